@@ -1,0 +1,1 @@
+"""The loop, selection, runs on disk, configuration and the command line."""

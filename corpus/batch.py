@@ -1,0 +1,308 @@
+"""Batches: documents as columns, each token the index of its word type.
+
+Everything between reading and writing works on batches. A batch is complete in itself and goes
+to another process as Arrow bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from corpus.document import Document, Span
+from corpus.problems import Problem, Problems
+from corpus.tags import (
+    UNKNOWN,
+    TokenSpans,
+    bio_labels,
+    classes_of,
+    find_entities,
+    tags_of_entities,
+)
+from corpus.tokens import tokenize
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Batch:
+    """Some documents as columns.
+
+    Parameters
+    ----------
+    ids, texts, groups : pyarrow.LargeStringArray, length D
+        Of each document; a group is null where none is known.
+    types : tuple of str
+        The distinct words of this batch.
+    words : ndarray of int32, shape (N,)
+        The index into `types` of each token.
+    starts, ends : ndarray of int32, shape (N,)
+        Half-open offsets in code points, relative to the document's text.
+    documents : ndarray of int64, shape (D + 1,)
+        Tokens ``documents[d]`` to ``documents[d + 1]`` belong to document ``d``.
+    tags : ndarray of int16, shape (N,)
+        Indices into `labels`, or -1 where the tag is unknown.
+    labels : tuple of str
+        ``O``, then ``B-`` and ``I-`` of each class. Empty where nothing is labelled.
+    """
+
+    ids: pa.LargeStringArray
+    texts: pa.LargeStringArray
+    groups: pa.LargeStringArray
+    types: tuple[str, ...]
+    words: npt.NDArray[np.int32]
+    starts: npt.NDArray[np.int32]
+    ends: npt.NDArray[np.int32]
+    documents: npt.NDArray[np.int64]
+    tags: npt.NDArray[np.int16]
+    labels: tuple[str, ...]
+
+    def __len__(self) -> int:
+        """Give the number of documents, D."""
+        return len(self.ids)
+
+    @property
+    def lengths(self) -> npt.NDArray[np.int64]:
+        """Tokens of each document, shape (D,)."""
+        return np.diff(self.documents)
+
+    def take(self, indices: npt.NDArray[np.int64]) -> Batch:
+        """Give the documents at `indices`, in that order, with only the types they use."""
+        lengths = self.lengths[indices]
+        documents = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+        shift = np.repeat(self.documents[:-1][indices] - documents[:-1], lengths)
+        tokens = np.arange(documents[-1]) + shift
+        used, words = np.unique(self.words[tokens], return_inverse=True)
+        rows = pa.array(indices, pa.int64())
+        return Batch(
+            ids=self.ids.take(rows),
+            texts=self.texts.take(rows),
+            groups=self.groups.take(rows),
+            types=tuple(self.types[index] for index in used.tolist()),
+            words=words.astype(np.int32),
+            starts=self.starts[tokens],
+            ends=self.ends[tokens],
+            documents=documents,
+            tags=self.tags[tokens],
+            labels=self.labels,
+        )
+
+    def slice(self, start: int, stop: int) -> Batch:
+        """Give the documents from `start` to `stop`."""
+        return self.take(np.arange(start, min(stop, len(self)), dtype=np.int64))
+
+    def with_tags(self, tags: npt.NDArray[np.int16], labels: Sequence[str]) -> Batch:
+        """Give the same documents with other tags."""
+        return replace(self, tags=tags, labels=tuple(labels))
+
+    def to_documents(self) -> list[Document]:
+        """Give the documents with the spans that their tags describe."""
+        rows = zip(
+            self.ids.to_pylist(),
+            self.texts.to_pylist(),
+            self.spans(),
+            self.groups.to_pylist(),
+            strict=True,
+        )
+        return [Document(name, text, tuple(spans), group) for name, text, spans, group in rows]
+
+    def spans(self) -> list[list[Span]]:
+        """Give the spans that the tags of each document describe."""
+        found: list[list[Span]] = [[] for _ in range(len(self))]
+        if not self.labels:
+            return found
+        entities = find_entities(self.tags, self.documents, self.labels)
+        classes = classes_of(self.labels)
+        owners = np.searchsorted(self.documents, entities.first, side="right") - 1
+        rows = zip(
+            owners.tolist(),
+            self.starts[entities.first].tolist(),
+            self.ends[entities.last].tolist(),
+            entities.classes.tolist(),
+            strict=True,
+        )
+        for owner, start, end, kind in rows:
+            found[owner].append(Span(start, end, classes[kind]))
+        return found
+
+    def to_bytes(self) -> bytes:
+        """Write the batch as an Arrow stream, one row a document."""
+        offsets = pa.array(self.documents, pa.int64())
+        words = pa.DictionaryArray.from_arrays(
+            pa.array(self.words, pa.int32()), pa.array(self.types, pa.large_string())
+        )
+        columns: dict[str, pa.Array] = {
+            "id": self.ids,
+            "text": self.texts,
+            "group": self.groups,
+            "words": pa.LargeListArray.from_arrays(offsets, words),
+            "starts": pa.LargeListArray.from_arrays(offsets, pa.array(self.starts, pa.int32())),
+            "ends": pa.LargeListArray.from_arrays(offsets, pa.array(self.ends, pa.int32())),
+            "tags": pa.LargeListArray.from_arrays(offsets, pa.array(self.tags, pa.int16())),
+        }
+        table = pa.record_batch(columns)
+        schema = table.schema.with_metadata({"labels": "\n".join(self.labels)})
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, schema) as stream:
+            stream.write_batch(table.replace_schema_metadata(schema.metadata))
+        data: bytes = sink.getvalue().to_pybytes()
+        return data
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Batch:
+        """Read what `to_bytes` wrote."""
+        with pa.ipc.open_stream(data) as stream:
+            table = stream.read_next_batch()
+            labels = (stream.schema.metadata or {})[b"labels"].decode()
+        words = table["words"]
+        return cls(
+            ids=table["id"],
+            texts=table["text"],
+            groups=table["group"],
+            types=tuple(words.values.dictionary.to_pylist()),
+            words=words.values.indices.to_numpy(),
+            starts=table["starts"].values.to_numpy(),
+            ends=table["ends"].values.to_numpy(),
+            documents=words.offsets.to_numpy(),
+            tags=table["tags"].values.to_numpy(),
+            labels=tuple(labels.split("\n")) if labels else (),
+        )
+
+
+def make_batch(
+    documents: Iterable[Document],
+    *,
+    labelled: bool,
+    classes: Iterable[str] = (),
+    problems: Problems | None = None,
+) -> Batch:
+    """Tokenize documents into a batch.
+
+    Parameters
+    ----------
+    documents : iterable of Document
+        All of them are read at once.
+    labelled : bool
+        Whether their spans are all there is to find. Without, every tag is unknown.
+    classes : iterable of str
+        Classes to name in the labels beside those of the spans.
+    problems : Problems, optional
+        Where spans that do not align with tokens are noted. They are widened to the tokens they
+        touch, so that nothing of them is uncovered; one that touches none is lost.
+
+    Returns
+    -------
+    Batch
+    """
+    documents = list(documents)
+    tokens = tokenize([document.text for document in documents])
+    batch = Batch(
+        ids=_strings([document.id for document in documents]),
+        texts=_strings([document.text for document in documents]),
+        groups=_strings([document.group for document in documents]),
+        types=tokens.types,
+        words=tokens.words,
+        starts=tokens.starts,
+        ends=tokens.ends,
+        documents=tokens.documents,
+        tags=np.full(len(tokens.words), UNKNOWN, np.int16),
+        labels=(),
+    )
+    if not labelled:
+        return batch
+    found = {span.label for document in documents for span in document.spans}
+    labels = bio_labels(found.union(classes))
+    entities = _align(documents, batch, classes_of(labels), problems or Problems())
+    return batch.with_tags(tags_of_entities(entities, len(batch.words), labels), labels)
+
+
+def _strings(values: Sequence[str | None]) -> pa.LargeStringArray:
+    return pa.array(values, pa.large_string())
+
+
+def _align(
+    documents: Sequence[Document], batch: Batch, classes: Sequence[str], problems: Problems
+) -> TokenSpans:
+    """Find the tokens of every span, and note the spans that do not align."""
+    spans = [(row, span) for row, document in enumerate(documents) for span in document.spans]
+    index = {name: position for position, name in enumerate(classes)}
+    rows = np.array([row for row, _ in spans], np.int64)
+    starts = np.array([span.start for _, span in spans], np.int64)
+    ends = np.array([span.end for _, span in spans], np.int64)
+    kinds = np.array([index[span.label] for _, span in spans], np.int64)
+    # Document and offset in one number, which grows along the batch.
+    owners = np.repeat(np.arange(len(batch), dtype=np.int64) << 32, batch.lengths)
+    first = np.searchsorted(owners + batch.ends, (rows << 32) + starts, side="right")
+    last = np.searchsorted(owners + batch.starts, (rows << 32) + ends, side="left") - 1
+    # Two spans that meet within a token: it stays with the first of them.
+    if len(first):
+        taken = np.maximum.accumulate(last)
+        first[1:] = np.maximum(first[1:], taken[:-1] + 1)
+    kept = last >= first
+    aligned = kept.copy()
+    aligned[kept] = (batch.starts[first[kept]] == starts[kept]) & (
+        batch.ends[last[kept]] == ends[kept]
+    )
+    for position in np.flatnonzero(~aligned).tolist():
+        row, span = spans[position]
+        became = "widened to its tokens" if kept[position] else "lost: no token of its own"
+        problems.note(
+            Problem(
+                "annotations that do not align with tokens",
+                f"document {documents[row].id}",
+                f"{span.start}-{span.end} ({span.label}), {became}",
+            )
+        )
+    return TokenSpans(first[kept], last[kept], kinds[kept])
+
+
+def concatenate(batches: Sequence[Batch]) -> Batch:
+    """Put batches together: types and labels are unified, documents follow one another.
+
+    Parameters
+    ----------
+    batches : sequence of Batch
+        At least one.
+
+    Returns
+    -------
+    Batch
+    """
+    index: dict[str, int] = {}
+    for batch in batches:
+        for word in batch.types:
+            index.setdefault(word, len(index))
+    classes = {name for batch in batches for name in classes_of(batch.labels)}
+    labels = bio_labels(classes) if any(batch.labels for batch in batches) else ()
+    sizes = np.cumsum([0, *(batch.documents[-1] for batch in batches)])
+    documents = [batch.documents[:-1] + size for batch, size in zip(batches, sizes, strict=False)]
+    return Batch(
+        ids=pa.concat_arrays([batch.ids for batch in batches]),
+        texts=pa.concat_arrays([batch.texts for batch in batches]),
+        groups=pa.concat_arrays([batch.groups for batch in batches]),
+        types=tuple(index),
+        words=np.concatenate([_renumbered(batch.words, batch.types, index) for batch in batches]),
+        starts=np.concatenate([batch.starts for batch in batches]),
+        ends=np.concatenate([batch.ends for batch in batches]),
+        documents=np.concatenate([*documents, sizes[-1:]]).astype(np.int64),
+        tags=np.concatenate([_relabelled(batch, labels) for batch in batches]),
+        labels=labels,
+    )
+
+
+def _renumbered(
+    words: npt.NDArray[np.int32], types: Sequence[str], index: dict[str, int]
+) -> npt.NDArray[np.int32]:
+    numbers = np.fromiter(map(index.__getitem__, types), np.int32, len(types))
+    return numbers[words]
+
+
+def _relabelled(batch: Batch, labels: Sequence[str]) -> npt.NDArray[np.int16]:
+    if batch.labels == tuple(labels):
+        return batch.tags
+    position = {label: index for index, label in enumerate(labels)}
+    # The last entry is where -1, unknown, points.
+    numbers = np.array([*(position[label] for label in batch.labels), UNKNOWN], np.int16)
+    return numbers[batch.tags]

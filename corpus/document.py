@@ -1,0 +1,76 @@
+"""Documents and spans: what people, files and annotation tools exchange."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+from corpus.errors import InputError
+
+
+class DocumentError(InputError):
+    """A document contradicts itself: a span outside its text, or two that overlap."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Span:
+    """A labelled piece of a document's text.
+
+    Parameters
+    ----------
+    start, end : int
+        Half-open offsets in code points into the text as stored.
+    label : str
+        The class of what is written there, such as ``"PERSON"``.
+    """
+
+    start: int
+    end: int
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A note, or a line or sentence of one, with what is annotated in it.
+
+    Parameters
+    ----------
+    id : str
+        The name it is reported by.
+    text : str
+        The text as stored, to the character.
+    spans : tuple of Span
+        Annotations, kept in order of their offsets. None of them overlap.
+    group : str, optional
+        The patient, where known: documents of a group never stand on two sides of a split.
+
+    Raises
+    ------
+    DocumentError
+        If a span is empty, lies outside the text, has no label or overlaps another.
+    """
+
+    id: str
+    text: str
+    spans: tuple[Span, ...] = ()
+    group: str | None = None
+
+    def __post_init__(self) -> None:
+        spans = tuple(sorted(self.spans))
+        object.__setattr__(self, "spans", spans)
+        for span in spans:
+            if not 0 <= span.start < span.end <= len(self.text):
+                raise DocumentError(
+                    f"document {self.id}: span {span.start}-{span.end} ({span.label}) is empty or "
+                    f"lies outside the text of {len(self.text)} characters"
+                )
+            if not span.label:
+                raise DocumentError(
+                    f"document {self.id}: span {span.start}-{span.end} has no label"
+                )
+        for left, right in pairwise(spans):
+            if right.start < left.end:
+                raise DocumentError(
+                    f"document {self.id}: spans {left.start}-{left.end} ({left.label}) and "
+                    f"{right.start}-{right.end} ({right.label}) overlap"
+                )

@@ -1,0 +1,171 @@
+"""File formats: brat standoff, JSON lines, Parquet and plain text, read and written in a stream.
+
+A document read from one format and written to another is the same to the character, as far as
+that format holds it; what it does not hold, the report of `write` counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import astuple
+from pathlib import Path
+
+from corpus.document import Document
+from corpus.errors import InputError
+from corpus.formats import brat, jsonl, parquet, text
+from corpus.formats.columns import CONFIDENCE, Columns
+from corpus.formats.sources import format_of, locate
+from corpus.formats.targets import Rows, WriteReport, format_for, refuse_existing
+from corpus.problems import Problems
+
+__all__ = ["Columns", "WriteReport", "detect_format", "find_files", "read", "write"]
+
+_READERS = {"brat": brat.read, "jsonl": jsonl.read, "parquet": parquet.read, "text": text.read}
+_WRITERS = {"brat": brat.write, "jsonl": jsonl.write, "parquet": parquet.write, "text": text.write}
+
+
+def find_files(source: str | Path) -> list[Path]:
+    """Find the files that a source consists of.
+
+    Parameters
+    ----------
+    source : str or Path
+        A file; a folder, of which all files with the suffix of a format count, nested too, hidden
+        ones (``.NAME``) excepted; or a pattern with ``*``, ``?``, ``[...]`` or ``**``, of which all
+        that it matches counts. What exists by this very name is no pattern.
+
+    Returns
+    -------
+    list of Path
+        Sorted.
+
+    Raises
+    ------
+    InputError
+        If nothing is there, or nothing that a format reads.
+    """
+    return list(locate(source).files)
+
+
+def detect_format(source: str | Path) -> str:
+    """Tell the format of a source by the suffixes of its files.
+
+    Parameters
+    ----------
+    source : str or Path
+        As in `find_files`.
+
+    Returns
+    -------
+    str
+        ``"brat"`` (any `.ann`, besides `.txt`), ``"text"`` (only `.txt`), ``"jsonl"`` or
+        ``"parquet"``.
+
+    Raises
+    ------
+    InputError
+        If there are files of several formats or of none; it says what was found.
+    """
+    return format_of(locate(source))
+
+
+def read(
+    source: str | Path,
+    *,
+    format: str | None = None,
+    columns: Columns = Columns(),  # noqa: B008 - frozen
+    problems: Problems,
+    start: int = 0,
+) -> Iterator[Document]:
+    """Read the documents of a source, one after the other.
+
+    Parameters
+    ----------
+    source : str or Path
+        As in `find_files`.
+    format : {"brat", "jsonl", "parquet", "text"}, optional
+        Detected if not given. Of a source of several formats, it reads the files of this one.
+    columns : Columns
+        Names of columns or keys, for JSONL and Parquet.
+    problems : Problems
+        Told of all that cannot be used as it stands: it stops or collects.
+    start : int
+        How many records of the source are skipped, cheaply: lines that are not blank (JSONL),
+        rows (Parquet), names (brat), files (text). A record counts whether it can be read or not,
+        so that `start` is the number of documents only where none is rejected.
+
+    Returns
+    -------
+    iterator of Document
+        In order of the files and of what is in them. In brat and text, ids are paths without
+        suffix, relative to the folder; for a pattern, to the deepest folder that holds all.
+
+    Raises
+    ------
+    InputError
+        At once if nothing is there or the format is unknown; on the way if a file cannot be read.
+    ProblemError
+        At the first problem of a kind that `problems` is to stop at.
+    """
+    if start < 0:
+        raise InputError(f"start = {start}: expected 0 or more")
+    located = locate(source)
+    reader = _READERS[_known(format or format_of(located))]
+    return reader(located, columns, problems, start)
+
+
+def write(
+    documents: Iterable[Document],
+    target: str | Path,
+    *,
+    format: str | None = None,
+    columns: Columns = Columns(),  # noqa: B008 - frozen
+    confidences: Iterable[float] | None = None,
+) -> WriteReport:
+    """Write documents to a new file or folder: completely, or not at all.
+
+    What is written stands in a hidden name beside the target until it is complete, is private to
+    its owner, and replaces nothing. Folders above the target are made.
+
+    Parameters
+    ----------
+    documents : iterable of Document
+        Written as they come; memory does not depend on their number.
+    target : str or Path
+        A file for JSONL and Parquet, a folder for brat and text. It must not exist.
+    format : {"brat", "jsonl", "parquet", "text"}, optional
+        If not given, the suffix of the target decides; without suffix it is brat.
+    columns : Columns
+        Names of columns or keys, for JSONL and Parquet.
+    confidences : iterable of float, optional
+        One for each document, for JSONL and Parquet, as column ``"confidence"``.
+
+    Returns
+    -------
+    WriteReport
+        What was written, and what the format could not hold.
+
+    Raises
+    ------
+    InputError
+        If the target exists or cannot be made, or a document cannot be written in this format.
+    """
+    path = Path(target)
+    writer = _WRITERS[_known(format or format_for(path))]
+    refuse_existing(path)
+    if confidences is not None and CONFIDENCE in astuple(columns):
+        raise InputError(f"column {CONFIDENCE!r} is that of the confidences: name another")
+    return writer(_rows(documents, confidences), path, columns, confidences is not None)
+
+
+def _rows(documents: Iterable[Document], confidences: Iterable[float] | None) -> Rows:
+    if confidences is None:
+        return ((document, None) for document in documents)
+    pairs = zip(documents, confidences, strict=True)
+    return ((document, float(confidence)) for document, confidence in pairs)
+
+
+def _known(format: str) -> str:
+    if format not in _READERS:
+        raise InputError(f"format {format!r} is unknown: expected {', '.join(_READERS)}")
+    return format

@@ -1,0 +1,82 @@
+"""Annotations as files hold them: checked, without duplicates, without overlaps."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections.abc import Iterable
+from itertools import pairwise
+
+from corpus.document import Span
+from corpus.formats.records import shown
+from corpus.problems import Problem, Problems
+
+OUTSIDE = "annotations outside of the text"
+MALFORMED = "malformed annotations"
+DUPLICATE = "duplicate annotations"
+OVERLAPPING = "overlapping annotations"
+DISCONTINUOUS = "discontinuous annotations"
+
+
+def named(span: Span) -> str:
+    """Return the offsets and label of a span, for a message."""
+    return f"{span.start}-{span.end} ({shown(span.label)})"
+
+
+def within(span: Span, text: str, where: str, problems: Problems) -> bool:
+    """Tell whether a span covers a piece of the text; one that does not is rejected."""
+    if 0 <= span.start < span.end <= len(text):
+        return True
+    detail = f"{named(span)} is empty or outside of the text of {len(text)} characters"
+    problems.reject(Problem(OUTSIDE, where, detail))
+    return False
+
+
+def settled(spans: Iterable[Span], where: str, problems: Problems) -> tuple[Span, ...]:
+    """Return the spans of a document in order, without duplicates and overlaps.
+
+    Of those that overlap the longest stays, then the first by offset, then by label.
+
+    Parameters
+    ----------
+    spans : iterable of Span
+        Each within the text.
+    where : str
+        The file (and line) and document that messages name.
+    problems : Problems
+        Told of each duplicate, and of each span that gives way to another.
+
+    Raises
+    ------
+    ProblemError
+        At the first overlap, if conflicts stop the program.
+    """
+    ordered = sorted(spans)
+    unique = ordered[:1]
+    for left, right in pairwise(ordered):
+        if left == right:
+            problems.note(Problem(DUPLICATE, where, f"{named(left)} is kept once"))
+        else:
+            unique.append(right)
+    if all(left.end <= right.start for left, right in pairwise(unique)):
+        return tuple(unique)
+    return _longest(unique, where, problems)
+
+
+def _longest(spans: list[Span], where: str, problems: Problems) -> tuple[Span, ...]:
+    kept: list[Span] = []
+    for span in sorted(spans, key=lambda each: (each.start - each.end, each)):
+        rival = _overlapping(span, kept)
+        if rival:
+            problems.conflict(Problem(OVERLAPPING, where, f"{named(rival)} and {named(span)}"))
+        else:
+            insort(kept, span)
+    return tuple(kept)
+
+
+def _overlapping(span: Span, kept: list[Span]) -> Span | None:
+    place = bisect_left(kept, span)
+    if place and kept[place - 1].end > span.start:
+        return kept[place - 1]
+    if place < len(kept) and kept[place].start < span.end:
+        return kept[place]
+    return None

@@ -1,0 +1,170 @@
+"""brat standoff: a folder of texts (`NAME.txt`), each with its annotations (`NAME.ann`).
+
+A line of annotations is ``T1<TAB>LABEL START END<TAB>TEXT``; a discontinuous one has several
+pieces, ``START END;START END``. Offsets count characters of the text exactly as stored: a
+byte-order mark is one, a Windows line end two.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from corpus.document import Document, Span
+from corpus.errors import InputError
+from corpus.formats.annotations import DISCONTINUOUS, MALFORMED, named, settled, within
+from corpus.formats.columns import Columns
+from corpus.formats.records import Unreadable, documents_of, shown
+from corpus.formats.sources import Source, files_of, id_of, stem_of, suffix_of, text_of
+from corpus.formats.targets import Rows, Tally, WriteReport, new_file_for, new_folder
+from corpus.problems import Problem, Problems
+
+BYTE_ORDER_MARK = "\ufeff"
+OTHER_KINDS = "brat lines that are not text-bound annotations"
+DISAGREEING = "annotations that disagree with the text"
+LABEL = re.compile(r"\S+")
+OTHER_KIND = re.compile(r"(?:[REAMN][0-9]+|#[0-9]*|\*)\t")  # relation, event, attribute, note, ...
+POSITION = re.compile(r"(\S+) ([0-9]{1,18} [0-9]{1,18}(?:;[0-9]{1,18} [0-9]{1,18})*)")
+
+#: What ends a line for some reader, and is a space in the last column of an annotation.
+LINE_ENDS = str.maketrans(dict.fromkeys("\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029", " "))
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """The files of a document; one of them may be missing."""
+
+    text: Path | None
+    annotations: Path | None
+
+
+def read(source: Source, columns: Columns, problems: Problems, start: int) -> Iterator[Document]:
+    """Yield the documents of a folder, from name number `start` on.
+
+    Names count in order, whether a name has a text, annotations or both.
+    """
+    pairs = map(_completed, _pairs(files_of(source, "brat"))[start:])
+    records = ((shown(pair.text or pair.annotations), pair) for pair in pairs)
+    return documents_of(records, partial(_document, source.root, problems), problems)
+
+
+def _pairs(files: list[Path]) -> list[_Pair]:
+    """Pair texts with annotations of the same name, in order of the names."""
+    stems = [(stem_of(file), file) for file in files]
+    annotations = {stem: file for stem, file in stems if suffix_of(file) == ".ann"}
+    texts = [(stem, file) for stem, file in stems if suffix_of(file) != ".ann"]
+    alone = annotations.keys() - {stem for stem, _ in texts}
+    pairs = [(stem, _Pair(file, annotations.get(stem))) for stem, file in texts]
+    pairs += [(stem, _Pair(None, annotations[stem])) for stem in alone]
+    return [pair for _, pair in sorted(pairs, key=lambda stem_and_pair: stem_and_pair[0])]
+
+
+def _completed(pair: _Pair) -> _Pair:
+    """Look for what is missing: a pattern may match only one of two files."""
+    if pair.text is None and pair.annotations:
+        return _Pair(_beside(pair.annotations, ".txt"), pair.annotations)
+    if pair.annotations is None and pair.text:
+        return _Pair(pair.text, _beside(pair.text, ".ann"))
+    return pair
+
+
+def _beside(file: Path, suffix: str) -> Path | None:
+    path = Path(f"{stem_of(file)}{suffix}")
+    return path if path.exists() else None
+
+
+def _document(root: Path, problems: Problems, where: str, pair: _Pair) -> Document:
+    if pair.text is None:
+        raise Unreadable("annotations without a text", "expected a .txt of the same name")
+    name, text = id_of(pair.text, root), text_of(pair.text)
+    if pair.annotations is None:
+        return Document(name, text)
+    lines = _annotations(pair.annotations)
+    file = shown(pair.annotations)
+    spans = [
+        span
+        for number, line in enumerate(lines, start=1)
+        for span in _spans(line, text, f"{file}:{number}", problems)
+    ]
+    return Document(name, text, settled(spans, f"{file}, document {shown(name)}", problems))
+
+
+def _annotations(file: Path) -> list[str]:
+    try:
+        content = text_of(file)
+    except Unreadable as error:
+        raise Unreadable(error.kind, f"{error.detail}, in its {shown(file.suffix)}") from None
+    return [line.removesuffix("\r") for line in content.removeprefix(BYTE_ORDER_MARK).split("\n")]
+
+
+def _spans(line: str, text: str, where: str, problems: Problems) -> Iterator[Span]:
+    """Yield the span of a line, if it holds one that can be used."""
+    if line.startswith("T"):
+        yield from _text_bound(line, text, where, problems)
+    elif OTHER_KIND.match(line):
+        problems.note(Problem(OTHER_KINDS, where, f"a line of kind {line[0]} is not kept"))
+    elif line.strip():
+        problems.reject(Problem(MALFORMED, where, "the line begins with no kind that brat knows"))
+
+
+def _text_bound(line: str, text: str, where: str, problems: Problems) -> Iterator[Span]:
+    columns = line.split("\t", 2)
+    position = POSITION.fullmatch(columns[1]) if len(columns) == 3 else None
+    if not position:
+        expected = "expected T1<TAB>LABEL START END<TAB>TEXT"
+        problems.reject(Problem(MALFORMED, where, expected))
+        return
+    label, offsets = position.groups()
+    pieces = [_piece(piece, label) for piece in offsets.split(";")]
+    if not all(within(piece, text, where, problems) for piece in pieces):
+        return
+    covered = " ".join(text[piece.start : piece.end] for piece in pieces)
+    if covered.translate(LINE_ENDS) != columns[2].translate(LINE_ENDS):
+        detail = f"{_offsets(pieces)}: its last column is not the text at these offsets"
+        problems.reject(Problem(DISAGREEING, where, detail))
+        return
+    if len(pieces) > 1:
+        problems.conflict(Problem(DISCONTINUOUS, where, _offsets(pieces)))
+    yield min(pieces, key=lambda piece: (piece.start - piece.end, piece))
+
+
+def _piece(offsets: str, label: str) -> Span:
+    start, end = offsets.split(" ")
+    return Span(int(start), int(end), label)
+
+
+def _offsets(pieces: list[Span]) -> str:
+    return " and ".join(named(piece) for piece in pieces)
+
+
+def write(rows: Rows, target: Path, columns: Columns, scored: bool) -> WriteReport:
+    """Write a folder with two files for each document; groups and confidences are left out.
+
+    Raises
+    ------
+    InputError
+        If an id names no file of its own in the folder, or a label has white space in it.
+    """
+    tally = Tally()
+    with new_folder(target) as folder:
+        for document, confidence in rows:
+            with new_file_for(document, folder, ".txt") as file:
+                file.write(document.text.encode("utf-8"))
+            with new_file_for(document, folder, ".ann") as file:
+                file.writelines(_lines(document))
+            tally.count(document, confidence, holds=("spans",))
+    return tally.report()
+
+
+def _lines(document: Document) -> Iterator[bytes]:
+    for number, span in enumerate(document.spans, start=1):
+        if not LABEL.fullmatch(span.label):
+            raise InputError(
+                f"document {shown(document.id)}: the label of {named(span)} has white space, "
+                f"which brat cannot hold; write JSONL or Parquet"
+            )
+        covered = document.text[span.start : span.end].translate(LINE_ENDS)
+        yield f"T{number}\t{span.label} {span.start} {span.end}\t{covered}\n".encode()

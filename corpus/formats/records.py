@@ -1,0 +1,108 @@
+"""From the records of a source to documents: what cannot be read becomes a problem."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
+
+from corpus.document import Document
+from corpus.problems import Problem, Problems
+
+Record = TypeVar("Record")
+
+#: Kinds of problems that more than one format meets.
+NOT_UTF8 = "text that is not UTF-8"
+NOT_UNICODE = "text with half a surrogate pair"
+NOT_READABLE = "files that cannot be read"
+
+
+class Unreadable(Exception):  # noqa: N818 - a fact about a record, caught before it is an error
+    """A record that makes no document.
+
+    Parameters
+    ----------
+    kind : str
+        The kind of problem.
+    detail : str
+        What was found and expected, without any text of the note.
+    """
+
+    def __init__(self, kind: str, detail: str) -> None:
+        super().__init__(kind, detail)
+        self.kind = kind
+        self.detail = detail
+
+
+def documents_of(
+    records: Iterable[tuple[str, Record]],
+    parse: Callable[[str, Record], Document],
+    problems: Problems,
+) -> Iterator[Document]:
+    """Yield the documents of records, and reject the records that make none.
+
+    Parameters
+    ----------
+    records : iterable of (str, Record)
+        Where each record stands (file, or file and line), and the record.
+    parse : callable
+        Makes a document of where a record stands and the record, or raises `Unreadable`.
+    problems : Problems
+        Told of each record that is unreadable.
+
+    Raises
+    ------
+    ProblemError
+        At the first unreadable record, if invalid input stops the program.
+    """
+    for where, record in records:
+        document, problem = _attempt(where, record, parse)
+        if problem:
+            problems.reject(problem)  # outside of the handler: its context may hold text
+        if document:
+            yield document
+
+
+def _attempt(
+    where: str, record: Record, parse: Callable[[str, Record], Document]
+) -> tuple[Document | None, Problem | None]:
+    try:
+        return parse(where, record), None
+    except Unreadable as error:
+        return None, Problem(error.kind, where, error.detail)
+
+
+def decoded(data: bytes, what: str = "") -> str:
+    """Decode UTF-8 to the character: byte-order mark and line ends stay.
+
+    Raises
+    ------
+    Unreadable
+        If the bytes are not UTF-8; `what` says what they belong to, such as ``" of the line"``.
+    """
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        position = error.start
+    raise Unreadable(NOT_UTF8, f"byte {position}{what} begins no character (counted from 0)")
+
+
+def encodable(*texts: str | None) -> bool:
+    """Tell whether texts can be written as UTF-8: half a surrogate pair cannot."""
+    try:
+        for text in texts:
+            if text is not None:
+                text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def shown(name: object) -> str:
+    """Return a name (file, id, label) for a one-line message: what does not print is escaped."""
+    text = str(name)
+    if text.isprintable():
+        return text
+    return "".join(
+        each if each.isprintable() else each.encode("unicode_escape").decode("ascii")
+        for each in text
+    )

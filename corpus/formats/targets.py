@@ -1,0 +1,258 @@
+"""Where documents go: beside the target first, and in its place when complete."""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import shutil
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO
+
+from corpus.document import Document
+from corpus.errors import InputError
+from corpus.formats.records import encodable, shown
+from corpus.formats.sources import EXPECTED, SUFFIXES
+
+#: Documents, and how sure a tagger was of each where that is written.
+Rows = Iterable[tuple[Document, float | None]]
+
+#: What a file system says to a name that is taken, and to one that it cannot hold.
+TAKEN = (errno.EEXIST, errno.ENOTDIR, errno.EISDIR)
+IMPOSSIBLE = (errno.ENAMETOOLONG, errno.EILSEQ, errno.EINVAL)
+
+#: What a file system without hard links says when it is to make one.
+NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
+
+
+@dataclass(frozen=True, slots=True)
+class WriteReport:
+    """What was written, and what the format could not hold.
+
+    Parameters
+    ----------
+    documents, spans : int
+        How many were written.
+    left_out : dict
+        How many ``"spans"``, ``"groups"`` or ``"confidences"`` the format could not hold; what
+        was not lost is not named.
+    """
+
+    documents: int
+    spans: int
+    left_out: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts what is written and what is left out."""
+
+    documents: int = 0
+    spans: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
+
+    def count(self, document: Document, confidence: float | None, holds: Collection[str]) -> None:
+        """Count a document that was written in a format that holds what `holds` names."""
+        parts = {
+            "spans": len(document.spans),
+            "groups": int(document.group is not None),
+            "confidences": int(confidence is not None),
+        }
+        self.documents += 1
+        self.spans += parts["spans"] if "spans" in holds else 0
+        self.left_out.update({part: n for part, n in parts.items() if n and part not in holds})
+
+    def report(self) -> WriteReport:
+        """Return the counts."""
+        return WriteReport(self.documents, self.spans, dict(self.left_out))
+
+
+def format_for(target: Path) -> str:
+    """Tell the format to write by the suffix of the target; none means a brat folder.
+
+    Raises
+    ------
+    InputError
+        If the suffix is not that of a format that is written as one file.
+    """
+    suffix = target.suffix.lower()
+    for name in ("jsonl", "parquet"):
+        if suffix in SUFFIXES[name]:
+            return name
+    if not suffix:
+        return "brat"
+    raise InputError(
+        f"{shown(target)}: the suffix {shown(suffix)} names no format to write ({EXPECTED}; "
+        f"brat and text are written as a folder); name the format"
+    )
+
+
+def refuse_existing(target: Path) -> None:
+    """Raise an `InputError` if something has the name of the target."""
+    if os.path.lexists(target):
+        raise InputError(f"{shown(target)} exists: nothing is overwritten; name another target")
+
+
+def checked(document: Document) -> Document:
+    """Return a document that can be written as UTF-8.
+
+    Raises
+    ------
+    InputError
+        If its id, text, group or a label has half a surrogate pair.
+    """
+    labels = (span.label for span in document.spans)
+    if not encodable(document.id, document.text, document.group, *labels):
+        raise InputError(
+            f"document {shown(document.id)}: half a surrogate pair cannot be written as UTF-8"
+        )
+    return document
+
+
+@contextmanager
+def new_file(target: Path) -> Iterator[BinaryIO]:
+    """Open a file that gets the name `target` when it is complete, readable by its owner only.
+
+    Whatever goes wrong before that, nothing is left behind, and nothing that exists is replaced.
+
+    Raises
+    ------
+    InputError
+        If the target exists, before or after, or cannot be made.
+    """
+    partial = _prepared(target)
+    try:
+        with _created(partial, target) as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        _publish_file(partial, target)
+    finally:
+        with suppress(OSError):
+            partial.unlink()
+
+
+@contextmanager
+def new_folder(target: Path) -> Iterator[Path]:
+    """Make a folder that gets the name `target` when it is complete, open to its owner only.
+
+    Whatever goes wrong before that, nothing is left behind, and nothing that exists is replaced.
+
+    Raises
+    ------
+    InputError
+        If the target exists, before or after, or cannot be made.
+    """
+    partial = _prepared(target)
+    try:
+        with _as_input_error(target):
+            partial.mkdir(mode=0o700)
+        yield partial
+        _publish_folder(partial, target)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def _prepared(target: Path) -> Path:
+    """Make the folder that the target is to be in, and return the name to use until it is done."""
+    refuse_existing(target)
+    with _as_input_error(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+    return target.parent / f".{target.name}.partial-{secrets.token_hex(8)}"
+
+
+@contextmanager
+def _as_input_error(target: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"{shown(target)} cannot be made: {error.strerror}") from error
+
+
+def _created(partial: Path, target: Path) -> BinaryIO:
+    with _as_input_error(target):
+        return _open_new(partial)
+
+
+def _open_new(path: Path) -> BinaryIO:
+    return os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb")
+
+
+def _publish_file(partial: Path, target: Path) -> None:
+    """Give a file its name; unlike a rename, a link never replaces a file that has appeared."""
+    try:
+        os.link(partial, target)
+        return
+    except FileExistsError:
+        refuse_existing(target)
+        raise
+    except OSError as error:
+        if error.errno not in NO_LINKS:
+            raise
+    _rename(partial, target, claim=lambda: _open_new(target).close(), drop=target.unlink)
+
+
+def _publish_folder(partial: Path, target: Path) -> None:
+    _rename(partial, target, claim=lambda: target.mkdir(mode=0o700), drop=target.rmdir)
+
+
+def _rename(
+    partial: Path, target: Path, claim: Callable[[], None], drop: Callable[[], None]
+) -> None:
+    """Make the target, empty, before the partial takes its place: one that is there is refused."""
+    try:
+        claim()
+    except FileExistsError:
+        refuse_existing(target)
+        raise
+    try:
+        partial.replace(target)
+    except BaseException:
+        with suppress(OSError):
+            drop()
+        raise
+
+
+def new_file_for(document: Document, folder: Path, suffix: str) -> BinaryIO:
+    """Open a new file in a folder, at the path that the id of a document names.
+
+    Raises
+    ------
+    InputError
+        If the id names no file inside the folder, or another document has the same file.
+    """
+    fault = _fault_of(checked(document).id)
+    if fault:
+        raise InputError(_unnamed(document, fault))
+    path = folder / f"{document.id}{suffix}"
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return _open_new(path)
+    except OSError as error:
+        if error.errno in TAKEN:
+            fault = "names the same file as that of another document"
+        elif error.errno in IMPOSSIBLE:
+            fault = "is too long for a file name, or has a character that it cannot have"
+        else:
+            raise
+        raise InputError(_unnamed(document, fault)) from error
+
+
+def _fault_of(name: str) -> str | None:
+    """Tell why an id names no file inside a folder that would be read again as this id."""
+    parts = name.split("/")
+    if "\0" in name or "\\" in name:
+        return "has a NUL character or a backslash"
+    if not all(parts):
+        return "is empty or has an empty part"
+    if any(part.startswith(".") for part in parts):
+        return "leads out of the folder or is hidden: a part of it begins with a dot"
+    return None
+
+
+def _unnamed(document: Document, fault: str) -> str:
+    return f"document {shown(document.id)}: its id {fault}; write JSONL or Parquet instead"

@@ -1,0 +1,134 @@
+"""BIO tags of tokens, from spans and back.
+
+A class ``PERSON`` has two labels: ``B-PERSON`` begins an entity and ``I-PERSON`` continues it.
+``O`` is no entity (paper 003, section 2.3.2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+#: The tag of a token about which nothing is known.
+UNKNOWN = -1
+
+
+def bio_labels(classes: Iterable[str]) -> tuple[str, ...]:
+    """Name the labels of classes: ``O`` first, then ``B-`` and ``I-`` of each class by name."""
+    labels = ["O"]
+    for name in sorted(set(classes)):
+        labels += [f"B-{name}", f"I-{name}"]
+    return tuple(labels)
+
+
+def classes_of(labels: Iterable[str]) -> tuple[str, ...]:
+    """Name the classes that labels speak of, in order."""
+    return tuple(sorted({label[2:] for label in labels if label != "O"}))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TokenSpans:
+    """Entities as runs of tokens.
+
+    Parameters
+    ----------
+    first, last : ndarray of int64, shape (S,)
+        The first and the last token of each entity.
+    classes : ndarray of int64, shape (S,)
+        The index of each entity's class among ``classes_of(labels)``.
+    """
+
+    first: npt.NDArray[np.int64]
+    last: npt.NDArray[np.int64]
+    classes: npt.NDArray[np.int64]
+
+
+def find_entities(
+    tags: npt.NDArray[np.int16], documents: npt.NDArray[np.int64], labels: Sequence[str]
+) -> TokenSpans:
+    """Find the entities that tags describe.
+
+    Parameters
+    ----------
+    tags : ndarray of int16, shape (N,)
+        Indices into `labels`, or -1 for unknown, which is read as no entity.
+    documents : ndarray of int64, shape (D + 1,)
+        Offsets of each document's tokens; no entity crosses them.
+    labels : sequence of str
+        ``O``, ``B-`` and ``I-`` labels.
+
+    Returns
+    -------
+    TokenSpans
+        In the order of their tokens. An ``I-`` that continues nothing of its class begins an
+        entity, as in CoNLL's evaluation.
+    """
+    kind, begins_always = _label_tables(labels)
+    token_class = kind[tags]  # -1, the index of the last entry, is the entry of "unknown"
+    before = np.full(len(tags), -1, np.int64)
+    before[1:] = token_class[:-1]
+    before[documents[:-1][documents[:-1] < len(tags)]] = -1
+    inside = token_class >= 0
+    begins = inside & (begins_always[tags] | (token_class != before))
+    first = np.flatnonzero(begins)
+    # An entity ends where the next token begins another one, is outside, or is of another document.
+    ends = np.ones(len(tags), bool)
+    ends[:-1] = begins[1:] | ~inside[1:]
+    ends[documents[1:][documents[1:] > 0] - 1] = True
+    last = np.flatnonzero(ends & inside)
+    return TokenSpans(first, last, token_class[first])
+
+
+def _label_tables(
+    labels: Sequence[str],
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+    """Look up the class (-1: none) and the ``B-`` of each label, then of "unknown"."""
+    index = {name: position for position, name in enumerate(classes_of(labels))}
+    kind = [-1 if label == "O" else index[label[2:]] for label in labels]
+    return np.array([*kind, -1]), np.array([*(label[0] == "B" for label in labels), False])
+
+
+def well_formed(
+    tags: npt.NDArray[np.int16], documents: npt.NDArray[np.int64], labels: Sequence[str]
+) -> npt.NDArray[np.int16]:
+    """Turn every ``I-`` that begins an entity into a ``B-``, so that spans give the same tags."""
+    entities = find_entities(tags, documents, labels)
+    begin = np.array([labels.index(f"B-{name}") for name in classes_of(labels)], np.int16)
+    repaired = tags.copy()
+    repaired[entities.first] = begin[entities.classes] if len(begin) else 0
+    return repaired
+
+
+def tags_of_entities(
+    entities: TokenSpans, number: int, labels: Sequence[str]
+) -> npt.NDArray[np.int16]:
+    """Write entities as tags.
+
+    Parameters
+    ----------
+    entities : TokenSpans
+        Entities none of which share a token.
+    number : int
+        Number of tokens, N.
+    labels : sequence of str
+        Must hold the ``B-`` and ``I-`` of every class in them.
+
+    Returns
+    -------
+    ndarray of int16, shape (N,)
+    """
+    position = {label: index for index, label in enumerate(labels)}
+    classes = classes_of(labels)
+    begin = np.array([position[f"B-{name}"] for name in classes], np.int16)
+    inside = np.array([position[f"I-{name}"] for name in classes], np.int16)
+    tags = np.full(number, position["O"], np.int16)
+    if len(entities.first) == 0:
+        return tags
+    lengths = entities.last - entities.first + 1
+    within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    tags[np.repeat(entities.first, lengths) + within] = np.repeat(inside[entities.classes], lengths)
+    tags[entities.first] = begin[entities.classes]
+    return tags

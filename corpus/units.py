@@ -1,0 +1,150 @@
+"""Units: the lines or sentences of long texts, as documents of their own.
+
+A unit keeps where it came from: its id is the source's id, ``#`` and the offset at which it
+begins, and its group is the source's (or the source's id), since lines of one text belong to one
+patient.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Literal, get_args
+
+from corpus.document import Document, Span
+from corpus.problems import Problem, Problems
+
+Unit = Literal["document", "line", "sentence"]
+UNITS: tuple[str, ...] = get_args(Unit)
+
+_LINE = re.compile(r"[^\r\n]+")
+# A sentence ends at a mark followed by white space and what can begin another one.
+_SENTENCE_END = re.compile(r"[.!?…]+[\"'»”)\]]*\s+(?=[¿¡\"'«“(\[]*[A-ZÀ-ÖØ-Þ0-9])")
+# Abbreviations that are followed by a name or a number, after which no sentence ends.
+_ABBREVIATION = re.compile(
+    r"(?:^|[^\w])(?:\w|[dD]r[ae]?s?|DRA?|[sS]r(?:t?a)?s?|[pP]rof|[lL]ic|[hH]osp|[cC]tra|[aA]vd?a?"
+    r"|[pP]l|[pP]za|[uU]rb|[sS]t[ao]?|[nN]tra|[nN]úm|[nN]um|[nN][ºo]|[tT]el|[tT]lf|[eE]j|[pP]ág"
+    r"|[vV]s|[aA]prox|[cC]ol|[fF]ec|[hH]ist)\.$"
+)
+
+
+def split_document(
+    document: Document, unit: Unit, problems: Problems
+) -> list[tuple[int, Document]]:
+    """Split a document into its units.
+
+    Parameters
+    ----------
+    document : Document
+        A source.
+    unit : {"document", "line", "sentence"}
+        ``"document"`` gives the source itself. Sentences end at line ends too. Units of nothing
+        but white space are left out.
+    problems : Problems
+        Where spans that cross the border of a unit are noted. Each unit keeps its piece of them.
+
+    Returns
+    -------
+    list of (int, Document)
+        Units with their offset in the source's text.
+    """
+    if unit == "document":
+        return [(0, document)]
+    borders = list(_BORDERS[unit](document.text))
+    spans = _cut_spans(document, unit, borders, problems)
+    group = document.id if document.group is None else document.group
+    return [
+        (start, Document(f"{document.id}#{start}", document.text[start:end], tuple(found), group))
+        for (start, end), found in zip(borders, spans, strict=True)
+    ]
+
+
+def split_documents(
+    documents: Iterable[Document], unit: Unit, problems: Problems
+) -> Iterator[Document]:
+    """Yield the units of documents one after another."""
+    for document in documents:
+        for _, piece in split_document(document, unit, problems):
+            yield piece
+
+
+def join_spans(pieces: Iterable[tuple[int, Sequence[Span]]]) -> tuple[Span, ...]:
+    """Put the spans of units back at the offsets of their source.
+
+    Parameters
+    ----------
+    pieces : iterable of (int, sequence of Span)
+        The offset of each unit in the source, and the spans in it.
+
+    Returns
+    -------
+    tuple of Span
+    """
+    return tuple(
+        Span(span.start + offset, span.end + offset, span.label)
+        for offset, spans in pieces
+        for span in spans
+    )
+
+
+def _lines(text: str) -> Iterator[tuple[int, int]]:
+    for match in _LINE.finditer(text):
+        if not match.group().isspace():
+            yield match.span()
+
+
+def _sentences(text: str) -> Iterator[tuple[int, int]]:
+    for start, end in _lines(text):
+        begin = start
+        for match in _SENTENCE_END.finditer(text, start, end):
+            stop = match.end() - (len(match.group()) - len(match.group().rstrip()))
+            if not _ABBREVIATION.search(text, max(begin, stop - 8), stop):
+                yield begin, stop
+                begin = match.end()
+        if not text[begin:end].isspace():
+            yield begin, end
+
+
+_BORDERS: dict[str, Callable[[str], Iterator[tuple[int, int]]]] = {
+    "line": _lines,
+    "sentence": _sentences,
+}
+
+
+def _cut_spans(
+    document: Document, unit: str, borders: list[tuple[int, int]], problems: Problems
+) -> list[list[Span]]:
+    """Give each unit the spans in it, relative to where it begins."""
+    found: list[list[Span]] = [[] for _ in borders]
+    ends = [end for _, end in borders]
+    for span in document.spans:
+        whole = False
+        for index in range(bisect_right(ends, span.start), len(borders)):
+            start, end = borders[index]
+            if start >= span.end:
+                break
+            whole = start <= span.start and span.end <= end
+            found[index] += _piece_of(span, start, end, document.text)
+        if not whole:
+            problems.note(
+                Problem(
+                    f"annotations that cross the border of a {unit}",
+                    f"document {document.id}",
+                    f"{span.start}-{span.end} ({span.label}), cut at the border",
+                )
+            )
+    return found
+
+
+def _piece_of(span: Span, start: int, end: int, text: str) -> list[Span]:
+    """Give what of a span lies between two offsets, without outer white space; nothing if blank."""
+    left, right = max(span.start, start), min(span.end, end)
+    piece = text[left:right]
+    if (left, right) == (span.start, span.end):
+        return [Span(left - start, right - start, span.label)]
+    if not piece or piece.isspace():
+        return []
+    left += len(piece) - len(piece.lstrip())
+    right -= len(piece) - len(piece.rstrip())
+    return [Span(left - start, right - start, span.label)]

@@ -1,0 +1,14 @@
+from pathlib import Path
+
+import pytest
+
+DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data"
+
+
+@pytest.fixture(scope="session")
+def meddocan() -> Path:
+    """The folder of the MEDDOCAN splits `train` and `dev`, or a visible skip."""
+    folder = DATA / "meddocan"
+    if not folder.is_dir():
+        pytest.skip("MEDDOCAN is not at ../shared/data/meddocan")
+    return folder

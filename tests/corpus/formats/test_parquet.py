@@ -1,0 +1,293 @@
+"""Reading and writing Parquet."""
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from corpus.document import Document, Span
+from corpus.errors import InputError
+from corpus.formats import Columns, parquet, read, write
+from corpus.problems import ProblemError, Problems
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "notes.parquet"
+
+
+def save(path: Path, row_group_size: int | None = None, **columns: Any) -> Path:
+    pq.write_table(pa.table(columns), path, row_group_size=row_group_size)
+    return path
+
+
+def documents(path: Path, problems: Problems | None = None, **options: Any) -> list[Document]:
+    return list(read(path, problems=problems or Problems(), **options))
+
+
+def lenient() -> Problems:
+    return Problems(conflicts="longest", invalid="skip")
+
+
+def label(start: int | None, end: int | None, name: str | None) -> dict[str, Any]:
+    return {"start": start, "end": end, "label": name}
+
+
+def test_a_row_is_a_document(path: Path) -> None:
+    labels = [[label(6, 10, "TOWN"), label(0, 4, "NAME")], None]
+    save(path, id=["a", "b"], text=["Anna, Reus", ""], label=labels, group=["p", None], age=[3, 4])
+    assert documents(path) == [
+        Document("a", "Anna, Reus", (Span(0, 4, "NAME"), Span(6, 10, "TOWN")), "p"),
+        Document("b", ""),
+    ]
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        *[pa.array([7, 300 % 256], kind) for kind in (pa.int8(), pa.uint8(), pa.int64())],
+        pa.array([2**64 - 1, 0], pa.uint64()),
+        *[pa.array(["x", "ñ"], kind) for kind in (pa.string(), pa.large_string())],
+        pa.array(["x", "ñ"], pa.string_view()),
+        pa.array(["x", "x"]).dictionary_encode(),
+        pa.array([5, 5]).dictionary_encode(),
+    ],
+    ids=lambda ids: str(ids.type),
+)
+def test_ids_and_groups_are_of_any_integer_or_string_type(path: Path, ids: pa.Array) -> None:
+    save(path, id=ids, text=["A", "B"], group=ids)
+    expected = [str(value) for value in ids.to_pylist()]
+    assert [each.id for each in documents(path)] == expected
+    assert [each.group for each in documents(path)] == expected
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        pa.array(["ñ", ""], pa.string()),
+        pa.array(["ñ", ""], pa.large_string()),
+        pa.array(["ñ", ""], pa.string_view()),
+        pa.array(["ñ", ""]).dictionary_encode(),
+    ],
+    ids=lambda texts: str(texts.type),
+)
+def test_texts_are_of_any_string_type(path: Path, texts: pa.Array) -> None:
+    assert [each.text for each in documents(save(path, id=[1, 2], text=texts))] == ["ñ", ""]
+
+
+def test_annotations_are_of_any_integer_and_string_type(path: Path) -> None:
+    fields = [("start", pa.uint16()), ("label", pa.large_string()), ("end", pa.int64())]
+    labels = pa.array([[label(0, 1, "N")]], pa.large_list(pa.struct(fields)))
+    (document,) = documents(save(path, id=[1], text=["A"], label=labels))
+    assert document.spans == (Span(0, 1, "N"),)
+
+
+def test_columns_of_nulls_are_no_annotations_and_no_groups(path: Path) -> None:
+    save(path, id=["a"], text=["A"], label=pa.nulls(1), group=pa.nulls(1))
+    assert documents(path) == [Document("a", "A")]
+
+
+def test_columns_can_have_other_names(path: Path) -> None:
+    save(path, nhc=[1], nota=["A"], tags=[[label(0, 1, "N")]], pat=[2], text=[3.5], id=[b"x"])
+    columns = Columns(id="nhc", text="nota", label="tags", group="pat")
+    assert documents(path, columns=columns) == [Document("1", "A", (Span(0, 1, "N"),), "2")]
+
+
+@pytest.mark.parametrize("missing", ["id", "text"])
+def test_a_missing_column_is_an_error(path: Path, missing: str) -> None:
+    columns = {"id": [1], "text": ["Joan"], "nota": ["Joan"]}
+    del columns[missing]
+    save(path, **columns)
+    with pytest.raises(InputError) as error:
+        documents(path)
+    there = ", ".join(columns)
+    assert f"{path} has no column '{missing}': its columns are {there}" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"id": [1.5], "text": ["A"]}, "'id' is double: expected a string or an integer"),
+        ({"id": [b"x"], "text": ["A"]}, "'id' is binary: expected a string or an integer"),
+        ({"id": [1], "text": [5]}, "'text' is int64: expected a string"),
+        ({"id": [1], "text": ["A"], "group": [True]}, "'group' is bool: expected a string or an"),
+        ({"id": [1], "text": ["A"], "label": ["N"]}, "'label' is string: expected a list of str"),
+        ({"id": [1], "text": ["A"], "label": [["N"]]}, "expected a list of struct<start: int, end"),
+        ({"id": [1], "text": ["A"], "label": [[{"start": 1, "end": 2}]]}, "expected a list of str"),
+    ],
+)
+def test_a_column_of_another_type_is_an_error(
+    path: Path, columns: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        documents(save(path, **columns))
+
+
+def test_a_column_that_is_there_twice_is_an_error(path: Path) -> None:
+    table = pa.table([pa.array([1]), pa.array(["A"]), pa.array(["B"])], ["id", "text", "text"])
+    pq.write_table(table, path)
+    with pytest.raises(InputError, match="several columns 'text': expected one"):
+        documents(path)
+
+
+def test_null_ids_and_texts_are_rejected(path: Path) -> None:
+    save(path, id=["a", None, "c"], text=[None, "Joan", "C"])
+    problems = lenient()
+    assert documents(path, problems) == [Document("c", "C")]
+    assert [str(each) for each in problems.named["rows without an id or a text"]] == [
+        f"{path}, row 0: rows without an id or a text: column 'text' is null",
+        f"{path}, row 1: rows without an id or a text: column 'id' is null",
+    ]
+    with pytest.raises(ProblemError, match="row 0: rows without"):
+        documents(path)
+
+
+@pytest.mark.parametrize("column", ["id", "text", "group"])
+def test_bytes_that_are_not_utf8_are_rejected(path: Path, column: str) -> None:
+    bad = pa.array([b"J\xff", b"b"]).view(pa.string())
+    save(path, **{"id": ["a", "b"], "text": ["A", "b"], column: bad})
+    problems = lenient()
+    assert [each.id for each in documents(path, problems)] == ["b"]
+    assert problems.counts == {"text that is not UTF-8": 1}
+    with pytest.raises(ProblemError, match="row 0: text that is not UTF-8"):
+        documents(path)
+
+
+@pytest.mark.parametrize(
+    ("item", "kind"),
+    [
+        (None, "malformed annotations"),
+        (label(None, 4, "X"), "malformed annotations"),
+        (label(0, None, "X"), "malformed annotations"),
+        (label(0, 4, None), "malformed annotations"),
+        (label(0, 4, ""), "malformed annotations"),
+        (label(0, 10, "X"), "annotations outside of the text"),
+        (label(-1, 4, "X"), "annotations outside of the text"),
+        (label(4, 4, "X"), "annotations outside of the text"),
+    ],
+)
+def test_annotations_that_cannot_be_used_are_rejected(
+    path: Path, item: dict[str, Any] | None, kind: str
+) -> None:
+    save(path, id=["a"], text=["Joan Vila"], label=[[item, label(5, 9, "Y")]])
+    problems = lenient()
+    (document,) = documents(path, problems)
+    assert document.spans == (Span(5, 9, "Y"),)
+    assert problems.counts == {kind: 1}
+    with pytest.raises(ProblemError, match=r"notes\.parquet, row 0: "):
+        documents(path)
+
+
+def test_overlaps_are_conflicts(path: Path) -> None:
+    save(path, id=["a"], text=["Joan"], label=[[label(0, 2, "A"), label(1, 4, "B")]])
+    with pytest.raises(ProblemError, match=r"row 0, document a: overlapping .* 1-4 \(B\) and 0-2"):
+        documents(path)
+    assert documents(path, lenient()) == [Document("a", "Joan", (Span(1, 4, "B"),))]
+
+
+@pytest.mark.parametrize("damage", ["empty", "head", "no footer", "text"])
+def test_a_file_that_is_not_complete_is_an_error(path: Path, damage: str) -> None:
+    save(path, id=list(range(100)), text=["Joan"] * 100)
+    data = path.read_bytes()
+    pieces = {"empty": b"", "head": data[:20], "no footer": data[:-10], "text": b"Joan Vila" * 9}
+    path.write_bytes(pieces[damage])
+    with pytest.raises(InputError, match="is not a complete Parquet file: was it cut") as error:
+        documents(path)
+    assert "\n" not in str(error.value)
+    assert "Joan" not in str(error.value)
+
+
+def test_damage_inside_of_a_file_is_an_error(path: Path) -> None:
+    save(path, id=list(range(100)), text=[f"Joan {n}" for n in range(100)])
+    data = bytearray(path.read_bytes())
+    data[4:600] = b"\xff" * 596
+    path.write_bytes(data)
+    with pytest.raises(InputError, match="is damaged: its rows cannot be read") as error:
+        documents(path)
+    assert "\n" not in str(error.value)
+
+
+def test_a_file_name_that_is_not_utf8_is_read_or_an_input_error(tmp_path: Path) -> None:
+    path = Path(f"{tmp_path}/x\udcfa.parquet")
+    save(tmp_path / "x.parquet", id=[1], text=["A"]).rename(path)
+    try:
+        assert documents(path) == [Document("1", "A")]
+    except InputError as error:
+        str(error).encode()
+
+
+def test_start_counts_rows_over_row_groups_and_files(tmp_path: Path) -> None:
+    for name, low, high, size in [("a", 0, 10, 3), ("b", 10, 10, 3), ("c", 10, 17, 100)]:
+        ids = pa.array(range(low, high), pa.int64())
+        texts = pa.array([f"t{n}" for n in range(low, high)], pa.string())
+        save(tmp_path / f"{name}.parquet", size, id=ids, text=texts)
+    everything = documents(tmp_path)
+    assert [each.id for each in everything] == [str(n) for n in range(17)]
+    for start in range(19):
+        assert documents(tmp_path, start=start) == everything[start:]
+
+
+def test_start_counts_rows_that_are_rejected(path: Path) -> None:
+    save(path, 2, id=["a", None, "c", "d", None], text=["A"] * 5)
+    for start, expected in enumerate([["a", "c", "d"], ["c", "d"], ["c", "d"], ["d"], [], []]):
+        problems = lenient()
+        assert [each.id for each in documents(path, problems, start=start)] == expected
+    with pytest.raises(ProblemError, match="row 4: rows without"):
+        documents(path, start=3)
+
+
+def test_rows_are_read_a_part_at_a_time(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parquet, "MOST_ROWS", 4)
+    texts = ["A"] * 11
+    save(path, 7, id=list(range(11)), text=texts)
+    everything = documents(path)
+    assert [each.id for each in everything] == [str(n) for n in range(11)]
+    for start in range(12):
+        assert documents(path, start=start) == everything[start:]
+
+
+def test_row_groups_are_bounded_by_rows_and_by_bytes(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parquet, "MOST_ROWS", 4)
+    monkeypatch.setattr(parquet, "MOST_BYTES", 50)
+    sizes = [1] * 9 + [60, 1, 25, 25, 1]
+    written = [Document(str(n), "x" * size) for n, size in enumerate(sizes)]
+    report = write(iter(written), path)
+    metadata = pq.ParquetFile(path).metadata
+    groups = [metadata.row_group(n).num_rows for n in range(metadata.num_row_groups)]
+    assert groups == [4, 4, 2, 3, 1]
+    assert report.documents == 14
+    assert documents(path) == written
+
+
+def test_what_is_written(path: Path) -> None:
+    anna = Document("a", "Núria", (Span(0, 5, "NAME"),), "p")
+    write([anna, Document("b", "")], path, confidences=[0.25, 1])
+    assert pq.read_table(path).to_pylist() == [
+        {
+            "id": "a",
+            "text": "Núria",
+            "label": [label(0, 5, "NAME")],
+            "group": "p",
+            "confidence": 0.25,
+        },
+        {"id": "b", "text": "", "label": [], "group": None, "confidence": 1.0},
+    ]
+    assert documents(path) == [anna, Document("b", "")]
+
+
+def test_columns_are_written_under_other_names(tmp_path: Path, path: Path) -> None:
+    columns = Columns(id="nhc", text="nota", label="tags", group="pat")
+    anna = Document("a", "Anna", (Span(0, 4, "N"),), "p")
+    write([anna], path, columns=columns)
+    assert pq.read_schema(path).names == ["nhc", "nota", "tags", "pat"]
+    assert documents(path, columns=columns) == [anna]
+
+
+def test_a_line_of_a_million_characters(path: Path) -> None:
+    document = Document("n", "á" * 1_000_000, (Span(0, 1_000_000, "A"),))
+    write([document] * 3, path)
+    assert documents(path) == [document] * 3

@@ -1,0 +1,91 @@
+"""What is written and read again is the same to the character."""
+
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from corpus.document import Document, Span
+from corpus.formats import read, write
+from corpus.problems import Problems
+
+#: Where texts go wrong: line ends of all kinds, marks, joiners, accents, NUL.
+TRICKY = [
+    *("\ufeff", "\r\n", "\r", "\n", "\x85", "\u2028", "\u2029", "\v", "\f", "\x1c", "\0", "\t"),
+    *("\U0001f469\u200d\u2695\ufe0f", "e\u0301", "\u202e", " ", '"', "\\", "\uffff", "ça", "ñ"),
+]
+texts = st.lists(st.sampled_from(TRICKY) | st.text(max_size=5), max_size=12).map("".join)
+labels = st.text(st.characters(exclude_categories=["Z", "C"]), min_size=1, max_size=6)
+parts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="/\\\0"), min_size=1)
+ids = st.lists(parts.filter(lambda part: part[0] != "."), min_size=1, max_size=3)
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> Document:
+    text = draw(texts)
+    cuts = sorted(draw(st.sets(st.integers(0, len(text)), max_size=8)))
+    pairs = list(zip(cuts[::2], cuts[1::2], strict=False))
+    spans = tuple(Span(start, end, draw(labels)) for start, end in pairs)
+    return Document("/".join(draw(ids)), text, spans, draw(st.none() | texts))
+
+
+def fits_in_files(corpus: list[Document]) -> bool:
+    """Tell whether each id names a file of its own, also where names of files are short."""
+    names = [f"{part}.txt" for each in corpus for part in each.id.split("/")]
+    return len(corpus) <= 1 and all(len(name.encode()) <= 255 for name in names)
+
+
+corpora = st.lists(documents(), max_size=4)
+single = st.lists(documents(), min_size=1, max_size=1).filter(fits_in_files)
+
+
+def round_trip(corpus: list[Document], *targets: tuple[str, str]) -> list[Document]:
+    """Write and read documents through one format after the other."""
+    problems = Problems()
+    with TemporaryDirectory() as folder:
+        for number, (suffix, format) in enumerate(targets):
+            target = Path(folder) / f"{number}{suffix}"
+            write(iter(corpus), target, format=format)
+            corpus = list(read(target, format=format, problems=problems))
+            for start in range(len(corpus) + 2):
+                rest = read(target, format=format, problems=problems, start=start)
+                assert list(rest) == corpus[start:]
+    assert not problems.counts
+    return corpus
+
+
+JSONL, PARQUET, BRAT, TEXT = (".jsonl", "jsonl"), (".pq", "parquet"), ("", "brat"), ("", "text")
+thorough = settings(max_examples=50, deadline=None)
+
+
+@given(corpora)
+@example([Document("", "\ufeff\r\nAnna\r\n", (Span(3, 9, "A"),), "")])
+@thorough
+def test_tables_hold_everything(corpus: list[Document]) -> None:
+    assert round_trip(corpus, JSONL, PARQUET, JSONL) == corpus
+
+
+@given(single)
+@example([Document("a", "\ufeff\r\nAnna\r\n", (Span(3, 9, "A"),))])
+@example([Document("a", "\r", (Span(0, 1, "A"),))])
+@thorough
+def test_brat_holds_everything_but_the_group(corpus: list[Document]) -> None:
+    found = round_trip(corpus, BRAT, JSONL, BRAT, PARQUET, BRAT)
+    assert found == [replace(each, group=None) for each in corpus]
+
+
+@given(single)
+@thorough
+def test_text_holds_ids_and_texts(corpus: list[Document]) -> None:
+    found = round_trip(corpus, TEXT, BRAT, TEXT, JSONL, TEXT, PARQUET)
+    assert found == [Document(each.id, each.text) for each in corpus]
+
+
+def test_files_come_back_in_the_order_of_their_names() -> None:
+    names = ["b", "a/z", "a b", "a", "a.b", "a-b/c", "c/d/e"]
+    corpus = [Document(name, name, (Span(0, 1, "X"),)) for name in names]
+    for target in (BRAT, TEXT):
+        found = [each.id for each in round_trip(corpus, target)]
+        assert found == sorted(names, key=Path)

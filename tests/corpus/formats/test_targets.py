@@ -1,0 +1,255 @@
+"""What is written is complete or absent, and harms nothing that exists."""
+
+import errno
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from corpus.document import Document, Span
+from corpus.errors import InputError
+from corpus.formats import Columns, WriteReport, read, write
+from corpus.formats import targets as targets_module
+from corpus.problems import Problems
+
+TARGETS = [("out.jsonl", None), ("out.parquet", None), ("out", "brat"), ("out", "text")]
+every_target = pytest.mark.parametrize(("name", "format"), TARGETS)
+
+ANNA = Document("a", "Anna Puig", (Span(0, 4, "NAME"), Span(5, 9, "NAME")), group="7")
+JOAN = Document("deep/b", "", ())
+
+
+def contents(folder: Path) -> dict[str, bytes | None]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes() if path.is_file() else None
+        for path in folder.rglob("*")
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "format"),
+    [
+        ("o.jsonl", "jsonl"),
+        ("o.ndjson", "jsonl"),
+        ("o.PARQUET", "parquet"),
+        ("o.pq", "parquet"),
+        ("o", "brat"),
+    ],
+)
+def test_the_suffix_decides(tmp_path: Path, name: str, format: str) -> None:
+    write([ANNA], tmp_path / name)
+    (document,) = read(tmp_path / name, format=format, problems=Problems())
+    assert document.text == ANNA.text
+
+
+@pytest.mark.parametrize("name", ["o.csv", "o.txt", "o.ann", "corpus.v2"])
+def test_another_suffix_needs_a_named_format(tmp_path: Path, name: str) -> None:
+    with pytest.raises(InputError, match=r"names no format to write .*; name the format"):
+        write([ANNA], tmp_path / name)
+    write([ANNA], tmp_path / name, format="text")
+    assert [each.text for each in read(tmp_path / name, problems=Problems())] == ["Anna Puig"]
+
+
+def test_an_unknown_format_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="'conll' is unknown"):
+        write([ANNA], tmp_path / "o", format="conll")
+
+
+@every_target
+def test_the_report_counts_what_was_written_and_left_out(
+    tmp_path: Path, name: str, format: str | None
+) -> None:
+    report = write([ANNA, JOAN], tmp_path / name, format=format, confidences=[0.5, 0.25])
+    expected = {
+        "brat": WriteReport(2, 2, {"groups": 1, "confidences": 2}),
+        "text": WriteReport(2, 0, {"spans": 2, "groups": 1, "confidences": 2}),
+        None: WriteReport(2, 2),
+    }
+    assert report == expected[format]
+    assert write([JOAN], tmp_path / f"2{name}", format=format).left_out == {}
+
+
+@every_target
+def test_folders_above_are_made_and_what_is_written_is_private(
+    tmp_path: Path, name: str, format: str | None
+) -> None:
+    target = tmp_path / "new" / "newer" / name
+    write([ANNA], target, format=format)
+    assert [path.name for path in target.parent.iterdir()] == [name]
+    for path in [target, *target.rglob("*")]:
+        assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0, path
+
+
+@every_target
+def test_what_exists_is_not_touched(tmp_path: Path, name: str, format: str | None) -> None:
+    for make in (Path.mkdir, Path.touch, lambda path: path.symlink_to("nowhere")):
+        folder = tmp_path / str(len(list(tmp_path.iterdir())))
+        folder.mkdir()
+        make(folder / name)
+        documents = iter([ANNA])
+        with pytest.raises(InputError, match="exists: nothing is overwritten"):
+            write(documents, folder / name, format=format)
+        assert next(documents) is ANNA  # before any document is asked for
+        assert [path.name for path in folder.iterdir()] == [name]
+
+
+@every_target
+@pytest.mark.parametrize(
+    "failure", [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt(), ValueError()]
+)
+def test_a_failure_leaves_nothing_behind(
+    tmp_path: Path, name: str, format: str | None, failure: BaseException
+) -> None:
+    (tmp_path / "precious").write_text("as it was")
+    before = contents(tmp_path)
+
+    def documents() -> Iterator[Document]:
+        yield ANNA
+        yield JOAN
+        assert len(contents(tmp_path)) > 1  # something is being written beside the target
+        assert not (tmp_path / name).exists()
+        raise failure
+
+    with pytest.raises(type(failure)):
+        write(documents(), tmp_path / name, format=format)
+    assert contents(tmp_path) == before
+    write([ANNA], tmp_path / name, format=format)
+
+
+@every_target
+def test_a_target_that_appears_in_the_meantime_is_kept(
+    tmp_path: Path, name: str, format: str | None
+) -> None:
+    for make in (lambda path: path.write_text("theirs"), Path.mkdir):
+        target = tmp_path / str(len(list(tmp_path.iterdir()))) / name
+
+        def documents(make=make, target=target) -> Iterator[Document]:
+            yield ANNA
+            make(target)
+
+        with pytest.raises(InputError, match="exists: nothing is overwritten"):
+            write(documents(), target, format=format)
+        assert [path.name for path in target.parent.iterdir()] == [name]
+        assert target.is_dir() or target.read_text() == "theirs"
+
+
+@pytest.mark.parametrize("appears", [False, True])
+def test_a_file_system_without_links_is_as_safe(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, appears: bool
+) -> None:
+    def refuse(*paths: object) -> None:
+        raise OSError(errno.EOPNOTSUPP, "Operation not supported")
+
+    def documents() -> Iterator[Document]:
+        yield ANNA
+        if appears:
+            target.write_text("theirs")
+
+    monkeypatch.setattr(targets_module.os, "link", refuse)
+    target = tmp_path / "out.jsonl"
+    if appears:
+        with pytest.raises(InputError, match="exists: nothing is overwritten"):
+            write(documents(), target)
+        assert target.read_text() == "theirs"
+    else:
+        write(documents(), target)
+        assert list(read(target, problems=Problems())) == [ANNA]
+    assert [path.name for path in tmp_path.iterdir()] == ["out.jsonl"]
+
+
+@every_target
+def test_a_target_that_cannot_be_made_is_an_error(
+    tmp_path: Path, name: str, format: str | None
+) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match=r"cannot be made: (Not a directory|File exists)"):
+        write([ANNA], tmp_path / "file" / name, format=format)
+    long = "x" * 300 + name
+    with pytest.raises(InputError, match="cannot be made: File name too long"):
+        write([ANNA], tmp_path / long, format=format)
+
+
+@every_target
+@pytest.mark.parametrize(
+    "document",
+    [
+        Document("a", "\ud800"),
+        Document("\udfff", "a"),
+        Document("a", "a", group="\ud800"),
+        Document("a", "a", (Span(0, 1, "\ud800"),)),
+    ],
+)
+def test_half_a_surrogate_pair_is_an_error(
+    tmp_path: Path, name: str, format: str | None, document: Document
+) -> None:
+    with pytest.raises(InputError, match="half a surrogate pair cannot be written") as error:
+        write([document], tmp_path / name, format=format)
+    str(error.value).encode()
+    assert not list(tmp_path.iterdir())
+
+
+@every_target
+@pytest.mark.parametrize("confidences", [[], [0.5], [0.5, 0.5, 0.5]])
+def test_there_is_a_confidence_for_each_document(
+    tmp_path: Path, name: str, format: str | None, confidences: list[float]
+) -> None:
+    with pytest.raises(ValueError, match="zip"):
+        write([ANNA, JOAN], tmp_path / name, format=format, confidences=confidences)
+    assert not list(tmp_path.iterdir())
+
+
+def test_confidences_have_a_column_of_their_own(tmp_path: Path) -> None:
+    columns = Columns(group="confidence")
+    write([ANNA], tmp_path / "a.jsonl", columns=columns)
+    with pytest.raises(InputError, match="'confidence' is that of the confidences"):
+        write([ANNA], tmp_path / "b.jsonl", columns=columns, confidences=[1.0])
+
+
+folders = pytest.mark.parametrize("format", ["brat", "text"])
+
+
+@folders
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("", "/", "/etc/passwd", "..", "../a", "a/../../b", "a/..", ".", "./a", "a/./b"),
+        *("a//b", "a/", "a\0b", "a\\b", "..\\a", ".hidden", "a/.b", "x" * 252, "é" * 126),
+        "/".join(["x" * 200] * 30),
+    ],
+)
+def test_ids_that_name_no_file_in_the_folder_are_refused(
+    tmp_path: Path, format: str, name: str
+) -> None:
+    with pytest.raises(InputError, match=r"its id .*; write JSONL or Parquet instead"):
+        write([JOAN, Document(name, "")], tmp_path / "deep" / "out", format=format)
+    assert contents(tmp_path) == {"deep": None}
+
+
+@folders
+@pytest.mark.parametrize(
+    "ids", [["a", "a"], ["a", "a.txt/b"], ["a.txt/b", "a"], ["x/y", "x/z", "x/y"]]
+)
+def test_ids_that_name_the_same_file_are_refused(
+    tmp_path: Path, format: str, ids: list[str]
+) -> None:
+    with pytest.raises(InputError, match="names the same file as that of another document"):
+        write([Document(name, "") for name in ids], tmp_path / "out", format=format)
+    assert not list(tmp_path.iterdir())
+
+
+@folders
+def test_ids_that_are_unusual_file_names_come_back(tmp_path: Path, format: str) -> None:
+    ids = ["a", "a b", "a.b", "a.", "a.txt", "a/b/c", "CON", "Àngel", "*", "[1]", "a\nb", "-", "~"]
+    write([Document(name, name) for name in ids], tmp_path / "out", format=format)
+    found = {each.id: each.text for each in read(tmp_path / "out", problems=Problems())}
+    assert found == {name: name for name in ids}
+
+
+@every_target
+def test_nothing_to_write_is_an_empty_target(tmp_path: Path, name: str, format: str | None) -> None:
+    assert write([], tmp_path / name, format=format) == WriteReport(0, 0)
+    if format is None:
+        assert list(read(tmp_path / name, problems=Problems())) == []
+    else:
+        assert not list((tmp_path / name).iterdir())
