@@ -1,0 +1,107 @@
+"""What every tagger does, and what tagging gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from corpus.batch import Batch
+
+#: Measures of how sure a tagger is of a document, by the name they have in the configuration.
+MEASURES = {
+    "probability": "probability of the whole tag sequence, P(y|x)",
+    "normalised": "P(y|x) to the power 1 / tokens: the geometric mean per token",
+    "lowest": "the lowest marginal probability of a chosen tag",
+}
+
+#: Receives the steps done and the most there can be.
+Progress = Callable[[int, int], None]
+
+
+class TrainingError(Exception):
+    """Training gave no usable model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Training:
+    """How training ended.
+
+    Parameters
+    ----------
+    converged : bool
+        Whether the stopping criterion of the algorithm was met.
+    outcome : str
+        What the algorithm said when it stopped.
+    iterations : int
+        Steps of the algorithm.
+    loss : float
+        The value of the objective at the end.
+    """
+
+    converged: bool
+    outcome: str
+    iterations: int
+    loss: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tagging:
+    """The tags of a batch and how sure the tagger is of each document.
+
+    Parameters
+    ----------
+    tags : ndarray of int16, shape (N,)
+        Indices into `labels`; an ``I-`` always continues an entity of its class.
+    labels : tuple of str
+        The labels of the tagger.
+    confidence : ndarray of float64, shape (D,)
+        In [0, 1]; 1 for a document without tokens.
+    """
+
+    tags: npt.NDArray[np.int16]
+    labels: tuple[str, ...]
+    confidence: npt.NDArray[np.float64]
+
+
+class Tagger(Protocol):
+    """Learns tags from batches and gives them to batches.
+
+    The constructor only stores options; what is learned comes with `fit` or `load`.
+    """
+
+    labels: tuple[str, ...]
+    training: Training | None
+
+    def fit(
+        self,
+        train: Batch,
+        validation: Batch | None = None,
+        *,
+        rng: np.random.Generator,
+        progress: Progress | None = None,
+    ) -> Self:
+        """Learn from tagged documents and return the tagger itself.
+
+        Two fits on the same batches with generators in the same state are equal.
+        """
+        ...
+
+    def tag(
+        self, batch: Batch, *, measure: str = "probability", progress: Progress | None = None
+    ) -> Tagging:
+        """Tag documents; `measure` is one of `MEASURES`."""
+        ...
+
+    def save(self, folder: Path) -> None:
+        """Write the model into a folder that is made if it is not there."""
+        ...
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """Read what `save` wrote."""
+        ...
