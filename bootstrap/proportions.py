@@ -1,0 +1,241 @@
+"""Proportions of the classes: what a selection of documents must resemble (paper 003, 4.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from corpus.batch import Batch
+from corpus.tags import classes_of, find_entities
+
+#: Statistics may differ from the reference by this share of it.
+RELATIVE_TOLERANCE = 0.10
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Content:
+    """What each document contributes to the proportions.
+
+    Parameters
+    ----------
+    tokens : ndarray of int64, shape (D,)
+        Tokens of each document.
+    entities : ndarray of int64, shape (D, C)
+        Entities of each class in each document.
+    lengths : ndarray of int64, shape (D, C)
+        Tokens in the entities of each class in each document.
+    """
+
+    tokens: npt.NDArray[np.int64]
+    entities: npt.NDArray[np.int64]
+    lengths: npt.NDArray[np.int64]
+
+    @property
+    def empty(self) -> npt.NDArray[np.bool_]:
+        """Whether a document has no entity, shape (D,)."""
+        empty: npt.NDArray[np.bool_] = self.entities.sum(axis=1) == 0
+        return empty
+
+    def take(self, indices: npt.NDArray[np.int64]) -> Content:
+        """Give the content of some of the documents."""
+        return Content(self.tokens[indices], self.entities[indices], self.lengths[indices])
+
+
+def content_of(
+    batch: Batch, tags: npt.NDArray[np.int16], labels: Sequence[str], classes: Sequence[str]
+) -> Content:
+    """Count the entities that tags describe, by document and class.
+
+    Parameters
+    ----------
+    batch : Batch
+        The documents.
+    tags : ndarray of int16, shape (N,)
+        Indices into `labels`.
+    labels : sequence of str
+        ``O``, ``B-`` and ``I-`` labels.
+    classes : sequence of str
+        The C classes to count; entities of others count as if they were not there.
+
+    Returns
+    -------
+    Content
+    """
+    entities = find_entities(tags, batch.documents, labels)
+    column = np.array(
+        [classes.index(name) if name in classes else -1 for name in classes_of(labels)], np.int64
+    )
+    columns = column[entities.classes]
+    rows = np.searchsorted(batch.documents, entities.first, side="right") - 1
+    counts = np.zeros((len(batch), len(classes)), np.int64)
+    lengths = np.zeros_like(counts)
+    known = columns >= 0
+    np.add.at(counts, (rows[known], columns[known]), 1)
+    spans = entities.last - entities.first + 1
+    np.add.at(lengths, (rows[known], columns[known]), spans[known])
+    return Content(batch.lengths, counts, lengths)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Proportions:
+    """The statistics of some documents, in one order: see `names`.
+
+    Parameters
+    ----------
+    classes : tuple of str
+        The C classes.
+    values : ndarray of float64, shape (2 C + 1,)
+        Entities per token of each class, their mean length in tokens (NaN without entities), and
+        the share of documents without entities.
+    """
+
+    classes: tuple[str, ...]
+    values: Floats
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What each value is."""
+        return (
+            *(f"{name} per token" for name in self.classes),
+            *(f"{name} length" for name in self.classes),
+            "documents without entities",
+        )
+
+    def as_dict(self) -> dict[str, float]:
+        """Give the values by name."""
+        return dict(zip(self.names, self.values.tolist(), strict=True))
+
+
+def proportions_of(content: Content, classes: Sequence[str]) -> Proportions:
+    """Measure the proportions of documents."""
+    entities = content.entities.sum(axis=0)
+    lengths = content.lengths.sum(axis=0)
+    tokens = max(int(content.tokens.sum()), 1)
+    empty = float(content.empty.mean()) if len(content.tokens) else 1.0
+    mean = np.divide(lengths, entities, out=np.full(len(entities), np.nan), where=entities > 0)
+    return Proportions(tuple(classes), np.concatenate([entities / tokens, mean, [empty]]))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reference:
+    """The proportions that a selection must resemble, and how well they are known.
+
+    Parameters
+    ----------
+    proportions : Proportions
+        The values to come near to.
+    spread : ndarray of float64, shape (2 C + 1,)
+        Each statistic of n documents drawn alike has the standard error ``spread / sqrt(n)``.
+    documents : float
+        How many documents the values were measured on; infinite where they are given.
+    """
+
+    proportions: Proportions
+    spread: Floats
+    documents: float
+
+    def tolerance(self, number: int) -> Floats:
+        """Give how far each statistic of `number` documents may be from its value.
+
+        A tenth of the value, or the standard error of the difference between two samples where
+        that is more: nothing tighter than that could be told from chance.
+        """
+        error = self.spread * np.sqrt(1 / max(number, 1) + 1 / self.documents)
+        tolerance: Floats = np.maximum(RELATIVE_TOLERANCE * self.proportions.values, error)
+        return tolerance
+
+    def deviation(self, found: Proportions, number: int) -> float:
+        """Give the worst deviation of `number` documents, in units of the tolerance.
+
+        The mean length of entities of which there is none cannot deviate.
+        """
+        off = np.abs(found.values - self.proportions.values)
+        tolerance = self.tolerance(number)
+        judged = ~np.isnan(off) & np.isfinite(tolerance)
+        off, tolerance = off[judged], tolerance[judged]
+        ratio = np.divide(off, tolerance, out=np.where(off > 0, np.inf, 0.0), where=tolerance > 0)
+        return float(ratio.max(initial=0.0))
+
+
+def measured_reference(content: Content, classes: Sequence[str]) -> Reference:
+    """Take the proportions of documents as the reference.
+
+    Parameters
+    ----------
+    content : Content
+        Of the reference documents, D of them.
+    classes : sequence of str
+        The C classes counted in it.
+
+    Returns
+    -------
+    Reference
+        Its spread is that of ratio estimates over documents (Cochran, Sampling Techniques,
+        section 2.11), at least as if one document had been off by one.
+    """
+    number = max(len(content.tokens), 1)
+    proportions = proportions_of(content, classes)
+    rates, mean, (empty,) = np.split(proportions.values, [len(classes), 2 * len(classes)])
+    off_rate = content.entities - rates * content.tokens[:, None]
+    off_length = content.lengths - np.nan_to_num(mean) * content.entities
+    tokens = max(float(content.tokens.sum()) / number, 1e-9)
+    entities = content.entities.sum(axis=0) / number
+    spread_length = np.divide(
+        _deviation(off_length, number),
+        entities,
+        out=np.full(len(classes), np.inf),
+        where=entities > 0,
+    )
+    spread = [
+        _deviation(off_rate, number) / tokens,
+        spread_length,
+        [max(empty * (1 - empty), 1 / number) ** 0.5],
+    ]
+    return Reference(proportions, np.concatenate(spread), float(number))
+
+
+def _deviation(residuals: Floats, number: int) -> Floats:
+    squares = (residuals**2).sum(axis=0) / number
+    deviation: Floats = np.sqrt(np.maximum(squares, 1 / number))
+    return deviation
+
+
+def given_reference(
+    per_token: Mapping[str, float], length: Mapping[str, float], empty: float, tokens: float
+) -> Reference:
+    """Take given numbers as the reference.
+
+    Parameters
+    ----------
+    per_token, length : mapping of str to float
+        Entities per token and their mean length in tokens, of each class.
+    empty : float
+        The share of documents without entities.
+    tokens : float
+        Mean tokens of a document, from which the sampling error follows: numbers of entities as
+        in a Poisson distribution, their lengths as in a geometric one.
+
+    Returns
+    -------
+    Reference
+    """
+    classes = tuple(sorted(per_token))
+    rates = np.array([per_token[name] for name in classes])
+    lengths = np.array([length[name] for name in classes])
+    entities = rates * tokens
+    spread_length = np.sqrt(
+        np.divide(
+            lengths * (lengths - 1),
+            entities,
+            out=np.full(len(classes), np.inf),
+            where=entities > 0,
+        )
+    )
+    spread = [np.sqrt(rates / tokens), spread_length, [(empty * (1 - empty)) ** 0.5]]
+    values = np.concatenate([rates, lengths, [empty]])
+    return Reference(Proportions(classes, values), np.concatenate(spread), np.inf)
