@@ -50,11 +50,21 @@ class Problems:
         those that overlap and the longest piece of one that is discontinuous.
     invalid : {"stop", "skip"}
         What to do with documents and annotations that cannot be read: stop, or leave them out.
+
+    Attributes
+    ----------
+    counts : Counter of str
+        Problems of each kind.
+    stoppable : int
+        Those of them at which other rules would have stopped.
+    named : dict of str to list of Problem
+        The first few of each kind.
     """
 
     conflicts: Literal["stop", "longest"] = "stop"
     invalid: Literal["stop", "skip"] = "stop"
     counts: Counter[str] = field(default_factory=Counter)
+    stoppable: int = 0
     named: dict[str, list[Problem]] = field(default_factory=dict)
 
     def conflict(self, problem: Problem) -> None:
@@ -67,6 +77,7 @@ class Problems:
         """
         if self.conflicts == "stop":
             raise ProblemError(f'{problem} (conflicts = "longest" keeps the longest)')
+        self.stoppable += 1
         self.note(problem)
 
     def reject(self, problem: Problem) -> None:
@@ -79,6 +90,7 @@ class Problems:
         """
         if self.invalid == "stop":
             raise ProblemError(f'{problem} (invalid = "skip" leaves such input out and counts it)')
+        self.stoppable += 1
         self.note(problem)
 
     def note(self, problem: Problem) -> None:

@@ -1,0 +1,150 @@
+"""What there is to know of the notes of a run before anything is trained."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import combinations
+
+from bootstrap.configuration import Configuration
+from bootstrap.notes import SPLITS, read_sources
+from corpus.batch import make_batch
+from corpus.document import Document
+from corpus.problems import Problems
+from corpus.units import split_document
+
+#: Fewer entities of a class than this are too few to learn it from, or to judge it by.
+RARE = 30
+
+_CHUNK = 5000  # documents tokenized at a time
+
+
+@dataclass(slots=True)
+class SplitReport:
+    """Counts of a split.
+
+    Parameters
+    ----------
+    sources, documents, tokens : int
+        Texts in the source, units of them, and their tokens.
+    empty : int
+        Units without any token.
+    without_entities : int
+        Units without entities.
+    entities : Counter of str
+        Entities of each class.
+    problems : Problems
+        What could not be used as it stood.
+    digests : Counter of bytes
+        Of the texts of the units, to find duplicates by.
+    groups : set of str
+        Patients.
+    """
+
+    problems: Problems
+    sources: int = 0
+    documents: int = 0
+    tokens: int = 0
+    empty: int = 0
+    without_entities: int = 0
+    entities: Counter[str] = field(default_factory=Counter)
+    digests: Counter[bytes] = field(default_factory=Counter)
+    groups: set[str] = field(default_factory=set)
+
+    @property
+    def duplicates(self) -> int:
+        """Units whose text another unit of the split has already."""
+        return self.documents - len(self.digests)
+
+
+def check_notes(configuration: Configuration) -> dict[str, SplitReport]:
+    """Read all notes of a run and count what is in them.
+
+    Parameters
+    ----------
+    configuration : Configuration
+        Problems are collected whatever it says of them.
+
+    Returns
+    -------
+    dict of str to SplitReport
+        By split.
+    """
+    return {split: _check_split(configuration, split) for split in SPLITS}
+
+
+def _check_split(configuration: Configuration, split: str) -> SplitReport:
+    problems = Problems(conflicts="longest", invalid="skip")
+    report = SplitReport(problems)
+    labelled = split != "unlabeled"
+    labels = configuration.labels if labelled else {}
+    chunk: list[Document] = []
+    for source in read_sources(configuration.data, split, labels, problems):
+        report.sources += 1
+        if source.group is not None:
+            report.groups.add(source.group)
+        chunk += (unit for _, unit in split_document(source, configuration.data.unit, problems))
+        if len(chunk) >= _CHUNK:
+            _count(chunk, report, labelled)
+            chunk = []
+    _count(chunk, report, labelled)
+    return report
+
+
+def _count(documents: list[Document], report: SplitReport, labelled: bool) -> None:
+    batch = make_batch(documents, labelled=labelled, problems=report.problems)
+    report.documents += len(batch)
+    report.tokens += len(batch.words)
+    report.empty += int((batch.lengths == 0).sum())
+    for document in documents:
+        report.entities.update(span.label for span in document.spans)
+        report.without_entities += not document.spans
+        text = document.text.encode("utf-8", "surrogatepass")
+        report.digests[hashlib.blake2b(text, digest_size=8).digest()] += 1
+
+
+def warnings(configuration: Configuration, reports: dict[str, SplitReport]) -> Iterator[str]:
+    """Yield what in the counts asks for a second look, a line each."""
+    yield from _class_warnings(reports["seed"], reports["validation"])
+    yield from _shared_warnings(reports)
+    number, batch = reports["unlabeled"].documents, configuration.loop.batch
+    if number < batch:
+        yield (
+            f"unlabeled: {number:,} documents are fewer than one batch of {batch:,}: there will "
+            f"be {'one iteration' if number else 'no iteration'}; set [loop] batch lower"
+        )
+    rules = configuration.data
+    for split, report in reports.items():
+        yield from (f"{split}: {line}" for line in report.problems.lines())
+        if report.problems.stoppable and "stop" in (rules.conflicts, rules.invalid):
+            yield (
+                f"{split}: a run stops at the first of these {report.problems.stoppable} that "
+                f'[data] conflicts = "{rules.conflicts}" or invalid = "{rules.invalid}" forbids'
+            )
+
+
+def _class_warnings(seed: SplitReport, validation: SplitReport) -> Iterator[str]:
+    for split, report in (("seed", seed), ("validation", validation)):
+        if not report.entities:
+            yield f"{split}: not one entity; a run will not start"
+        for name, count in sorted(report.entities.items()):
+            if count < RARE:
+                yield f"{split}: only {count} {name}; fewer than {RARE} say little"
+    for name in sorted(set(validation.entities) - set(seed.entities)):
+        yield f"{name} is in validation and not in the seed: nothing can learn it, all are missed"
+    for name in sorted(set(seed.entities) - set(validation.entities)):
+        yield f"{name} is in the seed and not in validation: nothing judges it"
+
+
+def _shared_warnings(reports: dict[str, SplitReport]) -> Iterator[str]:
+    for left, right in combinations(SPLITS, 2):
+        shared = len(reports[left].digests.keys() & reports[right].digests.keys())
+        if shared:
+            yield f"{shared} texts of {left} are also in {right}"
+        groups = len(reports[left].groups & reports[right].groups)
+        if groups and (left, right) == ("seed", "validation"):
+            yield f"{groups} patients (groups) are in seed and in validation: scores will flatter"
+        elif groups and left == "validation":
+            yield f"{groups} patients of validation are in unlabeled too and will not be selected"

@@ -1,0 +1,174 @@
+"""The command line: a thin parser over functions that can be called without it."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from corpus.errors import InputError
+
+_FORMATS = ("brat", "jsonl", "parquet", "text")
+_MEASURES = ("probability", "normalised", "lowest")
+
+#: Exit codes: a mistake of the user's, and an interruption as shells report it.
+MISTAKE, INTERRUPTED = 2, 130
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Make the parser of all commands."""
+    parser = argparse.ArgumentParser(
+        prog="bootstrap",
+        description="Teach a tagger to find protected health information in clinical notes, from "
+        "a few annotated notes and many that are not.",
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    demo = _command(commands, "demo", "watch a tagger teach itself on synthetic notes")
+    demo.add_argument("--notes", type=_positive, default=40_000, help="unlabeled notes (40000)")
+    demo.add_argument("--out", type=Path, help="a new folder (runs/demo, or the next free name)")
+    _jobs(demo)
+
+    init = _command(commands, "init", "write a commented configuration with every setting")
+    init.add_argument("folder", type=Path, metavar="DIR", help="where to write config.toml")
+
+    check = _command(commands, "check", "look at the notes of a run before anything is trained")
+    _configuration(check)
+
+    run = _command(commands, "run", "teach a tagger: a self-training run")
+    _configuration(run)
+    run.add_argument("--out", type=Path, help="the run folder (runs/NAME of the configuration)")
+    run.add_argument("--resume", action="store_true", help="go on with a run that was stopped")
+    _jobs(run)
+
+    tag = _command(commands, "tag", "tag notes with the best model of a run")
+    tag.add_argument("model", type=Path, metavar="MODEL", help="a run, or the folder of a model")
+    tag.add_argument("source", metavar="IN", help="notes: a file, a folder or a pattern")
+    tag.add_argument("target", type=Path, metavar="OUT", help="where to write them, tagged")
+    tag.add_argument("--measure", choices=_MEASURES, default=_MEASURES[0], help="of confidence")
+    _formats(tag)
+    _jobs(tag)
+
+    evaluate = _command(commands, "evaluate", "score predicted against gold annotations")
+    evaluate.add_argument("gold", metavar="GOLD", help="annotated notes")
+    evaluate.add_argument("predicted", metavar="PREDICTED", help="the same notes, tagged")
+    evaluate.add_argument("--json", type=Path, metavar="FILE", help="write all figures as JSON")
+    _columns(evaluate)
+    _rules(evaluate)
+
+    convert = _command(commands, "convert", "write notes in another format")
+    convert.add_argument("source", metavar="IN", help="notes: a file, a folder or a pattern")
+    convert.add_argument("target", type=Path, metavar="OUT", help="a new file or folder")
+    _formats(convert)
+
+    show = _command(commands, "show", "show the iterations of a run")
+    show.add_argument("run", type=Path, metavar="RUN", help="a run folder")
+    show.add_argument("--json", action="store_true", help="as a list, a row per iteration")
+
+    plot = _command(commands, "plot", "draw precision, recall and F1 per iteration")
+    plot.add_argument("runs", type=Path, nargs="+", metavar="RUN", help="run folders")
+    plot.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="PNG or SVG")
+    return parser
+
+
+def _command(
+    commands: argparse._SubParsersAction[argparse.ArgumentParser], name: str, help: str
+) -> argparse.ArgumentParser:
+    return commands.add_parser(name, help=help, description=help[0].upper() + help[1:] + ".")
+
+
+def _configuration(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("config", type=Path, metavar="CONFIG", help="a TOML file")
+    parser.add_argument(
+        "--set",
+        dest="overrides",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="replace a setting, such as select.confidence=0.9; may be repeated",
+    )
+
+
+def _jobs(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--jobs", type=_positive, metavar="N", help="processes (all processors)")
+
+
+def _formats(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--from", dest="source_format", choices=_FORMATS, help="format of IN")
+    parser.add_argument("--to", dest="target_format", choices=_FORMATS, help="format of OUT")
+    _columns(parser)
+    _rules(parser)
+
+
+def _columns(parser: argparse.ArgumentParser) -> None:
+    for name in ("id", "text", "label", "group"):
+        parser.add_argument(
+            f"--{name}-column",
+            default=name,
+            metavar="NAME",
+            help=f'column or key of the {name} ("{name}")',
+        )
+
+
+def _rules(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--conflicts",
+        choices=("stop", "longest"),
+        default="stop",
+        help="overlapping and discontinuous annotations: stop, or keep the longest",
+    )
+    parser.add_argument(
+        "--invalid",
+        choices=("stop", "skip"),
+        default="stop",
+        help="what cannot be read: stop, or leave it out and count it",
+    )
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text}: expected a whole number of 1 or more")
+    return int(text)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Carry out a command.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        Those of the process by default.
+
+    Returns
+    -------
+    int
+        0; 2 after a mistake of the user's; 130 after Ctrl-C; 1 where the system refused something,
+        such as space on the disk.
+    """
+    options = build_parser().parse_args(arguments)
+    # Each command is a module of its own, so that none waits for what another one imports.
+    command = importlib.import_module(f"bootstrap.commands.{options.command}")
+    try:
+        command.main(options)
+    except InputError as error:
+        return _failed(str(error), MISTAKE)
+    except KeyboardInterrupt:
+        return _failed("interrupted", INTERRUPTED)
+    except BrokenPipeError:
+        # Who read the output has had enough of it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:
+        return _failed(str(error), 1)
+    except MemoryError:
+        return _failed("out of memory; smaller batches ([loop] batch) or fewer --jobs need less", 1)
+    return 0
+
+
+def _failed(message: str, code: int) -> int:
+    line = " ".join(message.splitlines())
+    sys.stderr.write(f"bootstrap: {line}\n")
+    return code

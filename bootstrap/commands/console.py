@@ -1,0 +1,66 @@
+"""What commands share of the console."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+from bootstrap.display import Stage
+from corpus.problems import Problems
+
+#: What was asked for goes to standard output, all else to standard error.
+output = Console(highlight=False, soft_wrap=True)
+messages = Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+def say(lines: Iterable[str]) -> None:
+    """Write lines of text as they are."""
+    for line in lines:
+        output.print(Text(line))
+
+
+def warn(lines: Iterable[str]) -> None:
+    """Write lines to standard error."""
+    for line in lines:
+        messages.print(Text(line))
+
+
+def report_problems(problems: Problems) -> None:
+    """Say what could not be used as it stood."""
+    warn(problems.lines())
+
+
+class ProgressLine:
+    """A line on the terminal that says what is being done; nothing where there is no terminal."""
+
+    def __init__(self) -> None:
+        self._stage = Stage("reading", 0)
+        self._live = Live(console=messages, get_renderable=self._picture, transient=True)
+
+    def __enter__(self) -> Self:
+        if messages.is_terminal:
+            self._live.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if messages.is_terminal:
+            self._live.stop()
+
+    def _picture(self) -> Text:
+        return self._stage.text()
+
+    def report(self, stage: str, done: int, total: int) -> None:
+        """Show progress."""
+        if stage != self._stage.name:
+            self._stage = Stage(stage, total)
+        self._stage.done, self._stage.total = done, total

@@ -1,0 +1,69 @@
+"""``bootstrap evaluate``: predicted against gold annotations."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+import numpy as np
+from rich.table import Table
+
+from bootstrap.commands.console import output, report_problems, say
+from bootstrap.commands.convert import columns_of, problems_of
+from bootstrap.runs import write_atomically
+from corpus.corpora import read_corpus
+from corpus.scores import MEASURES, score
+
+
+def main(options: argparse.Namespace) -> None:
+    """Score a corpus and show all figures, or write them as JSON too."""
+    columns = columns_of(options)
+    sides = []
+    for source in (options.gold, options.predicted):
+        problems = problems_of(options)
+        sides.append(list(read_corpus(source, columns=columns, problems=problems)))
+        report_problems(problems)
+    gold, predicted = sides
+    # The interval draws documents: the same draws for the same corpus.
+    report = score(gold, predicted).report(np.random.default_rng(0))
+    if options.json:
+        text = json.dumps(report, ensure_ascii=False, indent=1) + "\n"
+        write_atomically(options.json, text.encode())
+    output.print(_table(report))
+    missing = len({d.id for d in gold} - {d.id for d in predicted})
+    extra = len({d.id for d in predicted} - {d.id for d in gold})
+    say(
+        [
+            f"leak: {report['leak']:.4f} entities missed per line that is not blank",
+            f"{len(gold):,} gold and {len(predicted):,} predicted documents; {missing:,} are only "
+            f"gold (all missed), {extra:,} only predicted (all spurious)",
+        ]
+    )
+
+
+def _table(report: dict[str, Any]) -> Table:
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    table.add_column("")
+    titles = ("precision", "recall", "F1", "95 % interval", "true", "false", "missed")
+    for title in titles:
+        table.add_column(title, justify="right")
+    for measure, meaning in MEASURES.items():
+        table.add_row(meaning, *_cells(report[measure]))
+    for name, figures in report["per_label"].items():
+        table.add_row(f"  {name}", *_cells(figures))
+    return table
+
+
+def _cells(figures: dict[str, Any]) -> list[str]:
+    interval = figures.get("f1_interval")
+    return [
+        f"{figures['precision']:.4f}",
+        f"{figures['recall']:.4f}",
+        f"{figures['f1']:.4f}",
+        f"{interval[0]:.4f}-{interval[1]:.4f}" if interval else "",
+        *(
+            f"{figures[f'{kind}s']:,}"
+            for kind in ("true_positive", "false_positive", "false_negative")
+        ),
+    ]

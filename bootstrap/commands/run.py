@@ -1,0 +1,114 @@
+"""``bootstrap run``: a self-training run."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from bootstrap.commands.console import messages, output, report_problems, say, warn
+from bootstrap.configuration import Configuration, load_configuration
+from bootstrap.display import RunDisplay, class_table
+from bootstrap.loop import STOPPED
+from bootstrap.notes import Notes, read_notes
+from bootstrap.running import carry_out, default_jobs, opened_run
+from bootstrap.runs import Run
+from corpus.errors import InputError
+from corpus.tags import classes_of
+from taggers import TrainingError
+
+#: More classes than these do not fit into the live table.
+_SHOWN_CLASSES = 3
+
+
+def main(options: argparse.Namespace) -> None:
+    """Carry out a run and say what it gained, where it is and what to do next."""
+    configuration = load_configuration(options.config, options.overrides)
+    folder = options.out or Path("runs") / options.config.stem
+    run = do_run(configuration, folder, resume=options.resume, jobs=options.jobs)
+    output.print(class_table(run.metrics()))
+    say([*outcome_lines(run), *next_lines(folder)])
+
+
+def do_run(configuration: Configuration, folder: Path, *, resume: bool, jobs: int | None) -> Run:
+    """Carry out a run and show it; of one that is finished already, say so."""
+    os.umask(0o077)  # all that a run writes is as private as the notes
+    notes = read_notes(configuration)
+    with opened_run(folder, configuration, resume=resume) as run:
+        if run.is_finished():
+            say([f"{folder} is finished."])
+            return run
+        _warn_of_notes(notes)
+        try:
+            _show(run, configuration, notes, jobs or default_jobs())
+        except KeyboardInterrupt:
+            closed = len(run.metrics())
+            messages.print(
+                f"\ninterrupted; {closed} iterations are closed. To go on, type the same command "
+                "with --resume"
+            )
+            raise
+        except TrainingError as error:
+            raise InputError(f"{folder}: {error}") from None
+        report_problems(notes.unlabeled.problems)
+        return run
+
+
+def _warn_of_notes(notes: Notes) -> None:
+    report_problems(notes.seed.problems)
+    report_problems(notes.validation.problems)
+    missing = set(classes_of(notes.validation.batch.labels)) - set(
+        classes_of(notes.seed.batch.labels)
+    )
+    warn(f"validation has {name} and the seed has not: all are missed" for name in sorted(missing))
+
+
+def _show(run: Run, configuration: Configuration, notes: Notes, jobs: int) -> None:
+    classes = classes_of(notes.validation.batch.labels)
+    shown = classes if len(classes) <= _SHOWN_CLASSES else ()
+    failures = []
+    with RunDisplay(output, shown) as display:
+        for metrics in run.metrics():
+            display.add(metrics)
+        steps = carry_out(run, configuration, notes, jobs=jobs, report=display.report)
+        for metrics in steps:
+            display.add(metrics)
+            failures += _failure(metrics)
+    warn(failures)
+
+
+def _failure(metrics: dict[str, Any]) -> list[str]:
+    """Say if the training of an iteration ended with an error of its algorithm."""
+    training = metrics["training"]
+    if training is None or "error" not in training["outcome"]:
+        return []
+    return [f"iteration {metrics['iteration']}: {training['outcome']}; its model may be poor"]
+
+
+def outcome_lines(run: Run) -> Sequence[str]:
+    """Say why a run stopped and what it gained."""
+    outcome = run.outcome()
+    reason = STOPPED.get(outcome.stopped or "", "it is not finished")
+    seed, best = outcome.seed, outcome.best
+    return [
+        "",
+        f"Stopped: {reason}.",
+        f"The best model is that of iteration {outcome.iteration}. Strict entity F1 went from "
+        f"{seed.f1:.3f} with the seed alone to {best.f1:.3f} ({best.f1 - seed.f1:+.3f}; precision "
+        f"{seed.precision:.3f} to {best.precision:.3f}, recall {seed.recall:.3f} to "
+        f"{best.recall:.3f}),",
+        "where one half of the validation notes chose the iteration and the other was counted.",
+    ]
+
+
+def next_lines(folder: Path) -> Sequence[str]:
+    """Say where a run is and what can be done with it."""
+    return [
+        "",
+        f"The run is in {folder}; it holds text of the notes and is as private as they are. Next:",
+        f"  bootstrap show {folder}",
+        f"  bootstrap plot {folder} -o f1.png",
+        f"  bootstrap tag {folder} NOTES TAGGED.jsonl",
+    ]

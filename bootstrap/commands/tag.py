@@ -1,0 +1,30 @@
+"""``bootstrap tag``: notes with the spans that a model finds in them."""
+
+from __future__ import annotations
+
+import argparse
+
+from bootstrap.commands.console import ProgressLine, report_problems, say
+from bootstrap.commands.convert import columns_of, problems_of, written_lines
+from bootstrap.running import default_jobs
+from bootstrap.tagging import tag_corpus
+
+
+def main(options: argparse.Namespace) -> None:
+    """Tag a corpus and write it."""
+    problems = problems_of(options)
+    with ProgressLine() as line:
+        written = tag_corpus(
+            options.model,
+            options.source,
+            options.target,
+            source_format=options.source_format,
+            target_format=options.target_format,
+            columns=columns_of(options),
+            measure=options.measure,
+            problems=problems,
+            jobs=options.jobs or default_jobs(),
+            report=line.report,
+        )
+    report_problems(problems)
+    say(written_lines(written, options.target))

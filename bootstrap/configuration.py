@@ -1,0 +1,343 @@
+"""The configuration of a run: one TOML file, checked and completed with all defaults."""
+
+from __future__ import annotations
+
+import difflib
+import glob
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+import tomli_w
+
+from bootstrap.loop import LoopOptions, SelectOptions
+from corpus.corpora import is_synthetic
+from corpus.errors import InputError
+from corpus.formats import Columns
+from corpus.units import Unit
+from taggers import OPTIONS
+
+
+class ConfigurationError(InputError):
+    """A setting that does not exist or has a value that it cannot have."""
+
+
+@dataclass(frozen=True, slots=True)
+class DataOptions:
+    """Where the notes are; every field is a key of ``[data]``."""
+
+    seed: str = field(
+        default="seed.jsonl",
+        metadata={"help": "annotated notes to start from: a file, a folder or a pattern"},
+    )
+    validation: str = field(
+        default="validation.jsonl",
+        metadata={"help": "annotated notes that decide when to stop and which iteration is best"},
+    )
+    unlabeled: str = field(
+        default="unlabeled.jsonl", metadata={"help": "notes to learn from, read in batches"}
+    )
+    unit: Unit = field(
+        default="document",
+        metadata={"help": 'what is tagged and selected: "document", "line" or "sentence"'},
+    )
+    id: str = field(default="id", metadata={"help": "column or key of the id (Parquet, JSONL)"})
+    text: str = field(default="text", metadata={"help": "column or key of the text"})
+    label: str = field(default="label", metadata={"help": "column or key of the spans"})
+    group: str = field(
+        default="group", metadata={"help": "column or key of the patient, where there is one"}
+    )
+    conflicts: Literal["stop", "longest"] = field(
+        default="stop",
+        metadata={"help": 'overlapping and discontinuous spans: "stop" or keep the "longest"'},
+    )
+    invalid: Literal["stop", "skip"] = field(
+        default="stop", metadata={"help": 'what cannot be read: "stop" or "skip" and count it'}
+    )
+
+    @property
+    def columns(self) -> Columns:
+        """The names of the columns."""
+        return Columns(self.id, self.text, self.label, self.group)
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceOptions:
+    """Given proportions; every field is a key of ``[select.reference]``."""
+
+    empty: float = field(metadata={"help": "share of documents without entities", "most": 1})
+    per_token: Mapping[str, float] = field(metadata={"help": "entities per token of each class"})
+    length: Mapping[str, float] = field(metadata={"help": "mean tokens of an entity of each class"})
+
+    def __post_init__(self) -> None:
+        if set(self.per_token) != set(self.length):
+            raise ConfigurationError(
+                "[select.reference] per_token and length must name the same classes; they name "
+                f"{sorted(self.per_token)} and {sorted(self.length)}"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """All settings of a run.
+
+    Parameters
+    ----------
+    data : DataOptions
+        ``[data]``.
+    labels : mapping of str to str, or None
+        ``[labels]``: classes by the labels of the source. Labels not in it are dropped; None, no
+        such table, keeps all.
+    kind : str
+        ``[tagger] kind``.
+    tagger : options of that kind of tagger
+        The other keys of ``[tagger]``.
+    loop, select : LoopOptions, SelectOptions
+        ``[loop]`` and ``[select]``.
+    reference : ReferenceOptions or None
+        ``[select.reference]``; None measures the proportions on the validation notes.
+    """
+
+    data: DataOptions
+    labels: Mapping[str, str] | None
+    kind: str
+    tagger: Any
+    loop: LoopOptions
+    select: SelectOptions
+    reference: ReferenceOptions | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give every setting as it would stand in the file."""
+        select = asdict(self.select)
+        if self.reference:
+            select["reference"] = asdict(self.reference)
+        tagger = {"kind": self.kind, **asdict(self.tagger)}
+        tables: dict[str, Any] = {"data": asdict(self.data)}
+        if self.labels is not None:
+            tables["labels"] = dict(self.labels)
+        tables |= {"tagger": tagger, "loop": asdict(self.loop), "select": select}
+        return {name: _plain(table) for name, table in tables.items()}
+
+    def to_toml(self) -> str:
+        """Write every setting as TOML."""
+        return tomli_w.dumps(self.as_dict())
+
+
+def _plain(value: Any) -> Any:
+    """Turn tuples into lists, as TOML reads them."""
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+
+def load_configuration(path: Path, overrides: Sequence[str] = ()) -> Configuration:
+    """Read a configuration file.
+
+    Parameters
+    ----------
+    path : Path
+        A TOML file. Paths in it are relative to its folder or, where nothing is there, to the
+        current one.
+    overrides : sequence of str
+        Settings such as ``select.confidence=0.9`` that replace those of the file.
+
+    Returns
+    -------
+    Configuration
+        Complete; the paths of its data are absolute.
+
+    Raises
+    ------
+    ConfigurationError
+        If the file is missing or no TOML, or a setting does not exist or cannot have its value.
+    """
+    try:
+        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigurationError(
+            f"{path}: {error.strerror}; a configuration was expected"
+        ) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"{path} is not TOML: {error}") from None
+    for override in overrides:
+        _override(tables, override)
+    return parse_configuration(tables, path.parent, str(path))
+
+
+def _override(tables: dict[str, Any], override: str) -> None:
+    name, equals, text = override.partition("=")
+    keys = name.strip().split(".")
+    if not equals or len(keys) < 2:
+        raise ConfigurationError(f"--set {override}: expected SECTION.KEY=VALUE")
+    try:
+        value = tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        value = text.strip()
+    table = tables
+    for key in keys[:-1]:
+        table = table.setdefault(key, {})
+        if not isinstance(table, dict):
+            raise ConfigurationError(f"--set {override}: {key} is not a section")
+    table[keys[-1]] = value
+
+
+def parse_configuration(tables: Mapping[str, Any], folder: Path, where: str) -> Configuration:
+    """Check tables read from TOML and complete them; see `load_configuration`."""
+    _known(tables, ("data", "labels", "tagger", "loop", "select"), "section", where)
+    tagger = dict(_table(tables, "tagger", where))
+    kind = tagger.pop("kind", "crf")
+    if kind not in OPTIONS:
+        raise ConfigurationError(
+            f'{where}: [tagger] kind = "{kind}" is unknown; known are {", ".join(OPTIONS)}'
+        )
+    select = dict(_table(tables, "select", where))
+    reference = select.pop("reference", None)
+    labels = tables.get("labels")
+    if labels is not None and not (
+        isinstance(labels, Mapping)
+        and all(isinstance(name, str) and name for name in labels.values())
+    ):
+        raise ConfigurationError(
+            f'{where}: [labels] must hold lines such as SOURCE_LABEL = "CLASS"'
+        )
+    data: DataOptions = _section(DataOptions, _table(tables, "data", where), "data", where)
+    paths = {
+        name: _located(getattr(data, name), folder) for name in ("seed", "validation", "unlabeled")
+    }
+    return Configuration(
+        data=DataOptions(**{**asdict(data), **paths}),
+        labels=labels,
+        kind=kind,
+        tagger=_section(OPTIONS[kind], tagger, "tagger", where),
+        loop=_section(LoopOptions, _table(tables, "loop", where), "loop", where),
+        select=_section(SelectOptions, select, "select", where),
+        reference=None
+        if reference is None
+        else _section(ReferenceOptions, reference, "select.reference", where),
+    )
+
+
+def _table(tables: Mapping[str, Any], name: str, where: str) -> Mapping[str, Any]:
+    table = tables.get(name, {})
+    if not isinstance(table, Mapping):
+        raise ConfigurationError(f"{where}: {name} must be a section, [{name}]")
+    return table
+
+
+def _known(given: Mapping[str, Any], known: Sequence[str], what: str, where: str) -> None:
+    for name in given:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1, cutoff=0.0)
+            raise ConfigurationError(
+                f'{where}: there is no {what} "{name}"; the nearest is "{near[0]}"'
+            )
+
+
+def _section(options: type[Any], table: Any, name: str, where: str) -> Any:
+    """Make options of a table, every value checked."""
+    if not isinstance(table, Mapping):
+        raise ConfigurationError(f"{where}: [{name}] must be a section")
+    _known(table, [item.name for item in fields(options)], f"key in [{name}]", where)
+    hints = get_type_hints(options)
+    values: dict[str, Any] = {}
+    for item in fields(options):
+        if item.name in table:
+            label = f"{where}: [{name}] {item.name}"
+            values[item.name] = _checked(table[item.name], hints[item.name], item.metadata, label)
+    try:
+        return options(**values)
+    except TypeError as error:
+        raise ConfigurationError(f"{where}: [{name}] {error}") from None
+    except InputError as error:
+        raise ConfigurationError(f"{where}: [{name}] {error}") from None
+
+
+def _checked(value: Any, kind: Any, limits: Mapping[str, Any], label: str) -> Any:
+    """Return a value of the type that an option has, within its limits."""
+    expected = _mismatch(value, kind)
+    if expected:
+        raise ConfigurationError(f"{label} = {value!r}: expected {expected}")
+    if kind is float:
+        value = float(value)
+    if "least" in limits and not value >= limits["least"]:
+        raise ConfigurationError(f"{label} = {value}: expected {limits['least']} or more")
+    if "most" in limits and not value <= limits["most"]:
+        raise ConfigurationError(f"{label} = {value}: expected {limits['most']} or less")
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _mismatch(value: Any, kind: Any) -> str:
+    """Say what was expected if a value is not of a kind."""
+    if get_origin(kind) is Literal:
+        choices = get_args(kind)
+        return "" if value in choices else "one of " + ", ".join(f'"{name}"' for name in choices)
+    if get_origin(kind) is tuple:
+        ok = isinstance(value, (list, tuple)) and all(isinstance(item, str) for item in value)
+        return "" if ok else "a list of strings"
+    if get_origin(kind) is Mapping:
+        ok = isinstance(value, Mapping) and all(
+            type(item) in (int, float) and item >= 0 for item in value.values()
+        )
+        return "" if ok else "a table of numbers, { CLASS = 0.01 }"
+    expected = {float: "a number", int: "a whole number", bool: "true or false", str: "a string"}
+    allowed = (int, float) if kind is float else (kind,)
+    return "" if type(value) in allowed else expected[kind]
+
+
+def _located(source: str, folder: Path) -> str:
+    """Make a path absolute: from the folder of the configuration, else from the current one."""
+    if is_synthetic(source):
+        return source
+    path = Path(source).expanduser()
+    beside, here = (folder / path).absolute(), path.absolute()
+    return str(here if not _there(beside) and _there(here) else beside)
+
+
+def _there(path: Path) -> bool:
+    return path.exists() or bool(glob.glob(str(path), recursive=True))  # noqa: PTH207 - absolute
+
+
+def commented_template() -> str:
+    """Write a configuration file with every setting, its meaning and its default."""
+    return "\n".join(_template_lines())
+
+
+def _template_lines() -> Iterator[str]:
+    yield "# A self-training run. Check it with: bootstrap check THIS_FILE"
+    yield "# Paths are relative to the folder of this file."
+    yield from _template_section("data", DataOptions())
+    yield ""
+    yield "# Classes by the labels of the source. With this section, other labels are dropped."
+    yield "# [labels]"
+    yield '# NOMBRE_SUJETO_ASISTENCIA = "PERSON"'
+    yield '# HOSPITAL = "LOCATION"'
+    for kind, options in OPTIONS.items():
+        yield from _template_section("tagger", options(), first=f'kind = "{kind}"')
+    yield from _template_section("loop", LoopOptions())
+    yield from _template_section("select", SelectOptions())
+    yield ""
+    yield "# The proportions to keep, where they are not to be measured on the validation notes."
+    yield "# [select.reference]"
+    yield "# empty = 0.85                                   # share of documents without entities"
+    yield "# per_token = { PERSON = 0.0028, LOCATION = 0.006 }  # entities per token"
+    yield "# length = { PERSON = 1.2, LOCATION = 1.8 }          # mean tokens of an entity"
+    yield ""
+
+
+def _template_section(name: str, options: Any, first: str = "") -> Iterator[str]:
+    yield ""
+    yield f"[{name}]"
+    if first:
+        yield first
+    for item in fields(options):
+        value = _plain(getattr(options, item.name))
+        yield f"# {item.metadata['help']}"
+        yield _toml_line(item.name, value)
+
+
+def _toml_line(name: str, value: Any) -> str:
+    if isinstance(value, list):
+        return f"{name} = [{', '.join(tomli_w.dumps({'x': item})[4:].strip() for item in value)}]"
+    return tomli_w.dumps({name: value}).strip()

@@ -1,0 +1,197 @@
+"""The notes of a run: seed, validation and the pool of unlabeled notes."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import pyarrow as pa
+
+from bootstrap.configuration import Configuration, DataOptions
+from corpus.batch import Batch, make_batch
+from corpus.corpora import is_synthetic, read_corpus, with_classes
+from corpus.document import Document
+from corpus.errors import InputError
+from corpus.formats import find_files
+from corpus.problems import Problems
+from corpus.units import split_documents
+
+
+def read_sources(
+    options: DataOptions, split: str, labels: Mapping[str, str] | None, problems: Problems
+) -> Iterator[Document]:
+    """Yield the documents of a split as they are in the source, with the classes of the run.
+
+    Parameters
+    ----------
+    options : DataOptions
+        Where the notes are.
+    split : {"seed", "validation", "unlabeled"}
+        Which notes.
+    labels : mapping of str to str or None
+        Classes by the labels of the source.
+    problems : Problems
+        Told of what cannot be used as it stands.
+    """
+    classes = None if labels is None else dict(labels)
+    source = getattr(options, split)
+    for document in read_corpus(source, columns=options.columns, problems=problems):
+        yield with_classes(document, classes)
+
+
+def problems_for(options: DataOptions) -> Problems:
+    """Make a list of problems with the rules that the user chose."""
+    return Problems(conflicts=options.conflicts, invalid=options.invalid)
+
+
+#: The splits of a run, by the keys of ``[data]``.
+SPLITS = ("seed", "validation", "unlabeled")
+
+
+def fingerprint(options: DataOptions) -> pa.Table:
+    """List every file of a run with its size and digest, so that a change of one can be named.
+
+    Returns
+    -------
+    pyarrow.Table
+        Columns ``split``, ``file``, ``bytes`` and ``blake2b``.
+    """
+    rows = [row for split in SPLITS for row in _fingerprints(split, getattr(options, split))]
+    names = ("split", "file", "bytes", "blake2b")
+    return pa.table({name: [row[i] for row in rows] for i, name in enumerate(names)})
+
+
+def _fingerprints(split: str, source: str) -> Iterator[tuple[str, str, int, str]]:
+    if is_synthetic(source):
+        yield split, source, 0, ""
+        return
+    for path in find_files(source):
+        yield split, str(path), path.stat().st_size, _digest(path)
+
+
+def _digest(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelledNotes:
+    """Documents that people labelled.
+
+    Parameters
+    ----------
+    documents : tuple of Document
+        In the unit of the run.
+    batch : Batch
+        The same, tokenized and tagged.
+    groups : frozenset of str
+        The patients named in the source.
+    problems : Problems
+        What could not be used as it stood.
+    """
+
+    documents: tuple[Document, ...]
+    batch: Batch
+    groups: frozenset[str]
+    problems: Problems
+
+
+def read_labelled(configuration: Configuration, split: str) -> LabelledNotes:
+    """Read the seed or the validation notes.
+
+    Raises
+    ------
+    InputError
+        If they are not there, or have no entity.
+    """
+    options = configuration.data
+    problems = problems_for(options)
+    sources = list(read_sources(options, split, configuration.labels, problems))
+    documents = tuple(split_documents(sources, options.unit, problems))
+    if not any(document.spans for document in documents):
+        raise InputError(
+            f"[data] {split} = {getattr(options, split)}: {len(sources)} documents and not one "
+            "entity; expected annotated notes"
+            + (" (does [labels] name their labels?)" if configuration.labels is not None else "")
+        )
+    return LabelledNotes(
+        documents=documents,
+        batch=make_batch(documents, labelled=True, problems=problems),
+        groups=frozenset(source.group for source in sources if source.group is not None),
+        problems=problems,
+    )
+
+
+class UnlabeledNotes:
+    """The pool of unlabeled notes; only one batch of them is in memory.
+
+    Parameters
+    ----------
+    options : DataOptions
+        Where the notes are.
+    size : int
+        Documents of a batch.
+
+    Attributes
+    ----------
+    problems : Problems
+        What could not be used as it stood, in the notes read by the latest `batches`.
+    """
+
+    def __init__(self, options: DataOptions, size: int) -> None:
+        self.problems = problems_for(options)
+        self._options = options
+        self._size = size
+
+    def documents(self) -> Iterator[Document]:
+        """Yield all documents, in the unit of the run and without any annotation of theirs."""
+        self.problems = problems_for(self._options)
+        # Labels of unlabeled notes, where a corpus has some, are not for the loop to see.
+        sources = read_sources(self._options, "unlabeled", {}, self.problems)
+        return split_documents(sources, self._options.unit, self.problems)
+
+    def batches(self, start: int = 0) -> Iterator[Batch]:
+        """Yield the batches from number `start` on."""
+        documents = islice(self.documents(), start * self._size, None)
+        while chunk := list(islice(documents, self._size)):
+            yield make_batch(chunk, labelled=False)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Notes:
+    """All notes of a run.
+
+    Parameters
+    ----------
+    seed, validation : LabelledNotes
+        Read whole.
+    unlabeled : UnlabeledNotes
+        Read in batches.
+    """
+
+    seed: LabelledNotes
+    validation: LabelledNotes
+    unlabeled: UnlabeledNotes
+
+
+def read_notes(configuration: Configuration) -> Notes:
+    """Read the seed and the validation notes, and look whether the pool can be read.
+
+    Raises
+    ------
+    InputError
+        If notes are not there or cannot be read, or have no entity where people labelled them.
+    """
+    notes = Notes(
+        seed=read_labelled(configuration, "seed"),
+        validation=read_labelled(configuration, "validation"),
+        unlabeled=UnlabeledNotes(configuration.data, configuration.loop.batch),
+    )
+    next(notes.unlabeled.documents(), None)
+    return notes

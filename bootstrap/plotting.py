@@ -1,0 +1,83 @@
+"""Precision, recall and F1 per iteration, as a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from corpus.errors import InputError
+
+_MEASURES = ("precision", "recall", "f1")
+_STYLES = {"precision": "--", "recall": ":", "f1": "-"}
+_TITLES = {"precision": "precision", "recall": "recall", "f1": "F1"}
+
+#: What a picture can be written as.
+SUFFIXES = (".png", ".svg")
+
+
+def plot_runs(runs: Mapping[str, Sequence[Mapping[str, Any]]], file: BinaryIO, format: str) -> None:
+    """Draw the scores of runs per iteration on one axis.
+
+    Parameters
+    ----------
+    runs : mapping of str to sequence of mapping
+        The metrics of each run's iterations, by the name to show.
+    file : binary file
+        Receives the picture.
+    format : {"png", "svg"}
+        What to write.
+    """
+    import matplotlib as mpl  # noqa: PLC0415 - slow to load
+    from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415
+    from matplotlib.figure import Figure  # noqa: PLC0415
+    from matplotlib.ticker import MaxNLocator  # noqa: PLC0415
+
+    # A salt of its own and no date: the same runs give the same file.
+    with mpl.rc_context({"svg.hashsalt": "bootstrap", "font.size": 11}):
+        figure = Figure(figsize=(9, 5.5), layout="constrained")
+        FigureCanvasAgg(figure)
+        axes = figure.subplots()
+        for index, (name, rows) in enumerate(runs.items()):
+            places = [row["iteration"] for row in rows]
+            for measure in _MEASURES:
+                label = _TITLES[measure] if len(runs) == 1 else f"{name}: {_TITLES[measure]}"
+                axes.plot(
+                    places,
+                    [row[measure] for row in rows],
+                    _STYLES[measure],
+                    color=f"C{index if len(runs) > 1 else _MEASURES.index(measure)}",
+                    linewidth=2.4 if measure == "f1" else 1.4,
+                    marker="o" if measure == "f1" else None,
+                    label=label,
+                )
+            best = max(rows, key=lambda row: row["f1"])
+            axes.annotate(
+                f"{best['f1']:.3f}",
+                (best["iteration"], best["f1"]),
+                textcoords="offset points",
+                xytext=(0, 8),
+                ha="center",
+            )
+        axes.set_xlabel("iteration (0: the seed alone)")
+        axes.set_ylabel("strict entity score on validation")
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.grid(alpha=0.3)
+        axes.legend(loc="best", frameon=False)
+        if len(runs) == 1:
+            axes.set_title(next(iter(runs)))
+        metadata = {"Date": None} if format == "svg" else {}
+        figure.savefig(file, format=format, dpi=150, metadata=metadata)
+
+
+def picture_format(path: Path) -> str:
+    """Tell the format of a picture by its suffix.
+
+    Raises
+    ------
+    InputError
+        If it is not one of `SUFFIXES`.
+    """
+    if path.suffix.lower() not in SUFFIXES:
+        raise InputError(f"{path}: a picture is written as {' or '.join(SUFFIXES)}")
+    return path.suffix.lower()[1:]

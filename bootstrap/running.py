@@ -1,0 +1,220 @@
+"""Carrying out a run: from a configuration to a run folder."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from bootstrap.configuration import Configuration
+from bootstrap.loop import Iteration, self_train
+from bootstrap.notes import LabelledNotes, Notes, UnlabeledNotes, fingerprint
+from bootstrap.outcome import halves
+from bootstrap.proportions import Reference, content_of, given_reference, measured_reference
+from bootstrap.runs import Run, RunError, locked, new_folder, write_atomically
+from bootstrap.saved import Report, SavedTagger
+from corpus.scores import Counts
+from corpus.tags import classes_of
+
+#: Beside a model: what makes documents of notes as in its training.
+UNIT_FILE = "unit.json"
+
+
+@contextlib.contextmanager
+def opened_run(folder: Path, configuration: Configuration, *, resume: bool) -> Iterator[Run]:
+    """Make a run folder, or open one to go on with, and keep other processes out of it.
+
+    Parameters
+    ----------
+    folder : Path
+        The run folder.
+    configuration : Configuration
+        Of the run.
+    resume : bool
+        Whether to go on with a run that is there; where none is, it begins.
+
+    Raises
+    ------
+    RunError
+        If there is a run and `resume` is false, if its configuration or data differ, or if another
+        process works on it.
+    """
+    data = fingerprint(configuration.data)
+    run = Run(folder)
+    if not (resume and run.has_begun()):
+        run = new_folder(folder)
+    with locked(run):
+        if run.has_begun() and not resume:  # by another process, a moment ago
+            raise RunError(f"{folder} is a run; --resume goes on with it")
+        if run.has_begun():
+            _refuse_other_configuration(run, configuration)
+            _refuse_other_data(run, data)
+            run.discard_open()
+        else:
+            run.begin(configuration.to_toml(), data)
+        yield run
+
+
+def _refuse_other_configuration(run: Run, configuration: Configuration) -> None:
+    before = _settings(_read_toml(run.config_file))
+    now = _settings(configuration.as_dict())
+    for name in {**before, **now}:
+        if before.get(name) != now.get(name):
+            raise RunError(
+                f"{run.folder} was begun with {name} = {before.get(name, 'nothing')!r} and not "
+                f"{now.get(name, 'nothing')!r}; resume it with the same configuration, or give "
+                "--out another folder"
+            )
+
+
+def _settings(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    settings: dict[str, Any] = {}
+    for name, value in table.items():
+        if isinstance(value, Mapping):
+            settings |= _settings(value, f"{prefix}{name}.")
+        else:
+            settings[f"{prefix}{name}"] = value
+    return settings
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+def _refuse_other_data(run: Run, data: pa.Table) -> None:
+    before, now = (
+        {(row["split"], row["file"]): row["blake2b"] for row in table.to_pylist()}
+        for table in (run.data(), data)
+    )
+    for split, file in {**before, **now}:
+        old, new = before.get((split, file)), now.get((split, file))
+        if old != new:
+            change = "is gone" if new is None else "is new" if old is None else "has changed"
+            raise RunError(
+                f"{run.folder}: {split} file {file} {change} since the run was begun; resume it "
+                "with the same notes, or give --out another folder"
+            )
+
+
+def carry_out(
+    run: Run, configuration: Configuration, notes: Notes, *, jobs: int, report: Report
+) -> Iterator[dict[str, Any]]:
+    """Do the iterations of a run that are not closed yet.
+
+    Parameters
+    ----------
+    run : Run
+        From `opened_run`.
+    configuration : Configuration
+        Of the run.
+    notes : Notes
+        From `bootstrap.notes.read_notes`.
+    jobs : int
+        Processes that tag.
+    report : callable
+        Told of progress within an iteration.
+
+    Yields
+    ------
+    dict
+        The metrics of each iteration when it is closed.
+    """
+    options = configuration
+    seed, validation, pool = notes.seed, notes.validation, notes.unlabeled
+
+    def tagger_for(iteration: int) -> SavedTagger:
+        run.iteration_folder(iteration).mkdir(mode=0o700)
+        return SavedTagger(
+            run.model_folder(iteration), options.kind, options.tagger, jobs=jobs, report=report
+        )
+
+    history = None
+    if closed := len(run.metrics()):
+        tagger = SavedTagger.load(run.model_folder(closed - 1), jobs=jobs, report=report)
+        history = run.history(options.loop.keep, tagger, classes_of(tagger.labels))
+    iterations = self_train(
+        seed.batch,
+        pool,
+        validation.documents,
+        validation.batch,
+        tagger_for,
+        loop=options.loop,
+        select=options.select,
+        reference=_reference(options, seed, validation),
+        held_out=validation.groups,
+        history=history,
+    )
+    for step in iterations:
+        metrics = metrics_of(step, validation, pool)
+        if run.model_folder(step.iteration).is_dir():
+            unit = json.dumps({"unit": options.data.unit}).encode()
+            write_atomically(run.model_folder(step.iteration) / UNIT_FILE, unit)
+        run.close_iteration(step.iteration, step.selected, metrics)
+        yield metrics
+
+
+def _reference(
+    options: Configuration, seed: LabelledNotes, validation: LabelledNotes
+) -> Reference | None:
+    if not options.select.proportions:
+        return None
+    batch = validation.batch
+    if options.reference:
+        tokens = len(batch.words) / max(len(batch), 1)
+        given = options.reference
+        return given_reference(given.per_token, given.length, given.empty, tokens)
+    classes = sorted({*classes_of(seed.batch.labels), *classes_of(batch.labels)})
+    return measured_reference(content_of(batch, batch.tags, batch.labels, classes), classes)
+
+
+def metrics_of(step: Iteration, validation: LabelledNotes, pool: UnlabeledNotes) -> dict[str, Any]:
+    """Write an iteration as plain numbers: what ``metrics.json`` holds."""
+    worst = max(step.selections, key=lambda selection: selection.deviation, default=None)
+    training = step.tagger.training
+    return {
+        "iteration": step.iteration,
+        "selected": 0 if step.selected is None else len(step.selected.batch),
+        **_figures(step.scores.counts("ner")),
+        "classes": {
+            name: _figures(step.scores.class_counts(name))
+            for name in classes_of(validation.batch.labels)
+        },
+        "tagged": step.tagged,
+        "confident": sum(selection.confident for selection in step.selections),
+        "bound": sum(selection.bound for selection in step.selections),
+        "deviation": worst.deviation if worst else None,
+        "proportions": worst.proportions.as_dict() if worst and worst.proportions else {},
+        "confidence": {
+            f"q{100 * q:02.0f}": value for q, value in step.confidence_quantiles.items()
+        },
+        "agreement": step.agreement,
+        "human_tokens": step.human_tokens,
+        "training_documents": step.training_documents,
+        "training": None
+        if training is None
+        else {
+            "converged": training.converged,
+            "outcome": training.outcome,
+            "iterations": training.iterations,
+            "loss": training.loss,
+        },
+        "left_out": dict(pool.problems.counts),
+        "halves": halves(validation.documents, step.scores),
+        "seconds": step.seconds,
+        "stopped": step.stopped,
+    }
+
+
+def _figures(counts: Counts) -> dict[str, float]:
+    return {"precision": counts.precision, "recall": counts.recall, "f1": counts.f1}
+
+
+def default_jobs() -> int:
+    """Give the processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,214 @@
+"""Taggers that live in a folder: trained in a process of their own, tagging over processes.
+
+Training leaves Python for seconds at a time, in which nothing else of the process moves; from a
+process of its own it can be stopped at once, and its memory is given back. Workers get the folder
+of a model and Arrow bytes, and return arrays as bytes.
+"""
+
+from __future__ import annotations
+
+import functools
+import multiprocessing
+import os
+import shutil
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any, Self
+
+import joblib
+import numpy as np
+
+from corpus.batch import Batch
+from taggers import Tagger, Tagging, Training, TrainingError, load_tagger, make_tagger
+from taggers.tagger import Progress
+
+#: Told what is done, how much of it and of how much.
+Report = Callable[[str, int, int], None]
+
+_CHUNK = 1000  # documents that a worker gets at a time
+_POLL = 0.1  # seconds between looks at the training process
+
+
+def _silent(stage: str, done: int, total: int) -> None:
+    """Report nothing."""
+
+
+class SavedTagger:
+    """A tagger in a folder.
+
+    Parameters
+    ----------
+    folder : Path
+        Where its model is, or will be after `fit`.
+    kind : str
+        The kind of tagger.
+    options : options of that kind
+        How to train it.
+    jobs : int
+        Processes that tag.
+    report : callable
+        Told of progress.
+    """
+
+    def __init__(
+        self, folder: Path, kind: str, options: Any, *, jobs: int = 1, report: Report = _silent
+    ) -> None:
+        self.folder = folder
+        self.labels: tuple[str, ...] = ()
+        self.training: Training | None = None
+        self._kind = kind
+        self._options = options
+        self._jobs = jobs
+        self._report = report
+        self._tagger: Tagger | None = None
+
+    @classmethod
+    def load(cls, folder: Path, *, jobs: int = 1, report: Report = _silent) -> Self:
+        """Open a model that is there."""
+        tagger = load_tagger(folder)
+        opened = cls(folder, "", None, jobs=jobs, report=report)
+        opened._take(tagger)
+        return opened
+
+    def save(self, folder: Path) -> None:
+        """Copy the model to another folder."""
+        shutil.copytree(self.folder, folder)
+
+    def fit(
+        self,
+        train: Batch,
+        validation: Batch | None = None,
+        *,
+        rng: np.random.Generator,
+        progress: Progress | None = None,
+    ) -> Self:
+        """Train in a process of its own, write the model to the folder and read it from there.
+
+        Raises
+        ------
+        TrainingError
+            If there is no model in the end.
+        """
+        staging = self.folder.with_name(f".{self.folder.name}.{os.getpid()}")
+        shutil.rmtree(staging, ignore_errors=True)
+        job = _Job(self._kind, self._options, train.to_bytes(), validation, rng, staging)
+        for done, most in _train_in_process(job):
+            self._report("training", done, most)
+            if progress:
+                progress(done, most)
+        staging.rename(self.folder)
+        self._take(load_tagger(self.folder))
+        return self
+
+    def tag(
+        self, batch: Batch, *, measure: str = "probability", progress: Progress | None = None
+    ) -> Tagging:
+        """Tag documents, over processes where there are enough of them."""
+        if self._tagger is None:
+            raise ValueError("the tagger has not been trained")
+
+        def report(done: int, total: int) -> None:
+            self._report("tagging", done, total)
+            if progress:
+                progress(done, total)
+
+        if self._jobs == 1 or len(batch) <= _CHUNK:
+            return self._tagger.tag(batch, measure=measure, progress=report)
+        starts = range(0, len(batch), _CHUNK)
+        chunks = (batch.slice(start, start + _CHUNK).to_bytes() for start in starts)
+        # Bytes are sent to the workers as they are: joblib writes no file for them.
+        parallel = joblib.Parallel(n_jobs=self._jobs, return_as="generator", max_nbytes=None)
+        results = parallel(
+            joblib.delayed(_tag_chunk)(str(self.folder), self._version, chunk, measure)
+            for chunk in chunks
+        )
+        tags, confidence = [], []
+        for start, (chunk_tags, chunk_confidence) in zip(starts, results, strict=True):
+            tags.append(np.frombuffer(chunk_tags, np.int16))
+            confidence.append(np.frombuffer(chunk_confidence, np.float64))
+            report(min(start + _CHUNK, len(batch)), len(batch))
+        return Tagging(np.concatenate(tags), self.labels, np.concatenate(confidence))
+
+    def _take(self, tagger: Tagger) -> None:
+        self._tagger = tagger
+        self.labels, self.training = tagger.labels, tagger.training
+        self._version = (self.folder / "model.json").stat().st_mtime_ns
+
+
+@functools.lru_cache(maxsize=1)
+def _loaded(folder: str, version: int) -> Tagger:
+    """Keep the model that a worker used last; the version tells it from a later one there."""
+    return load_tagger(Path(folder))
+
+
+def _tag_chunk(folder: str, version: int, batch: bytes, measure: str) -> tuple[bytes, bytes]:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process stops the workers
+    tagging = _loaded(folder, version).tag(Batch.from_bytes(batch), measure=measure)
+    return tagging.tags.tobytes(), tagging.confidence.tobytes()
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """What the training process needs."""
+
+    kind: str
+    options: Any
+    train: bytes
+    validation: Batch | None
+    rng: np.random.Generator
+    folder: Path
+
+
+def _train_in_process(job: _Job) -> Iterator[tuple[int, int]]:
+    """Train in another process and yield its progress; it ends with this one."""
+    context = multiprocessing.get_context("spawn")
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=_train, args=(sender, job, os.getpid()), daemon=True)
+    process.start()
+    sender.close()
+    try:
+        yield from _messages(receiver)
+    finally:
+        process.terminate()
+        process.join()
+        receiver.close()
+
+
+def _messages(receiver: Connection) -> Iterator[tuple[int, int]]:
+    while True:
+        while not receiver.poll(_POLL):
+            pass
+        try:
+            message = receiver.recv()
+        except EOFError:
+            raise TrainingError(
+                "the training process ended without a model; was it out of memory?"
+            ) from None
+        if isinstance(message, BaseException):
+            raise message
+        if message is None:
+            return
+        yield message
+
+
+def _train(sender: Connection, job: _Job, parent: int) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process decides
+
+    def progress(done: int, most: int) -> None:
+        if os.getppid() != parent:
+            os._exit(1)  # nobody waits for this model any more
+        sender.send((done, most))
+
+    try:
+        tagger = make_tagger(job.kind, job.options)
+        tagger.fit(Batch.from_bytes(job.train), job.validation, rng=job.rng, progress=progress)
+        if os.getppid() == parent:
+            tagger.save(job.folder)
+        sender.send(None)
+    except Exception as error:  # whatever it is, the parent process raises it
+        with suppress(OSError):
+            sender.send(error)

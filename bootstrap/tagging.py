@@ -1,0 +1,182 @@
+"""Tagging notes with a model: any corpus in, the same notes with their spans out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import tee
+from pathlib import Path
+
+from bootstrap.running import UNIT_FILE
+from bootstrap.runs import Run
+from bootstrap.saved import Report, SavedTagger
+from corpus.batch import make_batch
+from corpus.corpora import read_corpus
+from corpus.document import Document
+from corpus.errors import InputError
+from corpus.formats import Columns, WriteReport, write
+from corpus.problems import Problems
+from corpus.units import UNITS, Unit, join_spans, split_document
+
+_UNITS_AT_A_TIME = 20_000  # enough for every process; few enough for memory
+
+
+def find_model(path: Path) -> Path:
+    """Find the model folder that a path means: the best model of a run, or the folder itself.
+
+    Raises
+    ------
+    InputError
+        If the path is neither a run nor a model.
+    """
+    if (path / "config.toml").is_file():
+        return Run(path).best_model()
+    if (path / "model.json").is_file():
+        return path
+    if (path / "model" / "model.json").is_file():
+        return path / "model"
+    raise InputError(
+        f"{path} is neither a run (config.toml) nor the folder of a model (model.json)"
+    )
+
+
+def unit_of(model: Path) -> Unit:
+    """Give the unit that a model was trained on."""
+    try:
+        unit = json.loads((model / UNIT_FILE).read_text(encoding="utf-8"))["unit"]
+    except FileNotFoundError:
+        return "document"
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{model / UNIT_FILE} does not name a unit: {error}") from None
+    if unit not in UNITS:
+        raise InputError(f'{model / UNIT_FILE}: unit "{unit}"; expected one of {", ".join(UNITS)}')
+    found: Unit = unit
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Tagged:
+    """A document with the spans a tagger found.
+
+    Parameters
+    ----------
+    document : Document
+        As in the source, but for its spans.
+    confidence : float
+        How sure the tagger is: of a document of several units, the lowest of theirs.
+    """
+
+    document: Document
+    confidence: float
+
+
+def tag_documents(
+    documents: Iterable[Document], tagger: SavedTagger, unit: Unit, measure: str
+) -> Iterator[Tagged]:
+    """Tag documents as they come, a bounded number of them at a time.
+
+    Parameters
+    ----------
+    documents : iterable of Document
+        Their own spans are not looked at.
+    tagger : SavedTagger
+        Tags.
+    unit : {"document", "line", "sentence"}
+        What is tagged by itself; the spans are put together at the offsets of the source.
+    measure : str
+        How confidence is measured.
+    """
+    waiting: list[tuple[Document, list[tuple[int, Document]]]] = []
+    number = 0
+    for document in documents:
+        bare = replace(document, spans=())
+        units = split_document(bare, unit, Problems())
+        waiting.append((bare, units))
+        number += len(units)
+        if number >= _UNITS_AT_A_TIME:
+            yield from _tag_units(waiting, tagger, measure)
+            waiting, number = [], 0
+    yield from _tag_units(waiting, tagger, measure)
+
+
+def _tag_units(
+    sources: list[tuple[Document, list[tuple[int, Document]]]], tagger: SavedTagger, measure: str
+) -> Iterator[Tagged]:
+    units = [unit for _, pieces in sources for _, unit in pieces]
+    if units:
+        batch = make_batch(units, labelled=False)
+        tagging = tagger.tag(batch, measure=measure)
+        spans = batch.with_tags(tagging.tags, tagging.labels).spans()
+    place = 0
+    for source, pieces in sources:
+        here = slice(place, place + len(pieces))
+        place += len(pieces)
+        if not pieces:
+            yield Tagged(source, 1.0)
+            continue
+        offsets = [offset for offset, _ in pieces]
+        found = join_spans(zip(offsets, spans[here], strict=True))
+        yield Tagged(replace(source, spans=found), float(tagging.confidence[here].min()))
+
+
+def tag_corpus(
+    model: Path,
+    source: str,
+    target: Path,
+    *,
+    source_format: str | None,
+    target_format: str | None,
+    columns: Columns,
+    measure: str,
+    problems: Problems,
+    jobs: int,
+    report: Report,
+) -> WriteReport:
+    """Tag a corpus and write it with the spans found.
+
+    Parameters
+    ----------
+    model : Path
+        A run, whose best model is taken, or the folder of a model.
+    source : str
+        The notes.
+    target : Path
+        Where to write them; it must not exist.
+    source_format, target_format : str, optional
+        Detected if not given.
+    columns : Columns
+        Names of columns and keys, in both.
+    measure : str
+        How confidence is measured.
+    problems : Problems
+        Told of what cannot be read.
+    jobs : int
+        Processes that tag.
+    report : callable
+        Told of the documents done.
+
+    Returns
+    -------
+    WriteReport
+        What was written, and what the format could not hold.
+    """
+    folder = find_model(model)
+    tagger = SavedTagger.load(folder, jobs=jobs)
+    documents = read_corpus(source, format=source_format, columns=columns, problems=problems)
+    tagged = _counted(tag_documents(documents, tagger, unit_of(folder), measure), report)
+    left, right = tee(tagged)
+    return write(
+        (item.document for item in left),
+        target,
+        format=target_format,
+        columns=columns,
+        confidences=(item.confidence for item in right),
+    )
+
+
+def _counted(tagged: Iterable[Tagged], report: Report) -> Iterator[Tagged]:
+    for number, item in enumerate(tagged, 1):
+        if number % 500 == 0:
+            report("tagging", number, 0)
+        yield item

@@ -1,0 +1,79 @@
+"""Corpora by the name a configuration or a command line gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Literal
+from urllib.parse import parse_qsl
+
+from corpus.document import Document
+from corpus.errors import InputError
+from corpus.formats import Columns, read
+from corpus.problems import Problems
+
+_SYNTHETIC = "synthetic:"
+
+
+def is_synthetic(source: str) -> bool:
+    """Say whether a source names synthetic notes rather than files."""
+    return source.startswith(_SYNTHETIC)
+
+
+def read_corpus(
+    source: str,
+    *,
+    format: str | None = None,
+    columns: Columns | None = None,
+    problems: Problems,
+) -> Iterator[Document]:
+    """Read the documents of a corpus, one after the other.
+
+    Parameters
+    ----------
+    source : str
+        A path or pattern (see `corpus.formats.read`), or synthetic notes:
+        ``synthetic:1000?random_state=1&part=seed`` is a thousand of them.
+    format : str, optional
+        Of files; detected if not given.
+    columns : Columns, optional
+        Names of columns or keys.
+    problems : Problems
+        Told of all that cannot be used as it stands.
+
+    Returns
+    -------
+    iterator of Document
+
+    Raises
+    ------
+    InputError
+        If there is no such corpus.
+    """
+    if is_synthetic(source):
+        return _synthetic(source)
+    return read(source, format=format, columns=columns or Columns(), problems=problems)
+
+
+def _synthetic(source: str) -> Iterator[Document]:
+    from corpus.synthetic import synthetic_notes  # noqa: PLC0415 - only where it is asked for
+
+    number, _, query = source.removeprefix(_SYNTHETIC).partition("?")
+    options = dict(parse_qsl(query, keep_blank_values=True))
+    state, part = options.pop("random_state", "0"), options.pop("part", "all")
+    if options or not number.isdecimal() or not state.isdecimal() or part not in ("all", "seed"):
+        raise InputError(
+            f'"{source}": expected synthetic:NUMBER?random_state=NUMBER&part=all (or part=seed)'
+        )
+    which: Literal["all", "seed"] = "seed" if part == "seed" else "all"
+    return synthetic_notes(int(number), random_state=int(state), part=which)
+
+
+def with_classes(document: Document, classes: dict[str, str] | None) -> Document:
+    """Give a document with its labels renamed to classes; None keeps them, others are dropped."""
+    if classes is None:
+        return document
+    spans = (
+        replace(span, label=classes[span.label]) for span in document.spans if span.label in classes
+    )
+    return replace(document, spans=tuple(spans))
