@@ -146,16 +146,25 @@ class _Program:
 
     def whole(self, gain: Floats) -> npt.NDArray[np.bool_] | None:
         """Maximise ``gain @ x`` for x of zeros and ones, as far as `_NODES` go."""
+        # The number of tokens is put in place of its entry: with few columns nothing need be
+        # sparse, and without the large number the program is better conditioned.
+        dense = self.matrix.toarray()
+        tokens, shift = dense[-2, :-1], self.upper[-2]
+        weight = dense[:, -1:]
+        rows = np.delete(dense[:, :-1] + weight * tokens, -2, axis=0)
+        lower, upper = (
+            np.delete(bound + weight[:, 0] * shift, -2) for bound in (self.lower, self.upper)
+        )
         result = milp(
-            -np.append(gain, 0.0),
-            integrality=np.append(np.ones(len(gain)), 0.0),
-            bounds=Bounds(0, np.append(np.ones(len(gain)), np.inf)),
-            constraints=LinearConstraint(self.matrix, self.lower, self.upper),
+            -gain,
+            integrality=np.ones(len(gain)),
+            bounds=Bounds(0, 1),
+            constraints=LinearConstraint(rows, lower, upper),
             options={"node_limit": _NODES, "mip_rel_gap": 0.0},
         )
         if result.x is None:
             return None
-        chosen: npt.NDArray[np.bool_] = result.x[:-1] > 0.5
+        chosen: npt.NDArray[np.bool_] = result.x > 0.5
         return chosen
 
 

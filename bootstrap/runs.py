@@ -23,6 +23,7 @@ import pyarrow.parquet as pq
 
 from bootstrap.loop import History, Selected, best_iteration
 from bootstrap.outcome import Outcome, outcome_of
+from bootstrap.report import report_page
 from bootstrap.saved import SavedTagger
 from corpus.batch import make_batch
 from corpus.document import Document, Span
@@ -167,6 +168,16 @@ class Run:
         partial.unlink(missing_ok=True)
         partial.symlink_to(Path("iterations") / f"{best:03d}")
         partial.replace(self.folder / "best")
+
+    def write_report(self) -> None:
+        """Write ``report.html``."""
+        page = report_page(
+            self.folder.resolve().name,
+            self.metrics(),
+            self.outcome(),
+            self.config_file.read_text(encoding="utf-8"),
+        )
+        write_atomically(self.folder / "report.html", page.encode())
 
     def outcome(self) -> Outcome:
         """Say what the closed iterations gained."""

@@ -53,7 +53,7 @@ class CRFOptions:
     window: int = field(default=2, metadata={"help": "words on each side of a token", "least": 0})
     c1: float = field(default=0.0, metadata={"help": "weight of the L1 norm", "least": 0})
     c2: float = field(default=0.1, metadata={"help": "weight of the L2 norm", "least": 0})
-    max_iterations: int = field(default=200, metadata={"help": "L-BFGS steps at most", "least": 1})
+    max_iterations: int = field(default=100, metadata={"help": "L-BFGS steps at most", "least": 1})
     min_frequency: int = field(
         default=0, metadata={"help": "attributes seen less often are left out", "least": 0}
     )

@@ -38,6 +38,7 @@ def do_run(configuration: Configuration, folder: Path, *, resume: bool, jobs: in
     notes = read_notes(configuration)
     with opened_run(folder, configuration, resume=resume) as run:
         if run.is_finished():
+            run.write_report()  # in case it was killed just before
             say([f"{folder} is finished."])
             return run
         _warn_of_notes(notes)
@@ -53,6 +54,7 @@ def do_run(configuration: Configuration, folder: Path, *, resume: bool, jobs: in
         except TrainingError as error:
             raise InputError(f"{folder}: {error}") from None
         report_problems(notes.unlabeled.problems)
+        run.write_report()
         return run
 
 
@@ -107,7 +109,8 @@ def next_lines(folder: Path) -> Sequence[str]:
     """Say where a run is and what can be done with it."""
     return [
         "",
-        f"The run is in {folder}; it holds text of the notes and is as private as they are. Next:",
+        f"The run is in {folder}, where report.html shows it. It holds text of the notes and is as "
+        "private as they are. Next:",
         f"  bootstrap show {folder}",
         f"  bootstrap plot {folder} -o f1.png",
         f"  bootstrap tag {folder} NOTES TAGGED.jsonl",

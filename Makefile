@@ -1,0 +1,42 @@
+# make demo: set everything up and watch a tagger teach itself
+# make test: set everything up and check everything
+
+VENV := .venv
+BIN := $(VENV)/bin
+# The first of these that is new enough makes the environment.
+PYTHONS := python3 python3.13 python3.12 python3.11
+
+.PHONY: demo test check clean
+
+demo: $(VENV)/.run
+	@$(BIN)/bootstrap demo
+
+test: check
+	$(BIN)/pytest
+
+check: $(VENV)/.dev
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+$(BIN)/python:
+	@for python in $(PYTHONS); do \
+	  if $$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+	    echo "making an environment in $(VENV) with $$($$python --version)"; \
+	    exec $$python -m venv $(VENV); \
+	  fi; \
+	done; echo "no Python 3.11 or newer was found (tried: $(PYTHONS))" >&2; exit 1
+
+$(VENV)/.run: pyproject.toml | $(BIN)/python
+	@echo "installing what bootstrap needs (once)"
+	@$(BIN)/pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml | $(BIN)/python
+	@echo "installing what bootstrap and its tests need (once)"
+	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@ $(VENV)/.run
+
+clean:
+	rm -rf $(VENV) build *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,48 @@
+"""Tokens a second from text to `Batch`, on one core: reading the files is not counted.
+
+python benchmarks/batches.py
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from itertools import chain
+from pathlib import Path
+
+from corpus.batch import make_batch
+from corpus.document import Document
+from corpus.formats import read
+from corpus.problems import Problems
+from corpus.tokens import TOKEN
+from corpus.units import split_documents
+
+DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data" / "meddocan"
+ROUNDS = 5
+
+
+def main() -> None:
+    """Time the regular expression alone and the making of a batch, in turn."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--copies", type=int, default=3, help="of MEDDOCAN's train and dev lines")
+    copies = parser.parse_args().copies
+    sources = chain.from_iterable(read(DATA / s, problems=Problems()) for s in ("train", "dev"))
+    lines = [Document(d.id, d.text) for d in split_documents(sources, "line", Problems())] * copies
+    expression, batch = [], []
+    for _ in range(ROUNDS):
+        begin = time.process_time()
+        for line in lines:
+            TOKEN.findall(line.text)
+        middle = time.process_time()
+        made = make_batch(lines, labelled=False)
+        expression.append(middle - begin)
+        batch.append(time.process_time() - middle)
+    tokens = len(made.words)
+    print(f"{len(lines):,} lines, {tokens:,} tokens, {len(made.types):,} word types")
+    for name, seconds in (("expression alone, line by line", expression), ("batch", batch)):
+        rates = sorted(tokens / second / 1e6 for second in seconds)
+        print(f"{name}: {rates[len(rates) // 2]:.2f} million tokens a second (median of {ROUNDS})")
+
+
+if __name__ == "__main__":
+    main()

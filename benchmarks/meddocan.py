@@ -1,0 +1,208 @@
+"""Self-training on MEDDOCAN by line: the figures of docs/results.md.
+
+Every line of the training split is a document. A seed is drawn from them, the rest is the pool.
+The development split is cut in two by document: one half stops the loop and chooses the
+iteration, the other half is scored with it; then the halves change places.
+
+    python benchmarks/meddocan.py supervised
+    python benchmarks/meddocan.py small --states 0 1 2
+    python benchmarks/meddocan.py biased --states 0 1 2 --set select.confidence=0.5
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bootstrap.configuration import Configuration, parse_configuration
+from bootstrap.loop import best_iteration, self_train
+from bootstrap.proportions import content_of, measured_reference
+from corpus.batch import Batch, make_batch
+from corpus.corpora import with_classes
+from corpus.document import Document
+from corpus.formats import read
+from corpus.problems import Problems
+from corpus.scores import Counts, Scores, score
+from corpus.tags import classes_of
+from corpus.units import split_documents
+from taggers import make_tagger
+from taggers.tagger import Tagger
+
+DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data" / "meddocan"
+
+MERGED = {
+    **dict.fromkeys(("NOMBRE_SUJETO_ASISTENCIA", "NOMBRE_PERSONAL_SANITARIO"), "PERSON"),
+    **dict.fromkeys(
+        ("TERRITORIO", "CALLE", "HOSPITAL", "PAIS", "INSTITUCION", "CENTRO_SALUD"), "LOCATION"
+    ),
+}
+
+HEADER = re.compile(r"\s*[A-ZÁÉÍÓÚÑ][\wº/. ]{0,40}:")
+
+#: The pool has 10,000 lines: five batches, of which up to a half is selected.
+LOOP = {"loop": {"batch": 2000}, "select": {"most": 1000}}
+
+
+def lines_of(split: str, classes: dict[str, str] | None) -> list[Document]:
+    """Read the lines of a split."""
+    documents = read(DATA / split, problems=Problems())
+    return list(split_documents((with_classes(d, classes) for d in documents), "line", Problems()))
+
+
+def small_seed(lines: Sequence[Document], rng: np.random.Generator) -> np.ndarray:
+    """Draw 331 lines, 80 % of them with entities (paper 003, table 4.1)."""
+    has = np.array([bool(line.spans) for line in lines])
+    some = rng.choice(np.flatnonzero(has), 265, replace=False)
+    none = rng.choice(np.flatnonzero(~has), 66, replace=False)
+    return np.concatenate([some, none])
+
+
+def biased_seed(lines: Sequence[Document], rng: np.random.Generator) -> np.ndarray:
+    """Draw 600 lines that begin with a header such as ``Nombre:``."""
+    headed = np.array([HEADER.match(line.text) is not None for line in lines])
+    return rng.choice(np.flatnonzero(headed), 600, replace=False)
+
+
+SEEDS = {"small": small_seed, "biased": biased_seed}
+
+
+class Lines:
+    """A pool of lines in memory."""
+
+    def __init__(self, lines: Sequence[Document], size: int) -> None:
+        self._lines = lines
+        self._size = size
+
+    def batches(self, start: int = 0) -> Iterator[Batch]:
+        """Yield the batches from number `start` on."""
+        for first in range(start * self._size, len(self._lines), self._size):
+            yield make_batch(self._lines[first : first + self._size], labelled=False)
+
+
+def scored(tagger: Tagger, lines: Sequence[Document], batch: Batch) -> Scores:
+    """Score a tagger on lines."""
+    tagging = tagger.tag(batch)
+    return score(lines, batch.with_tags(tagging.tags, tagging.labels).to_documents())
+
+
+def supervised(options: Configuration) -> None:
+    """Print the scores of all of train, with all types and with the merged ones."""
+    for name, classes in (("22 types", None), ("merged", MERGED)):
+        train, dev = lines_of("train", classes), lines_of("dev", classes)
+        tagger = make_tagger(options.kind, options.tagger)
+        tagger.fit(make_batch(train, labelled=True), rng=np.random.default_rng(0))
+        found = scored(tagger, dev, make_batch(dev, labelled=False))
+        for measure in ("ner", "span", "span_merged", "covered"):
+            counts = found.counts(measure)
+            low, high = found.interval(measure, np.random.default_rng(0))
+            print(
+                f"{name:10} {measure:12} P {counts.precision:.4f} R {counts.recall:.4f} "
+                f"F1 {counts.f1:.4f} ({low:.4f}-{high:.4f})",
+                flush=True,
+            )
+        print(f"{name:10} leak {found.leak:.4f}; {tagger.training}", flush=True)
+
+
+def self_trained(kind: str, states: Sequence[int], options: Configuration) -> None:
+    """Print what self-training from a seed gives, with each half of dev reporting once."""
+    train, dev = lines_of("train", MERGED), lines_of("dev", MERGED)
+    sides = np.arange(len({line.group for line in dev})) % 2
+    side_of = dict(zip(dict.fromkeys(line.group for line in dev), sides, strict=True))
+    halves = [[line for line in dev if side_of[line.group] == side] for side in (0, 1)]
+    rows = []
+    for state in states:
+        chosen = SEEDS[kind](train, np.random.default_rng(state))
+        rest = np.setdiff1d(np.arange(len(train)), chosen)
+        seed = [train[index] for index in chosen]
+        pool = Lines([train[index] for index in rest], options.loop.batch)
+        for chooser, reporter in ((0, 1), (1, 0)):
+            rows.append(_one_run(seed, pool, halves[chooser], halves[reporter], options))
+            before, after, steps, selected, right = rows[-1]
+            print(
+                f"{kind} state {state} reported on half {reporter}: seed {before.f1:.4f}, "
+                f"self-trained {after.f1:.4f} (iteration {steps}); selected {selected}, "
+                f"share of them without an error {right:.3f}",
+                flush=True,
+            )
+    for name, column in (("seed", 0), ("self-trained", 1)):
+        f1 = np.array([row[column].f1 for row in rows])
+        total = Counts(*np.sum([row[column] for row in rows], axis=0).tolist())
+        print(
+            f"{kind} {name:13} mean F1 {f1.mean():.4f} (lowest {f1.min():.4f}, highest "
+            f"{f1.max():.4f}); P {total.precision:.4f} R {total.recall:.4f}"
+        )
+
+
+def _one_run(
+    seed: Sequence[Document],
+    pool: Lines,
+    chooser: Sequence[Document],
+    reporter: Sequence[Document],
+    options: Configuration,
+) -> tuple[Counts, Counts, str, list[int], float]:
+    gold = {line.id: line for line in pool._lines}
+    batch, report_batch = make_batch(chooser, labelled=True), make_batch(reporter, labelled=False)
+    seed_batch = make_batch(seed, labelled=True)
+    classes = classes_of(batch.labels)
+    reference = measured_reference(content_of(batch, batch.tags, batch.labels, classes), classes)
+    f1, reported, selected = [], [], []
+    right = total = 0
+    for step in self_train(
+        seed_batch,
+        pool,
+        chooser,
+        batch,
+        lambda _: make_tagger(options.kind, options.tagger),
+        loop=options.loop,
+        select=options.select,
+        reference=reference,
+    ):
+        f1.append(step.f1)
+        reported.append(scored(step.tagger, reporter, report_batch).counts("ner"))
+        if step.selected:
+            found = step.selected.batch.to_documents()
+            selected.append(len(found))
+            right += sum(document.spans == gold[document.id].spans for document in found)
+            total += len(found)
+    best = best_iteration(f1)
+    steps = f"{best} of {len(f1) - 1}"
+    return reported[0], reported[best], steps, selected, right / max(total, 1)
+
+
+def main() -> None:
+    """Print the figures of an experiment."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("experiment", choices=("supervised", *SEEDS))
+    parser.add_argument("--states", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--set", dest="overrides", action="append", default=[])
+    arguments = parser.parse_args()
+    tables: dict[str, Any] = {name: dict(table) for name, table in LOOP.items()}
+    for override in arguments.overrides:
+        section, _, rest = override.partition(".")
+        key, _, text = rest.partition("=")
+        tables.setdefault(section, {})[key] = _value(text)
+    options = parse_configuration(tables, Path(), "benchmark")
+    print(f"loop {asdict(options.loop)}\nselect {asdict(options.select)}", flush=True)
+    if arguments.experiment == "supervised":
+        supervised(options)
+    else:
+        self_trained(arguments.experiment, arguments.states, options)
+
+
+def _value(text: str) -> Any:
+    import tomllib  # noqa: PLC0415
+
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,113 @@
+"""The demonstration: synthetic notes, a small and biased seed, and what is to be had from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from bootstrap.runs import Run
+from bootstrap.saved import SavedTagger
+from bootstrap.tagging import tag_documents, unit_of
+from corpus.document import Document
+from corpus.formats import read, write
+from corpus.problems import Problems
+from corpus.scores import Scores, score
+from corpus.synthetic import synthetic_notes
+
+#: Notes of each split; of the unlabeled ones there are as many as are asked for.
+SEED_NOTES, JUDGED_NOTES = 300, 4000
+
+_CONFIGURATION = """\
+# The demonstration of bootstrap: synthetic notes, of which a biased few are annotated.
+
+[data]
+seed = "notes/seed.jsonl"
+validation = "notes/validation.jsonl"
+unlabeled = "notes/unlabeled.jsonl"
+
+[loop]
+iterations = 8
+batch = {batch}
+
+[select]
+most = {most}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Demo:
+    """The folder of a demonstration: notes, a configuration and a run.
+
+    Parameters
+    ----------
+    folder : Path
+        Where it is.
+    """
+
+    folder: Path
+
+    @property
+    def config(self) -> Path:
+        """The configuration of the run."""
+        return self.folder / "demo.toml"
+
+    @property
+    def run(self) -> Path:
+        """The run folder."""
+        return self.folder / "run"
+
+    def notes(self, split: str) -> Path:
+        """Give the file of a split: seed, validation, test or unlabeled."""
+        return self.folder / "notes" / f"{split}.jsonl"
+
+
+def make_demo(folder: Path, number: int) -> Demo:
+    """Generate the notes and the configuration of a demonstration.
+
+    Parameters
+    ----------
+    folder : Path
+        A new folder.
+    number : int
+        Unlabeled notes.
+
+    Returns
+    -------
+    Demo
+    """
+    demo = Demo(folder)
+    splits = {
+        "seed": synthetic_notes(SEED_NOTES, random_state=0, part="seed"),
+        "validation": synthetic_notes(JUDGED_NOTES, random_state=1),
+        "test": synthetic_notes(JUDGED_NOTES, random_state=2),
+        "unlabeled": _without_labels(synthetic_notes(number, random_state=3)),
+    }
+    for split, documents in splits.items():
+        write(documents, demo.notes(split))
+    batch = max(1, number // 8)
+    settings = _CONFIGURATION.format(batch=batch, most=max(1, batch // 5))
+    demo.config.write_text(settings, encoding="utf-8")
+    return demo
+
+
+def _without_labels(documents: Iterator[Document]) -> Iterator[Document]:
+    return (replace(document, spans=()) for document in documents)
+
+
+def scores_on_test(demo: Demo, iteration: int, jobs: int) -> Scores:
+    """Score the model of an iteration on the test notes, which chose nothing."""
+    model = Run(demo.run).model_folder(iteration)
+    gold = list(read(demo.notes("test"), problems=Problems()))
+    tagger = SavedTagger.load(model, jobs=jobs)
+    found = tag_documents(gold, tagger, unit_of(model), "probability")
+    return score(gold, (tagged.document for tagged in found))
+
+
+def free_folder(parent: Path) -> Path:
+    """Give the first of ``demo``, ``demo-2``, ``demo-3``... that is not there yet."""
+    folder, number = parent / "demo", 1
+    while folder.exists():
+        number += 1
+        folder = parent / f"demo-{number}"
+    return folder
