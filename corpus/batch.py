@@ -6,6 +6,7 @@ to another process as Arrow bytes.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -143,7 +144,7 @@ class Batch:
             "tags": pa.LargeListArray.from_arrays(offsets, pa.array(self.tags, pa.int16())),
         }
         table = pa.record_batch(columns)
-        schema = table.schema.with_metadata({"labels": "\n".join(self.labels)})
+        schema = table.schema.with_metadata({"labels": json.dumps(self.labels)})
         sink = pa.BufferOutputStream()
         with pa.ipc.new_stream(sink, schema) as stream:
             stream.write_batch(table.replace_schema_metadata(schema.metadata))
@@ -155,7 +156,7 @@ class Batch:
         """Read what `to_bytes` wrote."""
         with pa.ipc.open_stream(data) as stream:
             table = stream.read_next_batch()
-            labels = (stream.schema.metadata or {})[b"labels"].decode()
+            labels = json.loads((stream.schema.metadata or {})[b"labels"])
         words = table["words"]
         return cls(
             ids=table["id"],
@@ -167,7 +168,7 @@ class Batch:
             ends=table["ends"].values.to_numpy(),
             documents=words.offsets.to_numpy(),
             tags=table["tags"].values.to_numpy(),
-            labels=tuple(labels.split("\n")) if labels else (),
+            labels=tuple(labels),
         )
 
 

@@ -130,12 +130,10 @@ class Scores:
         number = len(counts)
         if number == 0:
             return 0.0, 0.0
-        # The documents that count nothing cannot move F1: drawn together, as one kind.
-        counting = counts[counts.any(axis=1)]
-        shares = np.full(len(counting) + 1, 1 / number)
-        shares[-1] = max(0.0, 1 - len(counting) / number)
-        draws = rng.multinomial(number, shares / shares.sum(), size=resamples)[:, :-1]
-        hits, false, missed = (draws @ counting).T
+        # Documents of the same counts are drawn together: of short notes there are few kinds.
+        kinds, times = np.unique(counts, axis=0, return_counts=True)
+        draws = rng.multinomial(number, times / number, size=resamples)
+        hits, false, missed = (draws @ kinds).T
         whole = 2 * hits + false + missed
         f1 = np.divide(2 * hits, whole, out=np.zeros(resamples), where=whole > 0)
         low, high = np.quantile(f1, [(1 - level) / 2, (1 + level) / 2])
@@ -181,7 +179,6 @@ def score(gold: Iterable[Document], predicted: Iterable[Document]) -> Scores:
     """
     golden, found = _by_id(gold, "gold"), _by_id(predicted, "predicted")
     pairs = [_pair(golden.get(name), found.get(name)) for name in {**golden, **found}]
-    names = sorted({span.label for pair in pairs for spans in pair[1:] for span in spans})
     covered = _covered_counts(pairs)
     measures = {
         "ner": [_strict(set(left), set(right)) for _, left, right in pairs],
@@ -192,12 +189,7 @@ def score(gold: Iterable[Document], predicted: Iterable[Document]) -> Scores:
     return Scores(
         ids=tuple({**golden, **found}),
         measures={name: _array(counts) for name, counts in measures.items()},
-        classes={
-            name: _array(
-                [_strict(_of_class(left, name), _of_class(right, name)) for _, left, right in pairs]
-            )
-            for name in names
-        },
+        classes=_class_counts(pairs),
         lines=np.array([_lines(text) for text, _, _ in pairs], np.int64),
     )
 
@@ -236,6 +228,16 @@ def _array(counts: Sequence[Counts]) -> npt.NDArray[np.int64]:
 
 def _offsets(spans: Iterable[Span]) -> set[_Offsets]:
     return {(span.start, span.end) for span in spans}
+
+
+def _class_counts(pairs: Sequence[_Pair]) -> dict[str, npt.NDArray[np.int64]]:
+    """Count strict entities by class, looking in each document only at the classes it has."""
+    names = [{span.label for span in (*left, *right)} for _, left, right in pairs]
+    counts = {name: np.zeros((len(pairs), 3), np.int64) for name in sorted(set().union(*names))}
+    for row, (_, left, right) in enumerate(pairs):
+        for name in names[row]:
+            counts[name][row] = _strict(_of_class(left, name), _of_class(right, name))
+    return counts
 
 
 def _of_class(spans: Iterable[Span], name: str) -> set[Span]:
@@ -306,6 +308,7 @@ def _covered(
     """Say of each token whether a span covers a part of it."""
     covered = np.zeros(len(starts), bool)
     for span in spans:
-        first = np.searchsorted(ends, span.start, side="right")
-        covered[first : np.searchsorted(starts, span.end, side="left")] = True
+        # Offsets of the tokens' own type: for any other one, numpy copies the tokens each time.
+        first = np.searchsorted(ends, np.int32(span.start), side="right")
+        covered[first : np.searchsorted(starts, np.int32(span.end), side="left")] = True
     return covered

@@ -23,7 +23,7 @@ _MARK = "[\u0300-\u036f]"  # combining accents belong to the letter they follow
 _GAP = r"[\s\ufeff\u00ad\u200b-\u200f\u2028-\u202e\u2060]++"
 _CLITIC = r"[lLdDsSnNmMtT]['’](?=[^\W\d_])"
 _LETTER = rf"[^\W\d_{_UPPER}]"  # but no capital
-_GEMINATE = rf"(?<=[lL])·[lL](?:[^\W\d_]|{_MARK})*+"
+_GEMINATE = rf"(?<=[lL])·[lL](?:[{_UPPER}]|{_MARK})*+{_LETTER}*+"
 _WORD = rf"(?:(?:[{_UPPER}]|{_MARK})++|{_LETTER}){_LETTER}*+(?:{_MARK}++{_LETTER}*+|{_GEMINATE})*+"
 _FOREIGN_IDENTITY = r"[XYZ]\d{7}[A-Za-z](?!\w)"
 _NUMBER = r"\d++(?:(?<=\d{7})[A-Za-z](?!\w))?"

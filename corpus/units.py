@@ -19,11 +19,12 @@ Unit = Literal["document", "line", "sentence"]
 UNITS: tuple[str, ...] = get_args(Unit)
 
 _LINE = re.compile(r"[^\r\n]+")
-# A sentence ends at a mark followed by white space and what can begin another one.
-_SENTENCE_END = re.compile(r"[.!?…]+[\"'»”)\]]*\s+(?=[¿¡\"'«“(\[]*[A-ZÀ-ÖØ-Þ0-9])")
+# A sentence ends at a mark followed by white space and what can begin another one. What is looked
+# at once is not looked at again, or a long line of dots would take for ever.
+_SENTENCE_END = re.compile(r"(?<![.!?…])[.!?…]++[\"'»”)\]]*+\s++(?=[¿¡\"'«“(\[]*+[A-ZÀ-ÖØ-Þ0-9])")
 # Abbreviations that are followed by a name or a number, after which no sentence ends.
 _ABBREVIATION = re.compile(
-    r"(?:^|[^\w])(?:\w|[dD]r[ae]?s?|DRA?|[sS]r(?:t?a)?s?|[pP]rof|[lL]ic|[hH]osp|[cC]tra|[aA]vd?a?"
+    r"(?<!\w)(?:\w|[dD]r[ae]?s?|DRA?|[sS]r(?:t?a)?s?|[pP]rof|[lL]ic|[hH]osp|[cC]tra|[aA]vd?a?"
     r"|[pP]l|[pP]za|[uU]rb|[sS]t[ao]?|[nN]tra|[nN]úm|[nN]um|[nN][ºo]|[tT]el|[tT]lf|[eE]j|[pP]ág"
     r"|[vV]s|[aA]prox|[cC]ol|[fF]ec|[hH]ist)\.$"
 )

@@ -1,0 +1,273 @@
+"""Batches hold what a list of documents holds, whatever is done to them."""
+
+from dataclasses import replace
+from operator import itemgetter
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from corpus.batch import Batch, concatenate, make_batch
+from corpus.document import Document, Span
+from corpus.problems import Problems
+from corpus.tags import UNKNOWN
+from corpus.tokens import tokenize
+
+PIECES = [
+    *("Ana", "l'home", "col·legi", "28027España", ".", "-", " ", "\r\n", "\ufeff", "\0", "e\u0301"),
+    *("👩\u200d⚕\ufe0f", "12345678Z", "_"),
+]
+CLASSES = ["AGE", "EDAT·AÑO", "B-X", "O", "línea\nnueva", "日本"]
+texts = st.lists(st.sampled_from(PIECES) | st.text(max_size=3), max_size=8).map("".join)
+thorough = settings(max_examples=80, deadline=None)
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> Document:
+    """Give a document whose spans begin and end where tokens do, often adjacent."""
+    text = draw(texts)
+    tokens = tokenize([text])
+    starts, ends = tokens.starts.tolist(), tokens.ends.tolist()
+    spans = []
+    token = 0
+    while token < len(starts):
+        last = draw(st.integers(token, len(starts) - 1))
+        if name := draw(st.sampled_from([None, *CLASSES])):
+            spans.append(Span(starts[token], ends[last], name))
+        token = last + 1
+    return Document(draw(texts), text, tuple(spans), draw(st.none() | texts))
+
+
+corpora = st.lists(documents(), max_size=5)
+
+
+def unlabelled(corpus: list[Document]) -> list[Document]:
+    return [replace(document, spans=()) for document in corpus]
+
+
+def words_of(batch: Batch) -> list[str]:
+    return [batch.types[word] for word in batch.words.tolist()]
+
+
+def assert_holds(batch: Batch, corpus: list[Document]) -> None:
+    """Check that a batch is sound, and is what the documents make when tokenized alone."""
+    assert len(batch) == len(corpus)
+    assert batch.to_documents() == corpus
+    assert batch.spans() == [list(document.spans) for document in corpus]
+    assert len(set(batch.types)) == len(batch.types)
+    assert set(words_of(batch)) == set(batch.types)
+    columns = [batch.words, batch.starts, batch.ends, batch.tags, batch.documents]
+    assert [column.dtype for column in columns] == ["int32", "int32", "int32", "int16", "int64"]
+    assert batch.lengths.tolist() == np.diff(batch.documents).tolist()
+    alone = [tokenize([document.text]) for document in corpus]
+    assert words_of(batch) == [each.types[word] for each in alone for word in each.words]
+    assert batch.starts.tolist() == [start for each in alone for start in each.starts]
+    assert batch.ends.tolist() == [end for each in alone for end in each.ends]
+    assert batch.lengths.tolist() == [len(each.words) for each in alone]
+    for column in (batch.ids, batch.texts, batch.groups):
+        assert column.type == pa.large_string()
+
+
+def assert_same(left: Batch, right: Batch) -> None:
+    for name in ("ids", "texts", "groups"):
+        assert getattr(left, name).equals(getattr(right, name))
+    for name in ("words", "starts", "ends", "documents", "tags"):
+        one, other = getattr(left, name), getattr(right, name)
+        assert one.dtype == other.dtype
+        assert np.array_equal(one, other)
+    assert left.types == right.types
+    assert left.labels == right.labels
+
+
+@given(corpora)
+@example([])
+@example([Document("", "")])
+@thorough
+def test_holds_its_documents(corpus: list[Document]) -> None:
+    problems = Problems()
+    batch = make_batch(iter(corpus), labelled=True, problems=problems)
+    assert_holds(batch, corpus)
+    assert not problems.counts
+    assert UNKNOWN not in batch.tags
+    bare = make_batch(corpus, labelled=False)
+    assert_holds(bare, unlabelled(corpus))
+    assert bare.labels == ()
+    assert (bare.tags == UNKNOWN).all()
+
+
+@given(corpora, st.data())
+@thorough
+def test_takes_documents_as_a_list_does(corpus: list[Document], data: st.DataObject) -> None:
+    batch = make_batch(corpus, labelled=True)
+    chosen = data.draw(st.lists(st.sampled_from(range(len(corpus))), max_size=7)) if corpus else []
+    taken = batch.take(np.array(chosen, np.int64))
+    assert_holds(taken, [corpus[index] for index in chosen])
+    assert taken.labels == batch.labels
+    start, stop = data.draw(st.tuples(st.integers(0, 6), st.integers(0, 6)))
+    assert_holds(batch.slice(start, stop), corpus[start:stop])
+    assert_holds(batch, corpus)
+
+
+@given(st.lists(corpora, min_size=1, max_size=4), st.data())
+@thorough
+def test_puts_batches_together_as_lists(parts: list[list[Document]], data: st.DataObject) -> None:
+    labelled = [data.draw(st.booleans()) for _ in parts]
+    batches = [
+        make_batch(part, labelled=known) for part, known in zip(parts, labelled, strict=True)
+    ]
+    whole = concatenate(batches)
+    known = [
+        part if is_labelled else unlabelled(part)
+        for part, is_labelled in zip(parts, labelled, strict=True)
+    ]
+    assert_holds(whole, [document for part in known for document in part])
+    unknown = [
+        np.full(len(batch.words), not is_labelled)
+        for batch, is_labelled in zip(batches, labelled, strict=True)
+    ]
+    assert np.array_equal(whole.tags == UNKNOWN, np.concatenate(unknown))
+    assert set(whole.labels) == {label for batch in batches for label in batch.labels}
+
+
+@given(corpora, st.booleans(), st.data())
+@example([], True, None)
+@example([], False, None)
+@example([Document("", ""), Document("", " \n", (), "")], True, None)
+@example([Document("", "Ana", (Span(0, 3, "línea\nnueva"),))], True, None)
+@thorough
+def test_comes_back_from_bytes(
+    corpus: list[Document], labelled: bool, data: st.DataObject | None
+) -> None:
+    batch = make_batch(corpus, labelled=labelled)
+    assert_same(Batch.from_bytes(batch.to_bytes()), batch)
+    # What was taken out of other bytes goes through bytes again, and has forgotten the rest.
+    start = data.draw(st.integers(0, 5)) if data else 0
+    part = Batch.from_bytes(batch.to_bytes()).slice(start, 5)
+    assert_same(Batch.from_bytes(part.to_bytes()), part)
+    assert_holds(part, (corpus if labelled else unlabelled(corpus))[start:5])
+    assert_same(concatenate([Batch.from_bytes(part.to_bytes())]), concatenate([part]))
+
+
+def test_bytes_hold_only_the_documents_taken() -> None:
+    corpus = [Document(f"note {number}", f"secret{number} Ana") for number in range(3)]
+    data = make_batch(corpus, labelled=False).take(np.array([1])).to_bytes()
+    assert b"secret" in data
+    for other in (b"secret0", b"secret2", b"note 0", b"note 2"):
+        assert other not in data
+
+
+def test_labels_are_unified_by_name() -> None:
+    first = make_batch([Document("a", "Ana 68", (Span(0, 3, "NAME"),))], labelled=True)
+    second = make_batch([Document("b", "68 Ana Puig", (Span(0, 2, "AGE"),))], labelled=True)
+    # As a tagger that lists its labels in another way.
+    labels = ("I-NAME", "B-NAME", "O", "I-CITY", "B-CITY")
+    third = make_batch([Document("c", "Ana Puig, Vic ?")], labelled=False)
+    third = third.with_tags(np.array([1, 0, 2, 4, UNKNOWN], np.int16), labels)
+    whole = concatenate([first, second, third])
+    every = ["O", "B-AGE", "I-AGE", "B-CITY", "I-CITY", "B-NAME", "I-NAME"]
+    assert whole.labels == tuple(every)
+    names = [every[tag] if tag != UNKNOWN else "?" for tag in whole.tags.tolist()]
+    assert " ".join(names) == "B-NAME O B-AGE O O B-NAME I-NAME O B-CITY ?"
+    assert whole.spans()[2] == [Span(0, 8, "NAME"), Span(10, 13, "CITY")]
+
+
+def test_labels_name_the_classes_asked_for() -> None:
+    corpus = [Document("a", "Ana 68", (Span(0, 3, "NAME"),))]
+    batch = make_batch(corpus, labelled=True, classes=["CITY", "NAME"])
+    assert batch.labels == ("O", "B-CITY", "I-CITY", "B-NAME", "I-NAME")
+    assert_holds(batch, corpus)
+    assert make_batch([], labelled=True, classes=["CITY"]).labels == ("O", "B-CITY", "I-CITY")
+    assert make_batch(corpus, labelled=False, classes=["CITY"]).labels == ()
+
+
+def test_other_tags_leave_the_batch_alone() -> None:
+    batch = make_batch([Document("a", "Ana 68", (Span(0, 3, "NAME"),))], labelled=True)
+    other = batch.with_tags(np.array([0, 1], np.int16), ["O", "B-AGE", "I-AGE"])
+    assert other.spans() == [[Span(4, 6, "AGE")]]
+    assert other.labels == ("O", "B-AGE", "I-AGE")
+    assert batch.spans() == [[Span(0, 3, "NAME")]]
+
+
+MISALIGNED = [
+    # text, spans, what they become, how many are noted, how many of those are lost
+    ("doctora Puig", [(3, 12, "P")], [(0, 12, "P")], 1, 0),
+    ("Ana ", [(0, 4, "P")], [(0, 3, "P")], 1, 0),
+    ("el Puigdemont és", [(5, 7, "P")], [(3, 13, "P")], 1, 0),
+    ("Ana  Puig", [(3, 5, "P")], [], 1, 1),
+    (" \n", [(0, 2, "P")], [], 1, 1),
+    # Two spans that meet within a token: it stays with the first, and what is left is the other's.
+    ("anapuig 68", [(0, 3, "P"), (3, 7, "S")], [(0, 7, "P")], 2, 1),
+    ("anapuig 68", [(0, 3, "P"), (3, 10, "S")], [(0, 7, "P"), (8, 10, "S")], 2, 0),
+    ("anapuig", [(0, 2, "P"), (2, 4, "S"), (4, 7, "T")], [(0, 7, "P")], 3, 2),
+    ("Ana Puig", [(0, 3, "P"), (5, 8, "S")], [(0, 3, "P"), (4, 8, "S")], 1, 0),
+    ("Ana", [(0, 3, "P")], [(0, 3, "P")], 0, 0),
+]
+
+
+@pytest.mark.parametrize(("text", "spans", "expected", "noted", "lost"), MISALIGNED)
+def test_spans_that_do_not_align_are_widened_and_named(
+    text: str,
+    spans: list[tuple[int, int, str]],
+    expected: list[tuple[int, int, str]],
+    noted: int,
+    lost: int,
+) -> None:
+    # Neighbours with spans at their ends, for the tokens before and after are not its own.
+    left = Document("left", "Vic 1", (Span(4, 5, "N"),))
+    right = Document("right", "1 Vic", (Span(0, 1, "N"),))
+    document = Document("ward/17", text, tuple(Span(*span) for span in spans))
+    problems = Problems()
+    batch = make_batch([left, document, right], labelled=True, problems=problems)
+    assert batch.spans() == [list(left.spans), [Span(*each) for each in expected], [*right.spans]]
+    assert sum(problems.counts.values()) == noted
+    named = [problem for each in problems.named.values() for problem in each]
+    assert [problem.where for problem in named] == ["document ward/17"] * noted
+    assert sum("lost" in problem.detail for problem in named) == lost
+    for problem in named:
+        assert problem.detail.split(",")[0] in {f"{a}-{b} ({name})" for a, b, name in spans}
+        assert not any(word in str(problem) for word in text.split())
+
+
+@given(st.lists(st.tuples(texts, st.lists(st.integers(0, 20), max_size=6)), max_size=4))
+@thorough
+def test_a_widened_span_leaves_nothing_uncovered(drawn: list[tuple[str, list[int]]]) -> None:
+    """Whatever the spans: every token that one touches is covered, and no other one."""
+    corpus = []
+    for number, (text, places) in enumerate(drawn):
+        cuts = sorted({min(place, len(text)) for place in places})
+        pairs = zip(cuts[::2], cuts[1::2], strict=False)
+        spans = tuple(Span(start, end, CLASSES[start % 3]) for start, end in pairs)
+        corpus.append(Document(str(number), text, spans))
+    problems = Problems()
+    batch = make_batch(corpus, labelled=True, problems=problems)
+    for document, found in zip(corpus, batch.spans(), strict=True):
+        tokens = tokenize([document.text])
+        offsets = list(zip(tokens.starts.tolist(), tokens.ends.tolist(), strict=True))
+        touched = {
+            (start, end)
+            for start, end in offsets
+            if any(span.start < end and start < span.end for span in document.spans)
+        }
+        covered = {
+            (start, end)
+            for start, end in offsets
+            if any(span.start <= start and end <= span.end for span in found)
+        }
+        assert covered == touched
+        assert {span.start for span in found} <= set(map(itemgetter(0), offsets))
+        assert {span.end for span in found} <= set(map(itemgetter(1), offsets))
+    given_spans = {(each.id, span) for each in corpus for span in each.spans}
+    found_spans = {(each.id, span) for each in batch.to_documents() for span in each.spans}
+    assert sum(problems.counts.values()) == len(given_spans - found_spans)
+
+
+def test_a_long_document() -> None:
+    words = [f"mot{'abcdefghij'[number % 10]}" for number in range(100_000)]
+    spans = tuple(Span(50 * number, 50 * number + 9, "P") for number in range(10_000))
+    corpus = [Document("long", " ".join(words), spans), Document("short", "Ana")]
+    batch = make_batch(corpus, labelled=True)
+    assert batch.lengths.tolist() == [100_000, 1]
+    assert len(batch.types) == 11
+    assert batch.to_documents() == corpus

@@ -1,0 +1,87 @@
+"""A document cannot contradict itself, and what it says about itself is not its text."""
+
+import pickle
+from dataclasses import FrozenInstanceError, replace
+from itertools import permutations
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from corpus.document import Document, DocumentError, Span
+
+TEXT = "Núria Puig, 43 anys"
+offsets = st.integers(-2, 8)
+spans = st.lists(st.builds(Span, offsets, offsets, st.sampled_from(["A", "B", ""])), max_size=4)
+
+
+def makes_sense(text: str, spans: list[Span]) -> bool:
+    """Say whether each span covers characters of the text, and none that another covers."""
+    covered = [place for span in spans for place in range(span.start, span.end)]
+    return (
+        all(span.label and span.start < span.end for span in spans)
+        and len(set(covered)) == len(covered)
+        and set(covered) <= set(range(len(text)))
+    )
+
+
+@given(st.text(max_size=6), spans)
+@example("Núria", [Span(2, 5, "B"), Span(0, 2, "A")])
+@example("Núria", [Span(0, 5, "A"), Span(1, 2, "A")])
+@example("Núria", [Span(0, 2, "A"), Span(0, 2, "A")])
+@example("", [])
+def test_accepts_what_makes_sense_and_nothing_else(text: str, spans: list[Span]) -> None:
+    if makes_sense(text, spans):
+        assert Document("a", text, tuple(spans)).spans == tuple(sorted(spans))
+    else:
+        with pytest.raises(DocumentError):
+            Document("a", text, tuple(spans))
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        ([Span(3, 20, "PERSON")], ["3-20", "PERSON", "19"]),
+        ([Span(-1, 4, "PERSON")], ["-1-4", "PERSON"]),
+        ([Span(4, 4, "PERSON")], ["4-4", "PERSON", "empty"]),
+        ([Span(5, 4, "PERSON")], ["5-4", "PERSON"]),
+        ([Span(0, 5, "")], ["0-5", "no label"]),
+        ([Span(0, 10, "PERSON"), Span(6, 14, "AGE")], ["0-10", "PERSON", "6-14", "AGE", "overlap"]),
+        ([Span(6, 14, "AGE"), Span(0, 10, "PERSON")], ["0-10", "PERSON", "6-14", "AGE", "overlap"]),
+    ],
+)
+def test_errors_name_the_document_and_offsets_but_not_the_text(
+    found: list[Span], said: list[str]
+) -> None:
+    with pytest.raises(DocumentError) as caught:
+        Document("ward/17", TEXT, tuple(found))
+    message = str(caught.value)
+    assert "\n" not in message
+    for each in ["document ward/17", *said]:
+        assert each in message
+    for word in ("Núria", "Puig", "43", "anys"):
+        assert word not in message
+
+
+def test_the_order_of_the_spans_does_not_matter() -> None:
+    found = (Span(0, 5, "NAME"), Span(6, 10, "SURNAME"), Span(12, 14, "AGE"))
+    assert {Document("a", TEXT, order, "p") for order in permutations(found)} == {
+        Document("a", TEXT, found, "p")
+    }
+
+
+def test_is_a_value() -> None:
+    document = Document("a", TEXT, (Span(0, 5, "NAME"),), "p")
+    with pytest.raises(FrozenInstanceError):
+        document.text = "b"  # type: ignore[misc]
+    assert pickle.loads(pickle.dumps(document)) == document
+    others = [{"id": "b"}, {"text": TEXT + "."}, {"spans": ()}, {"group": None}]
+    assert len({document, *(replace(document, **other) for other in others)}) == 5
+
+
+def test_counts_code_points() -> None:
+    text = "\ufeff👩\u200d⚕\ufe0f Ana e\u0301"
+    assert len(text) == 12
+    Document("a", text, (Span(6, 9, "NAME"), Span(10, 12, "X")))
+    with pytest.raises(DocumentError, match="12 characters"):
+        Document("a", text, (Span(10, 13, "X"),))

@@ -1,0 +1,201 @@
+"""Tokens: exact offsets, nothing lost, and the same for a text whatever stands beside it."""
+
+from unicodedata import category
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from corpus import tokens
+from corpus.tokens import Tokens, tokenize
+
+#: What notes are made of, and where a tokenizer goes wrong.
+PIECES = [
+    *("col·legi", "l'home", "d’Hebron", "·legi", "L", "'", "’", "·", "Ana", "NHC", "ª", "º", "²"),
+    *("12345678Z", "X1234567L", "1234567", "28027", "Z", "x", "½", "٣", "Ⅳ", "Š", "_", "-", "."),
+    *(
+        "\u0301",
+        "e\u0301",
+        "N\u0303",
+        "\ufeff",
+        "\0",
+        "\xad",
+        "\u200b",
+        "\u200d",
+        "\u202e",
+        "\u2060",
+    ),
+    *(" ", "\t", "\n", "\r\n", "\r", "\x0b", "\x1c", "\x85", "\xa0", "\u2028", "\u3000"),
+    *("👩\u200d⚕\ufe0f", "👍🏽", "🇪🇸", "你好", "\ud800"),
+]
+texts = st.lists(st.sampled_from(PIECES) | st.text(max_size=4), max_size=12).map("".join)
+corpora = st.lists(texts, max_size=6)
+thorough = settings(max_examples=120, deadline=None)
+
+
+def offsets_of(tokens: Tokens, text: int) -> list[tuple[int, int]]:
+    here = slice(tokens.documents[text], tokens.documents[text + 1])
+    return list(zip(tokens.starts[here].tolist(), tokens.ends[here].tolist(), strict=True))
+
+
+def words_of(tokens: Tokens, text: int) -> list[str]:
+    here = slice(tokens.documents[text], tokens.documents[text + 1])
+    return [tokens.types[word] for word in tokens.words[here].tolist()]
+
+
+def words(text: str) -> list[str]:
+    return words_of(tokenize([text]), 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "bases...Normas.Pulmicort-100 2-1(15 dias).",
+            "bases . . . Normas . Pulmicort - 100 2 - 1 ( 15 dias ) .",
+        ),
+        ("Edad:68", "Edad : 68"),
+        ("28027España", "28027 España"),
+        ("tel:934567890;DNI", "tel : 934567890 ; DNI"),
+        ("15/03/2018,12:30h", "15 / 03 / 2018 , 12 : 30 h"),
+        ("c/Major,12-2n 1a", "c / Major , 12 - 2 n 1 a"),
+        ("1.234,56€ 37,5ºC x²", "1 . 234 , 56 € 37 , 5 º C x²"),
+        ("pac_12@hosp.cat", "pac _ 12 @ hosp . cat"),
+        # Words run together at a capital, and only there.
+        ("MartínezNHC ToledoESPAÑA PérezÁlvarez", "Martínez NHC Toledo ESPAÑA Pérez Álvarez"),
+        ("NASSJulia McÑ", "NASSJulia Mc Ñ"),
+        # The geminate l of Catalan.
+        ("col·legi COL·LEGI Col·legis paral·lel IL·LUSIÓ", None),
+        ("a·b a·la l·1 l· ·l", "a · b a · la l · 1 l · · l"),
+        ("col·legiBarcelona", "col·legi Barcelona"),
+        # Clitics keep their apostrophe, of either kind, before a letter.
+        ("l'home l’home L'HOSPITALET", "l' home l’ home L' HOSPITALET"),
+        ("Vall d'Hebron,s'ha n'hi m'ho t'he", "Vall d' Hebron , s' ha n' hi m' ho t' he"),
+        ("s'l'a 'hola' dona'm l' 5'l'1", "s' l' a ' hola ' dona ' m l ' 5 ' l ' 1"),
+        # Identity numbers keep their letter: after seven digits and more, and nothing behind it.
+        ("12345678Z 1234567z,X1234567L.Y7654321A", "12345678Z 1234567z , X1234567L . Y7654321A"),
+        ("12345678ZA 123456Z 12345678-Z", "12345678 ZA 123456 Z 12345678 - Z"),
+        ("12345678Z_ 12345678Ñ X123456L", "12345678 Z _ 12345678 Ñ X 123456 L"),
+        ("X12345678 W1234567L nieX1234567L", "X 12345678 W 1234567L nie X1234567L"),
+        # Accents of their own belong to the letter before them.
+        ("Nu\u0301ria MARI\u0301A N\u0303a", None),
+        ("MarI\u0301aNHC 5\u0301", "Mar I\u0301a NHC 5 \u0301"),
+        ("Sole\u0301N\u0303a", "Sole\u0301 N\u0303a"),
+        ("cu\u0301l·li\u0301 e\u0301\u0308s", None),
+        # Marks of order and format are gaps, all else is a token.
+        ("\ufeffNombre:Ana\r\nde\u200bSant\xa0Pau", "Nombre : Ana de Sant Pau"),
+        ("x\u2028x\u2060y\xadz\u202ea", "x x y z a"),
+        ("a\0b\0\0", "a \0 b \0 \0"),
+        ("👩\u200d⚕\ufe0fAna👍🏽", "👩 ⚕ \ufe0f Ana 👍 🏽"),
+        ("٣٤a你好1", "٣٤ a你好 1"),
+        ("", ""),
+        (" \r\n\t\ufeff", ""),
+    ],
+)  # fmt: skip
+def test_words_of_notes(text: str, expected: str | None) -> None:
+    assert words(text) == (text if expected is None else expected).split()
+
+
+@given(corpora)
+@thorough
+def test_tokens_lie_in_order_and_leave_only_gaps(corpus: list[str]) -> None:
+    found = tokenize(corpus)
+    assert found.documents[0] == 0
+    assert found.documents[-1] == len(found.words) == len(found.starts) == len(found.ends)
+    assert len(found.documents) == len(corpus) + 1
+    for number, text in enumerate(corpus):
+        offsets = offsets_of(found, number)
+        assert [text[start:end] for start, end in offsets] == words_of(found, number)
+        place = 0
+        gaps = []
+        for start, end in offsets:
+            assert place <= start < end
+            gaps.append(text[place:start])
+            place = end
+        gaps.append(text[place:])
+        assert all(mark.isspace() or category(mark) == "Cf" for gap in gaps for mark in gap)
+        assert not any(word.isspace() for word in words_of(found, number))
+
+
+@given(corpora)
+@thorough
+def test_types_are_the_distinct_words_as_they_appear(corpus: list[str]) -> None:
+    found = tokenize(corpus)
+    in_order = [word for number in range(len(corpus)) for word in words_of(found, number)]
+    assert found.types == tuple(dict.fromkeys(in_order))
+    assert found.words.dtype == found.starts.dtype == found.ends.dtype == np.int32
+    assert found.documents.dtype == np.int64
+
+
+@given(corpora, st.integers(1, 12))
+@example(["col", "·legi"], 100)
+@example(["1234567", "Z", "l'", "home", "X", "1234567L"], 100)
+@example(["e", "\u0301", "", "", "\r", "\n", " ", "a"], 1)
+@example([], 1)
+@example(["", ""], 1)
+@thorough
+def test_a_text_has_the_same_tokens_whatever_stands_beside_it(
+    corpus: list[str], chunk: int
+) -> None:
+    alone = [tokenize([text]) for text in corpus]
+    with pytest.MonkeyPatch.context() as patch:
+        together = [tokenize(corpus)]
+        patch.setattr(tokens, "_CHUNK", chunk)
+        together.append(tokenize(corpus))
+    for found in together:
+        for number, each in enumerate(alone):
+            assert words_of(found, number) == words_of(each, 0)
+            assert offsets_of(found, number) == offsets_of(each, 0)
+    assert together[0].types == together[1].types
+
+
+def test_a_hundred_thousand_short_texts() -> None:
+    kinds = [
+        "",
+        "Pac. de 68a,viu a Sant Pau",
+        " \n",
+        "l'home col·legi 12345678Z",
+        "\ufeff👍🏽 MariaNHC",
+    ]
+    corpus = [kinds[number % 5] for number in range(100_000)]
+    assert sum(map(len, corpus)) > 2 * tokens._CHUNK
+    found = tokenize(corpus)
+    alone = [tokenize([kind]) for kind in kinds]
+    each = np.concatenate([kind.starts for kind in alone])
+    assert np.array_equal(found.starts, np.tile(each, 20_000))
+    each = np.concatenate([kind.ends for kind in alone])
+    assert np.array_equal(found.ends, np.tile(each, 20_000))
+    spoken = [word for kind in alone for word in words_of(kind, 0)]
+    assert found.types == tuple(dict.fromkeys(spoken))
+    each = np.array([found.types.index(word) for word in spoken])
+    assert np.array_equal(found.words, np.tile(each, 20_000))
+    lengths = [len(kind.words) for kind in alone]
+    assert np.array_equal(np.diff(found.documents), np.tile(lengths, 20_000))
+
+
+@pytest.mark.parametrize(
+    ("piece", "token"),
+    [
+        ("a", "a" * 1_000_000),
+        ("A", "A" * 1_000_000),
+        ("1", "1" * 1_000_000),
+        ("l·", None),
+        ("e\u0301", "e\u0301" * 500_000),
+        ("X1234567", None),
+        ("l'", None),
+        (".", "."),
+        (" ", None),
+        ("Ana ", "Ana"),
+    ],
+)
+def test_a_line_of_a_million_characters(piece: str, token: str | None) -> None:
+    line = piece * (1_000_000 // len(piece))
+    found = tokenize(["Edad:68", line, "28027España"])
+    assert words_of(found, 0) == ["Edad", ":", "68"]
+    assert words_of(found, 2) == ["28027", "España"]
+    assert offsets_of(found, 2) == [(0, 5), (5, 11)]
+    long = words_of(found, 1)
+    assert "".join(long) == line.replace(" ", "")
+    if token:
+        assert set(long) == {token}

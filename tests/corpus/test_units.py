@@ -1,0 +1,219 @@
+"""Units: every character of a text in one of them, at offsets that lead back to it."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from corpus.document import Document, Span
+from corpus.problems import Problems
+from corpus.units import UNITS, Unit, join_spans, split_document, split_documents
+
+PIECES = [
+    *(".", "...", "!", "¿", "?", "…", ")", "»", '"', "(", "«", " ", "  ", "\t", "\xa0", "\u2028"),
+    *("\n", "\r\n", "\r", "\n\n", "\x0b", "\x85", "\ufeff", "\0", "e\u0301", "👩\u200d⚕\ufe0f"),
+    *("El", "dolor", "Dr.", "H.", "Sta.", "Álvarez", "3", "aprox."),
+]
+texts = st.lists(st.sampled_from(PIECES) | st.text(max_size=3), max_size=20).map("".join)
+pieces_of_text = st.sampled_from(["line", "sentence"])
+thorough = settings(max_examples=120, deadline=None)
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> Document:
+    text = draw(texts)
+    cuts = sorted(draw(st.sets(st.integers(0, len(text)), max_size=12)))
+    pairs = list(pairwise(cuts))
+    names = [draw(st.sampled_from(["A", "B", None])) for _ in pairs]
+    spans = [Span(*pair, name) for pair, name in zip(pairs, names, strict=True) if name]
+    return Document("a", text, tuple(spans))
+
+
+def split(text: str, unit: Unit) -> list[str]:
+    return [piece.text for _, piece in split_document(Document("a", text), unit, Problems())]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Ana\nPuig", {0: "Ana", 4: "Puig"}),
+        ("Ana\r\nPuig\rVic", {0: "Ana", 5: "Puig", 10: "Vic"}),
+        ("\n\nAna\n \t \n\r\n  Puig  \n", {2: "Ana", 12: "  Puig  "}),
+        ("\ufeffNombre: Ana.\nVic. 3", {0: "\ufeffNombre: Ana.", 14: "Vic. 3"}),
+        # Only \r and \n end a line: what else looks like a line end stands within it.
+        ("a\x0bb\x85c\u2028d\n", {0: "a\x0bb\x85c\u2028d"}),
+        ("", {}),
+        (" \n\t\r\n", {}),
+    ],
+)
+def test_lines(text: str, expected: dict[int, str]) -> None:
+    found = split_document(Document("a", text), "line", Problems())
+    assert {offset: piece.text for offset, piece in found} == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Refiere dolor.| El paciente sale.",
+        "Refiere dolor...|  El paciente sale!| ¿Vuelve?| «No.»| Sí.",
+        "Dolor (intenso.)| Alta…| 3 días después vuelve.",
+        'Dice "me duele."| Álvarez lo ve.',
+        # No sentence ends within a word, or before a small letter, or without a space.
+        "Mide 1.75 y pesa 60. kg el dia 3.A vegades",
+        "bases...Normas.Pulmicort-100",
+        # Lines end sentences.
+        "Refiere dolor|\nEl paciente sale.|\r\nalta",
+        "Sin punto|\rni final",
+        # Abbreviations go on, wherever they stand.
+        "Visto por el Dr. Pérez y la Dra. Puig.| Alta.",
+        "Dr. Pérez lo ve.| Sta. Cruz.",
+        "Refiere dolor.| Dr. Pérez lo ve.| H. Clínico.| C. Mayor 3.",
+        "Refiere dolor.|\nDr. Pérez lo ve.|\r\nSta. Cruz de Tenerife.|\nH. Clínico.|\r3 dias",
+        "Vive en c/ Sta. Coloma, en la Avda. Meridiana y la Pl. Catalunya.| Alta.",
+        "Ingresa en el H. Sant Pau (Dr. Puig, Dra. Vila).| Alta.",
+        "Sra. Puig.| Sr. Vila.| Srta. Roca.| Prof. Mas.| Tel. 934567890.| Núm. 3.",
+        "Firmado: J. M. Puig.| Col. 12345.| Aprox. 3 dias.",
+        # They are words of their own: the end of another word is none.
+        "Tiene fiebredr.| Pérez",
+        "Toma el preaprox.| Pérez",
+        "Acude a ConSr.| Pérez",
+    ],
+)
+def test_sentences(text: str) -> None:
+    assert split(text.replace("|", ""), "sentence") == [each.strip() for each in text.split("|")]
+
+
+@given(documents(), pieces_of_text)
+@example(Document("a", "A. B\n. C"), "sentence")
+@thorough
+def test_each_character_is_in_one_unit(document: Document, unit: Unit) -> None:
+    end = 0
+    covered = ""
+    for offset, piece in split_document(document, unit, Problems()):
+        assert offset >= end
+        end = offset + len(piece.text)
+        assert document.text[offset:end] == piece.text
+        assert piece.text.strip()
+        assert "\n" not in piece.text
+        assert "\r" not in piece.text
+        assert piece.id == f"a#{offset}"
+        covered += piece.text
+    assert "".join(covered.split()) == "".join(document.text.split())
+
+
+@given(texts)
+@thorough
+def test_sentences_are_parts_of_lines(text: str) -> None:
+    lines = split_document(Document("a", text), "line", Problems())
+    within = [
+        (start + offset, piece.text)
+        for start, line in lines
+        for offset, piece in split_document(line, "sentence", Problems())
+    ]
+    found = split_document(Document("a", text), "sentence", Problems())
+    assert [(offset, piece.text) for offset, piece in found] == within
+
+
+def labels_of(text: str, spans: tuple[Span, ...]) -> list[str | None]:
+    """Give the label of each character, none for white space."""
+    labels: list[str | None] = [None] * len(text)
+    for span in spans:
+        labels[span.start : span.end] = [span.label] * (span.end - span.start)
+    return [None if mark.isspace() else label for mark, label in zip(text, labels, strict=True)]
+
+
+@given(documents(), pieces_of_text)
+@example(Document("a", "Ana\nPuig", (Span(0, 3, "A"), Span(3, 4, "A"), Span(4, 8, "B"))), "line")
+@example(Document("a", "Ana \n\n Puig\nVic", (Span(2, 14, "A"),)), "line")
+@example(Document("a", "Va. Él. No", (Span(0, 4, "A"), Span(5, 10, "B"))), "sentence")
+@example(Document("a", "  \nAna", (Span(0, 2, "A"),)), "line")
+@example(Document("a", "Ana\n  Puig", (Span(0, 5, "A"),)), "line")
+@thorough
+def test_joined_spans_are_the_sources(document: Document, unit: Unit) -> None:
+    problems = Problems()
+    pieces = split_document(document, unit, problems)
+    joined = join_spans((offset, piece.spans) for offset, piece in pieces)
+    # They make a document, and mark the same characters.
+    assert Document("a", document.text, joined).spans == joined
+    assert labels_of(document.text, joined) == labels_of(document.text, document.spans)
+    # Those within a unit are the same; the others are named, and cut so that none crosses.
+    borders = [(offset, offset + len(piece.text)) for offset, piece in pieces]
+    whole = {
+        span
+        for span in document.spans
+        if any(start <= span.start and span.end <= end for start, end in borders)
+    }
+    crossing = [span for span in document.spans if span not in whole]
+    assert whole <= set(joined)
+    for span in set(joined) - whole:
+        assert any(each.start <= span.start and span.end <= each.end for each in crossing)
+        cut = document.text[span.start : span.end]
+        assert cut == cut.strip()
+    assert sum(problems.counts.values()) == len(crossing)
+    named = [problem for each in problems.named.values() for problem in each]
+    assert [problem.detail.split(",")[0] for problem in named] == [
+        f"{span.start}-{span.end} ({span.label})" for span in crossing
+    ]
+
+
+def test_a_span_that_crosses_is_named_and_cut() -> None:
+    text = "Nombre: Ana \n Puig\nEdad: 68"
+    document = Document("ward/17", text, (Span(8, 18, "NAME"), Span(25, 27, "AGE")))
+    problems = Problems()
+    found = split_document(document, "line", problems)
+    assert [(offset, piece.spans) for offset, piece in found] == [
+        (0, (Span(8, 11, "NAME"),)),
+        (13, (Span(1, 5, "NAME"),)),
+        (19, (Span(6, 8, "AGE"),)),
+    ]
+    assert list(problems.lines()) == [
+        "annotations that cross the border of a line: 1",
+        "  document ward/17: 8-18 (NAME), cut at the border",
+    ]
+    assert split_document(document, "document", problems) == [(0, document)]
+    assert problems.counts.total() == 1
+
+
+@pytest.mark.parametrize("group", [None, "patient 3", ""])
+def test_units_share_the_group_of_their_source(group: str | None) -> None:
+    document = Document("ward/17", "Ana.\nVic.", (), group)
+    expected = "ward/17" if group is None else group
+    for unit in ("line", "sentence"):
+        found = [piece for _, piece in split_document(document, unit, Problems())]
+        assert [piece.id for piece in found] == ["ward/17#0", "ward/17#5"]
+        assert [piece.group for piece in found] == [expected, expected]
+
+
+def test_documents_are_split_one_after_another() -> None:
+    corpus = [Document("a", "Ana. Vic\n3"), Document("b", " "), Document("c", "Puig", (), "p")]
+    found = {
+        unit: [each.id for each in split_documents(iter(corpus), unit, Problems())]
+        for unit in UNITS
+    }
+    assert found == {
+        "document": ["a", "b", "c"],
+        "line": ["a#0", "a#9", "c#0"],
+        "sentence": ["a#0", "a#5", "a#9", "c#0"],
+    }
+
+
+@pytest.mark.parametrize("piece", [".", ".)", ". ", ".\t \xa0", "Dr. ", ". a", "…»"])
+def test_a_line_of_a_million_characters_ends(piece: str) -> None:
+    text = piece * (1_000_000 // len(piece))
+    assert split(text, "sentence") == [text]
+    assert split(text + " Ana", "sentence")[-1].endswith("Ana")
+
+
+def test_a_span_over_many_lines() -> None:
+    text = "Ana\n" * 20_000
+    spans = (
+        Span(0, 40_000, "A"),
+        *(Span(start, start + 3, "B") for start in range(40_000, 80_000, 4)),
+    )
+    problems = Problems()
+    found = split_document(Document("a", text, spans), "line", problems)
+    assert [piece.spans for _, piece in found] == (
+        [(Span(0, 3, "A"),)] * 10_000 + [(Span(0, 3, "B"),)] * 10_000
+    )
+    assert problems.counts.total() == 1
