@@ -43,7 +43,7 @@ MERGED = {
     ),
 }
 
-HEADER = re.compile(r"\s*[A-ZÁÉÍÓÚÑ][\wº/. ]{0,40}:")
+HEADER = re.compile(r"\s*[A-ZÁÉÍÓÚÑ]\w*:")
 
 #: The pool has 10,000 lines: five batches, of which up to a half is selected.
 LOOP = {"loop": {"batch": 2000}, "select": {"most": 1000}}
@@ -64,7 +64,7 @@ def small_seed(lines: Sequence[Document], rng: np.random.Generator) -> np.ndarra
 
 
 def biased_seed(lines: Sequence[Document], rng: np.random.Generator) -> np.ndarray:
-    """Draw 600 lines that begin with a header such as ``Nombre:``."""
+    """Draw 600 lines that begin with a header of one word such as ``Nombre:``."""
     headed = np.array([HEADER.match(line.text) is not None for line in lines])
     return rng.choice(np.flatnonzero(headed), 600, replace=False)
 

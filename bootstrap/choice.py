@@ -27,8 +27,10 @@ _NEAR = 3000  # documents for which a run is too coarse: the ones the first prog
 _OPEN = 120  # documents that the integer program decides
 _SLACK = (0.0, 0.02, 0.05, 0.1, 0.2, 0.4)  # of the tolerance, kept free for whole documents
 _NODES = 100  # of its branch and bound: a limit that does not depend on the machine's speed
-_HALVINGS = 20  # of the interval that the smallest worst deviation is in
+_CLOSE_ENOUGH = 1.01  # factor within which the smallest worst deviation is looked for
+_CLOSE = 0.01  # a worst deviation, in units of the tolerance, that need not be made smaller
 _LEAST_TOLERANCE = 1e-9  # so that even a number given as exactly 0 can be stretched
+_APART = 1e-4  # of confidence between the first and the last document, so that none tie
 _ONE_MORE = float(_OPEN + 1)  # gain of one more document: more than all confidences open
 
 
@@ -42,6 +44,9 @@ class Candidates:
         Of each document.
     confidence : ndarray of float64, shape (D,)
         Of each document.
+    apart : ndarray of float64, shape (D,)
+        The confidence less up to `_APART`, the more the later a document comes. Prices cannot
+        tell documents apart that tie.
     reference : Reference
         What a choice must resemble.
     runs : Content
@@ -49,11 +54,12 @@ class Candidates:
     sizes : ndarray of int64
         Documents of each run.
     run_confidence : ndarray of float64
-        Their mean confidence.
+        The mean of their `apart`.
     """
 
     content: Content
     confidence: Floats
+    apart: Floats
     reference: Reference
     runs: Content
     sizes: Indices
@@ -63,7 +69,8 @@ class Candidates:
     def of(cls, content: Content, confidence: Floats, reference: Reference) -> Candidates:
         """Cut the documents into runs."""
         kind = _kinds(content)
-        order = np.lexsort((-confidence, kind))
+        apart = confidence - np.linspace(0, _APART, len(confidence))
+        order = np.lexsort((-apart, kind))
         counts = np.bincount(kind)
         rank = np.arange(len(kind)) - np.repeat(np.cumsum(counts) - counts, counts)
         size = counts[kind[order]]
@@ -72,8 +79,9 @@ class Candidates:
             np.diff(kind[order], prepend=-1).astype(bool) | np.diff(run, prepend=-1).astype(bool)
         )
         sizes = np.diff(begins, append=len(kind))
-        means = np.add.reduceat(confidence[order], begins) / sizes
-        return cls(content, confidence, reference, content.take(order[begins]), sizes, means)
+        means = np.add.reduceat(apart[order], begins) / sizes
+        runs = content.take(order[begins])
+        return cls(content, confidence, apart, reference, runs, sizes, means)
 
 
 def _kinds(content: Content) -> Indices:
@@ -210,15 +218,13 @@ def largest_choice(candidates: Candidates, most: int) -> tuple[Indices, int]:
     tolerance = candidates.reference.tolerance
     best = np.zeros(0, np.int64)
     size = top = _largest_size(candidates, most)
-    while size > len(best):
+    while size >= max(len(best), 1):
         chosen = _choice(candidates, tolerance(size), size)
-        if len(chosen) > len(best):
+        if len(chosen) >= len(best):
             best = chosen
         # Where the integer program sees all documents, it is worth asking for every size.
         size = size - 1 if len(candidates.confidence) <= _OPEN else 0
-    if len(best) == top:
-        return best, top
-    return best, _bound(candidates, tolerance(max(len(best), 1)), most)
+    return best, top
 
 
 def nearest_choice(candidates: Candidates, number: int) -> Indices:
@@ -240,13 +246,22 @@ def nearest_choice(candidates: Candidates, number: int) -> Indices:
     low, high = 0.0, 1.0
     while _bound(candidates, high * tolerance, number) < number:
         low, high = high, 2 * high
-    for _ in range(_HALVINGS):
+    while high > _CLOSE and high > low * _CLOSE_ENOUGH:
         middle = (low + high) / 2
         possible = _bound(candidates, middle * tolerance, number) >= number
         low, high = (low, middle) if possible else (middle, high)
-    # Parts of documents can come a little nearer than whole ones.
+    # Parts of documents can come nearer than whole ones: look further away in growing steps ...
+    low, step = high, _CLOSE_ENOUGH
     while len(chosen := _choice(candidates, high * tolerance, number)) < number:
-        high *= 1.01
+        low, high, step = high, high * step, step**2
+    # ... and then between the last two places.
+    while high > low * _CLOSE_ENOUGH:
+        middle = (low * high) ** 0.5
+        nearer = _choice(candidates, middle * tolerance, number)
+        if len(nearer) < number:
+            low = middle
+        else:
+            high, chosen = middle, nearer
     return chosen
 
 
@@ -292,7 +307,7 @@ def _relaxed_choice(
     price are in, and those that are clearly not are out. A second program over the others makes
     the prices exact. The documents that are nearly worth their price are left open.
     """
-    gain = _ONE_MORE + candidates.confidence
+    gain = _ONE_MORE + candidates.apart
     rows = np.arange(len(gain))
     runs = _Program.of(candidates.runs, candidates.reference, tolerance, size)
     prices = runs.prices(_ONE_MORE + candidates.run_confidence, candidates.sizes.astype(float))

@@ -149,9 +149,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         such as space on the disk.
     """
     options = build_parser().parse_args(arguments)
-    # Each command is a module of its own, so that none waits for what another one imports.
-    command = importlib.import_module(f"bootstrap.commands.{options.command}")
     try:
+        # Each command is a module of its own, so that none waits for what another one imports.
+        command = importlib.import_module(f"bootstrap.commands.{options.command}")
         command.main(options)
     except InputError as error:
         return _failed(str(error), MISTAKE)

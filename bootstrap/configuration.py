@@ -6,7 +6,7 @@ import difflib
 import glob
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import MISSING, asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
@@ -67,7 +67,9 @@ class DataOptions:
 class ReferenceOptions:
     """Given proportions; every field is a key of ``[select.reference]``."""
 
-    empty: float = field(metadata={"help": "share of documents without entities", "most": 1})
+    empty: float = field(
+        metadata={"help": "share of documents without entities", "least": 0, "most": 1}
+    )
     per_token: Mapping[str, float] = field(metadata={"help": "entities per token of each class"})
     length: Mapping[str, float] = field(metadata={"help": "mean tokens of an entity of each class"})
 
@@ -77,6 +79,8 @@ class ReferenceOptions:
                 "[select.reference] per_token and length must name the same classes; they name "
                 f"{sorted(self.per_token)} and {sorted(self.length)}"
             )
+        if any(length < 1 for length in self.length.values()):
+            raise ConfigurationError("[select.reference] length: an entity has 1 token or more")
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,10 +250,15 @@ def _section(options: type[Any], table: Any, name: str, where: str) -> Any:
         if item.name in table:
             label = f"{where}: [{name}] {item.name}"
             values[item.name] = _checked(table[item.name], hints[item.name], item.metadata, label)
+    needed = [
+        item.name
+        for item in fields(options)
+        if item.default is MISSING and item.default_factory is MISSING
+    ]
+    if lacking := [key for key in needed if key not in values]:
+        raise ConfigurationError(f"{where}: [{name}] lacks {', '.join(lacking)}")
     try:
         return options(**values)
-    except TypeError as error:
-        raise ConfigurationError(f"{where}: [{name}] {error}") from None
     except InputError as error:
         raise ConfigurationError(f"{where}: [{name}] {error}") from None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -69,15 +69,16 @@ def _fingerprints(split: str, source: str) -> Iterator[tuple[str, str, int, str]
         yield split, source, 0, ""
         return
     for path in find_files(source):
-        yield split, str(path), path.stat().st_size, _digest(path)
+        try:
+            size, digest = path.stat().st_size, _digest(path)
+        except OSError as error:
+            raise InputError(f"{path} cannot be read: {error.strerror}") from None
+        yield split, str(path), size, digest
 
 
 def _digest(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}") from None
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,7 +109,7 @@ def read_labelled(configuration: Configuration, split: str) -> LabelledNotes:
     Raises
     ------
     InputError
-        If they are not there, or have no entity.
+        If they are not there, or have no entity, or an id twice where they are to be scored.
     """
     options = configuration.data
     problems = problems_for(options)
@@ -120,12 +121,23 @@ def read_labelled(configuration: Configuration, split: str) -> LabelledNotes:
             "entity; expected annotated notes"
             + (" (does [labels] name their labels?)" if configuration.labels is not None else "")
         )
+    if split == "validation":
+        _refuse_same_ids(documents, getattr(options, split))
     return LabelledNotes(
         documents=documents,
         batch=make_batch(documents, labelled=True, problems=problems),
         groups=frozenset(source.group for source in sources if source.group is not None),
         problems=problems,
     )
+
+
+def _refuse_same_ids(documents: Iterable[Document], source: str) -> None:
+    """Documents are scored by their ids."""
+    seen: set[str] = set()
+    for document in documents:
+        if document.id in seen:
+            raise InputError(f"{source}: document {document.id} is there twice; ids must be unique")
+        seen.add(document.id)
 
 
 class UnlabeledNotes:

@@ -40,8 +40,9 @@ def plot_runs(runs: Mapping[str, Sequence[Mapping[str, Any]]], file: BinaryIO, f
         axes = figure.subplots()
         for index, (name, rows) in enumerate(runs.items()):
             places = [row["iteration"] for row in rows]
+            shown = name.replace("$", r"\$")  # or it would be a formula
             for measure in _MEASURES:
-                label = _TITLES[measure] if len(runs) == 1 else f"{name}: {_TITLES[measure]}"
+                label = _TITLES[measure] if len(runs) == 1 else f"{_TITLES[measure]} of {shown}"
                 axes.plot(
                     places,
                     [row[measure] for row in rows],
@@ -65,7 +66,7 @@ def plot_runs(runs: Mapping[str, Sequence[Mapping[str, Any]]], file: BinaryIO, f
         axes.grid(alpha=0.3)
         axes.legend(loc="best", frameon=False)
         if len(runs) == 1:
-            axes.set_title(next(iter(runs)))
+            axes.set_title(shown)
         metadata = {"Date": None} if format == "svg" else {}
         figure.savefig(file, format=format, dpi=150, metadata=metadata)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -56,13 +55,14 @@ def opened_run(folder: Path, configuration: Configuration, *, resume: bool) -> I
             _refuse_other_configuration(run, configuration)
             _refuse_other_data(run, data)
             run.discard_open()
+            run.summarise()  # in case it was killed just before
         else:
             run.begin(configuration.to_toml(), data)
         yield run
 
 
 def _refuse_other_configuration(run: Run, configuration: Configuration) -> None:
-    before = _settings(_read_toml(run.config_file))
+    before = _settings(run.configuration())
     now = _settings(configuration.as_dict())
     for name in {**before, **now}:
         if before.get(name) != now.get(name):
@@ -81,10 +81,6 @@ def _settings(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
         else:
             settings[f"{prefix}{name}"] = value
     return settings
-
-
-def _read_toml(path: Path) -> dict[str, Any]:
-    return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
 def _refuse_other_data(run: Run, data: pa.Table) -> None:

@@ -9,9 +9,11 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import json
+import math
 import os
 import platform
 import shutil
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -71,7 +73,17 @@ def write_atomically(path: Path, data: bytes) -> None:
 
 
 def _json(value: Any) -> bytes:
-    return (json.dumps(value, ensure_ascii=False, indent=1) + "\n").encode()
+    text = json.dumps(_finite(value), ensure_ascii=False, indent=1, allow_nan=False)
+    return f"{text}\n".encode()
+
+
+def _finite(value: Any) -> Any:
+    """Put null where JSON has no number: for NaN and infinity."""
+    if isinstance(value, Mapping):
+        return {name: _finite(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +104,11 @@ class Run:
         """The complete configuration, as used."""
         return self.folder / "config.toml"
 
+    @property
+    def data_file(self) -> Path:
+        """The files that the run reads, and their digests."""
+        return self.folder / "data.parquet"
+
     def iteration_folder(self, iteration: int) -> Path:
         """Give the folder of an iteration."""
         return self.folder / "iterations" / f"{iteration:03d}"
@@ -104,16 +121,24 @@ class Run:
         """Write what a run is of; the configuration comes last and makes the folder a run."""
         (self.folder / "iterations").mkdir(mode=0o700, exist_ok=True)
         write_atomically(self.folder / "environment.json", _json(_environment()))
-        write_atomically(self.folder / "data.parquet", _parquet(data))
+        write_atomically(self.data_file, _parquet(data))
         write_atomically(self.config_file, configuration.encode())
 
     def has_begun(self) -> bool:
         """Say whether the folder is that of a run."""
-        return self.config_file.is_file()
+        # A configuration alone is what `bootstrap init` writes.
+        return self.config_file.is_file() and self.data_file.is_file()
+
+    def configuration(self) -> dict[str, Any]:
+        """Give the tables of the configuration that the run was begun with."""
+        try:
+            return tomllib.loads(self.config_file.read_text(encoding="utf-8"))
+        except ValueError:
+            raise RunError(f"{self.config_file} is damaged: it is not TOML") from None
 
     def data(self) -> pa.Table:
         """Give the table of the files that the run reads: split, file, bytes and digest."""
-        return pq.read_table(self.folder / "data.parquet")
+        return _table(self.data_file)
 
     def metrics(self) -> list[dict[str, Any]]:
         """Give the metrics of the closed iterations, in order.
@@ -124,13 +149,18 @@ class Run:
             If there is no run in the folder.
         """
         if not self.has_begun():
-            raise RunError(f"{self.folder} is not the folder of a run: it has no config.toml")
+            raise RunError(
+                f"{self.folder} is not the folder of a run: it has no config.toml and data.parquet"
+            )
         rows = []
         for iteration in range(10**9):
             path = self.iteration_folder(iteration) / "metrics.json"
             if not path.is_file():
                 break
-            rows.append(json.loads(path.read_text(encoding="utf-8")))
+            try:
+                rows.append(json.loads(path.read_text(encoding="utf-8")))
+            except ValueError:
+                raise RunError(f"{path} is damaged: it is not JSON") from None
         return rows
 
     def is_finished(self) -> bool:
@@ -157,8 +187,10 @@ class Run:
         self.summarise()
 
     def summarise(self) -> None:
-        """Write ``metrics.parquet`` and ``best`` from the closed iterations."""
+        """Write ``metrics.parquet`` and ``best`` from the closed iterations, if there are any."""
         rows = self.metrics()
+        if not rows:
+            return
         flat = [flat_row(row) for row in rows]
         names = list(dict.fromkeys(name for row in flat for name in row))
         table = pa.table({name: [row.get(name) for row in flat] for name in names})
@@ -218,7 +250,7 @@ class Run:
         )
 
     def _selected(self, iteration: int, classes: Sequence[str]) -> Selected | None:
-        table = pq.read_table(self.iteration_folder(iteration) / "selected.parquet")
+        table = _table(self.iteration_folder(iteration) / "selected.parquet")
         if not len(table):
             return None
         documents = [
@@ -268,6 +300,13 @@ def _parquet(table: pa.Table) -> bytes:
     return data
 
 
+def _table(path: Path) -> pa.Table:
+    try:
+        return pq.read_table(path)
+    except (OSError, ValueError):  # Arrow's errors are among them
+        raise RunError(f"{path} is damaged or not there") from None
+
+
 def _environment() -> dict[str, Any]:
     versions = {}
     for package in _PACKAGES:
@@ -304,8 +343,13 @@ def new_folder(folder: Path) -> Run:
 
 def _strangers(folder: Path) -> list[Path]:
     """Give what is in a folder that no run killed at its very beginning leaves there."""
-    own = {"iterations", "environment.json", "data.parquet"}
-    return [path for path in folder.iterdir() if path.name not in own and path.name[0] != "."]
+    own = ("iterations", "environment.json", "data.parquet", ".lock")
+    partial = (".environment.json.", ".data.parquet.", ".config.toml.")
+    return [
+        path
+        for path in folder.iterdir()
+        if path.name not in own and not path.name.startswith(partial)
+    ]
 
 
 @contextlib.contextmanager
@@ -321,7 +365,7 @@ def locked(run: Run) -> Iterator[None]:
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        except BlockingIOError:
             raise RunError(f"{run.folder}: another process works on this run") from None
         yield
     finally:

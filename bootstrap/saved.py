@@ -12,8 +12,10 @@ import multiprocessing
 import os
 import shutil
 import signal
+import threading
+import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -30,7 +32,7 @@ from taggers.tagger import Progress
 Report = Callable[[str, int, int], None]
 
 _CHUNK = 1000  # documents that a worker gets at a time
-_POLL = 0.1  # seconds between looks at the training process
+_POLL = 0.1  # seconds between looks at another process
 
 
 def _silent(stage: str, done: int, total: int) -> None:
@@ -121,11 +123,18 @@ class SavedTagger:
         starts = range(0, len(batch), _CHUNK)
         chunks = (batch.slice(start, start + _CHUNK).to_bytes() for start in starts)
         # Bytes are sent to the workers as they are: joblib writes no file for them.
-        parallel = joblib.Parallel(n_jobs=self._jobs, return_as="generator", max_nbytes=None)
-        results = parallel(
-            joblib.delayed(_tag_chunk)(str(self.folder), self._version, chunk, measure)
-            for chunk in chunks
+        parallel = joblib.Parallel(
+            n_jobs=self._jobs,
+            return_as="generator",
+            max_nbytes=None,
+            initializer=_end_with,
+            initargs=(os.getpid(),),
         )
+        with _deaf():
+            results = parallel(
+                joblib.delayed(_tag_chunk)(str(self.folder), self._version, chunk, measure)
+                for chunk in chunks
+            )
         tags, confidence = [], []
         for start, (chunk_tags, chunk_confidence) in zip(starts, results, strict=True):
             tags.append(np.frombuffer(chunk_tags, np.int16))
@@ -139,6 +148,27 @@ class SavedTagger:
         self._version = (self.folder / "model.json").stat().st_mtime_ns
 
 
+@contextmanager
+def _deaf() -> Iterator[None]:
+    """Make processes that start meanwhile never hear of Ctrl-C: it is this one that ends them."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _end_with(parent: int) -> None:
+    """End this process soon after the one that it works for, however that one ended."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(_POLL)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
 @functools.lru_cache(maxsize=1)
 def _loaded(folder: str, version: int) -> Tagger:
     """Keep the model that a worker used last; the version tells it from a later one there."""
@@ -146,7 +176,6 @@ def _loaded(folder: str, version: int) -> Tagger:
 
 
 def _tag_chunk(folder: str, version: int, batch: bytes, measure: str) -> tuple[bytes, bytes]:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process stops the workers
     tagging = _loaded(folder, version).tag(Batch.from_bytes(batch), measure=measure)
     return tagging.tags.tobytes(), tagging.confidence.tobytes()
 
@@ -166,28 +195,31 @@ class _Job:
 def _train_in_process(job: _Job) -> Iterator[tuple[int, int]]:
     """Train in another process and yield its progress; it ends with this one."""
     context = multiprocessing.get_context("spawn")
-    receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(target=_train, args=(sender, job, os.getpid()), daemon=True)
-    process.start()
-    sender.close()
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_train, args=(theirs, os.getpid()), daemon=True)
     try:
-        yield from _messages(receiver)
+        with _deaf():
+            process.start()
+        theirs.close()
+        # Not an argument of the process: that would wait for ever for one that died at its start.
+        ours.send(job)
+        yield from _messages(ours)
+    except (EOFError, BrokenPipeError, ConnectionResetError):
+        raise TrainingError(
+            "the training process ended without a model; was it out of memory?"
+        ) from None
     finally:
-        process.terminate()
-        process.join()
-        receiver.close()
+        if process.pid is not None:
+            process.terminate()
+            process.join()
+        ours.close()
 
 
-def _messages(receiver: Connection) -> Iterator[tuple[int, int]]:
+def _messages(connection: Connection) -> Iterator[tuple[int, int]]:
     while True:
-        while not receiver.poll(_POLL):
+        while not connection.poll(_POLL):
             pass
-        try:
-            message = receiver.recv()
-        except EOFError:
-            raise TrainingError(
-                "the training process ended without a model; was it out of memory?"
-            ) from None
+        message = connection.recv()
         if isinstance(message, BaseException):
             raise message
         if message is None:
@@ -195,20 +227,18 @@ def _messages(receiver: Connection) -> Iterator[tuple[int, int]]:
         yield message
 
 
-def _train(sender: Connection, job: _Job, parent: int) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process decides
-
-    def progress(done: int, most: int) -> None:
-        if os.getppid() != parent:
-            os._exit(1)  # nobody waits for this model any more
-        sender.send((done, most))
-
+def _train(connection: Connection, parent: int) -> None:
+    _end_with(parent)
     try:
+        job: _Job = connection.recv()
         tagger = make_tagger(job.kind, job.options)
+
+        def progress(done: int, most: int) -> None:
+            connection.send((done, most))
+
         tagger.fit(Batch.from_bytes(job.train), job.validation, rng=job.rng, progress=progress)
-        if os.getppid() == parent:
-            tagger.save(job.folder)
-        sender.send(None)
+        tagger.save(job.folder)
+        connection.send(None)
     except Exception as error:  # whatever it is, the parent process raises it
         with suppress(OSError):
-            sender.send(error)
+            connection.send(error)

@@ -30,14 +30,15 @@ def find_model(path: Path) -> Path:
     InputError
         If the path is neither a run nor a model.
     """
-    if (path / "config.toml").is_file():
+    if Run(path).has_begun():
         return Run(path).best_model()
     if (path / "model.json").is_file():
         return path
     if (path / "model" / "model.json").is_file():
         return path / "model"
     raise InputError(
-        f"{path} is neither a run (config.toml) nor the folder of a model (model.json)"
+        f"{path} is neither a run (config.toml, data.parquet) nor the folder of a model "
+        "(model.json)"
     )
 
 

@@ -29,6 +29,7 @@ _FORMAT = 1
 _ITERATION = re.compile(r"\*+ Iteration #(\d+) \*+")
 _LOSS = re.compile(r"Loss: (-?[\d.]+|-?nan|-?inf)")
 _END = re.compile(r"L-BFGS (terminated with .*|resulted in convergence.*)")
+_ALREADY_MINIMIZED = "error code (2)"  # of liblbfgs: the weights it begins with, 0, are the best
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,10 +145,10 @@ class CRFTagger:
             if words:
                 attributes = self._attributes.of_document(words)
                 trainer.append(attributes, tags[start : train.documents[row + 1]])
-        self._model = _trained(trainer)
-        self._crfsuite = None
-        self.labels = train.labels
+        model = _trained(trainer)
         self.training = trainer.result()
+        self._model, self._crfsuite = model, None
+        self.labels = train.labels
         return self
 
     def tag(
@@ -218,9 +219,13 @@ class CRFTagger:
             tagger.labels = tuple(description["labels"])
             training = description["training"]
             tagger.training = Training(**training) if training else None
-            digest = description["blake2b"]
+            digest, version = description["blake2b"], description["format"]
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise InputError(f"{folder} is not the folder of a CRF model: {error}") from error
+        if version != _FORMAT:
+            raise InputError(
+                f"{folder} holds a CRF of format {version}; this version reads format {_FORMAT}"
+            )
         # CRFsuite trusts the file that it reads, so a damaged one must not get there.
         if hashlib.blake2b(model).hexdigest() != digest:
             raise InputError(f"{folder / _MODEL} is damaged: it is not the file that was saved")
@@ -279,6 +284,11 @@ class _Trainer(pycrfsuite.BaseTrainer):  # type: ignore[misc]
         converged = "resulted in convergence" in self._outcome or (
             "stopping criteria" in self._outcome
         )
+        if _ALREADY_MINIMIZED in self._outcome:
+            raise TrainingError(
+                "the CRF was not trained: no weight is better than 0. The training tokens all "
+                "have the same tag, or nothing tells their tags apart, or c1 is too large"
+            )
         if "error" in self._outcome and self._iterations == 0:
             raise TrainingError(f"the CRF was not trained: {self._outcome}")
         return Training(converged, self._outcome, self._iterations, self._loss)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -11,11 +12,14 @@ from rich.live import Live
 from rich.text import Text
 
 from bootstrap.display import Stage
+from bootstrap.runs import write_atomically
+from corpus.errors import InputError
 from corpus.problems import Problems
 
 #: What was asked for goes to standard output, all else to standard error.
-output = Console(highlight=False, soft_wrap=True)
-messages = Console(stderr=True, highlight=False, soft_wrap=True)
+# Names of classes and folders are no markup.
+output = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
+messages = Console(stderr=True, highlight=False, soft_wrap=True, markup=False, emoji=False)
 
 
 def say(lines: Iterable[str]) -> None:
@@ -28,6 +32,21 @@ def warn(lines: Iterable[str]) -> None:
     """Write lines to standard error."""
     for line in lines:
         messages.print(Text(line))
+
+
+def write_file(path: Path, data: bytes) -> None:
+    """Write a file that the user named; folders above it are made.
+
+    Raises
+    ------
+    InputError
+        If it cannot be written there.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, data)
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror}") from None
 
 
 def report_problems(problems: Problems) -> None:

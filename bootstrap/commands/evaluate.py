@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
-from bootstrap.commands.console import output, report_problems, say
+from bootstrap.commands.console import output, report_problems, say, write_file
 from bootstrap.commands.convert import columns_of, problems_of
-from bootstrap.runs import write_atomically
 from corpus.corpora import read_corpus
 from corpus.scores import MEASURES, score
 
@@ -29,7 +28,7 @@ def main(options: argparse.Namespace) -> None:
     report = score(gold, predicted).report(np.random.default_rng(0))
     if options.json:
         text = json.dumps(report, ensure_ascii=False, indent=1) + "\n"
-        write_atomically(options.json, text.encode())
+        write_file(options.json, text.encode())
     output.print(_table(report))
     missing = len({d.id for d in gold} - {d.id for d in predicted})
     extra = len({d.id for d in predicted} - {d.id for d in gold})

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import io
 
-from bootstrap.commands.console import say
+from bootstrap.commands.console import say, write_file
 from bootstrap.plotting import picture_format, plot_runs
-from bootstrap.runs import Run, RunError, write_atomically
+from bootstrap.runs import Run, RunError
 
 
 def main(options: argparse.Namespace) -> None:
@@ -22,6 +22,5 @@ def main(options: argparse.Namespace) -> None:
         runs[name if names.count(name) == 1 else str(folder)] = rows
     picture = io.BytesIO()
     plot_runs(runs, picture, format)
-    options.output.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(options.output, picture.getvalue())
+    write_file(options.output, picture.getvalue())
     say([f"{options.output} shows {', '.join(runs)}"])
