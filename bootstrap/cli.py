@@ -28,7 +28,7 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
     demo = _command(commands, "demo", "watch a tagger teach itself on synthetic notes")
-    demo.add_argument("--notes", type=_positive, default=40_000, help="unlabeled notes (40000)")
+    demo.add_argument("--notes", type=_positive, default=60_000, help="unlabeled notes (60000)")
     demo.add_argument("--out", type=Path, help="a new folder (runs/demo, or the next free name)")
     _jobs(demo)
 

@@ -27,7 +27,7 @@ validation = "notes/validation.jsonl"
 unlabeled = "notes/unlabeled.jsonl"
 
 [loop]
-iterations = 8
+iterations = 6
 batch = {batch}
 
 [select]
@@ -85,7 +85,7 @@ def make_demo(folder: Path, number: int) -> Demo:
     }
     for split, documents in splits.items():
         write(documents, demo.notes(split))
-    batch = max(1, number // 8)
+    batch = max(1, number // 6)
     settings = _CONFIGURATION.format(batch=batch, most=max(1, batch // 5))
     demo.config.write_text(settings, encoding="utf-8")
     return demo

@@ -1,0 +1,222 @@
+"""The grammar of the notes: text files of sections whose lines expand into one another.
+
+A file is a list of sections::
+
+    [symptom es] zipf
+    tos
+    3* dolor {part}
+    ----
+    fiebre de {38-40}{º|}
+
+A section is named by its symbol and, where there is one for each language, the language. ``zipf``
+makes its first lines the most frequent, as with words and names; otherwise lines are alike, but
+for a weight such as ``3*``. ``{part}`` expands a section (that of the same language, where there
+is one), ``{38-40}`` is an integer, ``{º|}`` one of two literals, and ``<PERSON:doctor>`` expands
+a section into an annotated mention. Lines under the dashes are unknown to the seed part, so that
+what the seed can say is a subset by construction.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from itertools import accumulate
+from typing import Literal, NamedTuple, Protocol
+
+from corpus.synthetic.draws import Draws
+
+Part = Literal["all", "seed"]
+
+_FILES = ("names.txt", "places.txt", "vocabulary.txt", "sentences.txt", "patterns.txt")
+_HEADER = re.compile(r"\[(?P<symbol>[^\]]+)\](?P<zipf> zipf)?")
+_WEIGHT = re.compile(r"(\d+)\* ")
+_SLOT = re.compile(r"\{(?P<slot>[^}]*)\}|<(?P<label>[A-Z]+):(?P<mention>[^>]+)>")
+_RANGE = re.compile(r"(\d+)-(\d+)")
+_RULE = "----"
+
+#: The k-th line of a Zipf section has weight 1 / (k + shift) ** exponent, k from 0.
+_ZIPF_SHIFT = 7.0
+_ZIPF_EXPONENT = 1.0
+
+#: How often a note comes back to someone or some place that it has already named.
+_REPEAT = 0.3
+
+
+class Line(NamedTuple):
+    """A line of a section: its text, its weight and whether the seed knows it."""
+
+    text: str
+    weight: float
+    in_seed: bool
+
+
+class Piece(NamedTuple):
+    """A bit of a note, with the label of the mention that it is, or an empty one."""
+
+    text: str
+    label: str = ""
+
+
+@dataclass(slots=True)
+class Draft:
+    """A note in the making: its pieces so far, and what it has named by symbol."""
+
+    draws: Draws
+    pieces: list[Piece] = field(default_factory=list)
+    mentions: dict[str, str] = field(default_factory=dict)
+
+
+class _Node(Protocol):
+    def write(self, draft: Draft) -> None:
+        """Append an expansion to the draft."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Literal:
+    piece: Piece
+
+    def write(self, draft: Draft) -> None:
+        draft.pieces.append(self.piece)
+
+
+@dataclass(frozen=True, slots=True)
+class _Either:
+    pieces: tuple[Piece, ...]
+
+    def write(self, draft: Draft) -> None:
+        draft.pieces.append(draft.draws.choose(self.pieces))
+
+
+@dataclass(frozen=True, slots=True)
+class _Integer:
+    low: int
+    high: int
+    digits: int
+
+    def write(self, draft: Draft) -> None:
+        number = self.low + draft.draws.below(self.high - self.low + 1)
+        draft.pieces.append(Piece(f"{number:0{self.digits}d}"))
+
+
+@dataclass(slots=True)
+class _Choice:
+    """A section, compiled. Its templates are filled in once all sections are there."""
+
+    templates: list[tuple[_Node, ...]] = field(default_factory=list)
+    cumulative: list[float] = field(default_factory=list)
+
+    def write(self, draft: Draft) -> None:
+        for node in draft.draws.weigh(self.templates, self.cumulative):
+            node.write(draft)
+
+
+@dataclass(frozen=True, slots=True)
+class _Mention:
+    label: str
+    symbol: str
+    choice: _Choice
+
+    def write(self, draft: Draft) -> None:
+        text = draft.mentions.get(self.symbol)
+        if text is None or not draft.draws.chance(_REPEAT):
+            inner = Draft(draft.draws)
+            self.choice.write(inner)
+            text = "".join(piece.text for piece in inner.pieces)
+            draft.mentions[self.symbol] = text
+        draft.pieces.append(Piece(text, self.label))
+
+
+class Grammar:
+    """The sections of a part, ready to be expanded.
+
+    Parameters
+    ----------
+    sections : mapping of str to sequence of Line
+        As `read_sections` gives them.
+    part : {"all", "seed"}
+        Whether to keep every line, or only those that the seed knows.
+
+    Raises
+    ------
+    ValueError
+        If a line names a section that is not there or has no lines in this part.
+    """
+
+    def __init__(self, sections: Mapping[str, Iterable[Line]], part: Part) -> None:
+        self.lines: dict[str, tuple[Line, ...]] = {
+            symbol: tuple(line for line in lines if line.in_seed or part == "all")
+            for symbol, lines in sections.items()
+        }
+        self._choices = {symbol: _Choice() for symbol in self.lines}
+        for symbol, choice in self._choices.items():
+            language = symbol.rpartition(" ")[2]
+            for line in self.lines[symbol]:
+                choice.templates.append(tuple(self._parse(line.text, language)))
+            choice.cumulative.extend(accumulate(line.weight for line in self.lines[symbol]))
+
+    def write(self, symbol: str, draft: Draft) -> None:
+        """Append an expansion of a section to a draft."""
+        self._choices[symbol].write(draft)
+
+    def _parse(self, text: str, language: str) -> Iterator[_Node]:
+        end = 0
+        for match in _SLOT.finditer(text):
+            if match.start() > end:
+                yield _Literal(Piece(text[end : match.start()]))
+            end = match.end()
+            yield self._slot(match, language)
+        if end < len(text):
+            yield _Literal(Piece(text[end:]))
+
+    def _slot(self, match: re.Match[str], language: str) -> _Node:
+        label, mention, slot = match["label"], match["mention"], match["slot"]
+        if label:
+            return _Mention(label, mention, self._choice(mention, language))
+        if "|" in slot:
+            return _Either(tuple(Piece(option) for option in slot.split("|")))
+        if limits := _RANGE.fullmatch(slot):
+            digits = len(limits[1]) if limits[1].startswith("0") else 1
+            return _Integer(int(limits[1]), int(limits[2]), digits)
+        return self._choice(slot, language)
+
+    def _choice(self, symbol: str, language: str) -> _Choice:
+        for name in (f"{symbol} {language}", symbol):
+            if self.lines.get(name):
+                return self._choices[name]
+        raise ValueError(f"the grammar has no lines for [{symbol}] ({language})")
+
+
+def read_sections() -> dict[str, list[Line]]:
+    """Read the sections of the resource files of this package."""
+    sections: dict[str, list[Line]] = {}
+    folder = files("corpus.synthetic") / "resources"
+    for name in _FILES:
+        _read_file((folder / name).read_text(encoding="utf-8").splitlines(), sections)
+    return sections
+
+
+def _read_file(rows: Iterable[str], sections: dict[str, list[Line]]) -> None:
+    lines: list[Line] = []
+    zipf = in_seed = True
+    for row in rows:
+        if not row or row.startswith("# "):
+            continue
+        if header := _HEADER.fullmatch(row):
+            lines = sections[header["symbol"]] = []
+            zipf, in_seed = header["zipf"] is not None, True
+        elif row == _RULE:
+            in_seed = False
+        else:
+            weight = _WEIGHT.match(row)
+            text = row[weight.end() :] if weight else row
+            factor = (len(lines) + _ZIPF_SHIFT) ** -_ZIPF_EXPONENT if zipf else 1.0
+            lines.append(Line(text, factor * (int(weight[1]) if weight else 1), in_seed))
+
+
+@cache
+def grammar_of(part: Part) -> Grammar:
+    """Give the grammar of a part, read at its first use."""
+    return Grammar(read_sections(), part)
