@@ -1,0 +1,267 @@
+"""Small notes with names and places, projects made of them, and ways to run commands on them."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import random
+import shutil
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from bootstrap.cli import main
+from corpus.document import Document, Span
+from corpus.formats import write
+
+MakeNotes = Callable[..., list[Document]]
+Command = Callable[..., "Result"]
+
+_NAMES = ["Anna", "Jordi", "Marta", "Pere", "Rosa", "Joan", "Laia", "Marc", "Núria", "Quim"]
+_SURNAMES = ["Puig", "Serra", "Vila", "Roca", "García", "López", "Ferrer", "Soler", "Mas"]
+_PLACES = ["Girona", "Vic", "Clot", "Reus", "Mataró", "Olot", "Lleida", "Berga", "Sabadell"]
+_PATTERNS = (
+    "Pac {P} ve por dolor de cabeza .",
+    "Dr. {P} : fiebre y tos",
+    "Vive en {L} con su hija",
+    "derivado de {L} por mareo",
+    "Se cita a {P} en {L}",
+    "alta , control en 3 meses",
+    "TA 120/80 , no refiere dolor",
+    "hablo con {P} ( hija )",
+    "trasladada desde {L} ayer",
+    "Exitus",
+    "sin cambios desde {L} , avisar a {P}",
+)
+
+CONFIGURATION = """\
+[tagger]
+features = ["lower", "shape", "suffix3"]
+window = 1
+max_iterations = 15
+
+[loop]
+iterations = 3
+batch = 600
+patience = 5
+
+[select]
+confidence = 0.6
+most = 150
+"""
+
+
+def _note(name: str, draw: random.Random, narrow: bool) -> Document:
+    """Write one note; narrow ones know a part of the patterns, names and places."""
+    text, spans = "", []
+    for piece in draw.choice(_PATTERNS[:7] if narrow else _PATTERNS).split():
+        if piece == "{P}":
+            words = [draw.choice(_NAMES[:6] if narrow else _NAMES)]
+            words += [draw.choice(_SURNAMES[:5] if narrow else _SURNAMES)] * (draw.random() < 0.6)
+            label = "PERSON"
+        elif piece == "{L}":
+            words, label = [draw.choice(_PLACES[:5] if narrow else _PLACES)], "LOCATION"
+        else:
+            words, label = [piece], ""
+        text += " " * bool(text)
+        if label:
+            spans.append(Span(len(text), len(text) + len(" ".join(words)), label))
+        text += " ".join(words)
+    return Document(name, text, tuple(spans))
+
+
+@pytest.fixture(scope="session")
+def notes() -> MakeNotes:
+    """Make notes: `notes(number, random_state, narrow=False, prefix="n")`."""
+
+    def make(
+        number: int, random_state: int, narrow: bool = False, prefix: str = "n"
+    ) -> list[Document]:
+        draw = random.Random(random_state)
+        return [_note(f"{prefix}{index}", draw, narrow) for index in range(number)]
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def make_project(notes: MakeNotes) -> Callable[..., Path]:
+    """Make a folder with notes and a configuration: `make_project(folder, unlabeled=2000)`."""
+
+    def make(folder: Path, unlabeled: int = 2000, configuration: str = CONFIGURATION) -> Path:
+        folder.mkdir(parents=True, exist_ok=True)
+        write(notes(60, 1, narrow=True, prefix="s"), folder / "seed.jsonl")
+        write(notes(120, 2, prefix="v"), folder / "validation.jsonl")
+        pool = [Document(note.id, note.text) for note in notes(unlabeled, 3, prefix="u")]
+        write(pool, folder / "unlabeled.jsonl")
+        (folder / "config.toml").write_text(configuration, encoding="utf-8")
+        return folder
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def project(tmp_path_factory: pytest.TempPathFactory, make_project: Callable[..., Path]) -> Path:
+    """A project that tests read and do not change: `config.toml` and 2,000 unlabeled notes."""
+    return make_project(tmp_path_factory.mktemp("project"))
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory: pytest.TempPathFactory, project: Path, launch: Launch) -> Path:
+    """A run of the project from its beginning to its end, that tests do not change."""
+    folder = tmp_path_factory.mktemp("finished") / "run"
+    done = launch("run", project / "config.toml", "--out", folder, "--jobs", "1")
+    assert done.code == 0, done
+    return folder
+
+
+@pytest.fixture
+def copied(finished: Path, tmp_path: Path) -> Path:
+    """A copy of the finished run, to change."""
+    return Path(shutil.copytree(finished, tmp_path / "copied", symlinks=True))
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a command did."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def all(self) -> str:
+        return self.out + self.err
+
+
+@pytest.fixture
+def command(capfd: pytest.CaptureFixture[str]) -> Iterator[Command]:
+    """Carry out a command in this process: `command("show", folder)`."""
+    before = os.umask(0o022)
+
+    def call(*arguments: object) -> Result:
+        capfd.readouterr()
+        try:
+            code = main([str(argument) for argument in arguments])
+        except SystemExit as stop:  # argparse
+            code = int(stop.code or 0)
+        captured = capfd.readouterr()
+        return Result(code, captured.out, captured.err)
+
+    yield call
+    os.umask(before)
+
+
+class Launch:
+    """Carries out commands in processes of their own, each in a session of its own."""
+
+    def __init__(self, scratch: Path) -> None:
+        self.scratch = scratch
+        self._program = Path(sysconfig.get_path("scripts")) / "bootstrap"
+        self._environment = {**os.environ, "TMPDIR": str(scratch), "COLUMNS": "100"}
+
+    def start(self, *arguments: object) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [str(self._program), *map(str, arguments)],
+            env=self._environment,
+            umask=0o022,
+            start_new_session=True,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def finish(self, process: subprocess.Popen[str]) -> Result:
+        out, err = process.communicate(timeout=100)
+        return Result(process.returncode, out, err)
+
+    def __call__(self, *arguments: object) -> Result:
+        return self.finish(self.start(*arguments))
+
+    def on_terminal(self, *arguments: object) -> Result:
+        """Carry out a command on a terminal of its own, as wide as it likes."""
+        ours, theirs = pty.openpty()
+        process = subprocess.Popen(
+            [str(self._program), *map(str, arguments)],
+            env={**self._environment, "COLUMNS": "150", "TERM": "xterm-256color"},
+            start_new_session=True,
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+        )
+        os.close(theirs)
+        shown = b""
+        with suppress(OSError):  # so ends a terminal that everyone has left
+            while data := os.read(ours, 1 << 16):
+                shown += data
+        os.close(ours)
+        return Result(process.wait(100), shown.decode(), "")
+
+    def python(self, code: str, *arguments: object) -> Result:
+        """Run a piece of Python."""
+        done = subprocess.run(
+            [sys.executable, "-c", code, *map(str, arguments)],
+            env=self._environment,
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=100,
+        )
+        return Result(done.returncode, done.stdout, done.stderr)
+
+    def members(self, process: subprocess.Popen[str]) -> dict[int, str]:
+        """Give the command lines of all living processes that a command started, by their ids."""
+        found = {}
+        for folder in Path("/proc").iterdir():
+            if not folder.name.isdecimal():
+                continue
+            try:
+                state, *numbers = (folder / "stat").read_text().rpartition(")")[2].split()
+                line = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+            except OSError:  # it ended meanwhile
+                continue
+            if int(numbers[2]) == process.pid and state not in "ZX":
+                found[int(folder.name)] = line
+        return found
+
+
+@pytest.fixture(scope="session")
+def launch(tmp_path_factory: pytest.TempPathFactory) -> Launch:
+    """Carry out a command in a process of its own: `launch("run", ...)`."""
+    return Launch(tmp_path_factory.mktemp("scratch"))
+
+
+def _contents(folder: Path) -> dict[str, object]:
+    found: dict[str, object] = {}
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        if name[0] == "." and name != ".lock":
+            continue  # written beside, by a run that was killed before it could rename it
+        if path.is_symlink():
+            found[name] = str(path.readlink())
+        elif path.name == "metrics.json":
+            metrics = json.loads(path.read_text(encoding="utf-8"))
+            found[name] = {**metrics, "seconds": sorted(metrics["seconds"])}
+        elif path.name == "metrics.parquet":
+            table = pq.read_table(path)
+            timed = [column for column in table.column_names if column.startswith("seconds")]
+            found[name] = (timed, table.drop_columns(timed).to_pylist())
+        elif path.name == "report.html":
+            found[name] = "it tells seconds too"
+        elif path.is_file():
+            found[name] = path.read_bytes()
+    return found
+
+
+@pytest.fixture(scope="session")
+def contents() -> Callable[[Path], dict[str, object]]:
+    """Read all that a run folder holds, but for what differs from time to time: the seconds."""
+    return _contents

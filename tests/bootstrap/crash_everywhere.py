@@ -1,0 +1,67 @@
+"""Carry out a run again and again, each time killed one step on disk later, and resume it.
+
+A script, since it forks: nothing else may go on in the process. It makes a folder for every place
+at which a run can be killed, and says their names; the last one was not killed.
+"""
+
+import itertools
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from bootstrap import runs, saved
+from bootstrap.cli import main
+from bootstrap.commands import run as _  # noqa: F401 - imported once, before the forks
+from corpus.batch import Batch
+from taggers import make_tagger
+
+KILLED = 99
+
+#: What changes a folder; between them, files that are not in their place yet are written.
+STEPS = {"os.rename", "os.mkdir", "os.symlink", "shutil.rmtree", "shutil.copytree"}
+
+
+def train_here(job: Any) -> Iterator[tuple[int, int]]:
+    """Train in this process, for speed."""
+    tagger = make_tagger(job.kind, job.options)
+    tagger.fit(Batch.from_bytes(job.train), job.validation, rng=job.rng)
+    tagger.save(job.folder)
+    yield 1, 1
+
+
+def kill_at(place: int, folder: str) -> None:
+    """End this process before the step of this number in a folder, as SIGKILL does."""
+    places = itertools.count(1)
+
+    def hook(event: str, arguments: tuple[Any, ...]) -> None:
+        here = any(str(argument).startswith(folder) for argument in arguments)
+        if event in STEPS and here and next(places) == place:
+            os._exit(KILLED)
+
+    sys.addaudithook(hook)
+
+
+def run(arguments: list[str], folder: Path, place: int) -> int:
+    """Carry out a run in a process of its own and give its exit code."""
+    process = os.fork()
+    if not process:
+        kill_at(place, str(folder))
+        os._exit(main(["run", *arguments, "--out", str(folder), "--resume", "--jobs", "1"]))
+    return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+
+
+if __name__ == "__main__":
+    saved._train_in_process = train_here
+    runs.report_page = lambda *arguments: "a page takes long to draw"
+    out, *arguments = sys.argv[1:]
+    names = os.dup(1)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    for place in itertools.count(1):
+        folder = Path(out) / f"killed-at-{place:03d}"
+        code = run(arguments, folder, place)
+        again = run(arguments, folder, 0) if code == KILLED else code
+        os.write(names, f"{folder.name}: {code}, {again}\n".encode())
+        if code != KILLED:
+            break

@@ -1,0 +1,431 @@
+"""Bad input gets one clear line, loses nothing and is not quoted.
+
+Every text holds a secret. No message may repeat it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from corpus.document import Document, Span
+from corpus.formats import read, write
+from corpus.problems import Problems
+
+Command = Callable[..., Any]
+
+SECRET = "Zyxwvutson"
+TEXT = f"Pac {SECRET} Puig ve"
+GOOD = {"id": "good", "text": TEXT, "label": [[4, 19, "PERSON"]]}
+
+
+def jsonl(folder: Path, *records: Any) -> Path:
+    path = folder / "in.jsonl"
+    lines = [record if isinstance(record, str) else json.dumps(record) for record in records]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8", errors="surrogateescape")
+    return path
+
+
+def brat(folder: Path, annotations: str | bytes | None, text: str | bytes | None = TEXT) -> Path:
+    path = folder / "in"
+    path.mkdir()
+    for suffix, content in ((".ann", annotations), (".txt", text)):
+        if content is not None:
+            data = content if isinstance(content, bytes) else content.encode()
+            (path / f"note{suffix}").write_bytes(data)
+    return path
+
+
+def parquet(folder: Path, **columns: Any) -> Path:
+    path = folder / "in.parquet"
+    pq.write_table(pa.table(columns), path)
+    return path
+
+
+def labels(*spans: tuple[int, int, str]) -> pa.Array:
+    kind = pa.struct([("start", pa.int32()), ("end", pa.int32()), ("label", pa.string())])
+    rows = [[{"start": start, "end": end, "label": name} for start, end, name in spans]]
+    return pa.array(rows, pa.list_(kind))
+
+
+def cut(path: Path) -> Path:
+    path.write_bytes(path.read_bytes()[:-20])
+    return path
+
+
+#: What makes a source, and what is said of it.
+SOURCES: dict[str, tuple[Callable[[Path], Path], str]] = {
+    "nothing there": (lambda f: f / "in.jsonl", "in.jsonl: there is no such file or folder"),
+    "a pattern that matches nothing": (lambda f: f / "*.jsonl", "no file matches this pattern"),
+    "an empty folder": (lambda f: brat(f, None, None), "holds no files: expected"),
+    "a line that is not UTF-8": (
+        lambda f: jsonl(f, GOOD, f'{{"text": "{SECRET} \udcff"}}'),
+        "in.jsonl:2: text that is not UTF-8: byte",
+    ),
+    "a text that is not UTF-8": (
+        lambda f: brat(f, "", TEXT.encode() + b"\xe9"),
+        "note.txt: text that is not UTF-8: byte 22",
+    ),
+    "annotations that are not UTF-8": (
+        lambda f: brat(f, b"T1\tPERSON 4 19\t\xe9"),
+        "note.txt: text that is not UTF-8: byte 15 begins no character (counted from 0), in its "
+        ".ann",
+    ),
+    "annotations without a text": (
+        lambda f: brat(f, f"T1\tPERSON 4 19\t{SECRET} Puig", None),
+        "note.ann: annotations without a text: expected a .txt of the same name",
+    ),
+    "no JSON": (
+        lambda f: jsonl(f, GOOD, json.dumps(GOOD)[:-1]),
+        "in.jsonl:2: lines that are not a JSON object: no JSON from character",
+    ),
+    "no object": (lambda f: jsonl(f, [SECRET]), "in.jsonl:1: lines that are not a JSON object"),
+    "no text": (
+        lambda f: jsonl(f, {"id": "a", "note": TEXT}),
+        "in.jsonl:1: keys that are missing or of another type: 'text' is to be a string",
+    ),
+    "no id": (
+        lambda f: jsonl(f, {"text": TEXT}),
+        "in.jsonl:1: keys that are missing or of another type: 'id' is to be a string or a number",
+    ),
+    "half a surrogate pair": (
+        lambda f: jsonl(f, f'{{"id": "a", "text": "{SECRET} \\ud83d"}}'),
+        "in.jsonl:1: text with half a surrogate pair",
+    ),
+    "labels that are no list": (
+        lambda f: jsonl(f, GOOD | {"label": SECRET}),
+        "in.jsonl:1: keys that are missing or of another type: 'label' is to be a list",
+    ),
+    "a label that is none": (
+        lambda f: jsonl(f, GOOD | {"label": [[SECRET, 4, 5]]}),
+        'in.jsonl:1: malformed annotations: expected [start, end, "CLASS"] with whole numbers',
+    ),
+    "a span outside of the text": (
+        lambda f: jsonl(f, GOOD | {"label": [[4, 99, "PERSON"]]}),
+        "in.jsonl:1: annotations outside of the text: 4-99 (PERSON) is empty or outside of the "
+        "text of 22 characters",
+    ),
+    "an empty span": (
+        lambda f: jsonl(f, GOOD | {"label": [[4, 4, "PERSON"]]}),
+        "in.jsonl:1: annotations outside of the text: 4-4 (PERSON) is empty",
+    ),
+    "spans that overlap": (
+        lambda f: jsonl(f, GOOD | {"label": [[4, 14, "NAME"], [4, 19, "PERSON"]]}),
+        "in.jsonl:1, document good: overlapping annotations: 4-19 (PERSON) and 4-14 (NAME)",
+    ),
+    "brat spans that overlap": (
+        lambda f: brat(f, f"T1\tNAME 4 14\t{SECRET}\nT2\tPERSON 4 19\t{SECRET} Puig\n"),
+        "note.ann, document note: overlapping annotations: 4-19 (PERSON) and 4-14 (NAME)",
+    ),
+    "a brat span in pieces": (
+        lambda f: brat(f, f"T1\tPERSON 4 14;20 22\t{SECRET} ve\n"),
+        "note.ann:1: discontinuous annotations: 4-14 (PERSON) and 20-22 (PERSON)",
+    ),
+    "a brat span outside of the text": (
+        lambda f: brat(f, f"T1\tPERSON 20 29\t{SECRET}\n"),
+        "note.ann:1: annotations outside of the text: 20-29 (PERSON)",
+    ),
+    "a brat span of another text": (
+        lambda f: brat(f, f"T1\tPERSON 4 8\t{SECRET}\n"),
+        "note.ann:1: annotations that disagree with the text: 4-8 (PERSON)",
+    ),
+    "a brat line without offsets": (
+        lambda f: brat(f, f"T1\tPERSON\t{SECRET}\n"),
+        "note.ann:1: malformed annotations: expected T1<TAB>LABEL START END<TAB>TEXT",
+    ),
+    "a brat line of no kind": (
+        lambda f: brat(f, f"{SECRET}\n"),
+        "note.ann:1: malformed annotations: the line begins with no kind that brat knows",
+    ),
+    "a column that is not there": (
+        lambda f: parquet(f, id=["a"], note=[TEXT]),
+        "in.parquet has no column 'text': its columns are id, note; name those of id and text",
+    ),
+    "a column of another type": (
+        lambda f: parquet(f, id=["a"], text=[[TEXT]]),
+        "in.parquet: column 'text' is list<",
+    ),
+    "labels of another type": (
+        lambda f: parquet(f, id=["a"], text=[TEXT], label=[TEXT]),
+        "in.parquet: column 'label' is string: expected a list of struct",
+    ),
+    "a row without a text": (
+        lambda f: parquet(f, id=["a", SECRET], text=[TEXT, None]),
+        "in.parquet, row 1: rows without an id or a text: column 'text' is null",
+    ),
+    "a Parquet span outside of the text": (
+        lambda f: parquet(f, id=["a"], text=[TEXT], label=labels((4, 99, "PERSON"))),
+        "in.parquet, row 0: annotations outside of the text: 4-99 (PERSON)",
+    ),
+    "Parquet spans that overlap": (
+        lambda f: parquet(f, id=["a"], text=[TEXT], label=labels((4, 9, "A"), (4, 19, "B"))),
+        "row 0, document a: overlapping annotations: 4-19 (B) and 4-9 (A)",
+    ),
+    "a Parquet file cut short": (
+        lambda f: cut(parquet(f, id=["a"], text=[TEXT])),
+        "in.parquet is not a complete Parquet file: was it cut off while it was written?",
+    ),
+}
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def assert_refused(done: Any, message: str) -> None:
+    assert done.code == 2, done
+    assert done.out == ""
+    assert done.err.startswith("bootstrap: ") and done.err.count("\n") == 1, done.err
+    assert message in done.err
+    assert SECRET not in done.err
+
+
+@pytest.fixture
+def commands(tmp_path: Path, finished: Path, project: Path) -> dict[str, Callable[..., Any]]:
+    """Give the arguments of each command that reads a source."""
+    others = (project / "validation.jsonl", project / "unlabeled.jsonl")
+    config = tmp_path / "run.toml"
+
+    def configured(source: Path) -> Path:
+        config.write_text(
+            f"[data]\nseed = '{source}'\nvalidation = '{others[0]}'\nunlabeled = '{others[1]}'"
+        )
+        return config
+
+    return {
+        "convert": lambda source: ("convert", source, tmp_path / "out.jsonl"),
+        "tag": lambda source: ("tag", finished, source, tmp_path / "out"),
+        "evaluate": lambda source: ("evaluate", others[0], source, "--json", tmp_path / "x.json"),
+        "run": lambda source: ("run", configured(source), "--out", tmp_path / "new"),
+    }
+
+
+@pytest.mark.parametrize("name", ["convert", "tag", "evaluate", "run"])
+@pytest.mark.parametrize("source", SOURCES)
+def test_a_source_that_cannot_be_read_is_refused(
+    source: str, name: str, tmp_path: Path, commands: Any, command: Command
+) -> None:
+    make, message = SOURCES[source]
+    path = make(tmp_path)
+    before = files(tmp_path)
+    assert_refused(command(*commands[name](path)), message)
+    after = files(tmp_path)
+    after.pop("run.toml", None)
+    assert after == before
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_check_names_what_it_can_and_repeats_no_text(
+    source: str, tmp_path: Path, commands: Any, command: Command
+) -> None:
+    """It goes on, where there is something to go on with."""
+    make, message = SOURCES[source]
+    _, config, *_ = commands["run"](make(tmp_path))
+    done = command("check", config)
+    assert SECRET not in done.all
+    if done.code:
+        assert_refused(done, message)
+    else:
+        kind = message.split(": ")[1] if ": " in message else message
+        assert done.err == ""
+        assert f"! seed: {kind}: 1" in done.out
+        assert "! seed: a run stops at the first of these 1" in done.out
+
+
+@pytest.mark.parametrize(
+    ("source", "kept"),
+    [
+        ("spans that overlap", [(4, 19, "PERSON")]),
+        ("brat spans that overlap", [(4, 19, "PERSON")]),
+        ("a brat span in pieces", [(4, 14, "PERSON")]),
+        ("Parquet spans that overlap", [(4, 19, "B")]),
+    ],
+)
+def test_the_longest_is_kept_where_the_user_says_so(
+    source: str, kept: list[tuple[int, int, str]], tmp_path: Path, command: Command
+) -> None:
+    path = SOURCES[source][0](tmp_path)
+    out = tmp_path / "out.jsonl"
+    done = command("convert", path, out, "--conflicts", "longest")
+    assert done.code == 0
+    assert "annotations: 1\n" in done.err  # counted and named
+    assert "(PERSON)" in done.err or "(B)" in done.err
+    assert SECRET not in done.all
+    (document,) = read(out, problems=Problems())
+    assert document.text == TEXT
+    assert document.spans == tuple(Span(*span) for span in kept)
+
+
+@pytest.mark.parametrize(
+    ("source", "left"),
+    [
+        ("a line that is not UTF-8", 1),
+        ("no JSON", 1),
+        ("annotations without a text", 0),
+        ("a row without a text", 1),
+        ("a text that is not UTF-8", 0),
+        ("a span outside of the text", 1),
+        ("a brat line of no kind", 1),
+    ],
+)
+def test_the_rest_is_read_where_the_user_says_so(
+    source: str, left: int, tmp_path: Path, command: Command
+) -> None:
+    path = SOURCES[source][0](tmp_path)
+    out = tmp_path / "out.jsonl"
+    done = command("convert", path, out, "--invalid", "skip")
+    assert done.code == 0
+    assert f"{left} documents" in done.out
+    assert ": 1\n" in done.err
+    assert SECRET not in done.all
+    assert len(list(read(out, problems=Problems()))) == left
+
+
+def test_a_run_keeps_the_longest_where_its_configuration_says_so(
+    tmp_path: Path, notes: Callable[..., list[Document]], project: Path, command: Command
+) -> None:
+    write(notes(40, 1), tmp_path / "some.jsonl")
+    overlap = GOOD | {"label": [[4, 14, "NAME"], [4, 19, "PERSON"]]}
+    with (tmp_path / "some.jsonl").open("a") as file:
+        file.write(json.dumps(overlap) + "\n")
+    (tmp_path / "run.toml").write_text(
+        f"[data]\nseed = 'some.jsonl'\nvalidation = '{project}/validation.jsonl'\n"
+        f"unlabeled = '{project}/seed.jsonl'\nconflicts = 'longest'\n[loop]\niterations = 0\n"
+    )
+    done = command("run", tmp_path / "run.toml", "--out", tmp_path / "run")
+    assert done.code == 0
+    assert "overlapping annotations: 1" in done.err
+    model = json.loads((tmp_path / "run/best/model/model.json").read_text())
+    assert "B-NAME" not in model["labels"]
+    assert SECRET not in done.all
+
+
+# Outputs
+
+
+@pytest.mark.parametrize("name", ["out.jsonl", "out.parquet", "out"])
+def test_an_output_that_exists_is_not_touched(name: str, tmp_path: Path, command: Command) -> None:
+    source = jsonl(tmp_path, GOOD)
+    target = tmp_path / name
+    if "." in name:
+        target.write_text("mine")
+    else:
+        target.mkdir()
+        (target / "mine").write_text("mine")
+    before = files(tmp_path)
+    refused = command("convert", source, target)
+    assert_refused(refused, f"{name} exists: nothing is overwritten; name another target")
+    assert files(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    ("record", "target", "message"),
+    [
+        ({"id": "../up"}, "out", "document ../up: its id leads out of the folder"),
+        ({"id": ""}, "out", "its id is empty"),
+        ({"label": [[4, 9, "TWO WORDS"]]}, "out", "the label of 4-9 (TWO WORDS) has white space"),
+        ({}, "out.csv", "the suffix .csv names no format to write"),
+        ({}, "in.jsonl/out", "in.jsonl/out cannot be made: "),
+    ],
+)
+def test_what_a_format_cannot_hold_is_refused(
+    record: dict[str, Any], target: str, message: str, tmp_path: Path, command: Command
+) -> None:
+    source = jsonl(tmp_path, GOOD, GOOD | record)
+    if target == "out":
+        source = jsonl(tmp_path, GOOD | record)
+    assert_refused(command("convert", source, tmp_path / target), message)
+    assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
+
+
+def test_figures_have_a_folder_made_for_them_or_one_clear_line(
+    tmp_path: Path, command: Command
+) -> None:
+    source = jsonl(tmp_path, GOOD)
+    done = command("evaluate", source, source, "--json", tmp_path / "new" / "figures.json")
+    assert done.code == 0
+    assert json.loads((tmp_path / "new" / "figures.json").read_text())["ner"]["f1"] == 1
+    for arguments in (
+        ("evaluate", source, source, "--json", source / "x.json"),
+        ("init", source),
+        ("init", source / "new"),
+    ):
+        assert_refused(command(*arguments), str(arguments[-1]))
+
+
+# Scores
+
+
+def test_documents_that_cannot_be_compared_are_refused(tmp_path: Path, command: Command) -> None:
+    gold = jsonl(tmp_path, GOOD)
+    other = tmp_path / "other.jsonl"
+    write([Document("good", f"{TEXT}!")], other)
+    assert_refused(
+        command("evaluate", gold, other),
+        "document good has another text in the gold corpus (22 characters) than in the predicted "
+        "one (23): their offsets cannot be compared",
+    )
+    twice = jsonl(tmp_path, GOOD, GOOD)
+    for arguments, side in (((twice, other), "gold"), ((other, twice), "predicted")):
+        refused = command("evaluate", *arguments)
+        assert_refused(refused, f"document good is twice among the {side} documents")
+
+
+# Names
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["fly"], "invalid choice: 'fly'"),
+        (["convert", "a", "b", "--from", "xml"], "argument --from: invalid choice: 'xml'"),
+        (["tag", "m", "a", "b", "--measure", "entropy"], "--measure: invalid choice: 'entropy'"),
+        (["tag", "m", "a", "b", "--jobs", "0"], "--jobs: 0: expected a whole number of 1 or more"),
+        (["run", "c", "--jobs", "many"], "--jobs: many: expected a whole number of 1 or more"),
+        (["evaluate", "a"], "the following arguments are required: PREDICTED"),
+        ([], "the following arguments are required: COMMAND"),
+    ],
+)
+def test_arguments_that_do_not_exist_are_named(
+    arguments: list[str], message: str, command: Command
+) -> None:
+    refused = command(*arguments)
+    assert refused.code == 2
+    assert message in refused.err.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("tagger.features=['shap']", 'there is no feature "shap"; the features are form'),
+        ("select.measure=entropy", 'expected one of "probability", "normalised", "lowest"'),
+        ("tagger.kind=hmm", '[tagger] kind = "hmm" is unknown; known are crf'),
+        ("select.confidense=0.9", 'no key in [select] "confidense"; the nearest is "confidence"'),
+    ],
+)
+def test_settings_that_do_not_exist_are_named(
+    setting: str, message: str, project: Path, tmp_path: Path, command: Command
+) -> None:
+    for arguments in (("check",), ("run", "--out", tmp_path / "run")):
+        name, *others = arguments
+        config = project / "config.toml"
+        assert_refused(command(name, config, *others, "--set", setting), message)
+    refused = command("run", tmp_path / "nowhere.toml")
+    assert_refused(refused, "nowhere.toml: No such file or directory; a configuration was expected")
+
+
+def test_columns_need_names_of_their_own(tmp_path: Path, command: Command) -> None:
+    source = jsonl(tmp_path, GOOD)
+    refused = command("convert", source, tmp_path / "out", "--id-column", "text")
+    assert_refused(refused, "columns id = 'text', text = 'text'")

@@ -1,0 +1,359 @@
+"""The commands: what they say, what they write, how they end."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+import shutil
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from bootstrap.cli import build_parser, main
+from bootstrap.configuration import load_configuration
+from bootstrap.runs import Run
+from corpus.document import Document, Span
+from corpus.errors import InputError
+from corpus.formats import read, write
+from corpus.problems import Problems
+
+Command = Callable[..., Any]
+MakeNotes = Callable[..., list[Document]]
+
+COMMANDS = ["init", "check", "run", "tag", "evaluate", "convert", "demo", "show", "plot"]
+
+
+def documents_at(path: Path) -> list[Document]:
+    return list(read(path, problems=Problems()))
+
+
+# Help
+
+
+def test_help_names_every_command(command: Command) -> None:
+    done = command("--help")
+    assert done.code == 0
+    for name in COMMANDS:
+        assert re.search(rf"^    {name} ", done.out, re.MULTILINE)
+        helped = command(name, "--help")
+        assert helped.code == 0
+        assert helped.out.startswith(f"usage: bootstrap {name} ")
+
+
+def test_help_waits_for_nothing_slow(launch: Any) -> None:
+    """Half a second would not do for numpy and pyarrow."""
+    code = (
+        "import sys; from bootstrap.cli import main\n"
+        "try:\n    main(['--help'])\nexcept SystemExit:\n    pass\n"
+        "print('loaded', *sorted(sys.modules))"
+    )
+    done = launch.python(code)
+    assert done.code == 0
+    assert "usage: bootstrap" in done.out
+    loaded = set(done.out.splitlines()[-1].split())
+    assert {"loaded", "bootstrap.cli"} <= loaded
+    slow = {"numpy", "pyarrow", "rich", "matplotlib", "scipy", "joblib", "pycrfsuite", "simplemma"}
+    assert not slow & loaded
+
+
+def test_a_run_draws_nothing_before_its_end(launch: Any) -> None:
+    """Matplotlib and the dictionaries of simplemma are slow, and not always needed."""
+    done = launch.python("import sys, bootstrap.commands.run; print(*sys.modules)")
+    assert done.code == 0
+    assert not {"matplotlib", "simplemma"} & set(done.out.split())
+
+
+# How commands end
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "line"),
+    [
+        (InputError("a.jsonl:3: no\ntext"), 2, "bootstrap: a.jsonl:3: no text"),
+        (KeyboardInterrupt(), 130, "bootstrap: interrupted"),
+        (OSError(28, "No space left on device", "x"), 1, "No space left on device"),
+        (MemoryError(), 1, "bootstrap: out of memory; smaller batches ([loop] batch)"),
+    ],
+)
+def test_an_error_is_one_line_and_a_code(
+    error: BaseException, code: int, line: str, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(options: object) -> None:
+        raise error
+
+    monkeypatch.setitem(sys.modules, "bootstrap.commands.show", SimpleNamespace(main=fail))
+    done = command("show", "x")
+    assert (done.code, done.out) == (code, "")
+    assert line in done.err
+    assert done.err.count("\n") == 1
+
+
+def test_ctrl_c_while_a_command_is_loaded_is_no_traceback(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(name: str) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(importlib, "import_module", interrupted)
+    done = command("show", "x")
+    assert (done.code, done.err) == (130, "bootstrap: interrupted\n")
+
+
+def test_a_reader_that_has_had_enough_is_no_error(finished: Path, launch: Any) -> None:
+    process = launch.start("show", finished, "--json")
+    process.stdout.close()
+    assert process.wait(60) == 0
+    assert process.stderr.read() == ""
+    process.stderr.close()
+
+
+def test_the_parser_gives_what_commands_take() -> None:
+    options = build_parser().parse_args(
+        ["run", "c.toml", "--set", "a.b=1", "--set", "a.c=2", "--jobs", "3", "--resume"]
+    )
+    assert (options.config, options.overrides) == (Path("c.toml"), ["a.b=1", "a.c=2"])
+    assert (options.jobs, options.resume, options.out) == (3, True, None)
+
+
+# init
+
+
+def test_init_writes_a_configuration_that_loads(tmp_path: Path, command: Command) -> None:
+    done = command("init", tmp_path / "new" / "mine")
+    path = tmp_path / "new" / "mine" / "config.toml"
+    assert done.code == 0
+    assert f"{path} has every setting with its default." in done.out
+    assert f"bootstrap run {path} --out runs/NAME" in done.out
+    assert load_configuration(path).loop.batch == 50_000
+    assert len(re.findall("^# ", path.read_text(), re.MULTILINE)) > 25
+
+
+def test_init_overwrites_nothing(tmp_path: Path, command: Command) -> None:
+    (tmp_path / "config.toml").write_text("mine")
+    refused = command("init", tmp_path)
+    assert refused.code == 2
+    assert "config.toml exists already and is not overwritten" in refused.err
+    assert (tmp_path / "config.toml").read_text() == "mine"
+
+
+# run
+
+
+def test_a_run_says_what_it_gained_and_what_to_type_next(
+    project: Path, tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = command("run", project / "config.toml", "--set", "loop.iterations=1", "--jobs", "1")
+    assert (done.code, done.err) == (0, "")
+    folder = Path("runs") / "config"  # by the name of the configuration
+    assert Run(folder).is_finished()
+    assert "Stopped: the number of iterations asked for is reached." in done.out
+    assert f"The run is in {folder}" in done.out
+    outcome = Run(folder).outcome()
+    assert f"F1 went from {outcome.seed.f1:.3f} with the seed alone to {outcome.best.f1:.3f}" in (
+        " ".join(done.out.split())
+    )
+    # What it says to type works.
+    for line in re.findall(r"^  bootstrap (.*)$", done.out, re.MULTILINE):
+        arguments = line.replace("NOTES", str(project / "seed.jsonl")).split()
+        assert command(*arguments).code == 0, line
+    assert Path("f1.png").is_file() and Path("TAGGED.jsonl").is_file()
+
+
+def test_training_that_failed_is_told(
+    project: Path, tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """L-BFGS can stop on an error and leave a model; it is hard to make it do so."""
+
+    def carry_out(*arguments: Any, **options: Any) -> Any:
+        for metrics in run.metrics():
+            yield metrics | {"training": {"outcome": "L-BFGS terminated with error code (-1001)"}}
+
+    config, folder = project / "config.toml", tmp_path / "run"
+    arguments = (config, "--out", folder, "--jobs", "1", "--set", "loop.iterations=0")
+    assert command("run", *arguments).code == 0
+    run = Run(folder)
+    monkeypatch.setattr("bootstrap.commands.run.carry_out", carry_out)
+    monkeypatch.setattr(Run, "is_finished", lambda run: False)
+    done = command("run", *arguments, "--resume")
+    assert done.err == (
+        "iteration 0: L-BFGS terminated with error code (-1001); its model may be poor\n"
+    )
+
+
+# show
+
+
+def test_show_tells_the_iterations(finished: Path, command: Command) -> None:
+    done = command("show", finished)
+    assert (done.code, done.err) == (0, "")
+    rows = [line.split() for line in done.out.splitlines()]
+    assert rows[0][:2] == ["iteration", "selected"]
+    for row, metrics in zip(rows[1:5], Run(finished).metrics(), strict=True):
+        assert row[:2] == [str(metrics["iteration"]), str(metrics["selected"])]
+        assert row[4] == f"{metrics['f1']:.3f}"
+    assert rows[4][-1] == "maximum"
+    assert "PERSON" in done.out and "LOCATION" in done.out
+    assert "Stopped: the number of iterations asked for is reached." in done.out
+
+
+def test_show_of_a_run_that_goes_on(copied: Path, command: Command) -> None:
+    shutil.rmtree(copied / "iterations" / "003")
+    done = command("show", copied)
+    assert done.code == 0
+    assert "Stopped: it is not finished." in done.out
+    assert len(json.loads(command("show", copied, "--json").out)) == 3
+    shutil.rmtree(copied / "iterations")
+    assert "has no closed iteration yet" in command("show", copied).out
+    assert json.loads(command("show", copied, "--json").out) == []
+
+
+# convert
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "parquet", "brat"])
+def test_convert_and_back_is_the_same(
+    suffix: str, notes: MakeNotes, tmp_path: Path, command: Command
+) -> None:
+    some = [replace(document, group="p1") for document in notes(30, 8)]
+    write(
+        [*some, Document("odd/one", "\ufeffPac 😀 Ànna\u0301\r\n", (Span(7, 12, "P"),))],
+        tmp_path / "a.jsonl",
+    )
+    target = tmp_path / ("brat" if suffix == "brat" else f"b.{suffix}")
+    done = command("convert", tmp_path / "a.jsonl", target)
+    assert (done.code, done.err) == (0, "")
+    spans = sum(len(document.spans) for document in documents_at(tmp_path / "a.jsonl"))
+    assert f"31 documents with {spans} spans are in {target}" in done.out
+    assert ("30 groups" in done.out) == (suffix == "brat")
+    back = command("convert", target, tmp_path / "c.jsonl")
+    assert back.code == 0
+    before, after = ({d.id: d for d in documents_at(tmp_path / n)} for n in ("a.jsonl", "c.jsonl"))
+    if suffix == "brat":
+        before = {name: replace(document, group=None) for name, document in before.items()}
+    assert after == before
+
+
+def test_convert_takes_formats_and_columns_by_name(tmp_path: Path, command: Command) -> None:
+    (tmp_path / "notes.dat").write_text('{"key": 7, "note": "hola", "who": [[0, 4, "X"]]}\n')
+    names = ("--id-column", "key", "--text-column", "note", "--label-column", "who")
+    done = command(
+        "convert",
+        tmp_path / "notes.dat",
+        tmp_path / "out.dat",
+        "--from",
+        "jsonl",
+        "--to",
+        "parquet",
+        *names,
+    )
+    assert done.code == 0
+    renamed = command("convert", tmp_path / "out.dat", tmp_path / "x", "--from", "parquet", *names)
+    assert renamed.code == 0
+    assert documents_at(tmp_path / "x") == [Document("7", "hola", (Span(0, 4, "X"),))]
+
+
+# evaluate
+
+
+@pytest.fixture
+def judged(tmp_path: Path) -> tuple[Path, Path]:
+    """Three gold notes and what was found in them; of one, nothing is predicted."""
+    text = "Pac Anna Puig de Vic\nHosp. Clínic"
+    gold = [
+        Document(
+            "a", text, (Span(4, 13, "PERSON"), Span(17, 20, "LOCATION"), Span(21, 33, "LOCATION"))
+        ),
+        Document("b", "Pere", (Span(0, 4, "PERSON"),)),
+        Document("c", "sin fiebre"),
+    ]
+    found = [
+        Document("a", text, (Span(4, 8, "PERSON"), Span(9, 13, "PERSON"), Span(17, 20, "PERSON"))),
+        Document("c", "sin fiebre"),
+        Document("d", "nueva", (Span(0, 5, "AGE"),)),
+    ]
+    write(gold, tmp_path / "gold.jsonl")
+    write(found, tmp_path / "found.jsonl")
+    return tmp_path / "gold.jsonl", tmp_path / "found.jsonl"
+
+
+def test_evaluate_writes_all_figures(
+    judged: tuple[Path, Path], tmp_path: Path, command: Command
+) -> None:
+    done = command("evaluate", *judged, "--json", tmp_path / "figures.json")
+    assert (done.code, done.err) == (0, "")
+    figures = json.loads((tmp_path / "figures.json").read_text())
+    assert figures.keys() >= {"ner", "span", "span_merged", "covered", "leak", "per_label"}
+
+    def counts(measure: Any) -> tuple[int, int, int]:
+        true, false, missed = (
+            measure[f"{kind}s"] for kind in ("true_positive", "false_positive", "false_negative")
+        )
+        precision, recall = true / max(true + false, 1), true / max(true + missed, 1)
+        assert (measure["precision"], measure["recall"]) == (precision, recall)
+        assert measure["f1"] == pytest.approx(2 * true / max(2 * true + false + missed, 1))
+        return true, false, missed
+
+    assert counts(figures["ner"]) == (0, 4, 4)
+    assert counts(figures["span"]) == (1, 3, 3)  # Vic
+    # Anna and Puig join; so do Vic and Hosp. Clínic of the gold side, which match nothing.
+    assert counts(figures["span_merged"]) == (2, 1, 2)
+    # Anna, Puig and Vic of Anna, Puig, Vic, Hosp, ., Clínic and Pere; nueva is spurious.
+    assert counts(figures["covered"]) == (3, 1, 4)
+    assert figures["leak"] == 4 / 5  # lines, that of the document that is only predicted included
+    assert {name: counts(label) for name, label in figures["per_label"].items()} == {
+        "AGE": (0, 1, 0),
+        "LOCATION": (0, 0, 2),
+        "PERSON": (0, 3, 2),
+    }
+    for measure in ("ner", "span", "span_merged", "covered"):
+        low, high = figures[measure]["f1_interval"]
+        assert 0 <= low <= figures[measure]["f1"] <= high <= 1
+    assert "3 gold and 3 predicted documents; 1 are only gold (all missed), 1 only predicted" in (
+        done.out
+    )
+    assert "leak: 0.8000" in done.out
+
+
+def test_evaluate_says_the_same_every_time(
+    judged: tuple[Path, Path], tmp_path: Path, command: Command
+) -> None:
+    for name in ("a.json", "b.json"):
+        assert command("evaluate", *judged, "--json", tmp_path / name).code == 0
+    assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
+
+
+def test_what_is_right_is_all_ones(judged: tuple[Path, Path], command: Command) -> None:
+    done = command("evaluate", judged[0], judged[0])
+    rows = [line.split() for line in done.out.splitlines() if "1.0000" in line]
+    assert len(rows) == 6  # four measures and two classes
+    assert all(row.count("1.0000") >= 3 for row in rows)
+    assert "leak: 0.0000" in done.out
+
+
+def test_evaluate_needs_no_notes(tmp_path: Path, command: Command) -> None:
+    (tmp_path / "none.jsonl").write_text("")
+    done = command("evaluate", tmp_path / "none.jsonl", tmp_path / "none.jsonl")
+    assert done.code == 0
+    assert "0 gold and 0 predicted documents" in done.out
+
+
+def test_a_class_with_an_odd_name_is_shown(tmp_path: Path, command: Command) -> None:
+    write([Document("a", "Anna", (Span(0, 4, "[/b]:x:"),))], tmp_path / "a.jsonl")
+    done = command("evaluate", tmp_path / "a.jsonl", tmp_path / "a.jsonl")
+    assert done.code == 0
+    assert "  [/b]:x:" in done.out
+
+
+def test_main_reads_the_arguments_of_the_process(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["bootstrap", "show", str(tmp_path)])
+    assert main() == 2
+    assert "is not the folder of a run" in capsys.readouterr().err

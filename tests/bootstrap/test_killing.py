@@ -1,0 +1,221 @@
+"""Runs that are killed: resumed they end as if nothing had happened, and nothing is left behind."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import bootstrap
+
+pytestmark = pytest.mark.skipif(
+    not Path("/proc/self/stat").exists(), reason="it looks for processes in /proc"
+)
+
+SETTINGS = ("--set", "loop.iterations=2", "--set", "loop.batch=1200")
+
+
+class Killed:
+    """A run in a folder, started again and again."""
+
+    def __init__(self, launch: Any, project: Path, folder: Path) -> None:
+        self.launch = launch
+        self.folder = folder
+        self._config = project / "config.toml"
+        self._process: Any = None
+
+    def start(self, jobs: int = 2) -> subprocess.Popen[str]:
+        self._process = self.launch.start(
+            "run", self._config, "--out", self.folder, "--resume", "--jobs", jobs, *SETTINGS
+        )
+        process: subprocess.Popen[str] = self._process
+        return process
+
+    def finish(self) -> Any:
+        result = self.launch.finish(self._process)
+        assert result.code == 0, result
+        return result
+
+    def wait_for(self, part: str) -> list[int]:
+        """Wait until a process of the run has this in its command line; give their ids."""
+        while self._process.poll() is None:
+            found = [
+                pid for pid, line in self.launch.members(self._process).items() if part in line
+            ]
+            if found:
+                return found
+            time.sleep(0.005)
+        raise AssertionError(f"the run ended without {part}: {self.launch.finish(self._process)}")
+
+    def is_alone(self) -> bool:
+        """Wait until no process of the run is there any more."""
+        for _ in range(200):
+            if not self.launch.members(self._process):
+                return True
+            time.sleep(0.1)
+        return False
+
+    def leftovers(self) -> list[str]:
+        """Give what the run left outside of its folder."""
+        shared = Path("/dev/shm")
+        mine = f"-{self._process.pid}-", f"_{self._process.pid}_"
+        names = [path.name for path in shared.iterdir()] if shared.is_dir() else []
+        return [
+            *(path.name for path in self.launch.scratch.iterdir()),
+            *(name for name in names if any(part in name for part in mine)),
+        ]
+
+
+def new_draw() -> random.Random:
+    """Draw other moments every time, and say from which seed where a test fails."""
+    seed = random.SystemRandom().randrange(10**6)
+    print(f"random seed {seed}")  # noqa: T201
+    return random.Random(seed)
+
+
+@pytest.fixture(scope="module")
+def wide(tmp_path_factory: pytest.TempPathFactory, make_project: Callable[..., Path]) -> Path:
+    return make_project(tmp_path_factory.mktemp("wide"), unlabeled=2400)
+
+
+@pytest.fixture(scope="module")
+def left_alone(
+    launch: Any, wide: Path, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, float]:
+    """A run with one process that nobody disturbs, and the seconds it took."""
+    run = Killed(launch, wide, tmp_path_factory.mktemp("left-alone") / "run")
+    begin = time.monotonic()
+    run.start(jobs=1)
+    run.finish()
+    return run.folder, time.monotonic() - begin
+
+
+@pytest.fixture
+def run(launch: Any, wide: Path, tmp_path: Path) -> Iterator[Killed]:
+    run = Killed(launch, wide, tmp_path / "run")
+    yield run
+    for pid in launch.members(run._process):
+        os.kill(pid, signal.SIGKILL)
+
+
+def test_killed_at_random_moments_it_ends_as_if_left_alone(
+    run: Killed, left_alone: tuple[Path, float], contents: Callable[[Path], Any]
+) -> None:
+    """With two processes, and as one process alone would."""
+    draw = new_draw()
+    alone, seconds = left_alone
+    for _ in range(3):
+        process = run.start()
+        moment = draw.uniform(0.1, 1.2) * seconds
+        print(f"killed after {moment:.3f} s")  # noqa: T201
+        try:
+            process.wait(moment)
+        except subprocess.TimeoutExpired:
+            process.kill()
+        assert run.launch.finish(process).code in (0, -signal.SIGKILL)
+    run.start()
+    run.finish()
+    assert contents(run.folder) == contents(alone)
+    assert run.leftovers() == []
+
+
+def test_killed_while_it_trains_and_while_it_tags(
+    run: Killed, left_alone: tuple[Path, float], contents: Callable[[Path], Any]
+) -> None:
+    """The first and the second time as it trains, the third as two processes tag."""
+    for _ in range(2):
+        process = run.start()
+        run.wait_for("spawn_main")
+        process.kill()
+        assert run.is_alone()
+    process = run.start()
+    workers = run.wait_for("popen_loky")
+    time.sleep(new_draw().uniform(0, 0.6))  # while they start, or tag
+    process.kill()
+    assert process.pid not in workers
+    assert run.is_alone()
+    assert run.leftovers() == []
+    run.start()
+    run.finish()
+    assert contents(run.folder) == contents(left_alone[0])
+
+
+def test_the_training_process_killed_alone_ends_the_run_with_a_word(
+    run: Killed, left_alone: tuple[Path, float], contents: Callable[[Path], Any]
+) -> None:
+    process = run.start()
+    for pid in run.wait_for("spawn_main"):
+        os.kill(pid, signal.SIGKILL)
+    ended = run.launch.finish(process)
+    assert ended.code == 2
+    assert ended.err.splitlines() == [
+        f"bootstrap: {run.folder}: the training process ended without a model; was it out of "
+        "memory?"
+    ]
+    run.start()
+    run.finish()
+    assert contents(run.folder) == contents(left_alone[0])
+
+
+@pytest.mark.parametrize("stage", ["spawn_main", "popen_loky"])
+@pytest.mark.parametrize("everyone", [False, True], ids=["to one", "to all, as a terminal does"])
+def test_ctrl_c_ends_it_and_says_how_to_go_on(run: Killed, stage: str, everyone: bool) -> None:
+    process = run.start()
+    run.wait_for(stage)
+    if everyone:
+        os.killpg(process.pid, signal.SIGINT)
+    else:
+        process.send_signal(signal.SIGINT)
+    ended = run.launch.finish(process)
+    assert ended.code == 130
+    assert "iterations are closed. To go on, type the same command with --resume" in ended.err
+    # A process whose parent goes while it starts may complain, but not of Ctrl-C or from our code.
+    assert "KeyboardInterrupt" not in ended.all
+    assert str(Path(bootstrap.__file__).parent) not in ended.all
+    assert run.is_alone()
+    assert run.leftovers() == []
+    assert not list(run.folder.rglob("*.partial*"))
+
+
+def test_ctrl_c_before_anything_has_begun_is_no_traceback(run: Killed) -> None:
+    process = run.start()
+    time.sleep(new_draw().uniform(0.1, 0.5))  # while it imports, or reads notes
+    process.send_signal(signal.SIGINT)
+    ended = run.launch.finish(process)
+    assert ended.code in (130, -signal.SIGINT)
+    if ended.code == 130:
+        assert ended.err.endswith("bootstrap: interrupted\n")
+        assert str(Path(bootstrap.__file__).parent) not in ended.all
+
+
+def test_killed_at_every_step_on_disk_it_ends_as_if_left_alone(
+    project: Path, tmp_path: Path, contents: Callable[[Path], Any]
+) -> None:
+    script = Path(__file__).with_name("crash_everywhere.py")
+    settings = ["loop.iterations=1", "loop.batch=300", "select.proportions=false"]
+    done = subprocess.run(
+        [
+            *(sys.executable, script, tmp_path, project / "config.toml"),
+            *(part for setting in settings for part in ("--set", setting)),
+        ],
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
+    places = [line.split(": ") for line in done.stdout.splitlines()]
+    assert {codes for _, codes in places[:-1]} == {"99, 0"}, done
+    assert places[-1][1] == "0, 0"
+    assert len(places) > 20
+    alone = contents(tmp_path / places[-1][0])
+    assert alone["best"] and alone["metrics.parquet"]
+    for name, _ in places[:-1]:
+        assert contents(tmp_path / name) == alone, name

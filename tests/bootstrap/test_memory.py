@@ -1,0 +1,108 @@
+"""Memory does not depend on how many unlabeled notes there are."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from corpus.document import Document
+from corpus.formats import write
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads the peak from /proc")
+
+#: What a process says of its peak at its end, in MiB.
+PEAK = """
+import re, pathlib
+status = pathlib.Path("/proc/self/status").read_text()
+print("peak", int(re.search(r"VmHWM:\\s+(\\d+) kB", status)[1]) / 1024)
+"""
+
+#: A loop over all notes with a tagger that learns and finds nothing, and is sure of a few.
+LOOP = """
+import sys
+import numpy as np
+from pathlib import Path
+from bootstrap.configuration import load_configuration
+from bootstrap.loop import self_train
+from bootstrap.notes import read_notes
+from taggers import Tagging
+
+class Calm:
+    labels, training = ("O", "B-PERSON", "I-PERSON"), None
+    def fit(self, train, validation=None, *, rng, progress=None):
+        return self
+    def tag(self, batch, *, measure="probability", progress=None):
+        confidence = np.where(np.arange(len(batch)) < 5, 0.9, 0.1)
+        return Tagging(np.zeros(len(batch.words), np.int16), self.labels, confidence)
+
+options = load_configuration(Path(sys.argv[1]), sys.argv[2:])
+notes = read_notes(options)
+tagged = 0
+for step in self_train(
+    notes.seed.batch, notes.unlabeled, notes.validation.documents, notes.validation.batch,
+    lambda iteration: Calm(), loop=options.loop, select=options.select,
+):
+    tagged += step.tagged
+print(step.stopped, tagged)
+"""
+
+#: The command, for one process that does it all.
+TAG = """
+import sys
+from bootstrap.cli import main
+assert main(["tag", *sys.argv[1:], "--jobs", "1"]) == 0
+"""
+
+
+def peak(done: Any) -> float:
+    assert done.code == 0, done.err
+    return float(done.out.splitlines()[-1].removeprefix("peak "))
+
+
+@pytest.fixture(scope="module")
+def pools(
+    tmp_path_factory: pytest.TempPathFactory,
+    make_project: Callable[..., Path],
+    notes: Callable[..., list[Document]],
+) -> dict[int, Path]:
+    """A project with 50,000 unlabeled notes, and their first 10,000.
+
+    They are long, but of few words, and the same words: what they weigh is their text.
+    """
+    folder = make_project(tmp_path_factory.mktemp("pools"), unlabeled=0)
+    some = [
+        Document(f"u{i}", f"{note.text}{' ' * 2000}{i % 500}")
+        for i, note in enumerate(notes(5000, 9) * 10)
+    ]
+    paths = {number: folder / f"pool{number}.parquet" for number in (10_000, 50_000)}
+    for number, path in paths.items():
+        write(some[:number], path)
+    return paths
+
+
+def test_the_loop_holds_a_batch_at_a_time(launch: Any, pools: dict[int, Path]) -> None:
+    """The texts of 40,000 more notes are 80 MB."""
+    peaks = {}
+    for number, path in pools.items():
+        settings = [f"data.unlabeled={path}", "loop.batch=1000", "loop.iterations=1000"]
+        settings += ["loop.patience=1000", "select.confidence=0.5", "select.proportions=false"]
+        done = launch.python(LOOP + PEAK, path.with_name("config.toml"), *settings)
+        peaks[number] = peak(done)
+        assert done.out.startswith(f"exhausted {number}\n")
+    assert peaks[50_000] - peaks[10_000] < 40, peaks
+
+
+def test_tagging_holds_a_bounded_number_at_a_time(
+    launch: Any, pools: dict[int, Path], finished: Path, tmp_path: Path
+) -> None:
+    """As few here as it takes to tell."""
+    code = f"from bootstrap import tagging\ntagging._UNITS_AT_A_TIME = 2000\n{TAG}{PEAK}"
+    peaks = {
+        number: peak(launch.python(code, finished, path, tmp_path / f"{number}.parquet"))
+        for number, path in pools.items()
+    }
+    assert peaks[50_000] - peaks[10_000] < 40, peaks

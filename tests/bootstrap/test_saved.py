@@ -1,0 +1,224 @@
+"""Taggers in folders: trained in another process, tagging over processes, the same as ever."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+from multiprocessing.context import SpawnProcess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bootstrap import saved
+from bootstrap.saved import SavedTagger
+from corpus.batch import Batch, make_batch
+from corpus.document import Document
+from corpus.errors import InputError
+from taggers import CRFOptions, CRFTagger, TrainingError
+
+OPTIONS = CRFOptions(features=("lower", "suffix3"), window=1, max_iterations=10)
+
+linux = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
+
+
+def trainers() -> list[Any]:
+    """Give the processes that train; joblib's, which wait for more to tag, are of another kind."""
+    children = multiprocessing.active_children()
+    return [child for child in children if isinstance(child, SpawnProcess)]
+
+
+@pytest.fixture(scope="module")
+def labelled(notes: Callable[..., list[Document]]) -> Batch:
+    return make_batch(notes(80, 1), labelled=True)
+
+
+@pytest.fixture(scope="module")
+def unlabelled(notes: Callable[..., list[Document]]) -> Batch:
+    found = notes(500, 2)
+    found[7] = found[250] = Document("empty", "")
+    return make_batch([*found, Document("blank", " \n")], labelled=False)
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory, labelled: Batch) -> SavedTagger:
+    folder = tmp_path_factory.mktemp("trained") / "model"
+    return SavedTagger(folder, "crf", OPTIONS).fit(labelled, rng=np.random.default_rng(0))
+
+
+def test_training_in_another_process_gives_the_same_model(
+    trained: SavedTagger, labelled: Batch, tmp_path: Path
+) -> None:
+    here = CRFTagger(OPTIONS).fit(labelled, rng=np.random.default_rng(0))
+    here.save(tmp_path / "here")
+    for path in (tmp_path / "here").iterdir():
+        assert (trained.folder / path.name).read_bytes() == path.read_bytes()
+    assert (trained.labels, trained.training) == (here.labels, here.training)
+    assert [path.name for path in trained.folder.parent.iterdir()] == ["model"]
+    assert trainers() == []
+
+
+def test_progress_is_told(labelled: Batch, unlabelled: Batch, tmp_path: Path) -> None:
+    told: list[tuple[str, int, int]] = []
+    steps: list[tuple[int, int]] = []
+    tagger = SavedTagger(
+        tmp_path / "model", "crf", OPTIONS, report=lambda *report: told.append(report)
+    )
+    tagger.fit(labelled, rng=np.random.default_rng(0), progress=lambda *step: steps.append(step))
+    assert steps == [(step, 10) for step in range(1, 11)]
+    tagger.tag(unlabelled)
+    stages = [stage for stage, _, _ in told]
+    assert stages == sorted(stages, reverse=True)
+    assert told[:10] == [("training", done, most) for done, most in steps]
+    assert told[-1] == ("tagging", 501, 501)
+
+
+def test_any_number_of_processes_gives_the_same_tags(
+    trained: SavedTagger, unlabelled: Batch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(saved, "_CHUNK", 64)
+    told: list[tuple[str, int, int]] = []
+    two = SavedTagger.load(trained.folder, jobs=2, report=lambda *report: told.append(report))
+    for measure in ("probability", "lowest"):
+        alone, together = (t.tag(unlabelled, measure=measure) for t in (trained, two))
+        assert alone.labels == together.labels
+        assert alone.tags.dtype == together.tags.dtype
+        assert (alone.tags == together.tags).all()
+        assert (alone.confidence == together.confidence).all()
+    assert [done for _, done, _ in told[:8]] == [64, 128, 192, 256, 320, 384, 448, 501]
+    assert two.tag(unlabelled.slice(0, 0)).confidence.shape == (0,)
+
+
+def test_a_later_model_in_the_same_folder_is_not_mistaken_for_the_earlier(
+    labelled: Batch, unlabelled: Batch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Workers keep the model that they used last."""
+    monkeypatch.setattr(saved, "_CHUNK", 64)
+    found = []
+    for options in (OPTIONS, CRFOptions(features=("shape",), window=0, max_iterations=10)):
+        tagger = SavedTagger(tmp_path / "model", "crf", options, jobs=2)
+        tagger.fit(labelled, rng=np.random.default_rng(0))
+        alone = CRFTagger.load(tmp_path / "model").tag(unlabelled)
+        together = tagger.tag(unlabelled)
+        assert (alone.confidence == together.confidence).all()
+        found.append(together.confidence)
+        (tmp_path / "model").rename(tmp_path / f"model{len(found)}")
+    assert (found[0] != found[1]).any()
+
+
+def test_loaded_and_copied_it_is_the_same(
+    trained: SavedTagger, unlabelled: Batch, tmp_path: Path
+) -> None:
+    trained.save(tmp_path / "copy")
+    again = SavedTagger.load(tmp_path / "copy")
+    assert (again.labels, again.training) == (trained.labels, trained.training)
+    assert (again.tag(unlabelled).confidence == trained.tag(unlabelled).confidence).all()
+
+
+def test_what_cannot_be_tagged_is_an_error(trained: SavedTagger, unlabelled: Batch) -> None:
+    with pytest.raises(InputError, match='no measure "entropy"'):
+        trained.tag(unlabelled, measure="entropy")
+    with pytest.raises(ValueError, match="has not been trained"):
+        SavedTagger(Path("nowhere"), "crf", OPTIONS).tag(unlabelled)
+    with pytest.raises(InputError, match="nowhere is not the folder of a model"):
+        SavedTagger.load(Path("nowhere"))
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_damaged_model_is_an_error(
+    trained: SavedTagger, unlabelled: Batch, tmp_path: Path, jobs: int
+) -> None:
+    trained.save(tmp_path / "copy")
+    model = tmp_path / "copy" / "crf.crfsuite"
+    model.write_bytes(model.read_bytes()[:-1])
+    with pytest.raises(InputError, match=r"crf\.crfsuite is damaged"):
+        SavedTagger.load(tmp_path / "copy", jobs=jobs)
+
+
+def test_an_error_of_training_is_raised_here(unlabelled: Batch, tmp_path: Path) -> None:
+    tagger = SavedTagger(tmp_path / "model", "crf", OPTIONS)
+    with pytest.raises(ValueError, match="needs every tag"):
+        tagger.fit(unlabelled, rng=np.random.default_rng(0))
+    nothing = make_batch([Document("a", " ")], labelled=True)
+    with pytest.raises(TrainingError, match="not one token"):
+        tagger.fit(nothing, rng=np.random.default_rng(0))
+    assert list(tmp_path.iterdir()) == []
+    assert trainers() == []
+
+
+def test_a_training_process_that_dies_is_an_error(labelled: Batch, tmp_path: Path) -> None:
+    """As it does when the system is out of memory."""
+
+    def kill(stage: str, done: int, total: int) -> None:
+        for process in trainers():
+            process.kill()
+
+    big = labelled.take(np.tile(np.arange(len(labelled)), 20))  # takes a while
+    options = CRFOptions(max_iterations=100_000, c2=0.0001)
+    tagger = SavedTagger(tmp_path / "model", "crf", options, report=kill)
+    with pytest.raises(TrainingError, match="ended without a model"):
+        tagger.fit(big, rng=np.random.default_rng(0))
+    assert list(tmp_path.iterdir()) == []
+
+
+@linux
+def test_a_training_process_that_dies_before_it_has_its_notes_is_an_error(
+    labelled: Batch, tmp_path: Path
+) -> None:
+    """What it is to be sent is more than a pipe holds, so that nobody may wait for it in vain."""
+    big = labelled.take(np.tile(np.arange(len(labelled)), 300))
+    assert len(big.to_bytes()) > 1 << 20
+    errors: list[BaseException] = []
+
+    def fit() -> None:
+        try:
+            SavedTagger(tmp_path / "model", "crf", OPTIONS).fit(big, rng=np.random.default_rng(0))
+        except BaseException as error:
+            errors.append(error)
+
+    fitting = threading.Thread(target=fit, daemon=True)
+    fitting.start()
+    while not (children := spawned_children()):
+        time.sleep(0.002)
+    for child in children:
+        os.kill(child, signal.SIGKILL)
+    fitting.join(timeout=30)
+    assert not fitting.is_alive()
+    assert [type(error) for error in errors] == [TrainingError]
+
+
+def spawned_children() -> list[int]:
+    """Give the ids of the processes that multiprocessing spawned from this one."""
+    found = []
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdecimal():
+            try:
+                parent = (folder / "stat").read_text().rpartition(")")[2].split()[1]
+                line = (folder / "cmdline").read_bytes()
+            except OSError:
+                continue
+            if int(parent) == os.getpid() and b"spawn_main" in line:
+                found.append(int(folder.name))
+    return found
+
+
+def test_a_process_ends_soon_after_the_one_it_works_for(launch: Any) -> None:
+    """Its parent does not wait for it."""
+    code = """if True:
+        import multiprocessing, os, time
+        from bootstrap.saved import _end_with
+
+        def work(parent):
+            _end_with(parent)
+            time.sleep(200)
+
+        worker = multiprocessing.get_context("fork").Process(target=work, args=(os.getpid(),))
+        worker.start()
+        os._exit(7)
+        """
+    assert launch.python(code).code == 7  # returns when nobody holds its output any more
