@@ -6,6 +6,7 @@ import argparse
 import importlib
 import os
 import sys
+import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -40,7 +41,9 @@ def build_parser() -> argparse.ArgumentParser:
 
     run = _command(commands, "run", "teach a tagger: a self-training run")
     _configuration(run)
-    run.add_argument("--out", type=Path, help="the run folder (runs/NAME of the configuration)")
+    run.add_argument(
+        "--out", type=Path, help="the run folder (runs/NAME, after CONFIG or its folder)"
+    )
     run.add_argument("--resume", action="store_true", help="go on with a run that was stopped")
     _jobs(run)
 
@@ -154,18 +157,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
         command = importlib.import_module(f"bootstrap.commands.{options.command}")
         command.main(options)
     except InputError as error:
-        return _failed(str(error), MISTAKE)
+        message, code = str(error), MISTAKE
     except KeyboardInterrupt:
-        return _failed("interrupted", INTERRUPTED)
+        message, code = "interrupted", INTERRUPTED
     except BrokenPipeError:
         # Who read the output has had enough of it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
-        return _failed(str(error), 1)
+        message, code = str(error), 1
     except MemoryError:
-        return _failed("out of memory; smaller batches ([loop] batch) or fewer --jobs need less", 1)
-    return 0
+        message = "out of memory; smaller batches ([loop] batch) or fewer --jobs need less"
+        code = 1
+    except Exception as error:  # its message may quote a note, so only its place is told
+        message = f"{_place_of(error)}; this is a mistake of the program, please report it"
+        code = 1
+    else:
+        return 0
+    return _failed(message, code)
+
+
+def _place_of(error: Exception) -> str:
+    """Say what kind of error was raised and where."""
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__} in {Path(frame.filename).name}, line {frame.lineno}"
 
 
 def _failed(message: str, code: int) -> int:

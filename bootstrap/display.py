@@ -15,6 +15,7 @@ from rich.text import Text
 from bootstrap.loop import best_iteration
 
 _REFRESH = 4  # times a second
+_WIDTH, _CLASS_WIDTH = 64, 24  # columns that the table needs, and with every class more
 
 
 class RunDisplay:
@@ -76,7 +77,9 @@ class RunDisplay:
             self._console.print(_line(_cells(metrics, self._classes)), highlight=False)
 
     def _picture(self) -> Group:
-        return Group(metrics_table(self._rows, self._classes), self._stage.text())
+        brief = self._console.width < _WIDTH + _CLASS_WIDTH * len(self._classes)
+        table = metrics_table(self._rows, self._classes, brief=brief)
+        return Group(table, self._stage.text())
 
 
 class Stage:
@@ -110,7 +113,9 @@ def _rate(rate: float) -> str:
     return f"{rate:,.0f}" if rate >= 10 else f"{rate:.1f}"
 
 
-def metrics_table(rows: Sequence[Mapping[str, Any]], classes: Sequence[str]) -> Table:
+def metrics_table(
+    rows: Sequence[Mapping[str, Any]], classes: Sequence[str], *, brief: bool = False
+) -> Table:
     """Make a table of iterations.
 
     Parameters
@@ -119,13 +124,15 @@ def metrics_table(rows: Sequence[Mapping[str, Any]], classes: Sequence[str]) -> 
         Metrics, as in ``metrics.json``.
     classes : sequence of str
         The classes with columns of their own.
+    brief : bool
+        Whether to show only F1 of those, for narrow terminals.
     """
     table = Table(box=None, header_style="bold", pad_edge=False)
-    for title in _titles(classes):
+    for title in _titles(classes, brief):
         table.add_column(title, justify="right", no_wrap=True)
     best = best_iteration([row["f1"] for row in rows]) if rows else 0
     for index, row in enumerate(rows):
-        table.add_row(*_cells(row, classes), style="bold green" if index == best else "")
+        table.add_row(*_cells(row, classes, brief), style="bold green" if index == best else "")
     return table
 
 
@@ -147,17 +154,34 @@ def class_table(rows: Sequence[Mapping[str, Any]]) -> Table:
     return table
 
 
-def _titles(classes: Sequence[str]) -> list[str]:
-    shown = [title for name in classes for title in (f"{name} P", "R", "F1")]
-    return ["iteration", "selected", *shown, "all P", "R", "F1", "seconds", "stopped"]
+def _titles(classes: Sequence[str], brief: bool = False) -> list[str]:
+    shown = [
+        title
+        for name in classes
+        for title in ([f"{name} F1"] if brief else [f"{name} P", "R", "F1"])
+    ]
+    return [
+        "it." if brief else "iteration",
+        "selected",
+        *shown,
+        "all P",
+        "R",
+        "F1",
+        "seconds",
+        "stopped",
+    ]
 
 
-def _cells(row: Mapping[str, Any], classes: Sequence[str]) -> list[str]:
+def _cells(row: Mapping[str, Any], classes: Sequence[str], brief: bool = False) -> list[str]:
     seconds = sum(row["seconds"].values())
     return [
         str(row["iteration"]),
         f"{row['selected']:,}",
-        *(cell for name in classes for cell in _figures(row["classes"][name])),
+        *(
+            cell
+            for name in classes
+            for cell in _figures(row["classes"][name])[-1 if brief else 0 :]
+        ),
         *_figures(row),
         f"{seconds:.1f}",
         row["stopped"] or "",

@@ -22,6 +22,7 @@ from bootstrap.proportions import Reference
 from bootstrap.selection import Selection, select_examples
 from corpus.batch import Batch, concatenate
 from corpus.document import Document
+from corpus.errors import InputError
 from corpus.scores import Scores, score
 from taggers.tagger import Tagger, Tagging
 
@@ -269,8 +270,8 @@ def self_train(
             scores = score(validation, found)
         f1.append(scores.counts("ner").f1)
         with watch("read"):
-            batch = next(batches, None) if iteration < loop.iterations else None
-        stopped = _why_stopped(f1, loop, exhausted=batch is None)
+            batch, failure = _following(batches) if iteration < loop.iterations else (None, None)
+        stopped = _why_stopped(f1, loop, exhausted=batch is None and failure is None)
         yield Iteration(
             iteration=iteration,
             tagger=tagger,
@@ -287,7 +288,17 @@ def self_train(
         )
         if stopped:
             return
+        if failure:  # only now, so that the iteration before it is not lost
+            raise failure
         previous = tagging
+
+
+def _following(batches: Iterator[Batch]) -> tuple[Batch | None, InputError | None]:
+    """Read the next batch, if there is one, or say why it cannot be read."""
+    try:
+        return next(batches, None), None
+    except InputError as error:
+        return None, error
 
 
 def _why_stopped(f1: Sequence[float], options: LoopOptions, *, exhausted: bool) -> str | None:

@@ -65,12 +65,17 @@ def _refuse_other_configuration(run: Run, configuration: Configuration) -> None:
     before = _settings(run.configuration())
     now = _settings(configuration.as_dict())
     for name in {**before, **now}:
-        if before.get(name) != now.get(name):
+        if before.get(name) != now.get(name) and not _only_milder(name, before.get(name)):
             raise RunError(
                 f"{run.folder} was begun with {name} = {before.get(name, 'nothing')!r} and not "
                 f"{now.get(name, 'nothing')!r}; resume it with the same configuration, or give "
                 "--out another folder"
             )
+
+
+def _only_milder(name: str, before: Any) -> bool:
+    """Say whether a run can go on with another rule for bad input: it has met none so far."""
+    return name in ("data.conflicts", "data.invalid") and before == "stop"
 
 
 def _settings(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

@@ -26,10 +26,15 @@ _SHOWN_CLASSES = 3
 def main(options: argparse.Namespace) -> None:
     """Carry out a run and say what it gained, where it is and what to do next."""
     configuration = load_configuration(options.config, options.overrides)
-    folder = options.out or Path("runs") / options.config.stem
+    folder = options.out or Path("runs") / _name_of(options.config)
     run = do_run(configuration, folder, resume=options.resume, jobs=options.jobs)
     output.print(class_table(run.metrics()))
     say([*outcome_lines(run), *next_lines(folder)])
+
+
+def _name_of(config: Path) -> str:
+    """Name a run after its configuration, or after the folder if that is a ``config.toml``."""
+    return config.absolute().parent.name if config.stem == "config" else config.stem
 
 
 def do_run(configuration: Configuration, folder: Path, *, resume: bool, jobs: int | None) -> Run:

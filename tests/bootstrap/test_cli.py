@@ -151,7 +151,7 @@ def test_a_run_says_what_it_gained_and_what_to_type_next(
     monkeypatch.chdir(tmp_path)
     done = command("run", project / "config.toml", "--set", "loop.iterations=1", "--jobs", "1")
     assert (done.code, done.err) == (0, "")
-    folder = Path("runs") / "config"  # by the name of the configuration
+    folder = Path("runs") / project.name  # the folder of a config.toml
     assert Run(folder).is_finished()
     assert "Stopped: the number of iterations asked for is reached." in done.out
     assert f"The run is in {folder}" in done.out
@@ -357,3 +357,37 @@ def test_main_reads_the_arguments_of_the_process(
     monkeypatch.setattr(sys, "argv", ["bootstrap", "show", str(tmp_path)])
     assert main() == 2
     assert "is not the folder of a run" in capsys.readouterr().err
+
+
+def test_an_unforeseen_error_tells_its_place_and_not_its_message(
+    project: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def check_notes(*arguments: Any) -> Any:
+        raise KeyError("Joana Puig")
+
+    monkeypatch.setattr("bootstrap.commands.check.check_notes", check_notes)
+    done = command("check", project / "config.toml")
+    assert done.code == 1
+    assert "Joana" not in done.err and "Traceback" not in done.err
+    assert "KeyError in test_cli.py, line" in done.err
+
+
+def test_a_bad_note_costs_no_iteration_and_can_be_skipped_on_resuming(
+    project: Path, tmp_path: Path, command: Command
+) -> None:
+    notes = tmp_path / "notes"
+    shutil.copytree(project, notes)
+    unlabeled = notes / "unlabeled.jsonl"
+    lines = unlabeled.read_text(encoding="utf-8").splitlines(keepends=True)
+    middle = len(lines) // 2
+    unlabeled.write_text("".join([*lines[:middle], "{broken\n", *lines[middle:]]), encoding="utf-8")
+    run = ("run", notes / "config.toml", "--out", tmp_path / "r", "--jobs", "1")
+    some = ("--set", f"loop.batch={len(lines) // 4}", "--set", "loop.iterations=4")
+    stopped = command(*run, *some)
+    assert stopped.code == 2 and "JSON" in stopped.err
+    closed = len(Run(tmp_path / "r").metrics())
+    assert closed == 3  # the seed and the two batches before the bad note
+    resumed = command(*run, *some, "--resume", "--set", "data.invalid=skip")
+    assert resumed.code == 0
+    rows = Run(tmp_path / "r").metrics()
+    assert len(rows) > closed and sum(rows[-1]["left_out"].values()) == 1
