@@ -24,12 +24,9 @@ VARIANTS = {
     "default": DEFAULT,
     "window 1": CRFOptions(window=1),
     "window 3": CRFOptions(window=3),
-    "c2 = 0.03": CRFOptions(c2=0.03),
     "c2 = 1": CRFOptions(c2=1.0),
     "c1 = 0.1": CRFOptions(c1=0.1),
-    "without form": CRFOptions(features=DEFAULT.features[1:]),
     "without shape": CRFOptions(features=DEFAULT.features[:-1]),
-    "with short_shape": CRFOptions(features=(*DEFAULT.features, "short_shape")),
     "with affixes of 1 and 2": CRFOptions(features=(*DEFAULT.features, *SHORT)),
     "with lemma": CRFOptions(features=(*DEFAULT.features, "lemma")),
 }

@@ -22,10 +22,10 @@ from corpus.tokens import tokenize
 
 #: The measures, in the order in which they are reported.
 MEASURES = {
-    "ner": "strict entities: offsets and class",
-    "span": "strict spans: offsets alone",
-    "span_merged": "spans joined where nothing alphanumeric lies between them (MEDDOCAN)",
-    "covered": "tokens: was it covered (DiSMed's global measure)",
+    "ner": "strict entities",
+    "span": "strict spans",
+    "span_merged": "merged spans",
+    "covered": "tokens covered",
 }
 
 _Offsets = tuple[int, int]
