@@ -29,7 +29,8 @@ class Selection:
     confident : int
         Documents that reach the threshold.
     bound : int
-        No choice within tolerance has more documents than this.
+        No choice within tolerance has more documents than this. Where that is less than the
+        floor, it need not be the smallest such number.
     proportions : Proportions or None
         Of the documents selected; None where proportions were not asked for.
     deviation : float
@@ -95,8 +96,8 @@ def select_examples(
     classes = reference.proportions.classes
     content = content_of(batch, tagging.tags, tagging.labels, classes).take(confident)
     candidates = Candidates.of(content, tagging.confidence[confident], reference)
-    chosen, bound = largest_choice(candidates, number)
     floor = min(number, int(np.ceil(FLOOR * len(confident))))
+    chosen, bound = largest_choice(candidates, number, floor)
     if len(chosen) < floor:
         chosen = nearest_choice(candidates, floor)
     found = proportions_of(content.take(chosen), classes)
