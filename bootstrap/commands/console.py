@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
@@ -14,6 +15,7 @@ from rich.text import Text
 from bootstrap.display import Stage
 from bootstrap.runs import write_atomically
 from corpus.errors import InputError
+from corpus.formats.records import shown
 from corpus.problems import Problems
 
 #: What was asked for goes to standard output, all else to standard error.
@@ -37,16 +39,22 @@ def warn(lines: Iterable[str]) -> None:
 def write_file(path: Path, data: bytes) -> None:
     """Write a file that the user named; folders above it are made.
 
+    A report is made again and again, so a file that is there is replaced, at once and by a whole
+    one: whatever goes wrong before that leaves it as it was.
+
     Raises
     ------
     InputError
         If it cannot be written there.
     """
+    target = Path(os.path.realpath(path))  # a link stays a link
+    if target.exists() and not target.is_file():  # such as /dev/null, which root could replace
+        raise InputError(f"{shown(path)} is there and is not a file: name another")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, data)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(target, data)
     except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror}") from None
+        raise InputError(f"{shown(path)} cannot be written: {error.strerror}") from None
 
 
 def report_problems(problems: Problems) -> None:
