@@ -74,7 +74,8 @@ class Scores:
     classes : mapping of str to ndarray of int64, shape (D, 3)
         The same for strict entities of each class.
     lines : ndarray of int64, shape (D,)
-        Lines of each document that are not blank.
+        Lines of each gold document that are not blank; none of one that is only predicted, where
+        nothing can be missed.
     """
 
     ids: tuple[str, ...]
@@ -92,7 +93,7 @@ class Scores:
 
     @property
     def leak(self) -> float:
-        """Entities missed per line that is not blank (MEDDOCAN)."""
+        """Entities missed per line of the gold documents that is not blank (MEDDOCAN)."""
         return _ratio(self.counts("ner").false_negatives, int(self.lines.sum()))
 
     def take(self, indices: npt.NDArray[np.int64]) -> Scores:
@@ -178,7 +179,8 @@ def score(gold: Iterable[Document], predicted: Iterable[Document]) -> Scores:
         If an id comes twice, or the text of a document is not the same on both sides.
     """
     golden, found = _by_id(gold, "gold"), _by_id(predicted, "predicted")
-    pairs = [_pair(golden.get(name), found.get(name)) for name in {**golden, **found}]
+    names = tuple({**golden, **found})
+    pairs = [_pair(golden.get(name), found.get(name)) for name in names]
     covered = _covered_counts(pairs)
     measures = {
         "ner": [_strict(set(left), set(right)) for _, left, right in pairs],
@@ -187,10 +189,10 @@ def score(gold: Iterable[Document], predicted: Iterable[Document]) -> Scores:
         "covered": covered,
     }
     return Scores(
-        ids=tuple({**golden, **found}),
+        ids=names,
         measures={name: _array(counts) for name, counts in measures.items()},
         classes=_class_counts(pairs),
-        lines=np.array([_lines(text) for text, _, _ in pairs], np.int64),
+        lines=np.array([_lines(golden.get(name)) for name in names], np.int64),
     )
 
 
@@ -281,8 +283,8 @@ def _outside(spans: set[_Offsets], matches: set[_Offsets]) -> list[_Offsets]:
     return [(start, end) for start, end in spans if reach[bisect_right(begins, start)] < end]
 
 
-def _lines(text: str) -> int:
-    return sum(bool(line.strip()) for line in _LINE_ENDS.split(text))
+def _lines(gold: Document | None) -> int:
+    return sum(bool(line.strip()) for line in _LINE_ENDS.split(gold.text)) if gold else 0
 
 
 def _covered_counts(pairs: Sequence[_Pair]) -> list[Counts]:

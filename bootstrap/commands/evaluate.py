@@ -34,7 +34,7 @@ def main(options: argparse.Namespace) -> None:
     extra = len({d.id for d in predicted} - {d.id for d in gold})
     say(
         [
-            f"leak: {report['leak']:.4f} entities missed per line that is not blank",
+            f"leak: {report['leak']:.4f} entities missed per gold line that is not blank",
             f"{len(gold):,} gold and {len(predicted):,} predicted documents; {missing:,} are only "
             f"gold (all missed), {extra:,} only predicted (all spurious)",
         ]
