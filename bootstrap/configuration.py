@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import glob
+import math
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, asdict, dataclass, field, fields
@@ -274,6 +275,8 @@ def _checked(value: Any, kind: Any, limits: Mapping[str, Any], label: str) -> An
         raise ConfigurationError(f"{label} = {value}: expected {limits['least']} or more")
     if "most" in limits and not value <= limits["most"]:
         raise ConfigurationError(f"{label} = {value}: expected {limits['most']} or less")
+    if kind is float and not math.isfinite(value):
+        raise ConfigurationError(f"{label} = {value}: expected a finite number")
     return tuple(value) if isinstance(value, list) else value
 
 
@@ -287,9 +290,9 @@ def _mismatch(value: Any, kind: Any) -> str:
         return "" if ok else "a list of strings"
     if get_origin(kind) is Mapping:
         ok = isinstance(value, Mapping) and all(
-            type(item) in (int, float) and item >= 0 for item in value.values()
+            type(item) in (int, float) and 0 <= item < math.inf for item in value.values()
         )
-        return "" if ok else "a table of numbers, { CLASS = 0.01 }"
+        return "" if ok else "a table of numbers, { CLASS = 0.01 }, finite and not negative"
     expected = {float: "a number", int: "a whole number", bool: "true or false", str: "a string"}
     allowed = (int, float) if kind is float else (kind,)
     return "" if type(value) in allowed else expected[kind]

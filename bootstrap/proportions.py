@@ -223,10 +223,18 @@ def given_reference(
     Returns
     -------
     Reference
+
+    Raises
+    ------
+    ValueError
+        If a number cannot be what it is said to be.
     """
     classes = tuple(sorted(per_token))
     rates = np.array([per_token[name] for name in classes])
     lengths = np.array([length[name] for name in classes])
+    _refuse("entities per token", rates, least=0)
+    _refuse("tokens of an entity", lengths, least=1)
+    _refuse("share of documents without entities", [empty], least=0, most=1)
     entities = rates * tokens
     spread_length = np.sqrt(
         np.divide(
@@ -239,3 +247,12 @@ def given_reference(
     spread = [np.sqrt(rates / tokens), spread_length, [(empty * (1 - empty)) ** 0.5]]
     values = np.concatenate([rates, lengths, [empty]])
     return Reference(Proportions(classes, values), np.concatenate(spread), np.inf)
+
+
+def _refuse(
+    what: str, numbers: Sequence[float] | Floats, *, least: float, most: float = np.inf
+) -> None:
+    """Raise a `ValueError` if a number is not finite or beyond its limits."""
+    for number in numbers:
+        if not (least <= number <= most and np.isfinite(number)):
+            raise ValueError(f"{what}: {number} is not a finite number from {least} to {most}")

@@ -69,7 +69,7 @@ def select_examples(
     batch : Batch
         The documents; those without tokens are never selected.
     reference : Reference or None
-        The proportions to keep; not looked at without `proportions`.
+        The proportions to keep; needed with `proportions`, and not looked at without.
     confidence : float
         The threshold: documents below it are never selected.
     most : int
@@ -84,7 +84,14 @@ def select_examples(
     -------
     Selection
         The same for the same arguments.
+
+    Raises
+    ------
+    ValueError
+        If proportions are to be kept and there is no reference for them.
     """
+    if proportions and reference is None:
+        raise ValueError("proportions are to be kept: that needs a reference")
     able = (tagging.confidence >= confidence) & (batch.lengths > 0)
     if selectable is not None:
         able &= selectable

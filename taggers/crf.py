@@ -64,6 +64,10 @@ class CRFOptions:
             feature(name)
         if not self.features:
             raise InputError("features is empty: a CRF needs at least one, such as form")
+        for name in ("c1", "c2"):
+            weight = getattr(self, name)
+            if not 0 <= weight < math.inf:
+                raise InputError(f"{name} = {weight}: expected a finite number of 0 or more")
 
 
 class CRFTagger:

@@ -269,6 +269,23 @@ def test_given_numbers_may_be_zero() -> None:
     assert math.isinf(reference.spread[1])
 
 
+@pytest.mark.parametrize(
+    ("what", "numbers"),
+    [
+        ("entities per token", [-0.01, math.nan, math.inf]),
+        ("tokens of an entity", [0.9, -1.0, math.nan, math.inf]),
+        ("share of documents without entities", [-0.1, 1.1, math.nan, math.inf]),
+    ],
+)
+def test_given_numbers_that_cannot_be_are_refused(what: str, numbers: list[float]) -> None:
+    for number in numbers:
+        rate = number if what == "entities per token" else 0.01
+        length = number if what == "tokens of an entity" else 2.0
+        empty = number if what.startswith("share") else 0.5
+        with pytest.raises(ValueError, match=f"{what}: {number} is not a finite number from"):
+            given_reference({"A": 0.1, "B": rate}, {"A": 1.0, "B": length}, empty, 20.0)
+
+
 # Deviation
 
 

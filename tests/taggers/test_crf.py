@@ -308,6 +308,14 @@ def test_features_must_be_named_and_known() -> None:
         CRFOptions(features=("form", "colour"))
 
 
+@pytest.mark.parametrize("name", ["c1", "c2"])
+@pytest.mark.parametrize("weight", [-0.1, math.nan, math.inf, -math.inf])
+def test_weights_of_the_norms_are_finite_and_not_negative(name: str, weight: float) -> None:
+    with pytest.raises(InputError, match=f"{name} = {weight}: expected a finite number of 0 or"):
+        CRFOptions(**{name: weight})
+    CRFOptions(**{name: 0.0})
+
+
 def test_convergence_is_reported(toy: Batch) -> None:
     steps: list[tuple[int, int]] = []
     options = CRFOptions(features=("form",), window=1, max_iterations=150)
