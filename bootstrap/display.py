@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bootstrap.loop import best_iteration
+from corpus.errors import shown
 
 _REFRESH = 4  # times a second
 _WIDTH, _CLASS_WIDTH = 64, 24  # columns that the table needs, and with every class more
@@ -149,21 +150,22 @@ def class_table(rows: Sequence[Mapping[str, Any]]) -> Table:
     for title in ("validation", "seed P", "R", "F1", "best P", "R", "F1"):
         table.add_column(title, justify="left" if title == "validation" else "right")
     for name in seed["classes"]:
-        table.add_row(name, *_figures(seed["classes"][name]), *_figures(best["classes"][name]))
+        figures = [figure for row in (seed, best) for figure in _figures(row["classes"][name])]
+        table.add_row(shown(name), *figures)
     table.add_row("all", *_figures(seed), *_figures(best), style="bold")
     return table
 
 
 def _titles(classes: Sequence[str], brief: bool = False) -> list[str]:
-    shown = [
+    figures = [
         title
         for name in classes
-        for title in ([f"{name} F1"] if brief else [f"{name} P", "R", "F1"])
+        for title in ([f"{shown(name)} F1"] if brief else [f"{shown(name)} P", "R", "F1"])
     ]
     return [
         "it." if brief else "iteration",
         "selected",
-        *shown,
+        *figures,
         "all P",
         "R",
         "F1",

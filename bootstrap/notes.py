@@ -14,7 +14,7 @@ from bootstrap.configuration import Configuration, DataOptions
 from corpus.batch import Batch, make_batch
 from corpus.corpora import is_synthetic, read_corpus, with_classes
 from corpus.document import Document
-from corpus.errors import InputError
+from corpus.errors import InputError, shown
 from corpus.formats import find_files
 from corpus.problems import Problems
 from corpus.units import split_documents
@@ -136,7 +136,9 @@ def _refuse_same_ids(documents: Iterable[Document], source: str) -> None:
     seen: set[str] = set()
     for document in documents:
         if document.id in seen:
-            raise InputError(f"{source}: document {document.id} is there twice; ids must be unique")
+            raise InputError(
+                f"{shown(source)}: document {shown(document.id)} is there twice; ids must be unique"
+            )
         seen.add(document.id)
 
 

@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from corpus.document import Document, Span
+from corpus.errors import shown
 from corpus.problems import Problem, Problems
 from corpus.tags import (
     UNKNOWN,
@@ -252,8 +253,8 @@ def _align(
         problems.note(
             Problem(
                 "annotations that do not align with tokens",
-                f"document {documents[row].id}",
-                f"{span.start}-{span.end} ({span.label}), {became}",
+                f"document {shown(documents[row].id)}",
+                f"{span}, {became}",
             )
         )
     return TokenSpans(first[kept], last[kept], kinds[kept])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 
-from corpus.errors import InputError
+from corpus.errors import InputError, shown
 
 
 class DocumentError(InputError):
@@ -27,6 +27,9 @@ class Span:
     start: int
     end: int
     label: str
+
+    def __str__(self) -> str:
+        return f"{self.start}-{self.end} ({shown(self.label)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,16 +64,13 @@ class Document:
         for span in spans:
             if not 0 <= span.start < span.end <= len(self.text):
                 raise DocumentError(
-                    f"document {self.id}: span {span.start}-{span.end} ({span.label}) is empty or "
-                    f"lies outside the text of {len(self.text)} characters"
+                    f"document {shown(self.id)}: span {span} is empty or lies outside the "
+                    f"text of {len(self.text)} characters"
                 )
             if not span.label:
                 raise DocumentError(
-                    f"document {self.id}: span {span.start}-{span.end} has no label"
+                    f"document {shown(self.id)}: span {span.start}-{span.end} has no label"
                 )
         for left, right in pairwise(spans):
             if right.start < left.end:
-                raise DocumentError(
-                    f"document {self.id}: spans {left.start}-{left.end} ({left.label}) and "
-                    f"{right.start}-{right.end} ({right.label}) overlap"
-                )
+                raise DocumentError(f"document {shown(self.id)}: spans {left} and {right} overlap")

@@ -1,4 +1,4 @@
-"""The errors that a user can mend."""
+"""The errors that a user can mend, and how they name things."""
 
 
 class InputError(Exception):
@@ -8,3 +8,23 @@ class InputError(Exception):
     offset, never the text of a note), what was expected and what to do. The command line prints
     it without a traceback and exits with 2.
     """
+
+
+#: Characters of a name that are shown at its beginning and at its end, where it has more.
+HEAD, TAIL = 200, 60
+
+
+def shown(name: object) -> str:
+    """Return a name (file, id, label) for a message of one line.
+
+    What does not print is escaped, and the middle of a very long name is left out.
+    """
+    text = str(name)
+    if len(text) > HEAD + TAIL:
+        text = f"{text[:HEAD]}...{text[-TAIL:]}"
+    if text.isprintable():
+        return text
+    return "".join(
+        each if each.isprintable() else each.encode("unicode_escape").decode("ascii")
+        for each in text
+    )

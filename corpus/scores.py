@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.document import Document, Span
-from corpus.errors import InputError
+from corpus.errors import InputError, shown
 from corpus.tokens import tokenize
 
 #: The measures, in the order in which they are reported.
@@ -204,7 +204,8 @@ def _by_id(documents: Iterable[Document], side: str) -> dict[str, Document]:
     for document in documents:
         if document.id in found:
             raise InputError(
-                f"document {document.id} is twice among the {side} documents; ids must be unique"
+                f"document {shown(document.id)} is twice among the {side} documents; "
+                "ids must be unique"
             )
         found[document.id] = document
     return found
@@ -213,8 +214,9 @@ def _by_id(documents: Iterable[Document], side: str) -> dict[str, Document]:
 def _pair(gold: Document | None, predicted: Document | None) -> _Pair:
     if gold is not None and predicted is not None and gold.text != predicted.text:
         raise InputError(
-            f"document {gold.id} has another text in the gold corpus ({len(gold.text)} characters) "
-            f"than in the predicted one ({len(predicted.text)}): their offsets cannot be compared"
+            f"document {shown(gold.id)} has another text in the gold corpus ({len(gold.text)} "
+            f"characters) than in the predicted one ({len(predicted.text)}): their offsets cannot "
+            "be compared"
         )
     either = gold or predicted
     return (

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Literal, get_args
 
 from corpus.document import Document, Span
+from corpus.errors import shown
 from corpus.problems import Problem, Problems
 
 Unit = Literal["document", "line", "sentence"]
@@ -131,8 +132,8 @@ def _cut_spans(
             problems.note(
                 Problem(
                     f"annotations that cross the border of a {unit}",
-                    f"document {document.id}",
-                    f"{span.start}-{span.end} ({span.label}), cut at the border",
+                    f"document {shown(document.id)}",
+                    f"{span}, cut at the border",
                 )
             )
     return found

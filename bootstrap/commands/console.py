@@ -14,8 +14,7 @@ from rich.text import Text
 
 from bootstrap.display import Stage
 from bootstrap.runs import write_atomically
-from corpus.errors import InputError
-from corpus.formats.records import shown
+from corpus.errors import InputError, shown
 from corpus.problems import Problems
 
 #: What was asked for goes to standard output, all else to standard error.

@@ -12,6 +12,7 @@ from rich.table import Table
 from bootstrap.commands.console import output, report_problems, say, write_file
 from bootstrap.commands.convert import columns_of, problems_of
 from corpus.corpora import read_corpus
+from corpus.errors import shown
 from corpus.scores import MEASURES, score
 
 
@@ -50,7 +51,7 @@ def _table(report: dict[str, Any]) -> Table:
     for measure, meaning in MEASURES.items():
         table.add_row(meaning, *_cells(report[measure]))
     for name, figures in report["per_label"].items():
-        table.add_row(f"  {name}", *_cells(figures))
+        table.add_row(f"  {shown(name)}", *_cells(figures))
     return table
 
 

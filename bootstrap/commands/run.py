@@ -15,7 +15,7 @@ from bootstrap.loop import STOPPED
 from bootstrap.notes import Notes, read_notes
 from bootstrap.running import carry_out, default_jobs, opened_run
 from bootstrap.runs import Run
-from corpus.errors import InputError
+from corpus.errors import InputError, shown
 from corpus.tags import classes_of
 from taggers import TrainingError
 
@@ -69,14 +69,16 @@ def _warn_of_notes(notes: Notes) -> None:
     missing = set(classes_of(notes.validation.batch.labels)) - set(
         classes_of(notes.seed.batch.labels)
     )
-    warn(f"validation has {name} and the seed has not: all are missed" for name in sorted(missing))
+    warn(
+        f"validation has {shown(name)} and the seed has not: all are missed"
+        for name in sorted(missing)
+    )
 
 
 def _show(run: Run, configuration: Configuration, notes: Notes, jobs: int) -> None:
     classes = classes_of(notes.validation.batch.labels)
-    shown = classes if len(classes) <= _SHOWN_CLASSES else ()
     failures = []
-    with RunDisplay(output, shown) as display:
+    with RunDisplay(output, classes if len(classes) <= _SHOWN_CLASSES else ()) as display:
         for metrics in run.metrics():
             display.add(metrics)
         steps = carry_out(run, configuration, notes, jobs=jobs, report=display.report)

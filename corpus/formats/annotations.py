@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 from corpus.document import Span
-from corpus.formats.records import shown
 from corpus.problems import Problem, Problems
 
 OUTSIDE = "annotations outside of the text"
@@ -17,16 +16,11 @@ OVERLAPPING = "overlapping annotations"
 DISCONTINUOUS = "discontinuous annotations"
 
 
-def named(span: Span) -> str:
-    """Return the offsets and label of a span, for a message."""
-    return f"{span.start}-{span.end} ({shown(span.label)})"
-
-
 def within(span: Span, text: str, where: str, problems: Problems) -> bool:
     """Tell whether a span covers a piece of the text; one that does not is rejected."""
     if 0 <= span.start < span.end <= len(text):
         return True
-    detail = f"{named(span)} is empty or outside of the text of {len(text)} characters"
+    detail = f"{span} is empty or outside of the text of {len(text)} characters"
     problems.reject(Problem(OUTSIDE, where, detail))
     return False
 
@@ -54,7 +48,7 @@ def settled(spans: Iterable[Span], where: str, problems: Problems) -> tuple[Span
     unique = ordered[:1]
     for left, right in pairwise(ordered):
         if left == right:
-            problems.note(Problem(DUPLICATE, where, f"{named(left)} is kept once"))
+            problems.note(Problem(DUPLICATE, where, f"{left} is kept once"))
         else:
             unique.append(right)
     if all(left.end <= right.start for left, right in pairwise(unique)):
@@ -67,7 +61,7 @@ def _longest(spans: list[Span], where: str, problems: Problems) -> tuple[Span, .
     for span in sorted(spans, key=lambda each: (each.start - each.end, each)):
         rival = _overlapping(span, kept)
         if rival:
-            problems.conflict(Problem(OVERLAPPING, where, f"{named(rival)} and {named(span)}"))
+            problems.conflict(Problem(OVERLAPPING, where, f"{rival} and {span}"))
         else:
             insort(kept, span)
     return tuple(kept)

@@ -14,10 +14,10 @@ from functools import partial
 from pathlib import Path
 
 from corpus.document import Document, Span
-from corpus.errors import InputError
-from corpus.formats.annotations import DISCONTINUOUS, MALFORMED, named, settled, within
+from corpus.errors import InputError, shown
+from corpus.formats.annotations import DISCONTINUOUS, MALFORMED, settled, within
 from corpus.formats.columns import Columns
-from corpus.formats.records import Unreadable, documents_of, shown
+from corpus.formats.records import Unreadable, documents_of
 from corpus.formats.sources import Source, files_of, id_of, stem_of, suffix_of, text_of
 from corpus.formats.targets import Rows, Tally, WriteReport, new_file_for, new_folder
 from corpus.problems import Problem, Problems
@@ -137,7 +137,7 @@ def _piece(offsets: str, label: str) -> Span:
 
 
 def _offsets(pieces: list[Span]) -> str:
-    return " and ".join(named(piece) for piece in pieces)
+    return " and ".join(map(str, pieces))
 
 
 def write(rows: Rows, target: Path, columns: Columns, scored: bool) -> WriteReport:
@@ -163,7 +163,7 @@ def _lines(document: Document) -> Iterator[bytes]:
     for number, span in enumerate(document.spans, start=1):
         if not LABEL.fullmatch(span.label):
             raise InputError(
-                f"document {shown(document.id)}: the label of {named(span)} has white space, "
+                f"document {shown(document.id)}: the label of {span} has white space, "
                 f"which brat cannot hold; write JSONL or Parquet"
             )
         covered = document.text[span.start : span.end].translate(LINE_ENDS)

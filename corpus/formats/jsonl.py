@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from corpus.document import Document, Span
-from corpus.errors import InputError
+from corpus.errors import InputError, shown
 from corpus.formats.annotations import MALFORMED, settled, within
 from corpus.formats.columns import CONFIDENCE, Columns
 from corpus.formats.records import (
@@ -20,7 +20,6 @@ from corpus.formats.records import (
     decoded,
     documents_of,
     encodable,
-    shown,
 )
 from corpus.formats.sources import Source, files_of
 from corpus.formats.targets import Rows, Tally, WriteReport, checked, new_file

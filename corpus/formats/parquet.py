@@ -12,10 +12,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from corpus.document import Document, Span
-from corpus.errors import InputError
+from corpus.errors import InputError, shown
 from corpus.formats.annotations import MALFORMED, settled, within
 from corpus.formats.columns import CONFIDENCE, Columns
-from corpus.formats.records import NOT_UTF8, Unreadable, documents_of, shown
+from corpus.formats.records import NOT_UTF8, Unreadable, documents_of
 from corpus.formats.sources import Source, files_of
 from corpus.formats.targets import Rows, Tally, WriteReport, checked, new_file
 from corpus.problems import Problem, Problems

@@ -95,14 +95,3 @@ def encodable(*texts: str | None) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def shown(name: object) -> str:
-    """Return a name (file, id, label) for a one-line message: what does not print is escaped."""
-    text = str(name)
-    if text.isprintable():
-        return text
-    return "".join(
-        each if each.isprintable() else each.encode("unicode_escape").decode("ascii")
-        for each in text
-    )

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from glob import glob, has_magic
 from pathlib import Path
 
-from corpus.errors import InputError
-from corpus.formats.records import NOT_READABLE, Unreadable, decoded, encodable, shown
+from corpus.errors import InputError, shown
+from corpus.formats.records import NOT_READABLE, Unreadable, decoded, encodable
 
 #: The formats, and the suffixes of their files.
 SUFFIXES: dict[str, tuple[str, ...]] = {

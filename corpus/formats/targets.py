@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from corpus.document import Document
-from corpus.errors import InputError
-from corpus.formats.records import encodable, shown
+from corpus.errors import InputError, shown
+from corpus.formats.records import encodable
 from corpus.formats.sources import EXPECTED, SUFFIXES
 
 #: Documents, and how sure a tagger was of each where that is written.

@@ -7,8 +7,9 @@ from functools import partial
 from pathlib import Path
 
 from corpus.document import Document
+from corpus.errors import shown
 from corpus.formats.columns import Columns
-from corpus.formats.records import documents_of, shown
+from corpus.formats.records import documents_of
 from corpus.formats.sources import Source, files_of, id_of, stem_of, text_of
 from corpus.formats.targets import Rows, Tally, WriteReport, new_file_for, new_folder
 from corpus.problems import Problems

@@ -422,6 +422,9 @@ def test_a_class_with_an_odd_name_is_shown(tmp_path: Path, command: Command) -> 
     done = command("evaluate", tmp_path / "a.jsonl", tmp_path / "a.jsonl")
     assert done.code == 0
     assert "  [/b]:x:" in done.out
+    write([Document("a", "Anna", (Span(0, 4, "A\nB\x1b[2J"),))], tmp_path / "b.jsonl")
+    done = command("evaluate", tmp_path / "b.jsonl", tmp_path / "b.jsonl")
+    assert r"  A\nB\x1b[2J" in done.out
 
 
 def test_main_reads_the_arguments_of_the_process(

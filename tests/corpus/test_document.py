@@ -9,6 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from corpus.document import Document, DocumentError, Span
+from corpus.errors import shown
 
 TEXT = "Núria Puig, 43 anys"
 offsets = st.integers(-2, 8)
@@ -61,6 +62,19 @@ def test_errors_name_the_document_and_offsets_but_not_the_text(
         assert each in message
     for word in ("Núria", "Puig", "43", "anys"):
         assert word not in message
+
+
+@pytest.mark.parametrize("name", ["a\nb\x1b[31m", "x" * 100_000 + "#17"])
+def test_errors_are_one_line_whatever_names_are_like(name: str) -> None:
+    for span in (Span(0, 99, name), Span(0, 99, "A"), Span(0, 5, "")):
+        with pytest.raises(DocumentError) as caught:
+            Document(name, TEXT, (span,))
+        message = str(caught.value)
+        assert message.isprintable()
+        assert len(message) < 700
+    assert str(Span(0, 5, name)).startswith("0-5 (")
+    assert shown("ward/17") == "ward/17"
+    assert shown("x" * 100_000 + "#17").endswith("x#17")
 
 
 def test_the_order_of_the_spans_does_not_matter() -> None:
