@@ -8,10 +8,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import combinations
 
-from bootstrap.configuration import Configuration
+from bootstrap.configuration import Configuration, DataOptions
 from bootstrap.notes import SPLITS, read_sources
-from corpus.batch import make_batch
+from corpus.batch import MISALIGNED, make_batch
 from corpus.document import Document
+from corpus.errors import shown
+from corpus.formats.annotations import UNUSABLE
 from corpus.problems import Problems
 from corpus.units import split_document
 
@@ -19,6 +21,7 @@ from corpus.units import split_document
 RARE = 30
 
 _CHUNK = 5000  # documents tokenized at a time
+_NAMED = 3  # ids that a warning names
 
 
 @dataclass(slots=True)
@@ -39,6 +42,8 @@ class SplitReport:
         What could not be used as it stood.
     digests : Counter of bytes
         Of the texts of the units, to find duplicates by.
+    ids : Counter of str
+        Of the units of annotated notes.
     groups : set of str
         Patients.
     """
@@ -51,12 +56,38 @@ class SplitReport:
     without_entities: int = 0
     entities: Counter[str] = field(default_factory=Counter)
     digests: Counter[bytes] = field(default_factory=Counter)
+    ids: Counter[str] = field(default_factory=Counter)
     groups: set[str] = field(default_factory=set)
 
     @property
     def duplicates(self) -> int:
         """Units whose text another unit of the split has already."""
         return self.documents - len(self.digests)
+
+    @property
+    def repeated(self) -> list[str]:
+        """Ids that more than one unit has."""
+        return [name for name, count in self.ids.items() if count > 1]
+
+    @property
+    def conflicting(self) -> int:
+        """Annotations that overlap another one or are discontinuous."""
+        return self.problems.conflicting
+
+    @property
+    def unusable(self) -> int:
+        """Annotations that lie outside of the text, disagree with it or do not parse."""
+        return sum(self.problems.counts[kind] for kind in UNUSABLE)
+
+    @property
+    def misaligned(self) -> int:
+        """Annotations that begin or end within a token."""
+        return self.problems.counts[MISALIGNED]
+
+    @property
+    def unreadable(self) -> int:
+        """Texts that cannot be read."""
+        return self.problems.rejected - self.unusable
 
 
 def check_notes(configuration: Configuration) -> dict[str, SplitReport]:
@@ -98,6 +129,8 @@ def _count(documents: list[Document], report: SplitReport, labelled: bool) -> No
     report.documents += len(batch)
     report.tokens += len(batch.words)
     report.empty += int((batch.lengths == 0).sum())
+    if labelled:
+        report.ids.update(document.id for document in documents)
     for document in documents:
         report.entities.update(span.label for span in document.spans)
         report.without_entities += not document.spans
@@ -108,6 +141,7 @@ def _count(documents: list[Document], report: SplitReport, labelled: bool) -> No
 def warnings(configuration: Configuration, reports: dict[str, SplitReport]) -> Iterator[str]:
     """Yield what in the counts asks for a second look, a line each."""
     yield from _class_warnings(reports["seed"], reports["validation"])
+    yield from _id_warnings(reports)
     yield from _shared_warnings(reports)
     number, batch = reports["unlabeled"].documents, configuration.loop.batch
     if number < batch:
@@ -115,14 +149,24 @@ def warnings(configuration: Configuration, reports: dict[str, SplitReport]) -> I
             f"unlabeled: {number:,} documents are fewer than one batch of {batch:,}: there will "
             f"be {'one iteration' if number else 'no iteration'}; set [loop] batch lower"
         )
-    rules = configuration.data
     for split, report in reports.items():
         yield from (f"{split}: {line}" for line in report.problems.lines())
-        if report.problems.stoppable and "stop" in (rules.conflicts, rules.invalid):
-            yield (
-                f"{split}: a run stops at the first of these {report.problems.stoppable} that "
-                f'[data] conflicts = "{rules.conflicts}" or invalid = "{rules.invalid}" forbids'
-            )
+        yield from (f"{split}: {line}" for line in _stops(configuration.data, report))
+
+
+def _stops(rules: DataOptions, report: SplitReport) -> Iterator[str]:
+    if report.conflicting and rules.conflicts == "stop":
+        yield (
+            f"a run stops at the first of these {report.conflicting} overlapping or discontinuous "
+            'annotations; [data] conflicts = "longest" keeps the longest'
+        )
+    faults = {"texts": report.unreadable, "annotations": report.unusable}
+    if report.problems.rejected and rules.invalid == "stop":
+        number = " and ".join(f"{count} {what}" for what, count in faults.items() if count)
+        yield (
+            f"a run stops at the first of these {number} that cannot be used; "
+            '[data] invalid = "skip" leaves them out'
+        )
 
 
 def _class_warnings(seed: SplitReport, validation: SplitReport) -> Iterator[str]:
@@ -131,11 +175,19 @@ def _class_warnings(seed: SplitReport, validation: SplitReport) -> Iterator[str]
             yield f"{split}: not one entity; a run will not start"
         for name, count in sorted(report.entities.items()):
             if count < RARE:
-                yield f"{split}: only {count} {name}; fewer than {RARE} say little"
-    for name in sorted(set(validation.entities) - set(seed.entities)):
+                yield f"{split}: only {count} {shown(name)}; fewer than {RARE} say little"
+    for name in map(shown, sorted(set(validation.entities) - set(seed.entities))):
         yield f"{name} is in validation and not in the seed: nothing can learn it, all are missed"
-    for name in sorted(set(seed.entities) - set(validation.entities)):
+    for name in map(shown, sorted(set(seed.entities) - set(validation.entities))):
         yield f"{name} is in the seed and not in validation: nothing judges it"
+
+
+def _id_warnings(reports: dict[str, SplitReport]) -> Iterator[str]:
+    for split, end in (("seed", ""), ("validation", "; a run will not start")):
+        if repeated := reports[split].repeated:
+            more = ", ..." if len(repeated) > _NAMED else ""
+            names = ", ".join(map(shown, repeated[:_NAMED])) + more
+            yield f"{split}: {len(repeated):,} ids are there more than once ({names}){end}"
 
 
 def _shared_warnings(reports: dict[str, SplitReport]) -> Iterator[str]:

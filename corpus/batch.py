@@ -27,6 +27,9 @@ from corpus.tags import (
 )
 from corpus.tokens import tokenize
 
+#: A kind of problem.
+MISALIGNED = "annotations that do not align with tokens"
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Batch:
@@ -252,7 +255,7 @@ def _align(
         became = "widened to its tokens" if kept[position] else "lost: no token of its own"
         problems.note(
             Problem(
-                "annotations that do not align with tokens",
+                MISALIGNED,
                 f"document {shown(documents[row].id)}",
                 f"{span}, {became}",
             )

@@ -55,8 +55,8 @@ class Problems:
     ----------
     counts : Counter of str
         Problems of each kind.
-    stoppable : int
-        Those of them at which other rules would have stopped.
+    conflicting, rejected : int
+        Those of them that `conflicts` and `invalid` are about.
     named : dict of str to list of Problem
         The first few of each kind.
     """
@@ -64,7 +64,8 @@ class Problems:
     conflicts: Literal["stop", "longest"] = "stop"
     invalid: Literal["stop", "skip"] = "stop"
     counts: Counter[str] = field(default_factory=Counter)
-    stoppable: int = 0
+    conflicting: int = 0
+    rejected: int = 0
     named: dict[str, list[Problem]] = field(default_factory=dict)
 
     def conflict(self, problem: Problem) -> None:
@@ -77,7 +78,7 @@ class Problems:
         """
         if self.conflicts == "stop":
             raise ProblemError(f'{problem} (conflicts = "longest" keeps the longest)')
-        self.stoppable += 1
+        self.conflicting += 1
         self.note(problem)
 
     def reject(self, problem: Problem) -> None:
@@ -90,7 +91,7 @@ class Problems:
         """
         if self.invalid == "stop":
             raise ProblemError(f'{problem} (invalid = "skip" leaves such input out and counts it)')
-        self.stoppable += 1
+        self.rejected += 1
         self.note(problem)
 
     def note(self, problem: Problem) -> None:

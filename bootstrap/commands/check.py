@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator, Mapping
 
 from rich.table import Table
 
-from bootstrap.checking import check_notes, warnings
+from bootstrap.checking import SplitReport, check_notes, warnings
 from bootstrap.commands.console import output, say
 from bootstrap.configuration import load_configuration
+from corpus.errors import shown
 
 
 def main(options: argparse.Namespace) -> None:
@@ -19,22 +21,28 @@ def main(options: argparse.Namespace) -> None:
     table.add_column("")
     for split in reports:
         table.add_column(split, justify="right")
-    rows = {
-        "texts": [report.sources for report in reports.values()],
-        f"documents ({configuration.data.unit})": [r.documents for r in reports.values()],
-        "  without tokens": [report.empty for report in reports.values()],
-        "  same text as another": [report.duplicates for report in reports.values()],
-        "tokens": [report.tokens for report in reports.values()],
-        "patients (groups)": [len(report.groups) for report in reports.values()],
-    }
-    for title, counts in rows.items():
+    for title, counts in _rows(reports, configuration.data.unit):
         table.add_row(title, *(f"{count:,}" for count in counts))
-    labelled = [reports["seed"], reports["validation"]]
-    table.add_row(
-        "  without entities", *(f"{report.without_entities:,}" for report in labelled), ""
-    )
-    for name in sorted({name for report in labelled for name in report.entities}):
-        table.add_row(name, *(f"{report.entities[name]:,}" for report in labelled), "")
     output.print(table)
     found = list(warnings(configuration, reports))
     say(["", *(f"! {line}" for line in found)] if found else ["", "nothing to warn of"])
+
+
+def _rows(reports: Mapping[str, SplitReport], unit: str) -> Iterator[tuple[str, list[int]]]:
+    """Yield the title of each row and a count for each split, or for those with labels."""
+    every = list(reports.values())
+    labelled = [reports["seed"], reports["validation"]]
+    yield "texts", [report.sources for report in every]
+    yield "texts that cannot be read", [report.unreadable for report in every]
+    yield f"documents ({unit})", [report.documents for report in every]
+    yield "  without tokens", [report.empty for report in every]
+    yield "  same text as another", [report.duplicates for report in every]
+    yield "  without entities", [report.without_entities for report in labelled]
+    yield "tokens", [report.tokens for report in every]
+    yield "patients (groups)", [len(report.groups) for report in every]
+    yield "overlapping or discontinuous annotations", [report.conflicting for report in every]
+    yield "annotations outside the text or malformed", [report.unusable for report in every]
+    yield "annotations not aligned with tokens", [report.misaligned for report in every]
+    yield "entities", [report.entities.total() for report in labelled]
+    for name in sorted({name for report in labelled for name in report.entities}):
+        yield f"  {shown(name)}", [report.entities[name] for report in labelled]

@@ -11,9 +11,13 @@ from corpus.problems import Problem, Problems
 
 OUTSIDE = "annotations outside of the text"
 MALFORMED = "malformed annotations"
+DISAGREEING = "annotations that disagree with the text"
 DUPLICATE = "duplicate annotations"
 OVERLAPPING = "overlapping annotations"
 DISCONTINUOUS = "discontinuous annotations"
+
+#: Kinds of annotations that are rejected, where the rest of the document can be read.
+UNUSABLE = (OUTSIDE, MALFORMED, DISAGREEING)
 
 
 def within(span: Span, text: str, where: str, problems: Problems) -> bool:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from corpus.document import Document, Span
 from corpus.errors import InputError, shown
-from corpus.formats.annotations import DISCONTINUOUS, MALFORMED, settled, within
+from corpus.formats.annotations import DISAGREEING, DISCONTINUOUS, MALFORMED, settled, within
 from corpus.formats.columns import Columns
 from corpus.formats.records import Unreadable, documents_of
 from corpus.formats.sources import Source, files_of, id_of, stem_of, suffix_of, text_of
@@ -24,7 +24,6 @@ from corpus.problems import Problem, Problems
 
 BYTE_ORDER_MARK = "\ufeff"
 OTHER_KINDS = "brat lines that are not text-bound annotations"
-DISAGREEING = "annotations that disagree with the text"
 LABEL = re.compile(r"\S+")
 OTHER_KIND = re.compile(r"(?:[REAMN][0-9]+|#[0-9]*|\*)\t")  # relation, event, attribute, note, ...
 POSITION = re.compile(r"(\S+) ([0-9]{1,18} [0-9]{1,18}(?:;[0-9]{1,18} [0-9]{1,18})*)")

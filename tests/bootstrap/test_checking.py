@@ -144,31 +144,67 @@ def test_names_what_cannot_be_used_and_says_whether_a_run_would_stop(
         "misaligned": ("Annabel", [[0, 4, "PERSON"]]),
         "overlap": ("Anna Puig", [[0, 9, "PERSON"], [5, 9, "LOCATION"]]),
         "outside": ("Anna", [[0, 9, "PERSON"]]),
+        "malformed": ("Anna", [[0, "4", "PERSON"]]),
+        "text": (None, []),
     }
     validation = many(30, prefix="v") | many(30, "LOCATION", "w")
     reports, found = check(configured(seed, validation, many(1), "loop.batch=1"))
-    assert reports["seed"].documents == 33
+    report = reports["seed"]
+    assert report.documents == 34
+    counts = (report.conflicting, report.unusable, report.misaligned, report.unreadable)
+    assert counts == (1, 2, 1, 1)
     text = "\n".join(found)
     assert "seed: annotations that do not align with tokens: 1" in text
     assert "document misaligned: 0-4 (PERSON), widened to its tokens" in text
     assert "seed: overlapping annotations: 1" in text
     assert "document overlap: 0-9 (PERSON) and 5-9 (LOCATION)" in text
     assert "seed: annotations outside of the text: 1" in text
-    assert found[-1].startswith("seed: a run stops at the first of these 2 that [data] conflicts")
+    stops = [
+        "seed: a run stops at the first of these 1 overlapping or discontinuous annotations; "
+        '[data] conflicts = "longest" keeps the longest',
+        "seed: a run stops at the first of these 1 texts and 2 annotations that cannot be used; "
+        '[data] invalid = "skip" leaves them out',
+    ]
+    assert found[-2:] == stops
     # Where the user chose otherwise, a run does not stop.
-    chosen = configured(
-        seed, validation, many(1), "loop.batch=1", "data.conflicts=longest", "data.invalid=skip"
+    for settings, expected in (
+        (["data.conflicts=longest"], stops[1:]),
+        (["data.invalid=skip"], stops[:1]),
+        (["data.conflicts=longest", "data.invalid=skip"], []),
+    ):
+        chosen = configured(seed, validation, many(1), "loop.batch=1", *settings)
+        assert [line for line in check(chosen)[1] if "a run stops" in line] == expected
+
+
+def test_warns_of_ids_that_come_twice(
+    configured: Callable[..., Configuration], tmp_path: Path
+) -> None:
+    configuration = configured(
+        many(40, prefix="s"), many(40, prefix="v"), many(1), "loop.batch=1", "data.unit=line"
     )
-    assert not any("a run stops" in line for line in check(chosen)[1])
+    for split, again in (("seed", [3, 3, 7]), ("validation", [1, 2, 3, 4])):
+        path = tmp_path / f"{split}.jsonl"
+        lines = path.read_text().splitlines()
+        # Its id is that of another note, its text is not.
+        path.write_text("\n".join([*lines, *(lines[i].replace("Anna", "Anno") for i in again)]))
+    assert check(configuration)[1] == [
+        "seed: 2 ids are there more than once (s3#0, s7#0)",
+        "validation: 4 ids are there more than once (v1#0, v2#0, v3#0, ...); a run will not start",
+    ]
 
 
 def test_the_command_shows_the_counts(project: Path, command: Callable[..., Any]) -> None:
     done = command("check", project / "config.toml", "--set", "loop.batch=5000")
     assert (done.code, done.err) == (0, "")
-    rows = {line[:25].strip(): line[25:].split() for line in done.out.splitlines()}
+    rows = {line[:42].strip(): line[42:].split() for line in done.out.splitlines()}
     assert rows["texts"] == ["60", "120", "2,000"]
     assert rows["documents (document)"] == ["60", "120", "2,000"]
     assert len(rows["PERSON"]) == len(rows["without entities"]) == 2
+    assert rows["entities"] == [
+        str(int(rows["PERSON"][split]) + int(rows["LOCATION"][split])) for split in (0, 1)
+    ]
+    for title in ("texts that cannot be read", "overlapping or discontinuous annotations"):
+        assert rows[title] == ["0", "0", "0"]
     assert "! unlabeled: 2,000 documents are fewer than one batch of 5,000" in done.out
 
 
