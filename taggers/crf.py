@@ -10,7 +10,7 @@ import math
 import os
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -19,13 +19,13 @@ import numpy as np
 import pycrfsuite
 
 from corpus.batch import Batch
-from corpus.errors import InputError
+from corpus.errors import InputError, shown
 from corpus.tags import well_formed
 from taggers.features import WindowAttributes, feature
 from taggers.tagger import MEASURES, Progress, Tagging, Training, TrainingError
 
 _MODEL, _DESCRIPTION = "crf.crfsuite", "model.json"
-_FORMAT = 1
+_FORMAT = 2
 _ITERATION = re.compile(r"\*+ Iteration #(\d+) \*+")
 _LOSS = re.compile(r"Loss: (-?[\d.]+|-?nan|-?inf)")
 _END = re.compile(r"L-BFGS (terminated with .*|resulted in convergence.*)")
@@ -202,6 +202,7 @@ class CRFTagger:
             "training": asdict(self.training) if self.training else None,
             "blake2b": hashlib.blake2b(self._model).hexdigest(),
         }
+        description["digest"] = _digest(description)
         text = json.dumps(description, ensure_ascii=False, indent=1)
         (folder / _DESCRIPTION).write_text(text, encoding="utf-8")
 
@@ -212,27 +213,19 @@ class CRFTagger:
         Raises
         ------
         InputError
-            If the folder holds no CRF, or its model file is not the one that was saved.
+            If the folder holds no CRF, or one of its files is not the one that was saved.
         """
         try:
             description = json.loads((folder / _DESCRIPTION).read_text(encoding="utf-8"))
             model = (folder / _MODEL).read_bytes()
-            options = dict(description["options"])
-            options["features"] = tuple(options["features"])
+            _check(description, model, folder)
+            options = {**description["options"], "features": (*description["options"]["features"],)}
             tagger = cls(CRFOptions(**options))
             tagger.labels = tuple(description["labels"])
             training = description["training"]
             tagger.training = Training(**training) if training else None
-            digest, version = description["blake2b"], description["format"]
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise InputError(f"{folder} is not the folder of a CRF model: {error}") from error
-        if version != _FORMAT:
-            raise InputError(
-                f"{folder} holds a CRF of format {version}; this version reads format {_FORMAT}"
-            )
-        # CRFsuite trusts the file that it reads, so a damaged one must not get there.
-        if hashlib.blake2b(model).hexdigest() != digest:
-            raise InputError(f"{folder / _MODEL} is damaged: it is not the file that was saved")
         tagger._model = model
         return tagger
 
@@ -243,6 +236,30 @@ class CRFTagger:
             self._crfsuite = pycrfsuite.Tagger()
             self._crfsuite.open_inmemory(self._model)
         return self._crfsuite
+
+
+def _digest(description: Mapping[str, Any]) -> str:
+    """Digest what a description says, but for the digest of itself."""
+    rest = {name: value for name, value in description.items() if name != "digest"}
+    return hashlib.blake2b(json.dumps(rest, sort_keys=True).encode()).hexdigest()
+
+
+def _check(description: dict[str, Any], model: bytes, folder: Path) -> None:
+    """Raise an `InputError` unless the files of a model are those that were saved.
+
+    CRFsuite trusts the file that it reads, so a damaged one must not get there; with other
+    features or labels than those of its training it would tag without a word.
+    """
+    if description["format"] != _FORMAT:
+        raise InputError(
+            f"{folder} holds a CRF of format {shown(description['format'])}; this version reads "
+            f"format {_FORMAT}"
+        )
+    digests = {_DESCRIPTION: ("digest", _digest(description))}
+    digests[_MODEL] = ("blake2b", hashlib.blake2b(model).hexdigest())
+    for file, (name, digest) in digests.items():
+        if description[name] != digest:
+            raise InputError(f"{folder / file} is damaged: it is not the file that was saved")
 
 
 def _documents(batch: Batch) -> Iterator[tuple[int, list[str]]]:

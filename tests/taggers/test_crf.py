@@ -8,6 +8,7 @@ import signal
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pycrfsuite
@@ -532,7 +533,9 @@ def test_a_truncated_description_is_an_input_error(saved: Path) -> None:
             load_tagger(saved)
 
 
-@pytest.mark.parametrize("key", ["kind", "format", "labels", "options", "training", "blake2b"])
+@pytest.mark.parametrize(
+    "key", ["kind", "format", "labels", "options", "training", "blake2b", "digest"]
+)
 def test_a_description_that_lacks_a_key_is_an_input_error(saved: Path, key: str) -> None:
     file = saved / "model.json"
     description = json.loads(file.read_bytes())
@@ -548,7 +551,8 @@ def test_a_description_that_lacks_a_key_is_an_input_error(saved: Path, key: str)
         ("kind", None),
         ("kind", ["crf"]),
         ("kind", "gru"),
-        ("format", 2),
+        ("format", 1),
+        ("format", 3),
         ("format", "1"),
         ("labels", None),
         ("labels", 5),
@@ -559,6 +563,8 @@ def test_a_description_that_lacks_a_key_is_an_input_error(saved: Path, key: str)
         ("training", "fine"),
         ("training", {"converged": True}),
         ("blake2b", None),
+        ("digest", None),
+        ("digest", "0"),
     ],
 )
 def test_a_description_with_another_value_is_an_input_error(
@@ -569,6 +575,29 @@ def test_a_description_with_another_value_is_an_input_error(
     file.write_text(json.dumps({**description, key: value}))
     with pytest.raises(InputError):
         load_tagger(saved)
+
+
+@pytest.mark.parametrize(
+    ("key", "change"),
+    [
+        ("labels", lambda labels: ["O", "B-CITY", "I-CITY", *labels[3:]]),
+        ("options", lambda options: {**options, "window": options["window"] + 1}),
+        ("options", lambda options: {**options, "features": ["lower"]}),
+        ("training", lambda training: {**training, "converged": not training["converged"]}),
+        ("blake2b", lambda digest: digest[::-1]),
+    ],
+)
+def test_a_changed_description_is_an_input_error(
+    saved: Path, key: str, change: Callable[[Any], Any]
+) -> None:
+    """The model would be opened, and tag in another way than it learned."""
+    file = saved / "model.json"
+    description = json.loads(file.read_bytes())
+    file.write_text(json.dumps({**description, key: change(description[key])}))
+    with pytest.raises(InputError, match=r"model\.json is damaged: it is not the file that was"):
+        load_tagger(saved)
+    file.write_text(json.dumps(description))  # in other white space
+    load_tagger(saved)
 
 
 @pytest.mark.parametrize("text", ["", "[]", "5", '"crf"', "null", '{"kind": "crf"}', "\ufeff{}"])
