@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
 
@@ -51,29 +51,61 @@ def problems_for(options: DataOptions) -> Problems:
 SPLITS = ("seed", "validation", "unlabeled")
 
 
-def fingerprint(options: DataOptions) -> pa.Table:
+@dataclass(frozen=True, slots=True)
+class FileState:
+    """What a file system says of a file, by which one that has not changed is known.
+
+    Parameters
+    ----------
+    file : str
+        Its path, or the name of synthetic notes.
+    bytes : int
+        Its size.
+    changed : int
+        When it was last written, renamed or replaced, in nanoseconds; unlike the time of
+        modification, no program sets it back.
+    """
+
+    file: str
+    bytes: int = 0
+    changed: int = 0
+
+
+def fingerprint(options: DataOptions, known: Mapping[FileState, str] | None = None) -> pa.Table:
     """List every file of a run with its size and digest, so that a change of one can be named.
+
+    Parameters
+    ----------
+    options : DataOptions
+        Where the notes are.
+    known : mapping of FileState to str, optional
+        Digests of files that need not be read again if they are as they were.
 
     Returns
     -------
     pyarrow.Table
-        Columns ``split``, ``file``, ``bytes`` and ``blake2b``.
+        Columns ``split``, ``file``, ``bytes``, ``changed`` and ``blake2b``.
     """
-    rows = [row for split in SPLITS for row in _fingerprints(split, getattr(options, split))]
-    names = ("split", "file", "bytes", "blake2b")
-    return pa.table({name: [row[i] for row in rows] for i, name in enumerate(names)})
+    rows = [
+        {"split": split, **asdict(state), "blake2b": digest}
+        for split in SPLITS
+        for state, digest in _fingerprints(getattr(options, split), known or {})
+    ]
+    return pa.Table.from_pylist(rows)
 
 
-def _fingerprints(split: str, source: str) -> Iterator[tuple[str, str, int, str]]:
+def _fingerprints(source: str, known: Mapping[FileState, str]) -> Iterator[tuple[FileState, str]]:
     if is_synthetic(source):
-        yield split, source, 0, ""
+        yield FileState(source), ""
         return
     for path in find_files(source):
         try:
-            size, digest = path.stat().st_size, _digest(path)
+            status = path.stat()  # before it is read: a change meanwhile is seen later
+            state = FileState(str(path), status.st_size, status.st_ctime_ns)
+            digest = known.get(state) or _digest(path)
         except OSError as error:
             raise InputError(f"{path} cannot be read: {error.strerror}") from None
-        yield split, str(path), size, digest
+        yield state, digest
 
 
 def _digest(path: Path) -> str:

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from bootstrap.configuration import Configuration
 from bootstrap.loop import Iteration, self_train
-from bootstrap.notes import LabelledNotes, Notes, UnlabeledNotes, fingerprint
+from bootstrap.notes import FileState, LabelledNotes, Notes, UnlabeledNotes, fingerprint
 from bootstrap.outcome import halves
 from bootstrap.proportions import Reference, content_of, given_reference, measured_reference
 from bootstrap.runs import Run, RunError, locked, new_folder, write_atomically
@@ -23,6 +23,9 @@ from corpus.tags import classes_of
 
 #: Beside a model: what makes documents of notes as in its training.
 UNIT_FILE = "unit.json"
+
+#: Nanoseconds: more than any file system's clock takes for a tick.
+_TICK = 2 * 10**9
 
 
 @contextlib.contextmanager
@@ -44,9 +47,10 @@ def opened_run(folder: Path, configuration: Configuration, *, resume: bool) -> I
         If there is a run and `resume` is false, if its configuration or data differ, or if another
         process works on it.
     """
-    data = fingerprint(configuration.data)
     run = Run(folder)
-    if not (resume and run.has_begun()):
+    resuming = resume and run.has_begun()
+    data = fingerprint(configuration.data, _digests(run) if resuming else None)
+    if not resuming:
         run = new_folder(folder)
     with locked(run):
         if run.has_begun() and not resume:  # by another process, a moment ago
@@ -59,6 +63,19 @@ def opened_run(folder: Path, configuration: Configuration, *, resume: bool) -> I
         else:
             run.begin(configuration.to_toml(), data)
         yield run
+
+
+def _digests(run: Run) -> dict[FileState, str]:
+    """Give the digests of the files that had not just changed when the run was begun.
+
+    What changes twice within a tick of the file system's clock does not look changed.
+    """
+    begun = run.data_file.stat().st_mtime_ns
+    return {
+        FileState(row["file"], row["bytes"], row["changed"]): row["blake2b"]
+        for row in run.data().to_pylist()
+        if "changed" in row and row["changed"] < begun - _TICK
+    }
 
 
 def _refuse_other_configuration(run: Run, configuration: Configuration) -> None:

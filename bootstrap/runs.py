@@ -137,7 +137,7 @@ class Run:
             raise RunError(f"{self.config_file} is damaged: it is not TOML") from None
 
     def data(self) -> pa.Table:
-        """Give the table of the files that the run reads: split, file, bytes and digest."""
+        """Give the table of the files that the run reads, as `notes.fingerprint` makes it."""
         return _table(self.data_file)
 
     def metrics(self) -> list[dict[str, Any]]:

@@ -132,6 +132,7 @@ def test_every_file_has_a_fingerprint(configure: Configure, tmp_path: Path) -> N
         ("unlabeled", "synthetic:9", 0),
     ]
     assert rows[0]["blake2b"] == rows[1]["blake2b"] != ""
+    assert rows[0]["changed"] == (tmp_path / "seed.jsonl").stat().st_ctime_ns
     (tmp_path / "seed.jsonl").write_text(json.dumps({"id": "a", "text": "dos"}))
     assert fingerprint(options).to_pylist()[0]["blake2b"] != rows[0]["blake2b"]
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
 import shutil
 import stat
 from collections import Counter
@@ -227,6 +229,39 @@ def test_other_notes_are_named(small: Path, command: Command) -> None:
     seed = small / "seed.jsonl"
     seed.write_bytes(seed.read_bytes() + b"\n")
     assert f"seed file {seed} has changed since" in refusal()
+
+
+def test_notes_that_have_not_changed_are_not_read_again_to_find_out(
+    small: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+
+    def digest(path: Path) -> str:
+        read.append(path.name)
+        with path.open("rb") as file:
+            return hashlib.blake2b(file.read(), digest_size=16).hexdigest()
+
+    def resumed() -> list[str]:
+        read.clear()
+        done = command("run", small / "config.toml", "--out", small / "run", "--resume")
+        assert done.code == 0, done
+        return read
+
+    monkeypatch.setattr("bootstrap.notes._digest", digest)
+    # Files that changed right before the run began could have changed again in the same tick.
+    assert resumed() == ["seed.jsonl", "validation.jsonl", "a.jsonl"]
+    monkeypatch.setattr("bootstrap.running._TICK", -(10**9))
+    assert resumed() == []
+    os.utime(small / "seed.jsonl", ns=(0, 0))
+    assert resumed() == ["seed.jsonl"]
+    # Another text of the same size that claims to be as old as the one before.
+    times = (small / "pool" / "a.jsonl").stat()
+    data = (small / "pool" / "a.jsonl").read_bytes()
+    (small / "pool" / "a.jsonl").write_bytes(data.replace(b"Exitus", b"exitus"))
+    os.utime(small / "pool" / "a.jsonl", ns=(times.st_atime_ns, times.st_mtime_ns))
+    refused = command("run", small / "config.toml", "--out", small / "run", "--resume")
+    assert refused.code == 2
+    assert "a.jsonl has changed since the run was begun" in refused.err
 
 
 def test_a_damaged_configuration_of_a_run_is_named(small: Path, command: Command) -> None:
