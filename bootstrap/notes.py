@@ -21,7 +21,11 @@ from corpus.units import split_documents
 
 
 def read_sources(
-    options: DataOptions, split: str, labels: Mapping[str, str] | None, problems: Problems
+    options: DataOptions,
+    split: str,
+    labels: Mapping[str, str] | None,
+    problems: Problems,
+    start: int = 0,
 ) -> Iterator[Document]:
     """Yield the documents of a split as they are in the source, with the classes of the run.
 
@@ -35,10 +39,13 @@ def read_sources(
         Classes by the labels of the source.
     problems : Problems
         Told of what cannot be used as it stands.
+    start : int
+        How many records are passed over unread.
     """
     classes = None if labels is None else dict(labels)
     source = getattr(options, split)
-    for document in read_corpus(source, columns=options.columns, problems=problems):
+    columns = options.columns
+    for document in read_corpus(source, columns=columns, problems=problems, start=start):
         yield with_classes(document, classes)
 
 
@@ -188,23 +195,29 @@ class UnlabeledNotes:
     ----------
     problems : Problems
         What could not be used as it stood, in the notes read by the latest `batches`.
+    flawless : int
+        In this many of the first batches all could be used, as an earlier process found out.
     """
 
     def __init__(self, options: DataOptions, size: int) -> None:
         self.problems = problems_for(options)
+        self.flawless = 0
         self._options = options
         self._size = size
 
-    def documents(self) -> Iterator[Document]:
-        """Yield all documents, in the unit of the run and without any annotation of theirs."""
+    def documents(self, start: int = 0) -> Iterator[Document]:
+        """Yield the documents from number `start` on, in the unit of the run, without labels."""
         self.problems = problems_for(self._options)
+        # A record is a document where none was rejected and none is split: it need not be read.
+        whole = self._options.unit == "document" and start <= self.flawless * self._size
+        unread, read = (start, 0) if whole else (0, start)
         # Labels of unlabeled notes, where a corpus has some, are not for the loop to see.
-        sources = read_sources(self._options, "unlabeled", {}, self.problems)
-        return split_documents(sources, self._options.unit, self.problems)
+        sources = read_sources(self._options, "unlabeled", {}, self.problems, unread)
+        return islice(split_documents(sources, self._options.unit, self.problems), read, None)
 
     def batches(self, start: int = 0) -> Iterator[Batch]:
         """Yield the batches from number `start` on."""
-        documents = islice(self.documents(), start * self._size, None)
+        documents = self.documents(start * self._size)
         while chunk := list(islice(documents, self._size)):
             yield make_batch(chunk, labelled=False)
 

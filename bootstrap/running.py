@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -154,6 +154,7 @@ def carry_out(
 
     history = None
     if closed := len(run.metrics()):
+        pool.flawless = _flawless_batches(run.metrics(), options.loop.keep)
         tagger = SavedTagger.load(run.model_folder(closed - 1), jobs=jobs, report=report)
         history = run.history(options.loop.keep, tagger, classes_of(tagger.labels))
     iterations = self_train(
@@ -175,6 +176,17 @@ def carry_out(
             write_atomically(run.model_folder(step.iteration) / UNIT_FILE, unit)
         run.close_iteration(step.iteration, step.selected, metrics)
         yield metrics
+
+
+def _flawless_batches(metrics: Sequence[Mapping[str, Any]], keep: str) -> int:
+    """Say how many batches closed iterations have read of which nothing was left out.
+
+    Iteration i reads the first i + 1 batches and counts what it could not use of them; the last
+    one may have met a batch that cannot be read.
+    """
+    if keep != "accumulate":  # it reads all of them again anyway
+        return 0
+    return sum(not row["left_out"] for row in metrics[:-1])
 
 
 def _reference(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 from typing import Literal
 from urllib.parse import parse_qsl
 
@@ -26,6 +27,7 @@ def read_corpus(
     format: str | None = None,
     columns: Columns | None = None,
     problems: Problems,
+    start: int = 0,
 ) -> Iterator[Document]:
     """Read the documents of a corpus, one after the other.
 
@@ -40,6 +42,8 @@ def read_corpus(
         Names of columns or keys.
     problems : Problems
         Told of all that cannot be used as it stands.
+    start : int
+        How many records are passed over unread (see `corpus.formats.read`).
 
     Returns
     -------
@@ -51,8 +55,9 @@ def read_corpus(
         If there is no such corpus.
     """
     if is_synthetic(source):
-        return _synthetic(source)
-    return read(source, format=format, columns=columns or Columns(), problems=problems)
+        return islice(_synthetic(source), start, None)
+    columns = columns or Columns()
+    return read(source, format=format, columns=columns, problems=problems, start=start)
 
 
 def _synthetic(source: str) -> Iterator[Document]:

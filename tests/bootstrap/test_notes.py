@@ -89,6 +89,44 @@ def test_what_the_pool_could_not_use_is_counted_in_each_pass(
         assert sum(pool.problems.counts.values()) == 2
 
 
+@pytest.mark.parametrize("source", ["jsonl", "parquet", "brat", "synthetic:11?random_state=3"])
+def test_batches_in_which_all_could_be_used_are_passed_over_unread(
+    source: str, configure: Configure, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pool = source
+    if ":" not in source:
+        pool = f"pool.{source}" if source != "brat" else "pool"
+        write([Document(f"u{i:02}", f"nota {i}") for i in range(11)], tmp_path / pool)
+    if source == "jsonl":
+        file = tmp_path / pool
+        file.write_text(file.read_text().replace("\n", "\n \n"))
+    options = configure(f"data.unlabeled={pool}").data
+    whole = [batch.to_documents() for batch in UnlabeledNotes(options, 3).batches()]
+    assert list(map(len, whole)) == [3, 3, 3, 2]
+    parsed: list[str] = []
+
+    def told(where: str, record: Any, parse: Callable[[str, Any], Document]) -> Any:
+        parsed.append(where)
+        return parse(where, record), None
+
+    monkeypatch.setattr("corpus.formats.records._attempt", told)
+    for flawless in range(5):
+        for start in range(5):
+            parsed.clear()
+            notes = UnlabeledNotes(options, 3)
+            notes.flawless = flawless
+            assert [batch.to_documents() for batch in notes.batches(start)] == whole[start:]
+            unread = min(3 * start, 11) if start <= flawless else 0
+            assert len(parsed) == (0 if ":" in source else 11 - unread)
+
+
+def test_units_are_read_to_be_counted(configure: Configure) -> None:
+    texts = [Document(f"u{i}", "uno\ndos") for i in range(5)]
+    pool = UnlabeledNotes(configure("data.unit=line", unlabeled=texts).data, 4)
+    pool.flawless = 3
+    assert ids(pool, 1) == [["u2#0", "u2#4", "u3#0", "u3#4"], ["u4#0", "u4#4"]]
+
+
 def test_labelled_notes_keep_their_patients_and_their_tags(configure: Configure) -> None:
     seed = [
         Document("a", "Anna\nve a Vic", (Span(0, 4, "PERSON"), Span(10, 13, "LOCATION")), "p1"),

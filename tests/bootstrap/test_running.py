@@ -129,6 +129,29 @@ def test_iterations_that_are_missing_are_made_again_the_same(
     assert [line.split()[0] for line in done.out.splitlines()[1:5]] == ["0", "1", "2", "3"]
 
 
+@pytest.mark.parametrize("broken", [None, 0, 700, 1500])
+def test_what_was_left_out_is_counted_the_same_after_resuming(
+    broken: int | None, project: Path, tmp_path: Path, command: Command, contents: Contents
+) -> None:
+    """Of notes that are not read again, nothing was left out."""
+    lines = (project / "unlabeled.jsonl").read_text(encoding="utf-8").splitlines()
+    if broken is not None:
+        lines.insert(broken, "no JSON")
+    (tmp_path / "pool.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    arguments = ["run", project / "config.toml", "--jobs", 1, "--set", "data.invalid=skip"]
+    arguments += ["--set", f"data.unlabeled={tmp_path / 'pool.jsonl'}"]
+    assert command(*arguments, "--out", tmp_path / "whole").code == 0
+    left_out = [bool(row["left_out"]) for row in Run(tmp_path / "whole").metrics()]
+    assert left_out == [broken is not None and broken < 600 * (i + 1) for i in (0, 1, 2, 2)]
+    for left in (2, 3):
+        part = tmp_path / f"part{left}"
+        shutil.copytree(tmp_path / "whole", part, symlinks=True)
+        for iteration in range(left, 4):
+            shutil.rmtree(part / "iterations" / f"{iteration:03d}")
+        assert command(*arguments, "--out", part, "--resume").code == 0
+        assert contents(part) == contents(tmp_path / "whole")
+
+
 def test_iterations_of_retagging_are_made_again_the_same(
     project: Path, tmp_path: Path, command: Command, contents: Contents
 ) -> None:
