@@ -23,12 +23,19 @@ _LINE = re.compile(r"[^\r\n]+")
 # A sentence ends at a mark followed by white space and what can begin another one. What is looked
 # at once is not looked at again, or a long line of dots would take for ever.
 _SENTENCE_END = re.compile(r"(?<![.!?…])[.!?…]++[\"'»”)\]]*+\s++(?=[¿¡\"'«“(\[]*+[A-ZÀ-ÖØ-Þ0-9])")
-# Abbreviations that are followed by a name or a number, after which no sentence ends.
+# Initials, and abbreviations that are followed by a name or a number: after them no sentence ends.
 _ABBREVIATION = re.compile(
-    r"(?<!\w)(?:\w|[dD]r[ae]?s?|DRA?|[sS]r(?:t?a)?s?|[pP]rof|[lL]ic|[hH]osp|[cC]tra|[aA]vd?a?"
-    r"|[pP]l|[pP]za|[uU]rb|[sS]t[ao]?|[nN]tra|[nN]úm|[nN]um|[nN][ºo]|[tT]el|[tT]lf|[eE]j|[pP]ág"
+    r"(?<!\w)(?:[^\W\d_]|[dD]r[ae]?s?|DRA?|[sS]r(?:t?a)?s?|[pP]rof|[lL]ic|[hH]osp|[cC]tra|[aA]vd?a?"
+    r"|[pP]l|[pP]za|[uU]rb|[sS]t[ao]?|[nN]tra|[nN]úm|[nN]um|[nN]º|[tT]el|[tT]lf|[eE]j|[pP]ág"
     r"|[vV]s|[aA]prox|[cC]ol|[fF]ec|[hH]ist)\.$"
 )
+# A letter that is a unit, after which a sentence may end: "a las 10 h."
+_UNIT = re.compile(r"\d\s[ghlms]\.$")
+# What goes on before a number: "no. 3", "3. 10. 2013", "Mayor 3. 28007 Madrid".
+_BEFORE_NUMBER = re.compile(r"(?<![\w/:,-])(?:[nN]o|\d{1,2})\.$")
+# The number of an item of a list, which begins a sentence.
+_ITEM = re.compile(r"\W*\d{1,2}(?:\.\d{1,2})*\.")
+_LOOK = 12  # characters before the end of a sentence that are looked at
 
 
 def split_document(
@@ -101,11 +108,31 @@ def _sentences(text: str) -> Iterator[tuple[int, int]]:
         begin = start
         for match in _SENTENCE_END.finditer(text, start, end):
             stop = match.end() - (len(match.group()) - len(match.group().rstrip()))
-            if not _ABBREVIATION.search(text, max(begin, stop - 8), stop):
+            tail = text[max(begin, stop - _LOOK) : stop]
+            if not _goes_on(tail, stop - begin, text[match.end()]):
                 yield begin, stop
                 begin = match.end()
         if not text[begin:end].isspace():
             yield begin, end
+
+
+def _goes_on(tail: str, length: int, following: str) -> bool:
+    """Say whether a sentence goes on after a full stop.
+
+    Parameters
+    ----------
+    tail : str
+        The last characters of it up to the full stop.
+    length : int
+        How many characters it has so far.
+    following : str
+        The character that begins what comes after the white space.
+    """
+    if length <= _LOOK and _ITEM.fullmatch(tail):
+        return True
+    if _BEFORE_NUMBER.search(tail) and following.isdigit():
+        return True
+    return bool(_ABBREVIATION.search(tail)) and not _UNIT.search(tail)
 
 
 _BORDERS: dict[str, Callable[[str], Iterator[tuple[int, int]]]] = {

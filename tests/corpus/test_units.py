@@ -74,6 +74,18 @@ def test_lines(text: str, expected: dict[int, str]) -> None:
         "Ingresa en el H. Sant Pau (Dr. Puig, Dra. Vila).| Alta.",
         "Sra. Puig.| Sr. Vila.| Srta. Roca.| Prof. Mas.| Tel. 934567890.| Núm. 3.",
         "Firmado: J. M. Puig.| Col. 12345.| Aprox. 3 dias.",
+        # An initial goes on; a number does not, unless another one follows.
+        "J. Pérez y À. Vila.| Dr. X. Puig.| Planta B. Sala 2.| El pacient surt.",
+        "Tumor de grado 3.| El paciente sale.| Tumor de grau 12.| «El pacient» surt.",
+        "C. Mayor 3.| Vive sola.| Estadio II.| Alta.",
+        "Cita el 3. 10. 2013.| C. Mayor 3. 28007 Madrid.| Alta.",
+        "Leucocitos 9.| Plaquetas 150.| 3 días después, TA 120/80.| 2 comprimidos.",
+        # "no" is a word before a word, and an abbreviation before a number.
+        "Vive en el no. 3.| Dice que no.| El paciente sale.| No. 3 de la lista.",
+        # A letter after a number is a unit.
+        "Ingresa a las 10 h.| Toma 1 g.| Alta.| Vive en la c. Mayor.| Diuresis de 2 l.| Bien.",
+        # What a list counts its items by begins them.
+        "1. Paciente de 45 años.| 2. Dolor.|\n- 3. Fiebre.|\n12. Tos.|\n2.1. Alta.",
         # They are words of their own: the end of another word is none.
         "Tiene fiebredr.| Pérez",
         "Toma el preaprox.| Pérez",
@@ -198,7 +210,7 @@ def test_documents_are_split_one_after_another() -> None:
     }
 
 
-@pytest.mark.parametrize("piece", [".", ".)", ". ", ".\t \xa0", "Dr. ", ". a", "…»"])
+@pytest.mark.parametrize("piece", [".", ".)", ". ", ".\t \xa0", "Dr. ", ". a", "…»", "3. ", "C. "])
 def test_a_line_of_a_million_characters_ends(piece: str) -> None:
     text = piece * (1_000_000 // len(piece))
     assert split(text, "sentence") == [text]
