@@ -74,10 +74,10 @@ def find_entities(
     inside = token_class >= 0
     begins = inside & (begins_always[tags] | (token_class != before))
     first = np.flatnonzero(begins)
-    # An entity ends where the next token begins another one, is outside, or is of another document.
+    # An entity ends where the next token begins another one, as one of another document does, or
+    # is outside.
     ends = np.ones(len(tags), bool)
     ends[:-1] = begins[1:] | ~inside[1:]
-    ends[documents[1:][documents[1:] > 0] - 1] = True
     last = np.flatnonzero(ends & inside)
     return TokenSpans(first, last, token_class[first])
 

@@ -172,7 +172,7 @@ def _piece_of(span: Span, start: int, end: int, text: str) -> list[Span]:
     piece = text[left:right]
     if (left, right) == (span.start, span.end):
         return [Span(left - start, right - start, span.label)]
-    if not piece or piece.isspace():
+    if piece.isspace():
         return []
     left += len(piece) - len(piece.lstrip())
     right -= len(piece) - len(piece.rstrip())
