@@ -122,11 +122,13 @@ class SavedTagger:
             return self._tagger.tag(batch, measure=measure, progress=report)
         starts = range(0, len(batch), _CHUNK)
         chunks = (batch.slice(start, start + _CHUNK).to_bytes() for start in starts)
-        # Bytes are sent to the workers as they are: joblib writes no file for them.
+        # Bytes are sent to the workers as they are: joblib writes no file for them, and makes no
+        # folder in shared memory where it is named another one.
         parallel = joblib.Parallel(
             n_jobs=self._jobs,
             return_as="generator",
             max_nbytes=None,
+            temp_folder=str(self.folder),
             initializer=_end_with,
             initargs=(os.getpid(),),
         )

@@ -111,6 +111,28 @@ def test_a_later_model_in_the_same_folder_is_not_mistaken_for_the_earlier(
     assert (found[0] != found[1]).any()
 
 
+def test_processes_make_no_folder_elsewhere(
+    trained: SavedTagger,
+    unlabelled: Batch,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(saved, "_CHUNK", 64)
+    trained.save(tmp_path / "copy")
+    made: list[str] = []
+    mkdir = os.mkdir
+
+    def noted(path: Any, *arguments: Any, **options: Any) -> None:
+        made.append(os.fspath(path))
+        mkdir(path, *arguments, **options)
+
+    monkeypatch.setattr(os, "mkdir", noted)
+    before = sorted((tmp_path / "copy").iterdir())
+    SavedTagger.load(tmp_path / "copy", jobs=2).tag(unlabelled)
+    assert made == []
+    assert sorted((tmp_path / "copy").iterdir()) == before
+
+
 def test_loaded_and_copied_it_is_the_same(
     trained: SavedTagger, unlabelled: Batch, tmp_path: Path
 ) -> None:
