@@ -148,7 +148,8 @@ def write(
     Raises
     ------
     InputError
-        If the target exists or cannot be made, or a document cannot be written in this format.
+        If the target exists or cannot be made, or a document cannot be written in this format, or
+        there is none to write into a folder.
     """
     path = Path(target)
     writer = _WRITERS[_known(format or format_for(path))]

@@ -145,16 +145,26 @@ def new_folder(target: Path) -> Iterator[Path]:
     Raises
     ------
     InputError
-        If the target exists, before or after, or cannot be made.
+        If the target exists, before or after, or cannot be made, or nothing was put into it.
     """
     partial = _prepared(target)
     try:
         with _as_input_error(target):
             partial.mkdir(mode=0o700)
         yield partial
+        _refuse_empty(partial, target)
         _publish_folder(partial, target)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
+
+
+def _refuse_empty(partial: Path, target: Path) -> None:
+    """Raise an `InputError` rather than leave a folder that cannot be told from a wrong one."""
+    if not any(partial.iterdir()):
+        raise InputError(
+            f"{shown(target)}: there is no document to write, and a folder without files cannot be "
+            "read again; write JSONL or Parquet"
+        )
 
 
 def _prepared(target: Path) -> Path:

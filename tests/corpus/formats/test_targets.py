@@ -247,9 +247,14 @@ def test_ids_that_are_unusual_file_names_come_back(tmp_path: Path, format: str) 
 
 
 @every_target
-def test_nothing_to_write_is_an_empty_target(tmp_path: Path, name: str, format: str | None) -> None:
-    assert write([], tmp_path / name, format=format) == WriteReport(0, 0)
+def test_nothing_to_write_is_read_again_as_nothing_or_is_an_error(
+    tmp_path: Path, name: str, format: str | None
+) -> None:
+    """A folder that was named by mistake is empty too."""
     if format is None:
+        assert write([], tmp_path / name) == WriteReport(0, 0)
         assert list(read(tmp_path / name, problems=Problems())) == []
     else:
-        assert not list((tmp_path / name).iterdir())
+        with pytest.raises(InputError, match=r"no document to write.*; write JSONL or Parquet"):
+            write([], tmp_path / name, format=format)
+        assert not list(tmp_path.iterdir())
