@@ -33,11 +33,11 @@ LINE_ENDS = str.maketrans(dict.fromkeys("\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029", 
 
 
 @dataclass(frozen=True, slots=True)
-class _Pair:
-    """The files of a document; one of them may be missing."""
+class _Files:
+    """The files of a name: one of each makes a document; suffixes in other letters may be more."""
 
-    text: Path | None
-    annotations: Path | None
+    texts: list[Path]
+    annotations: list[Path]
 
 
 def read(source: Source, columns: Columns, problems: Problems, start: int) -> Iterator[Document]:
@@ -45,44 +45,45 @@ def read(source: Source, columns: Columns, problems: Problems, start: int) -> It
 
     Names count in order, whether a name has a text, annotations or both.
     """
-    pairs = map(_completed, _pairs(files_of(source, "brat"))[start:])
-    records = ((shown(pair.text or pair.annotations), pair) for pair in pairs)
+    files = map(_completed, _by_name(files_of(source, "brat"))[start:])
+    records = ((shown([*each.texts, *each.annotations][0]), each) for each in files)
     return documents_of(records, partial(_document, source.root, problems), problems)
 
 
-def _pairs(files: list[Path]) -> list[_Pair]:
-    """Pair texts with annotations of the same name, in order of the names."""
-    stems = [(stem_of(file), file) for file in files]
-    annotations = {stem: file for stem, file in stems if suffix_of(file) == ".ann"}
-    texts = [(stem, file) for stem, file in stems if suffix_of(file) != ".ann"]
-    alone = annotations.keys() - {stem for stem, _ in texts}
-    pairs = [(stem, _Pair(file, annotations.get(stem))) for stem, file in texts]
-    pairs += [(stem, _Pair(None, annotations[stem])) for stem in alone]
-    return [pair for _, pair in sorted(pairs, key=lambda stem_and_pair: stem_and_pair[0])]
+def _by_name(files: list[Path]) -> list[_Files]:
+    """Put texts and annotations of the same name together, in order of the names."""
+    found: dict[Path, _Files] = {}
+    for file in files:
+        of_name = found.setdefault(stem_of(file), _Files([], []))
+        (of_name.annotations if suffix_of(file) == ".ann" else of_name.texts).append(file)
+    return [of_name for _, of_name in sorted(found.items())]
 
 
-def _completed(pair: _Pair) -> _Pair:
+def _completed(files: _Files) -> _Files:
     """Look for what is missing: a pattern may match only one of two files."""
-    if pair.text is None and pair.annotations:
-        return _Pair(_beside(pair.annotations, ".txt"), pair.annotations)
-    if pair.annotations is None and pair.text:
-        return _Pair(pair.text, _beside(pair.text, ".ann"))
-    return pair
+    stem = stem_of([*files.texts, *files.annotations][0])
+    return _Files(files.texts or _beside(stem, ".txt"), files.annotations or _beside(stem, ".ann"))
 
 
-def _beside(file: Path, suffix: str) -> Path | None:
-    path = Path(f"{stem_of(file)}{suffix}")
-    return path if path.exists() else None
+def _beside(stem: Path, suffix: str) -> list[Path]:
+    paths = [Path(f"{stem}{each}") for each in (suffix, suffix.upper())]
+    found = [path for path in paths if path.exists()]
+    # A file system may take both names for the same file.
+    return found[:1] if found and found[0].samefile(found[-1]) else found
 
 
-def _document(root: Path, problems: Problems, where: str, pair: _Pair) -> Document:
-    if pair.text is None:
+def _document(root: Path, problems: Problems, where: str, files: _Files) -> Document:
+    if not files.texts:
         raise Unreadable("annotations without a text", "expected a .txt of the same name")
-    name, text = id_of(pair.text, root), text_of(pair.text)
-    if pair.annotations is None:
+    for several in (files.texts, files.annotations):
+        if len(several) > 1:
+            names = " and ".join(shown(file.name) for file in several)
+            raise Unreadable("several files of one name", f"{names}; expected one of them")
+    name, text = id_of(files.texts[0], root), text_of(files.texts[0])
+    if not files.annotations:
         return Document(name, text)
-    lines = _annotations(pair.annotations)
-    file = shown(pair.annotations)
+    lines = _annotations(files.annotations[0])
+    file = shown(files.annotations[0])
     spans = [
         span
         for number, line in enumerate(lines, start=1)

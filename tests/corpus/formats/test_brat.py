@@ -237,6 +237,35 @@ def test_a_discontinuous_annotation_has_the_text_of_its_pieces(folder: Folder) -
     assert only(problems)[0] == "annotations that disagree with the text"
 
 
+@pytest.mark.parametrize("twice", ["note.ANN", "note.TXT"])
+def test_several_files_of_one_name_are_rejected(folder: Folder, twice: str) -> None:
+    """Which of them is right, nobody knows: none is taken, and none is quietly lost."""
+    root = folder("T1\tNAME 0 4\tAnna\n", "Anna ve")
+    if (root / twice).exists():
+        pytest.skip("a file system that takes both names for the same")
+    (root / twice).write_text("Joan ve")
+    (root / "other.txt").write_text("hola")
+    for source in (root, root / "*", root / "*.ann"):
+        if source.name == "*.ann" and twice == "note.ANN":
+            continue  # the user named one of them
+        with pytest.raises(ProblemError, match=r"several files of one name: note\.\w+ and note"):
+            list(read(source, format="brat", problems=Problems()))
+    problems = Problems(invalid="skip")
+    assert [each.id for each in read(root, format="brat", problems=problems)] == ["other"]
+    assert problems.counts == {"several files of one name": 1}
+
+
+def test_suffixes_may_be_in_capitals(folder: Folder) -> None:
+    root = folder("T1\tNAME 0 4\tAnna\n", "Anna ve")
+    expected = [Document("note", "Anna ve", (Span(0, 4, "NAME"),))]
+    (root / "note.ann").rename(root / "note.ANN")
+    for source in (root, root / "*.txt", root / "*.ANN"):
+        assert list(read(source, format="brat", problems=Problems())) == expected
+    (root / "note.txt").rename(root / "note.TXT")
+    for source in (root, root / "*.TXT", root / "*.ANN"):
+        assert list(read(source, format="brat", problems=Problems())) == expected
+
+
 def test_annotations_without_a_text_are_rejected(folder: Folder) -> None:
     source = folder("T1\tNAME 0 4\tJoan\n")
     (source / "alone.ann").write_text("")
