@@ -54,6 +54,13 @@ _SELECTED = pa.schema(
 )
 
 
+#: How the names begin of files of a run folder that have not got their own yet.
+_PARTIAL = (
+    *(".config.toml.", ".environment.json.", ".data.parquet.", ".metrics.parquet."),
+    *(".report.html.", ".best."),
+)
+
+
 class RunError(InputError):
     """A run folder is not what it should be for what is asked of it."""
 
@@ -119,6 +126,7 @@ class Run:
 
     def begin(self, configuration: str, data: pa.Table) -> None:
         """Write what a run is of; the configuration comes last and makes the folder a run."""
+        self._discard_partial()
         (self.folder / "iterations").mkdir(mode=0o700, exist_ok=True)
         write_atomically(self.folder / "environment.json", _json(_environment()))
         write_atomically(self.data_file, _parquet(data))
@@ -169,10 +177,17 @@ class Run:
         return bool(rows) and rows[-1]["stopped"] is not None
 
     def discard_open(self) -> None:
-        """Remove what a run that was killed left of the iteration that it did not close."""
+        """Remove what a run that was killed left: an open iteration, and files without a name."""
+        self._discard_partial()
         folder = self.iteration_folder(len(self.metrics()))
         if folder.exists():
             shutil.rmtree(folder)
+
+    def _discard_partial(self) -> None:
+        """Remove files that were being written beside their names."""
+        for path in self.folder.iterdir():
+            if path.name.startswith(_PARTIAL):
+                path.unlink()
 
     def close_iteration(
         self, iteration: int, selected: Selected | None, metrics: Mapping[str, Any]
@@ -344,11 +359,10 @@ def new_folder(folder: Path) -> Run:
 def _strangers(folder: Path) -> list[Path]:
     """Give what is in a folder that no run killed at its very beginning leaves there."""
     own = ("iterations", "environment.json", "data.parquet", ".lock")
-    partial = (".environment.json.", ".data.parquet.", ".config.toml.")
     return [
         path
         for path in folder.iterdir()
-        if path.name not in own and not path.name.startswith(partial)
+        if path.name not in own and not path.name.startswith(_PARTIAL)
     ]
 
 

@@ -152,6 +152,18 @@ def test_what_was_left_out_is_counted_the_same_after_resuming(
         assert contents(part) == contents(tmp_path / "whole")
 
 
+def test_what_a_killed_run_was_writing_is_removed(
+    copied: Path, finished: Path, project: Path, command: Command
+) -> None:
+    for name in ("config.toml", "metrics.parquet", "report.html"):
+        (copied / f".{name}.123").write_text("hal")
+    (copied / ".best.123").symlink_to("iterations/000")
+    (copied / ".nfs0001").write_text("of someone else")
+    assert command("run", project / "config.toml", "--out", copied, "--resume").code == 0
+    left = {path.name for path in copied.iterdir()}
+    assert left == {path.name for path in finished.iterdir()} | {".nfs0001"}
+
+
 def test_iterations_of_retagging_are_made_again_the_same(
     project: Path, tmp_path: Path, command: Command, contents: Contents
 ) -> None:

@@ -1,7 +1,10 @@
 """What is written is complete or absent, and harms nothing that exists."""
 
 import errno
+import signal
 import stat
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -115,6 +118,32 @@ def test_a_failure_leaves_nothing_behind(
         write(documents(), tmp_path / name, format=format)
     assert contents(tmp_path) == before
     write([ANNA], tmp_path / name, format=format)
+
+
+@every_target
+def test_what_a_killed_process_leaves_is_no_corpus_and_in_nobodys_way(
+    tmp_path: Path, name: str, format: str | None
+) -> None:
+    write([JOAN], tmp_path / f"other-{name}", format=format)
+    code = (
+        "import os, signal, sys\n"
+        "from corpus.document import Document\n"
+        "from corpus.formats import write\n"
+        "def documents():\n"
+        "    for number in range(20_000):\n"
+        "        yield Document(str(number), 'Anna Puig')\n"
+        "        if number == 9_000:\n"
+        "            os.kill(os.getpid(), signal.SIGKILL)\n"
+        "write(documents(), sys.argv[1], format=sys.argv[2] or None)\n"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / name), format or ""]
+    assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
+    assert len(list(tmp_path.iterdir())) == 2  # something was left
+    for source in (tmp_path, f"{tmp_path}/*", f"{tmp_path}/**"):
+        assert [each.text for each in read(source, format=format, problems=Problems())] == [""]
+    write([ANNA], tmp_path / name, format=format)
+    assert [each.text for each in read(tmp_path / name, problems=Problems())] == ["Anna Puig"]
+    assert len(list(read(tmp_path, format=format, problems=Problems()))) == 2
 
 
 @every_target
