@@ -244,14 +244,17 @@ def _choice(candidates: Candidates, tolerance: Floats, size: int) -> Indices:
     gain = _ONE_MORE + candidates.confidence
     program = _program(candidates, candidates.content, tolerance, size)
     kinds = candidates.kinds
+    best = np.zeros(0, np.int64)
     for slack in _SLACK:
         tight = (1 - slack) * tolerance
         number = _program(candidates, kinds.content, tight, size).largest(kinds.sizes)
+        if number <= len(best):
+            break
         chosen, free = _relaxed_choice(candidates, tight, number)
         decided = program.fix(chosen, free).whole(gain[free])
-        if decided is not None:
-            return np.sort(np.concatenate([chosen, free[decided]]))
-    return np.zeros(0, np.int64)
+        if decided is not None and len(chosen) + decided.sum() > len(best):
+            best = np.concatenate([chosen, free[decided]])
+    return np.sort(best)
 
 
 def _relaxed_choice(
