@@ -1,8 +1,15 @@
+import signal
 from pathlib import Path
 
 import pytest
 
 DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def hear_interrupts() -> None:
+    """Let tests that interrupt be heard: a shell starts background processes deaf to Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
