@@ -263,7 +263,9 @@ def self_train(
         if iteration == 0 or step.selected or loop.keep == "retag":
             rng = np.random.default_rng([loop.random_state, iteration])
             with watch("train"):
-                tagger = tagger_for(iteration).fit(train.documents(), validation_batch, rng=rng)
+                start = tagger if iteration else None
+                fresh = tagger_for(iteration)
+                tagger = fresh.fit(train.documents(), validation_batch, start=start, rng=rng)
         with watch("validate"):
             tagging = tagger.tag(validation_batch, measure=select.measure)
             found = validation_batch.with_tags(tagging.tags, tagging.labels).to_documents()

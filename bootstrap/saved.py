@@ -14,7 +14,7 @@ import shutil
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
@@ -23,10 +23,11 @@ from typing import Any, Self
 
 import joblib
 import numpy as np
+import numpy.typing as npt
 
 from corpus.batch import Batch
 from taggers import Tagger, Tagging, Training, TrainingError, load_tagger, make_tagger
-from taggers.tagger import Progress
+from taggers.tagger import Detail, Progress
 
 #: Told what is done, how much of it and of how much.
 Report = Callable[[str, int, int], None]
@@ -85,10 +86,13 @@ class SavedTagger:
         train: Batch,
         validation: Batch | None = None,
         *,
+        start: Self | None = None,
         rng: np.random.Generator,
         progress: Progress | None = None,
     ) -> Self:
         """Train in a process of its own, write the model to the folder and read it from there.
+
+        It begins with the weights of `start`.
 
         Raises
         ------
@@ -97,7 +101,16 @@ class SavedTagger:
         """
         staging = self.folder.with_name(f".{self.folder.name}.{os.getpid()}")
         shutil.rmtree(staging, ignore_errors=True)
-        job = _Job(self._kind, self._options, train.to_bytes(), validation, rng, staging)
+        before = None if start is None else start.folder
+        job = _Job(
+            self._kind,
+            self._options,
+            train.to_bytes(),
+            validation,
+            before,
+            rng,
+            staging,
+        )
         for done, most in _train_in_process(job):
             self._report("training", done, most)
             if progress:
@@ -107,7 +120,12 @@ class SavedTagger:
         return self
 
     def tag(
-        self, batch: Batch, *, measure: str = "probability", progress: Progress | None = None
+        self,
+        batch: Batch,
+        *,
+        measure: str = "probability",
+        detail: Detail = "document",
+        progress: Progress | None = None,
     ) -> Tagging:
         """Tag documents, over processes where there are enough of them."""
         if self._tagger is None:
@@ -119,7 +137,7 @@ class SavedTagger:
                 progress(done, total)
 
         if self._jobs == 1 or len(batch) <= _CHUNK:
-            return self._tagger.tag(batch, measure=measure, progress=report)
+            return self._tagger.tag(batch, measure=measure, detail=detail, progress=report)
         starts = range(0, len(batch), _CHUNK)
         chunks = (batch.slice(start, start + _CHUNK).to_bytes() for start in starts)
         # Bytes are sent to the workers as they are: joblib writes no file for them, and makes no
@@ -134,15 +152,17 @@ class SavedTagger:
         )
         with _deaf():
             results = parallel(
-                joblib.delayed(_tag_chunk)(str(self.folder), self._version, chunk, measure)
+                joblib.delayed(_tag_chunk)(str(self.folder), self._version, chunk, measure, detail)
                 for chunk in chunks
             )
-        tags, confidence = [], []
-        for start, (chunk_tags, chunk_confidence) in zip(starts, results, strict=True):
-            tags.append(np.frombuffer(chunk_tags, np.int16))
-            confidence.append(np.frombuffer(chunk_confidence, np.float64))
+        found = []
+        for start, arrays in zip(starts, results, strict=True):
+            found.append(arrays)
             report(min(start + _CHUNK, len(batch)), len(batch))
-        return Tagging(np.concatenate(tags), self.labels, np.concatenate(confidence))
+        tags, confidence, tokens, marginals = (_joined(parts) for parts in zip(*found, strict=True))
+        assert tags is not None
+        assert confidence is not None
+        return Tagging(tags, self.labels, confidence, tokens, marginals)
 
     def _take(self, tagger: Tagger) -> None:
         self._tagger = tagger
@@ -177,9 +197,23 @@ def _loaded(folder: str, version: int) -> Tagger:
     return load_tagger(Path(folder))
 
 
-def _tag_chunk(folder: str, version: int, batch: bytes, measure: str) -> tuple[bytes, bytes]:
-    tagging = _loaded(folder, version).tag(Batch.from_bytes(batch), measure=measure)
-    return tagging.tags.tobytes(), tagging.confidence.tobytes()
+#: An array as bytes, its type and its shape.
+_Array = tuple[bytes, str, tuple[int, ...]]
+
+
+def _tag_chunk(
+    folder: str, version: int, batch: bytes, measure: str, detail: Detail
+) -> tuple[_Array | None, ...]:
+    tagging = _loaded(folder, version).tag(Batch.from_bytes(batch), measure=measure, detail=detail)
+    arrays = tagging.tags, tagging.confidence, tagging.tokens, tagging.marginals
+    return tuple(
+        None if each is None else (each.tobytes(), each.dtype.str, each.shape) for each in arrays
+    )
+
+
+def _joined(parts: Sequence[_Array | None]) -> npt.NDArray[Any] | None:
+    arrays = [np.frombuffer(part[0], part[1]).reshape(part[2]) for part in parts if part]
+    return np.concatenate(arrays) if arrays else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +224,7 @@ class _Job:
     options: Any
     train: bytes
     validation: Batch | None
+    start: Path | None
     rng: np.random.Generator
     folder: Path
 
@@ -238,7 +273,13 @@ def _train(connection: Connection, parent: int) -> None:
         def progress(done: int, most: int) -> None:
             connection.send((done, most))
 
-        tagger.fit(Batch.from_bytes(job.train), job.validation, rng=job.rng, progress=progress)
+        tagger.fit(
+            Batch.from_bytes(job.train),
+            job.validation,
+            start=load_tagger(job.start) if job.start else None,
+            rng=job.rng,
+            progress=progress,
+        )
         tagger.save(job.folder)
         connection.send(None)
     except Exception as error:  # whatever it is, the parent process raises it

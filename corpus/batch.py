@@ -51,6 +51,8 @@ class Batch:
         Indices into `labels`, or -1 where the tag is unknown.
     labels : tuple of str
         ``O``, then ``B-`` and ``I-`` of each class. Empty where nothing is labelled.
+    weights : ndarray of float32, shape (D,), or None
+        How much each document counts in training; None where all count 1.
     """
 
     ids: pa.LargeStringArray
@@ -63,6 +65,7 @@ class Batch:
     documents: npt.NDArray[np.int64]
     tags: npt.NDArray[np.int16]
     labels: tuple[str, ...]
+    weights: npt.NDArray[np.float32] | None = None
 
     def __len__(self) -> int:
         """Give the number of documents, D."""
@@ -92,6 +95,7 @@ class Batch:
             documents=documents,
             tags=self.tags[tokens],
             labels=self.labels,
+            weights=None if self.weights is None else self.weights[indices],
         )
 
     def slice(self, start: int, stop: int) -> Batch:
@@ -101,6 +105,10 @@ class Batch:
     def with_tags(self, tags: npt.NDArray[np.int16], labels: Sequence[str]) -> Batch:
         """Give the same documents with other tags."""
         return replace(self, tags=tags, labels=tuple(labels))
+
+    def with_weights(self, weights: npt.NDArray[np.float32]) -> Batch:
+        """Give the same documents with other weights."""
+        return replace(self, weights=weights)
 
     def to_documents(self) -> list[Document]:
         """Give the documents with the spans that their tags describe."""
@@ -147,6 +155,8 @@ class Batch:
             "ends": pa.LargeListArray.from_arrays(offsets, pa.array(self.ends, pa.int32())),
             "tags": pa.LargeListArray.from_arrays(offsets, pa.array(self.tags, pa.int16())),
         }
+        if self.weights is not None:
+            columns["weight"] = pa.array(self.weights, pa.float32())
         table = pa.record_batch(columns)
         schema = table.schema.with_metadata({"labels": json.dumps(self.labels)})
         sink = pa.BufferOutputStream()
@@ -173,6 +183,7 @@ class Batch:
             documents=words.offsets.to_numpy(),
             tags=table["tags"].values.to_numpy(),
             labels=tuple(labels),
+            weights=table["weight"].to_numpy() if "weight" in table.schema.names else None,
         )
 
 
@@ -294,6 +305,18 @@ def concatenate(batches: Sequence[Batch]) -> Batch:
         documents=np.concatenate([*documents, sizes[-1:]]).astype(np.int64),
         tags=np.concatenate([_relabelled(batch, labels) for batch in batches]),
         labels=labels,
+        weights=_together(batches),
+    )
+
+
+def _together(batches: Sequence[Batch]) -> npt.NDArray[np.float32] | None:
+    if all(batch.weights is None for batch in batches):
+        return None
+    return np.concatenate(
+        [
+            np.ones(len(batch), np.float32) if batch.weights is None else batch.weights
+            for batch in batches
+        ]
     )
 
 

@@ -1,41 +1,45 @@
-"""The conditional random field of paper 003 (section 3.4.2), on python-crfsuite."""
+"""The conditional random field of paper 003 (section 3.4.2), on either of two engines."""
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-import itertools
 import json
 import math
-import os
-import re
-import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
-import pycrfsuite
+import numpy.typing as npt
 
 from corpus.batch import Batch
 from corpus.errors import InputError, shown
 from corpus.tags import well_formed
-from taggers.features import WindowAttributes, feature
-from taggers.tagger import MEASURES, Progress, Tagging, Training, TrainingError
+from taggers.features import feature
+from taggers.tagger import MEASURES, Detail, Progress, Tagging, Training, TrainingError
 
-_MODEL, _DESCRIPTION = "crf.crfsuite", "model.json"
-_FORMAT = 2
-_ITERATION = re.compile(r"\*+ Iteration #(\d+) \*+")
-_LOSS = re.compile(r"Loss: (-?[\d.]+|-?nan|-?inf)")
-_END = re.compile(r"L-BFGS (terminated with .*|resulted in convergence.*)")
-_ALREADY_MINIMIZED = "error code (2)"  # of liblbfgs: the weights it begins with, 0, are the best
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from taggers.crfsuite import CRFsuiteEngine
+    from taggers.decoding import Decoded
+    from taggers.wordtype import WordTypeEngine
+
+    Engine: TypeAlias = CRFsuiteEngine | WordTypeEngine
+
+_DESCRIPTION = "model.json"
+_FORMAT = 3
 
 
 @dataclass(frozen=True, slots=True)
 class CRFOptions:
     """Options of the CRF tagger; every field is a key of ``[tagger]``."""
 
+    engine: Literal["wordtype", "crfsuite"] = field(
+        default="wordtype",
+        metadata={"help": '"wordtype" is fast; "crfsuite" is the reference, on python-crfsuite'},
+    )
     features: tuple[str, ...] = field(
         default=(
             "form",
@@ -58,6 +62,10 @@ class CRFOptions:
     min_frequency: int = field(
         default=0, metadata={"help": "attributes seen less often are left out", "least": 0}
     )
+    precision: Literal["single", "double"] = field(
+        default="single",
+        metadata={"help": 'of the engine "wordtype": "double" takes twice the time'},
+    )
 
     def __post_init__(self) -> None:
         for name in self.features:
@@ -76,7 +84,7 @@ class CRFTagger:
     Parameters
     ----------
     options : CRFOptions
-        Features, window and regularization.
+        Engine, features, window and regularization.
 
     Attributes
     ----------
@@ -92,15 +100,14 @@ class CRFTagger:
         self.options = options or CRFOptions()
         self.labels: tuple[str, ...] = ()
         self.training: Training | None = None
-        self._model = b""
-        self._crfsuite: Any = None
-        self._attributes = WindowAttributes(self.options.features, self.options.window)
+        self._engine: Engine | None = None
 
     def fit(
         self,
         train: Batch,
         validation: Batch | None = None,
         *,
+        start: Self | None = None,
         rng: np.random.Generator,
         progress: Progress | None = None,
     ) -> Self:
@@ -109,9 +116,13 @@ class CRFTagger:
         Parameters
         ----------
         train : Batch
-            Documents all of whose tags are known. Those without tokens teach nothing.
+            Documents. With the engine "wordtype", tags that are unknown are summed over, and the
+            weights of the batch say how much a document counts. Documents without tokens teach
+            nothing.
         validation : Batch, optional
             Not looked at: L-BFGS stops by its own objective.
+        start : CRFTagger, optional
+            Begin with its weights, as far as it has the same features and labels.
         rng : numpy.random.Generator
             Not drawn from: L-BFGS is deterministic.
         progress : callable, optional
@@ -127,36 +138,33 @@ class CRFTagger:
         TrainingError
             If there is nothing to learn from, or L-BFGS failed before its first step.
         ValueError
-            If a tag is unknown.
+            If a tag is unknown, or documents have weights, and the engine is "crfsuite".
         """
-        if (train.tags < 0).any():
-            raise ValueError("the CRF needs every tag of its training documents")
         if not len(train.words):
             raise TrainingError("there is not one token to train a CRF on")
-        trainer = _Trainer(self.options.max_iterations, progress)
-        trainer.set_params(
-            {
-                "c1": self.options.c1,
-                "c2": self.options.c2,
-                "max_iterations": self.options.max_iterations,
-                "feature.minfreq": self.options.min_frequency,
-                "feature.possible_transitions": True,
-            }
-        )
-        # CRFsuite reads labels as ASCII, so it gets their numbers.
-        tags = train.tags.astype(str).tolist()
-        for row, (start, words) in enumerate(_documents(train)):
-            if words:
-                attributes = self._attributes.of_document(words)
-                trainer.append(attributes, tags[start : train.documents[row + 1]])
-        model = _trained(trainer)
-        self.training = trainer.result()
-        self._model, self._crfsuite = model, None
+        if self.options.engine == "crfsuite":
+            from taggers.crfsuite import CRFsuiteEngine  # noqa: PLC0415 - not always used
+
+            self._take(*CRFsuiteEngine.trained(train, self.options, progress=progress))
+        else:
+            from taggers.wordtype import WordTypeEngine  # noqa: PLC0415 - numba is slow to import
+
+            before = start.wordtype() if start is not None else None
+            options = self.options
+            self._take(*WordTypeEngine.trained(train, options, start=before, progress=progress))
         self.labels = train.labels
         return self
 
+    def _take(self, engine: Engine, training: Training) -> None:
+        self._engine, self.training = engine, training
+
     def tag(
-        self, batch: Batch, *, measure: str = "probability", progress: Progress | None = None
+        self,
+        batch: Batch,
+        *,
+        measure: str = "probability",
+        detail: Detail = "document",
+        progress: Progress | None = None,
     ) -> Tagging:
         """Tag documents with their most probable sequences.
 
@@ -166,6 +174,8 @@ class CRFTagger:
             Its own tags are not looked at.
         measure : str
             How to measure confidence: one of `taggers.tagger.MEASURES`.
+        detail : str
+            "token" for the confidence of each token, "labels" for the marginals of all labels.
         progress : callable, optional
             Told of the documents done.
 
@@ -175,34 +185,55 @@ class CRFTagger:
         """
         if measure not in MEASURES:
             raise InputError(f'there is no measure "{measure}"; there are {", ".join(MEASURES)}')
-        crfsuite = self._opened()
-        tags = np.zeros(len(batch.words), np.int16)
-        confidence = np.ones(len(batch))
-        for row, (start, words) in enumerate(_documents(batch)):
-            if words:
-                crfsuite.set(self._attributes.of_document(words))
-                path = crfsuite.tag()
-                tags[start : start + len(words)] = [int(label) for label in path]
-                confidence[row] = _confidence(crfsuite, path, measure)
-            if progress and row % 256 == 255:
-                progress(row + 1, len(batch))
-        if progress:
-            progress(len(batch), len(batch))
-        return Tagging(well_formed(tags, batch.documents, self.labels), self.labels, confidence)
+        if self._engine is None:
+            raise ValueError("the CRF has not been trained")
+        need: Detail = "token" if measure == "lowest" and detail == "document" else detail
+        decoded = self._engine.decode(batch, detail=need, progress=progress)
+        number = [self.labels.index(name) for name in self._engine.labels]
+        tags = np.array(number, np.int16)[decoded.labels]
+        marginals = None
+        if decoded.marginals is not None:
+            marginals = np.zeros((len(tags), len(self.labels)))
+            marginals[:, number] = decoded.marginals
+        chosen = decoded.chosen
+        if marginals is not None:
+            chosen = np.take_along_axis(marginals, tags[:, None].astype(np.int64), 1)[:, 0]
+        return Tagging(
+            well_formed(tags, batch.documents, self.labels),
+            self.labels,
+            _confidence(decoded, chosen, batch, measure),
+            None if detail == "document" else chosen,
+            marginals,
+        )
+
+    def wordtype(self) -> WordTypeEngine:
+        """Give the engine "wordtype" of this model, whichever it was trained with."""
+        from taggers.wordtype import WordTypeEngine  # noqa: PLC0415 - numba is slow to import
+
+        if self._engine is None:
+            raise ValueError("the CRF has not been trained")
+        if isinstance(self._engine, WordTypeEngine):
+            return self._engine
+        return WordTypeEngine.of_crfsuite(self._engine.model, self.labels)
 
     def save(self, folder: Path) -> None:
-        """Write the model into a folder: CRFsuite's binary file and a description in JSON."""
+        """Write the model into a folder: its arrays and a description in JSON."""
+        if self._engine is None:
+            raise ValueError("the CRF has not been trained")
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / _MODEL).write_bytes(self._model)
+        files = self._engine.files()
+        for name, content in files.items():
+            (folder / name).write_bytes(content)
         description = {
             "kind": self.kind,
             "format": _FORMAT,
             "labels": self.labels,
+            "engine_labels": self._engine.labels,
             "options": asdict(self.options),
             "training": asdict(self.training) if self.training else None,
-            "blake2b": hashlib.blake2b(self._model).hexdigest(),
+            "files": {name: _digest(content) for name, content in files.items()},
         }
-        description["digest"] = _digest(description)
+        description["digest"] = _digest_of(description)
         text = json.dumps(description, ensure_ascii=False, indent=1)
         (folder / _DESCRIPTION).write_text(text, encoding="utf-8")
 
@@ -217,119 +248,66 @@ class CRFTagger:
         """
         try:
             description = json.loads((folder / _DESCRIPTION).read_text(encoding="utf-8"))
-            model = (folder / _MODEL).read_bytes()
-            _check(description, model, folder)
+            _check(description, folder)
             options = {**description["options"], "features": (*description["options"]["features"],)}
             tagger = cls(CRFOptions(**options))
             tagger.labels = tuple(description["labels"])
             training = description["training"]
             tagger.training = Training(**training) if training else None
-        except (OSError, ValueError, KeyError, TypeError) as error:
+            tagger._engine = _opened(folder, tuple(description["engine_labels"]), tagger.options)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise InputError(f"{folder} is not the folder of a CRF model: {error}") from error
-        tagger._model = model
         return tagger
 
-    def _opened(self) -> Any:
-        if self._crfsuite is None:
-            if not self._model:
-                raise ValueError("the CRF has not been trained")
-            self._crfsuite = pycrfsuite.Tagger()
-            self._crfsuite.open_inmemory(self._model)
-        return self._crfsuite
+
+def _opened(folder: Path, labels: tuple[str, ...], options: CRFOptions) -> Engine:
+    if options.engine == "crfsuite":
+        from taggers.crfsuite import CRFsuiteEngine  # noqa: PLC0415 - not always used
+
+        return CRFsuiteEngine.of_files(folder, labels, options)
+    from taggers.wordtype import WordTypeEngine  # noqa: PLC0415 - numba is slow to import
+
+    return WordTypeEngine.of_files(folder, labels, options)
 
 
-def _digest(description: Mapping[str, Any]) -> str:
+def _confidence(
+    decoded: Decoded, chosen: npt.NDArray[np.float64] | None, batch: Batch, measure: str
+) -> npt.NDArray[np.float64]:
+    confidence = np.ones(len(batch))
+    some = batch.lengths > 0
+    if measure == "lowest" and chosen is not None:
+        if some.any():
+            confidence[some] = np.minimum.reduceat(chosen, batch.documents[:-1][some])
+        return np.clip(confidence, 0.0, 1.0)
+    log = decoded.log_probability[some]
+    confidence[some] = np.exp(log / batch.lengths[some] if measure == "normalised" else log)
+    return confidence
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.blake2b(content).hexdigest()
+
+
+def _digest_of(description: Mapping[str, Any]) -> str:
     """Digest what a description says, but for the digest of itself."""
     rest = {name: value for name, value in description.items() if name != "digest"}
-    return hashlib.blake2b(json.dumps(rest, sort_keys=True).encode()).hexdigest()
+    return _digest(json.dumps(rest, sort_keys=True).encode())
 
 
-def _check(description: dict[str, Any], model: bytes, folder: Path) -> None:
+def _check(description: dict[str, Any], folder: Path) -> None:
     """Raise an `InputError` unless the files of a model are those that were saved.
 
-    CRFsuite trusts the file that it reads, so a damaged one must not get there; with other
-    features or labels than those of its training it would tag without a word.
+    The engines trust what they read, so a damaged file must not get there; with other features or
+    labels than those of its training a model would tag without a word.
     """
     if description["format"] != _FORMAT:
         raise InputError(
             f"{folder} holds a CRF of format {shown(description['format'])}; this version reads "
             f"format {_FORMAT}"
         )
-    digests = {_DESCRIPTION: ("digest", _digest(description))}
-    digests[_MODEL] = ("blake2b", hashlib.blake2b(model).hexdigest())
-    for file, (name, digest) in digests.items():
-        if description[name] != digest:
-            raise InputError(f"{folder / file} is damaged: it is not the file that was saved")
-
-
-def _documents(batch: Batch) -> Iterator[tuple[int, list[str]]]:
-    """Yield the first token and the words of each document."""
-    types = batch.types
-    bounds = batch.documents.tolist()
-    for start, stop in itertools.pairwise(bounds):
-        yield start, [types[word] for word in batch.words[start:stop].tolist()]
-
-
-def _confidence(crfsuite: Any, path: list[str], measure: str) -> float:
-    if measure == "lowest":
-        return float(min(crfsuite.marginal(label, place) for place, label in enumerate(path)))
-    probability = min(float(crfsuite.probability(path)), 1.0)  # rounding can exceed 1
-    if measure == "probability" or probability == 0:
-        return probability
-    return math.exp(math.log(probability) / len(path))
-
-
-class _Trainer(pycrfsuite.BaseTrainer):  # type: ignore[misc]
-    """Listens to CRFsuite's log, the only place that says how L-BFGS ended."""
-
-    def __init__(self, most: int, progress: Progress | None) -> None:
-        super().__init__(algorithm="lbfgs")
-        self._most = most
-        self._progress = progress
-        self._iterations = 0
-        self._loss = math.nan
-        self._outcome = "L-BFGS said nothing of how it ended"
-
-    def message(self, message: str) -> None:
-        if match := _ITERATION.match(message):
-            self._iterations = int(match[1])
-            if self._progress:
-                self._progress(self._iterations, self._most)
-        elif match := _LOSS.match(message):
-            self._loss = float(match[1])
-        elif match := _END.match(message):
-            self._outcome = match[0]
-
-    def result(self) -> Training:
-        """Say how training ended."""
-        converged = "resulted in convergence" in self._outcome or (
-            "stopping criteria" in self._outcome
-        )
-        if _ALREADY_MINIMIZED in self._outcome:
-            raise TrainingError(
-                "the CRF was not trained: no weight is better than 0. The training tokens all "
-                "have the same tag, or nothing tells their tags apart, or c1 is too large"
-            )
-        if "error" in self._outcome and self._iterations == 0:
-            raise TrainingError(f"the CRF was not trained: {self._outcome}")
-        return Training(converged, self._outcome, self._iterations, self._loss)
-
-
-def _trained(trainer: _Trainer) -> bytes:
-    """Train and give the model file, which is a copy of words of notes and stays off the disk."""
-    with _private_file() as path:
-        trainer.train(path)
-        return Path(path).read_bytes()
-
-
-@contextlib.contextmanager
-def _private_file() -> Iterator[str]:
-    if hasattr(os, "memfd_create"):
-        descriptor = os.memfd_create("crf")
-        try:
-            yield f"/proc/self/fd/{descriptor}"
-        finally:
-            os.close(descriptor)
-    else:  # only Linux has files in memory
-        with tempfile.TemporaryDirectory() as folder:
-            yield str(Path(folder) / _MODEL)
+    damaged = "is damaged: it is not the file that was saved"
+    if description["digest"] != _digest_of(description):
+        raise InputError(f"{folder / _DESCRIPTION} {damaged}")
+    for name, digest in description["files"].items():
+        if _digest((folder / name).read_bytes()) != digest:
+            raise InputError(f"{folder / name} {damaged}")

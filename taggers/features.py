@@ -1,71 +1,140 @@
 """Features of words and the attributes that a window of them gives a token.
 
 A feature depends on the word alone, so it is computed once per word type (paper 003,
-section 3.4.2).
+section 3.4.2), for many types at a time.
 """
 
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
+import numpy as np
+import numpy.typing as npt
+
+from corpus.batch import Batch
 from corpus.errors import InputError
 
 #: Words beyond the ends of a document: the begin and the end of sentence of paper 003.
 BEGIN, END = "BOS", "EOS"
 
 _PAD = " "  # no token holds one
+_BETWEEN = "\n"  # nor this one
 _AFFIX = re.compile(r"(prefix|suffix)([1-9])")
-_NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)*")
+_NUMBER = re.compile(r"[+-]?d+(?:[.,]d+)*")  # of a shape
+_REPEATED = re.compile(r"(.)\1+", flags=re.DOTALL)
 _LEMMA_LANGUAGES = ("es", "ca")
 
-Feature = Callable[[str], str]
+
+class Words:
+    """Some words, and what several features are computed from.
+
+    Parameters
+    ----------
+    types : sequence of str
+        The words. One that is stored composed and one that is stored decomposed are the same.
+    """
+
+    def __init__(self, types: Sequence[str]) -> None:
+        joined = unicodedata.normalize("NFC", _BETWEEN.join(types))
+        self.forms = joined.split(_BETWEEN)
+        if len(self.forms) != len(types):  # a word has a line break, or there is no word
+            self.forms = [unicodedata.normalize("NFC", word) for word in types]
+
+    @functools.cached_property
+    def lowers(self) -> list[str]:
+        """The words in lower case."""
+        return self._each(str.lower)
+
+    @functools.cached_property
+    def shapes(self) -> list[str]:
+        """The words with upper case as X, lower case as x, digits as d."""
+        return self._each(_shape)
+
+    def _each(self, change: Callable[[str], str]) -> list[str]:
+        """Change all words at once, where that is as good as one by one."""
+        changed = change(_BETWEEN.join(self.forms)).split(_BETWEEN)
+        if len(changed) == len(self.forms):
+            return changed
+        return [change(word) for word in self.forms]
+
+    def by_shape(self, compute: Callable[[str], str]) -> list[str]:
+        """Compute what depends on the shape alone, once for each shape."""
+        shapes = self.shapes
+        values = {shape: compute(shape) for shape in dict.fromkeys(shapes)}
+        return [values[shape] for shape in shapes]
 
 
-def _capitalization(word: str) -> str:
-    letters = [character for character in word if character.isalpha()]
+#: Gives the value of each word.
+Feature = Callable[[Words], list[str]]
+
+
+class _Shapes:
+    """The character that stands for each character; what is not met is not looked up."""
+
+    def __init__(self) -> None:
+        self._table: npt.NDArray[np.uint32] = np.zeros(0x110000, np.uint32)
+
+    def __call__(self, text: str) -> str:
+        codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+        shape = self._table[codes]
+        if not shape.all():
+            for code in np.unique(codes[shape == 0]).tolist():
+                self._table[code] = ord(self._of(chr(code)))
+            shape = self._table[codes]
+        return shape.tobytes().decode("utf-32-le", "surrogatepass")
+
+    @staticmethod
+    def _of(character: str) -> str:
+        if character.isdigit():
+            return "d"
+        if character.isupper():
+            return "X"
+        return "x" if character.isalpha() else character
+
+
+@functools.cache
+def _shapes() -> _Shapes:
+    return _Shapes()
+
+
+def _shape(text: str) -> str:
+    return _shapes()(text)
+
+
+def _capitalization(shape: str) -> str:
+    letters = [character for character in shape if character in "Xx"]
     if not letters:
         return "none"
-    if word.islower():
+    if "X" not in letters:
         return "lower"
-    if word.isupper():
+    if "x" not in letters:
         return "upper" if len(letters) > 1 else "initial"
-    if letters[0].isupper() and "".join(letters[1:]).islower():
-        return "first"
-    return "mixed"
+    return "first" if letters[0] == "X" and "X" not in letters[1:] else "mixed"
 
 
-def _shape(word: str) -> str:
-    """Write upper case as X, lower case as x, digits as d; other characters stay."""
-    return "".join(
-        "d" if c.isdigit() else "X" if c.isupper() else "x" if c.isalpha() else c for c in word
-    )
-
-
-def _short_shape(word: str) -> str:
-    """Write each run of the same kind once."""
-    return re.sub(r"(.)\1+", r"\1", _shape(word), flags=re.DOTALL)
-
-
-def _lemma(word: str) -> str:
-    """Give the lemma in the language that knows the word, or the word in lower case."""
+def _lemmas(words: Words) -> list[str]:
+    """Give the lemma in the language that knows a word, or the word in lower case."""
     import simplemma  # noqa: PLC0415 - its dictionaries take a second to load
 
-    word = word.lower()
-    for language in _LEMMA_LANGUAGES:
-        if simplemma.is_known(word, lang=language):
-            return simplemma.lemmatize(word, lang=language).lower()
-    return word
+    def lemma(word: str) -> str:
+        for language in _LEMMA_LANGUAGES:
+            if simplemma.is_known(word, lang=language):
+                return simplemma.lemmatize(word, lang=language).lower()
+        return word
+
+    return [lemma(word) for word in words.lowers]
 
 
-def _prefix(length: int, word: str) -> str:
-    return word[:length].lower().ljust(length, _PAD)
+def _prefix(length: int, words: Words) -> list[str]:
+    return [word[:length].ljust(length, _PAD) for word in words.lowers]
 
 
-def _suffix(length: int, word: str) -> str:
-    return word[-length:].lower().rjust(length, _PAD)
+def _suffix(length: int, words: Words) -> list[str]:
+    return [word[-length:].rjust(length, _PAD) for word in words.lowers]
 
 
 def _yes(test: bool) -> str:
@@ -74,14 +143,14 @@ def _yes(test: bool) -> str:
 
 #: Features by the name they have in the configuration; ``prefixN`` and ``suffixN`` come to these.
 FEATURES: dict[str, Feature] = {
-    "form": lambda word: word,
-    "lower": str.lower,
-    "capitalization": _capitalization,
-    "has_digit": lambda word: _yes(any(map(str.isdigit, word))),
-    "is_number": lambda word: _yes(_NUMBER.fullmatch(word) is not None),
-    "shape": _shape,
-    "short_shape": _short_shape,
-    "lemma": _lemma,
+    "form": lambda words: words.forms,
+    "lower": lambda words: words.lowers,
+    "capitalization": lambda words: words.by_shape(_capitalization),
+    "has_digit": lambda words: words.by_shape(lambda shape: _yes("d" in shape)),
+    "is_number": lambda words: words.by_shape(lambda shape: _yes(bool(_NUMBER.fullmatch(shape)))),
+    "shape": lambda words: words.shapes,
+    "short_shape": lambda words: words.by_shape(lambda shape: _REPEATED.sub(r"\1", shape)),
+    "lemma": _lemmas,
 }
 
 
@@ -118,62 +187,61 @@ class WindowAttributes:
         Names of features.
     window : int
         Words on each side of the token.
-
-    Notes
-    -----
-    What a word gives at every offset is kept, for up to `KEPT` words.
     """
-
-    #: Words kept. Notes use few words often: this many cover nearly all tokens of a batch.
-    KEPT = 15_000
 
     def __init__(self, features: Sequence[str], window: int) -> None:
         self._features = [(name, feature(name)) for name in features]
-        self._offsets = range(-window, window + 1)
         self._window = window
-        self._kept: dict[str, list[list[bytes]]] = {}
 
-    def of_document(self, words: Sequence[str]) -> list[list[bytes]]:
-        """Write the attributes of each token of a document.
+    def of_documents(self, batch: Batch) -> Iterator[list[list[bytes]]]:
+        """Write the attributes of each token, document by document.
 
         Parameters
         ----------
-        words : sequence of str
-            The words of its tokens.
+        batch : Batch
+            Its words are looked at.
 
-        Returns
-        -------
+        Yields
+        ------
         list of list of bytes
             Such as ``b"-1:lower=dr"``; ``b"1:EOS"`` for a place beyond the end.
         """
-        rows = [self._of_word(word) for word in words]
+        words = Words(batch.types)
+        columns = [
+            [f"{name}={value}" for value in compute(words)] for name, compute in self._features
+        ]
+        rows: dict[int, list[list[bytes]]] = {}
+        bounds = batch.documents.tolist()
+        for start, stop in itertools.pairwise(bounds):
+            document = []
+            for word in batch.words[start:stop].tolist():
+                if word not in rows:
+                    rows[word] = self._at_offsets([column[word] for column in columns])
+                document.append(rows[word])
+            yield self._of_document(document)
+            if len(rows) > _KEPT:
+                rows.clear()
+
+    def _at_offsets(self, values: Sequence[str]) -> list[list[bytes]]:
+        return [
+            [f"{offset}:{value}".encode("utf-8", "surrogatepass") for value in values]
+            for offset in range(-self._window, self._window + 1)
+        ]
+
+    def _of_document(self, rows: Sequence[list[list[bytes]]]) -> list[list[bytes]]:
         last = len(rows) - 1
         attributes = []
         for place in range(len(rows)):
             found: list[bytes] = []
-            for column, offset in enumerate(self._offsets):
-                neighbour = place + offset
-                if 0 <= neighbour <= last:
-                    found += rows[neighbour][column]
+            for column in range(2 * self._window + 1):
+                offset = column - self._window
+                if 0 <= place + offset <= last:
+                    found += rows[place + offset][column]
                 else:
-                    border = BEGIN if neighbour < 0 else END
+                    border = BEGIN if offset < 0 else END
                     found.append(f"{offset}:{border}".encode())
             attributes.append(found)
         return attributes
 
-    def _of_word(self, word: str) -> list[list[bytes]]:
-        row = self._kept.get(word)
-        if row is None:
-            if len(self._kept) >= self.KEPT:
-                self._kept.clear()
-            row = self._kept[word] = self._computed(word)
-        return row
 
-    def _computed(self, word: str) -> list[list[bytes]]:
-        # The same word may be stored composed or decomposed; it has one set of features.
-        composed = unicodedata.normalize("NFC", word)
-        values = [f"{name}={compute(composed)}" for name, compute in self._features]
-        return [
-            [f"{offset}:{value}".encode("utf-8", "surrogatepass") for value in values]
-            for offset in self._offsets
-        ]
+_KEPT = 15_000  # words whose attributes are kept: notes use few words often

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, Self
+from typing import Literal, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,10 @@ MEASURES = {
     "normalised": "P(y|x) to the power 1 / tokens: the geometric mean per token",
     "lowest": "the lowest marginal probability of a chosen tag",
 }
+
+#: What tagging gives beside tags and the confidence of documents: nothing, the confidence of
+#: tokens, or the marginals of all labels.
+Detail = Literal["document", "token", "labels"]
 
 #: Receives the steps done and the most there can be.
 Progress = Callable[[int, int], None]
@@ -61,11 +65,17 @@ class Tagging:
         The labels of the tagger.
     confidence : ndarray of float64, shape (D,)
         In [0, 1]; 1 for a document without tokens.
+    tokens : ndarray of float64, shape (N,), or None
+        The probability of each token's tag, where it was asked for.
+    marginals : ndarray of float64, shape (N, L), or None
+        The probability of each label, where it was asked for.
     """
 
     tags: npt.NDArray[np.int16]
     labels: tuple[str, ...]
     confidence: npt.NDArray[np.float64]
+    tokens: npt.NDArray[np.float64] | None = None
+    marginals: npt.NDArray[np.float64] | None = None
 
 
 class Tagger(Protocol):
@@ -82,17 +92,23 @@ class Tagger(Protocol):
         train: Batch,
         validation: Batch | None = None,
         *,
+        start: Self | None = None,
         rng: np.random.Generator,
         progress: Progress | None = None,
     ) -> Self:
-        """Learn from tagged documents and return the tagger itself.
+        """Learn from tagged documents, from where `start` is, and return the tagger itself.
 
         Two fits on the same batches with generators in the same state are equal.
         """
         ...
 
     def tag(
-        self, batch: Batch, *, measure: str = "probability", progress: Progress | None = None
+        self,
+        batch: Batch,
+        *,
+        measure: str = "probability",
+        detail: Detail = "document",
+        progress: Progress | None = None,
     ) -> Tagging:
         """Tag documents; `measure` is one of `MEASURES`."""
         ...

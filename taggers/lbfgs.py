@@ -1,0 +1,203 @@
+"""Minimising a smooth function of many variables, or one with an L1 norm added.
+
+L-BFGS (Nocedal and Wright, Numerical Optimization, 2006, algorithm 7.5), and OWL-QN where there is
+an L1 norm (Andrew and Gao, Scalable training of L1-regularized log-linear models, 2007). It stops
+where CRFsuite does.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Vector = npt.NDArray[np.float64]
+Evaluate = Callable[[Vector], tuple[float, Vector]]
+
+_PAIRS = 6  # of steps and changes of the gradient that are kept
+_PERIOD = 10  # iterations over which the improvement is looked at
+_TRIALS = 20  # of a line search
+_DECREASE, _CURVATURE = 1e-4, 0.9  # the Wolfe conditions
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Minimum:
+    """Where minimising ended.
+
+    Parameters
+    ----------
+    x : ndarray of float64
+        The place.
+    value : float
+        The function there, with the L1 norm.
+    iterations, evaluations : int
+        How much was done.
+    converged : bool
+        Whether the gradient vanished or the value no longer fell.
+    outcome : str
+        Why it stopped, in words.
+    """
+
+    x: Vector
+    value: float
+    iterations: int
+    evaluations: int
+    converged: bool
+    outcome: str
+
+
+def minimise(
+    evaluate: Evaluate,
+    start: Vector,
+    *,
+    l1: float = 0.0,
+    most: int = 100,
+    epsilon: float = 1e-5,
+    delta: float = 1e-5,
+    progress: Callable[[int, int], None] | None = None,
+) -> Minimum:
+    """Minimise ``f(x) + l1 * |x|``.
+
+    Parameters
+    ----------
+    evaluate : callable
+        Gives f and its gradient at a place.
+    start : ndarray of float64
+        Where to begin.
+    l1 : float
+        Weight of the L1 norm.
+    most : int
+        Iterations at most.
+    epsilon : float
+        Stop where the norm of the gradient is below this times that of x (at least 1).
+    delta : float
+        Stop where the value has fallen by less than this share in ten iterations.
+    progress : callable, optional
+        Told of the iterations done and of `most`.
+
+    Returns
+    -------
+    Minimum
+    """
+    search = _Search(evaluate, l1)
+    place = search.at(start)
+    pairs: deque[tuple[Vector, Vector, float]] = deque(maxlen=_PAIRS)
+    values = [place.value]
+
+    def ended(converged: bool, outcome: str) -> Minimum:
+        return Minimum(
+            place.x, place.value, len(values) - 1, search.evaluations, converged, outcome
+        )
+
+    if not np.isfinite(place.value):
+        return ended(False, "the objective is not finite where training begins")
+    while True:
+        if np.linalg.norm(place.slope) <= epsilon * max(1.0, float(np.linalg.norm(place.x))):
+            return ended(True, "the gradient vanished")
+        if len(values) > _PERIOD and values[-1 - _PERIOD] - values[-1] < delta * abs(values[-1]):
+            return ended(True, "the objective no longer falls")
+        if len(values) > most:
+            return ended(False, "the maximum number of iterations was reached")
+        direction = _direction(place.slope, pairs)
+        if l1:
+            direction[direction * place.slope >= 0] = 0
+        following = search.along(place, direction, first=not pairs)
+        if following is None and pairs:  # the curvature seen so far misleads: begin anew
+            pairs.clear()
+            following = search.along(place, -place.slope, first=True)
+        if following is None:
+            return ended(False, "no step along the gradient makes the objective smaller")
+        step, change = following.x - place.x, following.gradient - place.gradient
+        curvature = float(step @ change)
+        if curvature > 1e-12 * float(change @ change):
+            pairs.append((step, change, curvature))
+        place = following
+        values.append(place.value)
+        if progress:
+            progress(len(values) - 1, most)
+
+
+def _direction(slope: Vector, pairs: deque[tuple[Vector, Vector, float]]) -> Vector:
+    """Multiply the gradient by the approximate inverse Hessian, and turn it downhill."""
+    direction = -slope
+    shares = []
+    for step, change, curvature in reversed(pairs):
+        share = float(step @ direction) / curvature
+        direction -= share * change
+        shares.append(share)
+    if pairs:
+        _, change, curvature = pairs[-1]
+        direction *= curvature / float(change @ change)
+    for (step, change, curvature), share in zip(pairs, reversed(shares), strict=True):
+        direction += (share - float(change @ direction) / curvature) * step
+    return direction
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Place:
+    x: Vector
+    value: float  # with the L1 norm
+    gradient: Vector  # without it
+    slope: Vector  # with it: the pseudo-gradient
+
+
+class _Search:
+    """Evaluates the function and searches along lines."""
+
+    def __init__(self, evaluate: Evaluate, l1: float) -> None:
+        self.evaluations = 0
+        self._evaluate = evaluate
+        self._l1 = l1
+
+    def at(self, x: Vector) -> _Place:
+        """Evaluate the function at a place."""
+        self.evaluations += 1
+        value, gradient = self._evaluate(x)
+        if not self._l1:
+            return _Place(x, value, gradient, gradient)
+        value += self._l1 * float(np.abs(x).sum())
+        right, left = gradient + self._l1, gradient - self._l1
+        at_zero = np.where(right < 0, right, np.where(left > 0, left, 0.0))
+        slope = np.where(x > 0, right, np.where(x < 0, left, at_zero))
+        return _Place(x, value, gradient, slope)
+
+    def along(self, place: _Place, direction: Vector, *, first: bool) -> _Place | None:
+        """Find a place along a direction that satisfies the weak Wolfe conditions."""
+        descent = float(place.slope @ direction)
+        if not descent < 0:
+            return None
+        step = 1 / float(np.linalg.norm(direction)) if first else 1.0
+        low, high = 0.0, np.inf
+        found = None
+        for _ in range(_TRIALS):
+            trial = self.at(self._stay(place, place.x + step * direction))
+            gain = float(place.slope @ (trial.x - place.x)) if self._l1 else step * descent
+            if not trial.value <= place.value + _DECREASE * gain:  # also where it is not finite
+                high = step
+                step = self._shorter(place, trial, low, high, descent)
+                continue
+            found = trial
+            if self._l1 or float(trial.gradient @ direction) >= _CURVATURE * descent:
+                return trial
+            low = step
+            step = 2 * step if high == np.inf else (low + high) / 2
+        return found
+
+    def _stay(self, place: _Place, x: Vector) -> Vector:
+        """Set to 0 what would cross it: there the L1 norm has its edge."""
+        if not self._l1:
+            return x
+        orthant = np.where(place.x != 0, np.sign(place.x), -np.sign(place.slope))
+        return np.where(x * orthant > 0, x, 0.0)
+
+    @staticmethod
+    def _shorter(place: _Place, trial: _Place, low: float, high: float, descent: float) -> float:
+        """Go to the minimum of the parabola through what is known, if that is well between."""
+        middle = (low + high) / 2
+        rise = trial.value - place.value - high * descent
+        if low > 0 or not np.isfinite(rise) or rise <= 0:
+            return middle
+        return min(max(-descent * high * high / (2 * rise), 0.1 * high), middle)

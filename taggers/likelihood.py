@@ -1,0 +1,273 @@
+"""The likelihood of a training set under a CRF, and its gradient."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from taggers import lattice
+from taggers.logspace import log_forward_backward
+from taggers.observed import Pairs, pairs_of_values, pairs_of_words, transitions
+from taggers.vocabulary import Codes, Hashes
+from taggers.weights import (
+    Weights,
+    add_expected,
+    add_weights,
+    border_hashes,
+    empty_table,
+    value_hashes,
+)
+
+Floats = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.int64]
+
+_PACKED = 8192  # tokens packed at a time: what they need stays in the processor's cache
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrainingSet:
+    """Documents as training needs them.
+
+    Parameters
+    ----------
+    words : ndarray of int32, shape (N,)
+        Word types, the most frequent first.
+    documents : ndarray of int64, shape (D + 1,)
+        Offsets of each document's tokens.
+    tags : ndarray of int16, shape (N,)
+        Labels, negative where not known.
+    weights : ndarray of float64, shape (D,)
+        How much each document counts.
+    codes : ndarray of int32, shape (T + 2, F + 1)
+        The values of each word's features; the last two rows are the begin and the end.
+    hashes : ndarray of uint64, shape (V,)
+        Of the values.
+    state : Pairs
+        Of values and labels: a weight each. Documents with unknown labels are not counted.
+    transition : ndarray of float64, shape (L, L)
+        How often a label follows another in the same documents.
+    offsets, labels : int
+        How many there are.
+    """
+
+    words: npt.NDArray[np.int32]
+    documents: Indices
+    tags: npt.NDArray[np.int16]
+    weights: Floats
+    codes: Codes
+    hashes: Hashes
+    state: Pairs
+    transition: Floats
+    offsets: int
+    labels: int
+
+    @classmethod
+    def of(
+        cls,
+        words: npt.NDArray[np.int32],
+        types: tuple[str, ...],
+        documents: Indices,
+        tags: npt.NDArray[np.int16],
+        weights: Floats,
+        *,
+        features: tuple[str, ...],
+        window: int,
+        labels: int,
+        min_frequency: float = 0.0,
+    ) -> TrainingSet:
+        """Look up the features of every word and count what occurs with which label."""
+        offsets = 2 * window + 1
+        order = np.argsort(-np.bincount(words, minlength=len(types)), kind="stable")
+        rank = np.empty(len(types), np.int32)
+        rank[order] = np.arange(len(types), dtype=np.int32)
+        words = rank[words]
+        codes, hashes = _coded(value_hashes([types[word] for word in order.tolist()], features))
+        counted = np.where(partial(documents, tags), 0.0, weights)
+        by_word = pairs_of_words(words, documents, tags, counted, len(types), offsets, labels)
+        by_value = pairs_of_values(by_word, codes, len(hashes), offsets, labels)
+        return cls(
+            words,
+            documents,
+            tags,
+            weights,
+            codes,
+            hashes,
+            by_value.at_least(min_frequency),
+            transitions(documents, tags, counted, labels),
+            offsets,
+            labels,
+        )
+
+    def weights_of(self, x: Floats) -> Weights:
+        """Give the weights that a vector of `Likelihood` stands for."""
+        number = len(self.state.labels)
+        return Weights(
+            self.labels,
+            self.offsets,
+            self.hashes,
+            self.state.begins,
+            self.state.labels,
+            x[:number],
+            x[number:].reshape(self.labels, self.labels),
+        )
+
+
+def _coded(hashes: npt.NDArray[np.uint64]) -> tuple[Codes, Hashes]:
+    """Give the values of every feature numbers, and add the begin and the end of documents."""
+    types, features = hashes.shape
+    codes = np.full((types + 2, features + 1), -1, np.int32)
+    distinct = []
+    number = 0
+    for column in range(features):
+        values, inverse = np.unique(hashes[:, column], return_inverse=True)
+        codes[:types, column] = inverse.reshape(-1) + number
+        distinct.append(values)
+        number += len(values)
+    codes[types:, features] = number + np.arange(2)
+    return codes, np.concatenate([*distinct, border_hashes()])
+
+
+def partial(documents: Indices, tags: npt.NDArray[np.int16]) -> npt.NDArray[np.bool_]:
+    """Say which documents have tokens whose label is not known."""
+    unknown = np.concatenate([np.zeros(1, np.int64), np.cumsum(tags < 0)])
+    found: npt.NDArray[np.bool_] = np.diff(unknown[documents]) > 0
+    return found
+
+
+class Likelihood:
+    """The negative log-likelihood with an L2 norm: ``-sum weight * log P(y|x) + c2 |w|^2``.
+
+    Of documents with unknown labels, P is that of the known ones: the sum over all sequences that
+    have them (Tsuboi et al., Training conditional random fields using incomplete annotations,
+    2008).
+
+    Parameters
+    ----------
+    training : TrainingSet
+        The documents.
+    c2 : float
+        Weight of the L2 norm.
+    real : dtype
+        Of the lattices: float32, or float64 for more digits in twice the time.
+    """
+
+    def __init__(self, training: TrainingSet, c2: float, real: npt.DTypeLike) -> None:
+        self._training = training
+        self._c2 = c2
+        self._table = empty_table(len(training.codes), training.offsets, training.labels, real)
+        self._expected = np.zeros_like(self._table)
+        self._packings = lattice.pack(training.documents, _PACKED)
+        unknown = partial(training.documents, training.tags)
+        self._known = ~unknown
+        self._partial = lattice.pack(training.documents, _PACKED, unknown)
+        largest = max((packing.tokens for packing in self._packings), default=0)
+        self._buffers = np.empty((2, largest, self._table.shape[2]), real)
+        self.observed = np.concatenate([training.state.counts, training.transition.reshape(-1)])
+
+    def __call__(self, x: Floats) -> tuple[float, Floats]:
+        """Give the objective and its gradient at the weights x, shape (K + L * L,)."""
+        training = self._training
+        weights = training.weights_of(x)
+        state = training.state.begins, training.state.labels
+        self._table[:, :, : training.labels] = 0
+        add_weights(training.codes, *state, weights.state, self._table)
+        self._expected[:] = 0
+        passing = _Pass(weights.transition, self._table.dtype)
+        value = 0.0
+        for packing in self._packings:
+            value += self._pass(passing, packing, constrained=False)
+        for packing in self._partial:
+            value -= self._pass(passing, packing, constrained=True)
+        gradient = 2 * self._c2 * x - self.observed
+        number = len(training.state.labels)
+        add_expected(training.codes, *state, self._expected, gradient[:number])
+        gradient[number:] += passing.transitions().reshape(-1)
+        return value + self._c2 * float(x @ x), gradient
+
+    def _pass(self, passing: _Pass, packing: lattice.Packing, *, constrained: bool) -> float:
+        """Add what is expected in a packing, and give its log Z less the scores of its tags.
+
+        With `constrained`, only known tags are expected, and it is taken away.
+        """
+        training = self._training
+        weights = training.weights[packing.documents]
+        scores, marginals = self._buffers[:, : packing.tokens]
+        where = packing.first, packing.lengths, packing.steps
+        borders = len(training.codes) - 2, len(training.codes) - 1
+        lattice.gather(training.words, *where, self._table, *borders, scores)
+        path = np.zeros(len(weights))
+        if constrained:
+            lattice.constrain(*where, training.tags, training.labels, scores)
+        else:
+            # Of the same scores, so that what they lack in digits is the same in both.
+            lattice.score_paths(*where, scores, passing.transition, training.tags, path)
+            path[~self._known[packing.documents]] = 0.0
+        sign = -1.0 if constrained else 1.0
+        log_z = passing.expect(packing, scores, marginals, sign * weights)
+        lattice.scatter(training.words, *where, marginals, *borders, self._expected)
+        return float(weights @ (log_z - path))
+
+
+class _Pass:
+    """Forward-backward over packings with the same transitions, which it counts."""
+
+    def __init__(self, transition: Floats, real: np.dtype[np.floating]) -> None:
+        self.transition = transition
+        self._safe = lattice.safe(transition, real)
+        self._top = float(transition.max())
+        self._forward = lattice.exponential_transition(transition, real)
+        self._backward = np.ascontiguousarray(self._forward.T)
+        self._counts = np.zeros(self._forward.shape)
+        self._exact_counts = np.zeros(transition.shape)
+
+    def transitions(self) -> Floats:
+        """Give how often each transition is expected, shape (L, L)."""
+        labels = len(self.transition)
+        counts: Floats = (self._counts * self._forward)[:labels, :labels] + self._exact_counts
+        return counts
+
+    def expect(
+        self,
+        packing: lattice.Packing,
+        scores: lattice.Reals,
+        marginals: lattice.Reals,
+        weights: Floats,
+    ) -> Floats:
+        """Turn scores into marginals times the weight of their document, and give log Z."""
+        log_z = np.empty(len(weights))
+        if not self._safe:
+            self._expect_exactly(packing, scores, marginals, weights, log_z)
+            return log_z
+        largest = np.empty(packing.tokens, scores.dtype)
+        scale = np.empty(packing.tokens)
+        lattice.lower_by_largest(scores, largest)
+        np.exp(scores, out=scores)
+        lattice.forward(packing.steps, scores, self._forward, marginals, scale)
+        lattice.log_sums(packing.steps, scale, largest, self._top, log_z)
+        lattice.backward(
+            packing.steps, scores, self._backward, weights, marginals, scale, self._counts
+        )
+        return log_z
+
+    def _expect_exactly(
+        self,
+        packing: lattice.Packing,
+        scores: lattice.Reals,
+        marginals: lattice.Reals,
+        weights: Floats,
+        log_z: Floats,
+    ) -> None:
+        labels = len(self.transition)
+        marginals[:] = 0
+        for row, length in enumerate(packing.lengths.tolist()):
+            places = packing.steps[:length] + row
+            own = scores[places, :labels].astype(np.float64)
+            alpha, beta = np.empty((2, *own.shape))
+            log_z[row] = log_forward_backward(own, self.transition, alpha, beta)
+            marginals[places, :labels] = weights[row] * np.exp(alpha + beta - log_z[row])
+            for token in range(length - 1):
+                after = own[token + 1] + beta[token + 1] - log_z[row]
+                both = alpha[token][:, None] + self.transition + after
+                self._exact_counts += weights[row] * np.exp(both)
