@@ -62,6 +62,23 @@ def build_parser() -> argparse.ArgumentParser:
     _columns(evaluate)
     _rules(evaluate)
 
+    export = _command(commands, "export", "write a model with fewer of its training notes' words")
+    export.add_argument("model", type=Path, metavar="MODEL", help="a run, or the folder of a model")
+    export.add_argument("target", type=Path, metavar="OUT", help="a new folder")
+    export.add_argument(
+        "--rare",
+        type=_positive,
+        default=1,
+        metavar="N",
+        help="leave out what fewer than N training documents have (1: nothing)",
+    )
+    export.add_argument("--hash", action="store_true", help="leave only hashes of words")
+    export.add_argument(
+        "--gold", metavar="NOTES", help="annotated notes to measure the cost on (a run's own)"
+    )
+    _columns(export)
+    _rules(export)
+
     convert = _command(commands, "convert", "write notes in another format")
     convert.add_argument("source", metavar="IN", help="notes: a file, a folder or a pattern")
     convert.add_argument("target", type=Path, metavar="OUT", help="a new file or folder")

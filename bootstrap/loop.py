@@ -18,13 +18,14 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from bootstrap.parts import confident_parts
 from bootstrap.proportions import Reference
 from bootstrap.selection import Selection, select_examples
 from corpus.batch import Batch, concatenate
 from corpus.document import Document
 from corpus.errors import InputError
 from corpus.scores import Scores, score
-from taggers.tagger import Tagger, Tagging
+from taggers.tagger import Detail, Tagger, Tagging
 
 #: Why a loop stopped.
 STOPPED = {
@@ -33,6 +34,8 @@ STOPPED = {
     "exhausted": "the unlabeled notes are used up",
 }
 
+# What tagging must say for a level of selection.
+_DETAIL: dict[str, Detail] = {"document": "document", "span": "token"}
 _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
@@ -67,6 +70,18 @@ class LoopOptions:
             "so far again with the newest model"
         },
     )
+    warm_start: bool = field(
+        default=True,
+        metadata={"help": "training begins with the weights of the model of before"},
+    )
+    pseudo_weight: float = field(
+        default=1.0,
+        metadata={
+            "help": "how much a document that was selected counts in training; one of the seed "
+            "counts 1",
+            "least": 0,
+        },
+    )
     random_state: int = field(
         default=0, metadata={"help": "the same number gives the same run", "least": 0}
     )
@@ -79,6 +94,13 @@ class SelectOptions:
     confidence: float = field(
         default=0.85,
         metadata={"help": "documents below are never selected", "least": 0, "most": 1},
+    )
+    level: Literal["document", "span"] = field(
+        default="document",
+        metadata={
+            "help": 'what must be confident: the whole "document", or each "span": the tags of '
+            "the others are left open"
+        },
     )
     measure: Literal["probability", "normalised", "lowest"] = field(
         default="probability",
@@ -239,7 +261,7 @@ def self_train(
     Iteration
         The model of the seed first, then each iteration as it ends. The last one says why.
     """
-    train = _TrainingSet(seed, loop.keep)
+    train = _TrainingSet(seed, loop)
     f1: list[float] = []
     previous: Tagging | None = None
     if history is not None:
@@ -314,21 +336,27 @@ def _why_stopped(f1: Sequence[float], options: LoopOptions, *, exhausted: bool) 
 class _TrainingSet:
     """The seed, and what was selected."""
 
-    def __init__(self, seed: Batch, keep: str) -> None:
+    def __init__(self, seed: Batch, options: LoopOptions) -> None:
         self.seed = seed
         self.selected: list[Selected] = []
-        self._keep = keep
+        self._options = options
 
     def add(self, selected: list[Selected]) -> None:
         """Add what an iteration selected, or put it in the place of what was selected before."""
-        self.selected = selected if self._keep == "retag" else [*self.selected, *selected]
+        retag = self._options.keep == "retag"
+        self.selected = selected if retag else [*self.selected, *selected]
 
     def __len__(self) -> int:
         return len(self.seed) + sum(len(selected.batch) for selected in self.selected)
 
     def documents(self) -> Batch:
         """Give all documents to train on."""
-        return concatenate([self.seed, *(selected.batch for selected in self.selected)])
+        batches = [selected.batch for selected in self.selected]
+        if (weight := self._options.pseudo_weight) != 1:
+            batches = [
+                batch.with_weights(np.full(len(batch), weight, np.float32)) for batch in batches
+            ]
+        return concatenate([self.seed, *batches])
 
 
 class _Step:
@@ -346,16 +374,21 @@ class _Step:
 
     def select(self, tagging: Tagging, batch: Batch) -> None:
         """Select from a batch."""
+        self.confidence.append(tagging.confidence)
+        selectable = ~pc.is_in(batch.groups, self._held_out).to_numpy(zero_copy_only=False)
+        threshold = self._options.confidence
+        if self._options.level == "span":
+            tagging, useful = confident_parts(tagging, batch, threshold)
+            selectable, threshold = selectable & useful, 0.0
         selection = select_examples(
             tagging,
             batch,
             reference=self._reference,
-            confidence=self._options.confidence,
+            confidence=threshold,
             most=self._options.most,
             proportions=self._options.proportions,
-            selectable=~pc.is_in(batch.groups, self._held_out).to_numpy(zero_copy_only=False),
+            selectable=selectable,
         )
-        self.confidence.append(tagging.confidence)
         self.selections.append(selection)
         if len(selection.indices):
             tagged = batch.with_tags(tagging.tags, tagging.labels).take(selection.indices)

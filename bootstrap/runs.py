@@ -27,32 +27,19 @@ from bootstrap.loop import History, Selected, best_iteration
 from bootstrap.outcome import Outcome, outcome_of
 from bootstrap.report import report_page
 from bootstrap.saved import SavedTagger
-from corpus.batch import make_batch
-from corpus.document import Document, Span
+from bootstrap.selected import selected_of, table_of
 from corpus.errors import InputError
 
 _PACKAGES = (
     "bootstrap-ner",
     "joblib",
+    "numba",
     "numpy",
     "pyarrow",
     "python-crfsuite",
     "scipy",
     "simplemma",
 )
-
-_LABEL = pa.struct([("start", pa.int64()), ("end", pa.int64()), ("label", pa.large_string())])
-_SELECTED = pa.schema(
-    [
-        ("id", pa.large_string()),
-        ("text", pa.large_string()),
-        ("label", pa.large_list(_LABEL)),
-        ("group", pa.large_string()),
-        ("iteration", pa.int32()),
-        ("confidence", pa.float64()),
-    ]
-)
-
 
 #: How the names begin of files of a run folder that have not got their own yet.
 _PARTIAL = (
@@ -196,7 +183,7 @@ class Run:
         folder = self.iteration_folder(iteration)
         if not folder.is_dir():  # nothing was selected: the model is that of before
             shutil.copytree(self.model_folder(iteration - 1), folder / "model")
-        table = _selected_table(selected, iteration)
+        table = table_of(selected, iteration)
         write_atomically(folder / "selected.parquet", _parquet(table))
         write_atomically(folder / "metrics.json", _json(metrics))
         self.summarise()
@@ -268,14 +255,7 @@ class Run:
         table = _table(self.iteration_folder(iteration) / "selected.parquet")
         if not len(table):
             return None
-        documents = [
-            Document(
-                row["id"], row["text"], tuple(Span(**span) for span in row["label"]), row["group"]
-            )
-            for row in table.to_pylist()
-        ]
-        batch = make_batch(documents, labelled=True, classes=classes)
-        return Selected(batch, table["confidence"].to_numpy())
+        return selected_of(table, classes)
 
 
 def flat_row(metrics: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
@@ -287,25 +267,6 @@ def flat_row(metrics: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
         elif not isinstance(value, list):
             row[f"{prefix}{name}"] = value
     return row
-
-
-def _selected_table(selected: Selected | None, iteration: int) -> pa.Table:
-    if selected is None:
-        return _SELECTED.empty_table()
-    batch = selected.batch
-    spans = [
-        [{"start": span.start, "end": span.end, "label": span.label} for span in found]
-        for found in batch.spans()
-    ]
-    columns = [
-        batch.ids,
-        batch.texts,
-        pa.array(spans, _SELECTED.field("label").type),
-        batch.groups,
-        pa.array([iteration] * len(batch), pa.int32()),
-        pa.array(selected.confidence),
-    ]
-    return pa.table(columns, schema=_SELECTED)
 
 
 def _parquet(table: pa.Table) -> bytes:

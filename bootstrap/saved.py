@@ -81,6 +81,10 @@ class SavedTagger:
         """Copy the model to another folder."""
         shutil.copytree(self.folder, folder)
 
+    def prepare(self, tell: Callable[[], None]) -> None:
+        """Do here what other processes then need not do; `tell` is called before it takes long."""
+        (self._tagger or make_tagger(self._kind, self._options)).prepare(tell)
+
     def fit(
         self,
         train: Batch,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import tee
 from pathlib import Path
@@ -133,6 +133,7 @@ def tag_corpus(
     problems: Problems,
     jobs: int,
     report: Report,
+    tell: Callable[[], None],
 ) -> WriteReport:
     """Tag a corpus and write it with the spans found.
 
@@ -156,6 +157,8 @@ def tag_corpus(
         Processes that tag.
     report : callable
         Told of the documents done.
+    tell : callable
+        Told if the first use on a machine takes long.
 
     Returns
     -------
@@ -164,6 +167,7 @@ def tag_corpus(
     """
     folder = find_model(model)
     tagger = SavedTagger.load(folder, jobs=jobs)
+    tagger.prepare(tell)
     documents = read_corpus(source, format=source_format, columns=columns, problems=problems)
     tagged = _counted(tag_documents(documents, tagger, unit_of(folder), measure), report)
     left, right = tee(tagged)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import numba
 import numpy.typing as npt
 import scipy.linalg.cython_blas  # noqa: F401 - what products of matrices in compiled functions use
 import threadpoolctl
+from numba.core.event import Listener, install_listener
 
 #: What compiled functions get: an array of whatever type.
 Array = npt.NDArray[Any]
@@ -37,3 +38,24 @@ def compiled(function: Callable[..., Any]) -> Any:
         return numba.njit(function, cache=True, nogil=True)
     except RuntimeError:  # numba found no folder that it can write
         return numba.njit(function, nogil=True)
+
+
+@contextmanager
+def telling(tell: Callable[[], None]) -> Iterator[None]:
+    """Tell of the first function that has to be compiled meanwhile, as that takes a while."""
+    listener = _First(tell)
+    with install_listener("numba:compile", listener):
+        yield
+
+
+class _First(Listener):
+    def __init__(self, tell: Callable[[], None]) -> None:
+        self._tell: Callable[[], None] | None = tell
+
+    def on_start(self, event: Any) -> None:
+        if self._tell is not None:
+            self._tell()
+            self._tell = None
+
+    def on_end(self, event: Any) -> None:
+        """Do nothing."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -206,6 +206,13 @@ class CRFTagger:
             marginals,
         )
 
+    def prepare(self, tell: Callable[[], None]) -> None:
+        """Do what only the first use on a machine takes; `tell` is called before it takes long."""
+        if self.options.engine == "wordtype":
+            from taggers.wordtype import prepare  # noqa: PLC0415 - numba is slow to import
+
+            prepare(self.options, tell)
+
     def wordtype(self) -> WordTypeEngine:
         """Give the engine "wordtype" of this model, whichever it was trained with."""
         from taggers.wordtype import WordTypeEngine  # noqa: PLC0415 - numba is slow to import
@@ -215,6 +222,37 @@ class CRFTagger:
         if isinstance(self._engine, WordTypeEngine):
             return self._engine
         return WordTypeEngine.of_crfsuite(self._engine.model, self.labels)
+
+    @property
+    def values(self) -> int:
+        """How many values of features have a weight."""
+        return len(self.wordtype().weights.hashes)
+
+    def reduced(self, *, rare: int = 1, nameless: bool = False) -> CRFTagger:
+        """Give a model that holds less of the documents that it was trained on.
+
+        Parameters
+        ----------
+        rare : int
+            Values of features that fewer of them have are left out: words, and parts of words.
+        nameless : bool
+            Whether values are left as hashes only, and not as text.
+
+        Raises
+        ------
+        InputError
+            If the model does not know how many documents have a value: one of CRFsuite.
+        """
+        engine = self.wordtype()
+        if rare > 1 and engine is not self._engine:
+            raise InputError(
+                "a model of CRFsuite does not say how many documents have a word; train it with "
+                'engine = "wordtype"'
+            )
+        tagger = CRFTagger(replace(self.options, engine="wordtype"))
+        tagger.labels, tagger.training = self.labels, self.training
+        tagger._engine = engine.reduced(rare, nameless)
+        return tagger
 
     def save(self, folder: Path) -> None:
         """Write the model into a folder: its arrays and a description in JSON."""

@@ -105,8 +105,10 @@ def weights_of(model: CRFsuiteModel) -> tuple[tuple[str, ...], Weights]:
     for name, (rows, texts) in values.items():
         feature(name)
         hashes[rows] = hashed(name, texts)
+    names = [attribute.split(":", 1)[1] for attribute in model.attributes]
     window = int(np.abs(offsets).max(initial=0))
     weights = sorted_weights(
+        [names[row] for row in model.attribute_ids.tolist()],
         hashes[model.attribute_ids],
         offsets[model.attribute_ids] + window,
         model.label_ids,

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from taggers import lattice
+from taggers.features import BEGIN, END
 from taggers.logspace import log_forward_backward
-from taggers.observed import Pairs, pairs_of_values, pairs_of_words, transitions
+from taggers.observed import Pairs, pairs_of_values, pairs_of_words, seen_in, transitions
 from taggers.vocabulary import Codes, Hashes
 from taggers.weights import (
+    Names,
     Weights,
     add_expected,
     add_weights,
     border_hashes,
     empty_table,
     value_hashes,
+    values_of,
 )
 
 Floats = npt.NDArray[np.float64]
@@ -44,6 +48,10 @@ class TrainingSet:
         The values of each word's features; the last two rows are the begin and the end.
     hashes : ndarray of uint64, shape (V,)
         Of the values.
+    names : Names
+        The values, such as ``lower=dr``.
+    seen : ndarray of int32, shape (V,)
+        Documents in which each value occurs.
     state : Pairs
         Of values and labels: a weight each. Documents with unknown labels are not counted.
     transition : ndarray of float64, shape (L, L)
@@ -58,6 +66,8 @@ class TrainingSet:
     weights: Floats
     codes: Codes
     hashes: Hashes
+    names: Names
+    seen: npt.NDArray[np.int32]
     state: Pairs
     transition: Floats
     offsets: int
@@ -83,7 +93,8 @@ class TrainingSet:
         rank = np.empty(len(types), np.int32)
         rank[order] = np.arange(len(types), dtype=np.int32)
         words = rank[words]
-        codes, hashes = _coded(value_hashes([types[word] for word in order.tolist()], features))
+        values = values_of([types[word] for word in order.tolist()], features)
+        codes, hashes, names = _coded(values, features)
         counted = np.where(partial(documents, tags), 0.0, weights)
         by_word = pairs_of_words(words, documents, tags, counted, len(types), offsets, labels)
         by_value = pairs_of_values(by_word, codes, len(hashes), offsets, labels)
@@ -94,6 +105,8 @@ class TrainingSet:
             weights,
             codes,
             hashes,
+            names,
+            seen_in(words, documents, codes, len(hashes)),
             by_value.at_least(min_frequency),
             transitions(documents, tags, counted, labels),
             offsets,
@@ -107,6 +120,8 @@ class TrainingSet:
             self.labels,
             self.offsets,
             self.hashes,
+            self.names,
+            self.seen,
             self.state.begins,
             self.state.labels,
             x[:number],
@@ -114,19 +129,20 @@ class TrainingSet:
         )
 
 
-def _coded(hashes: npt.NDArray[np.uint64]) -> tuple[Codes, Hashes]:
+def _coded(values: Sequence[Sequence[str]], features: Sequence[str]) -> tuple[Codes, Hashes, Names]:
     """Give the values of every feature numbers, and add the begin and the end of documents."""
-    types, features = hashes.shape
-    codes = np.full((types + 2, features + 1), -1, np.int32)
-    distinct = []
-    number = 0
-    for column in range(features):
-        values, inverse = np.unique(hashes[:, column], return_inverse=True)
-        codes[:types, column] = inverse.reshape(-1) + number
-        distinct.append(values)
-        number += len(values)
-    codes[types:, features] = number + np.arange(2)
-    return codes, np.concatenate([*distinct, border_hashes()])
+    hashes = value_hashes(values, features)
+    types = len(hashes)
+    codes = np.full((types + 2, len(features) + 1), -1, np.int32)
+    distinct: list[Hashes] = []
+    names: list[str] = []
+    for column, name in enumerate(features):
+        found, first, inverse = np.unique(hashes[:, column], return_index=True, return_inverse=True)
+        codes[:types, column] = inverse.reshape(-1) + len(names)
+        distinct.append(found)
+        names += [f"{name}={values[column][index]}" for index in first.tolist()]
+    codes[types:, len(features)] = len(names) + np.arange(2)
+    return codes, np.concatenate([*distinct, border_hashes()]), Names.of([*names, BEGIN, END])
 
 
 def partial(documents: Indices, tags: npt.NDArray[np.int16]) -> npt.NDArray[np.bool_]:

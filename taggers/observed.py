@@ -228,3 +228,31 @@ def transitions(
     owners = np.repeat(weights, np.diff(documents))[1:][follows]
     np.add.at(counts, (tags[:-1][follows], tags[1:][follows]), owners)
     return counts
+
+
+def seen_in(
+    words: npt.NDArray[np.int32],
+    documents: Indices,
+    codes: npt.NDArray[np.int32],
+    values: int,
+) -> npt.NDArray[np.int32]:
+    """Count the documents in which each value of a feature occurs, shape (values,).
+
+    The last two values, the begin and the end, are in every document that has tokens.
+    """
+    seen = np.zeros(values, np.int32)
+    _count_documents(words, documents, codes, np.full(values, -1, np.int64), seen)
+    seen[-2:] = np.count_nonzero(np.diff(documents))
+    return seen
+
+
+@compiled
+def _count_documents(
+    words: Array, documents: Array, codes: Array, last: Array, seen: Array
+) -> None:
+    for owner in range(len(documents) - 1):
+        for token in range(documents[owner], documents[owner + 1]):
+            for code in codes[words[token]]:
+                if code >= 0 and last[code] != owner:
+                    last[code] = owner
+                    seen[code] += 1

@@ -87,6 +87,10 @@ class Tagger(Protocol):
     labels: tuple[str, ...]
     training: Training | None
 
+    def prepare(self, tell: Callable[[], None]) -> None:
+        """Do what only the first use on a machine takes; `tell` is called before it takes long."""
+        ...
+
     def fit(
         self,
         train: Batch,

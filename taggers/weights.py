@@ -6,6 +6,7 @@ around it is added up once for each word type, and gathered for each token.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -20,7 +21,51 @@ from taggers.vocabulary import Hashes, hashed
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
 
-_BORDER = "border"  # the feature of the places before and after a document
+BORDER = "border"  # the feature of the places before and after a document
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Names:
+    """Many strings in two arrays.
+
+    Parameters
+    ----------
+    text : ndarray of uint8
+        All of them, one after the other, as UTF-8.
+    ends : ndarray of int64, shape (V,)
+        Where each ends; empty where there are none.
+    """
+
+    text: npt.NDArray[np.uint8]
+    ends: Indices
+
+    @classmethod
+    def of(cls, strings: Sequence[str]) -> Names:
+        """Put strings together."""
+        encoded = [each.encode("utf-8", "surrogatepass") for each in strings]
+        ends = np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)))
+        return cls(np.frombuffer(b"".join(encoded), np.uint8), ends)
+
+    def __len__(self) -> int:
+        """Give the number of strings."""
+        return len(self.ends)
+
+    def strings(self) -> list[str]:
+        """Give all strings."""
+        data = self.text.tobytes()
+        bounds = [0, *self.ends.tolist()]
+        return [data[a:b].decode("utf-8", "surrogatepass") for a, b in itertools.pairwise(bounds)]
+
+    def take(self, kept: npt.NDArray[np.bool_]) -> Names:
+        """Give some of the strings; none where there are none."""
+        if not len(self):
+            return self
+        lengths = np.diff(self.ends, prepend=0)
+        return Names(self.text[np.repeat(kept, lengths)], np.cumsum(lengths[kept]))
+
+
+#: No strings.
+NAMELESS = Names(np.zeros(0, np.uint8), np.zeros(0, np.int64))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,6 +80,10 @@ class Weights:
         How many words around a token are looked at, itself among them: odd.
     hashes : ndarray of uint64, shape (V,)
         The values of all features.
+    names : Names
+        What they are, such as ``lower=dr``; none where a model is not to tell.
+    seen : ndarray of int32, shape (V,)
+        Training documents in which each value occurs.
     begins : ndarray of int64, shape (V * offsets + 1,)
         State weights ``begins[v * offsets + o]`` to the next are of value v at offset o.
     state_labels : ndarray of int16, shape (K,)
@@ -48,6 +97,8 @@ class Weights:
     labels: int
     offsets: int
     hashes: Hashes
+    names: Names
+    seen: npt.NDArray[np.int32]
     begins: Indices
     state_labels: npt.NDArray[np.int16]
     state: Floats
@@ -55,6 +106,7 @@ class Weights:
 
 
 def sorted_weights(
+    names: Sequence[str],
     hashes: Hashes,
     places: Indices,
     labels: Indices,
@@ -67,8 +119,10 @@ def sorted_weights(
 
     Parameters
     ----------
+    names : sequence of str, length K
+        The value of each weight, such as ``lower=dr``.
     hashes : ndarray of uint64, shape (K,)
-        The value of each weight.
+        Its hash.
     places, labels : ndarray of int64, shape (K,)
         The offset, counted from 0, and the label of each.
     state : ndarray of float64, shape (K,)
@@ -76,7 +130,7 @@ def sorted_weights(
     transition, offsets
         As in `Weights`.
     """
-    values, codes = np.unique(hashes, return_inverse=True)
+    values, first, codes = np.unique(hashes, return_index=True, return_inverse=True)
     rows = codes.reshape(-1) * offsets + places
     order = np.lexsort((labels, rows))
     held = np.bincount(rows, minlength=len(values) * offsets)
@@ -84,6 +138,8 @@ def sorted_weights(
         len(transition),
         offsets,
         values,
+        Names.of([names[index] for index in first.tolist()]),
+        np.zeros(len(values), np.int32),
         np.concatenate([np.zeros(1, np.int64), np.cumsum(held)]),
         labels[order].astype(np.int16),
         state[order],
@@ -91,17 +147,29 @@ def sorted_weights(
     )
 
 
-def pruned(weights: Weights) -> Weights:
-    """Leave out state weights of 0, and values that have no other."""
+def pruned(weights: Weights, values: npt.NDArray[np.bool_] | None = None) -> Weights:
+    """Leave out state weights of 0, and values that have no other.
+
+    Parameters
+    ----------
+    weights : Weights
+        Of a model.
+    values : ndarray of bool, shape (V,), optional
+        Which values to keep; all of them by default.
+    """
     kept = weights.state != 0
+    if values is not None:
+        kept = kept & np.repeat(np.repeat(values, weights.offsets), np.diff(weights.begins))
     before = np.concatenate([np.zeros(1, np.int64), np.cumsum(kept)])
     held = np.diff(before[weights.begins]).reshape(-1, weights.offsets)
-    values = held.any(axis=1)
+    some: npt.NDArray[np.bool_] = np.asarray(held.any(axis=1))
     return Weights(
         weights.labels,
         weights.offsets,
-        weights.hashes[values],
-        np.concatenate([np.zeros(1, np.int64), np.cumsum(held[values])]),
+        weights.hashes[some],
+        weights.names.take(some),
+        weights.seen[some],
+        np.concatenate([np.zeros(1, np.int64), np.cumsum(held[some])]),
         weights.state_labels[kept],
         weights.state[kept],
         weights.transition,
@@ -152,23 +220,33 @@ def carry_over(
                         weights[pair] = old_weights[candidate]
 
 
-def value_hashes(types: Sequence[str], features: Sequence[str]) -> Hashes:
-    """Hash the value that each feature has for each word.
+def values_of(types: Sequence[str], features: Sequence[str]) -> list[list[str]]:
+    """Compute the value that each feature has for each word."""
+    words = Words(types)
+    return [feature(name)(words) for name in features]
+
+
+def value_hashes(values: Sequence[Sequence[str]], features: Sequence[str]) -> Hashes:
+    """Hash values.
+
+    Parameters
+    ----------
+    values : sequence of sequence of str
+        Of each feature, the value of each word.
+    features : sequence of str
+        Their names.
 
     Returns
     -------
-    ndarray of uint64, shape (len(types), len(features))
+    ndarray of uint64, shape (words, features)
     """
-    words = Words(types)
-    found = np.empty((len(types), len(features)), np.uint64)
-    for column, name in enumerate(features):
-        found[:, column] = hashed(name, feature(name)(words))
-    return found
+    columns = [hashed(name, column) for name, column in zip(features, values, strict=True)]
+    return np.stack(columns, axis=1)
 
 
 def border_hashes() -> Hashes:
     """Hash the places before and after a document, as if they were words of one feature."""
-    return hashed(_BORDER, [BEGIN, END])
+    return hashed(BORDER, [BEGIN, END])
 
 
 @compiled

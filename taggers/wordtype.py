@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from corpus.batch import Batch
 from taggers import lattice
-from taggers.compiled import one_thread
+from taggers.compiled import one_thread, telling
 from taggers.crfsuite_file import read_crfsuite, weights_of
 from taggers.decoding import Decoded, Decoder
 from taggers.lbfgs import minimise
@@ -20,6 +22,8 @@ from taggers.likelihood import Likelihood, TrainingSet
 from taggers.tagger import Detail, Progress, Training, TrainingError
 from taggers.vocabulary import Vocabulary
 from taggers.weights import (
+    NAMELESS,
+    Names,
     Weights,
     add_weights,
     border_hashes,
@@ -27,6 +31,7 @@ from taggers.weights import (
     empty_table,
     pruned,
     value_hashes,
+    values_of,
 )
 
 if TYPE_CHECKING:
@@ -67,6 +72,7 @@ class WordTypeEngine:
         kind: np.dtype[Any] = np.dtype(real)
         if not lattice.safe(weights.transition, kind):
             kind = np.dtype(np.float64)
+        self._real = kind
         self._scores = WordScores(weights, self.features, kind)
 
     @classmethod
@@ -106,7 +112,7 @@ class WordTypeEngine:
         training_set = TrainingSet.of(
             train.words,
             train.types,
-            train.documents,
+            train.documents.copy(),
             number[train.tags],
             np.ones(len(train)) if train.weights is None else train.weights.astype(np.float64),
             features=options.features,
@@ -137,6 +143,15 @@ class WordTypeEngine:
         decoder = Decoder(self._scores.table, self.weights.transition, begin=0, end=1)
         return decoder.decode(rows[batch.words], batch.documents, detail=detail, progress=progress)
 
+    def reduced(self, rare: int, nameless: bool) -> WordTypeEngine:
+        """Leave out values that fewer than `rare` training documents have, and their names."""
+        weights = self.weights
+        if rare > 1:
+            weights = pruned(weights, np.asarray(weights.seen >= rare))
+        if nameless:
+            weights = replace(weights, names=NAMELESS)
+        return WordTypeEngine(self.features, self.labels, weights, self._real)
+
     @classmethod
     def of_crfsuite(cls, model: bytes, labels: tuple[str, ...]) -> Self:
         """Take over a model of the engine "crfsuite", whose labels are numbers of `labels`."""
@@ -146,20 +161,28 @@ class WordTypeEngine:
 
     def files(self) -> dict[str, bytes]:
         """Give the content of the model's files: arrays as NumPy writes them."""
-        return {f"{name}.npy": _written(getattr(self.weights, name)) for name in _ARRAYS}
+        arrays = {name: getattr(self.weights, name) for name in _ARRAYS}
+        arrays |= {"names": self.weights.names.text, "name_ends": self.weights.names.ends}
+        return {f"{name}.npy": _written(array) for name, array in arrays.items()}
 
     @classmethod
     def of_files(cls, folder: Path, labels: tuple[str, ...], options: CRFOptions) -> Self:
         """Read what `files` gave."""
-        arrays = {
-            name: np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
-            for name in _ARRAYS
-        }
-        weights = Weights(len(labels), 2 * options.window + 1, **arrays)
+
+        def read(name: str) -> npt.NDArray[Any]:
+            # "c" maps as "r" does, but is of the type that functions are compiled for already.
+            array: npt.NDArray[Any] = np.load(
+                folder / f"{name}.npy", mmap_mode="c", allow_pickle=False
+            )
+            return array
+
+        names = Names(read("names"), read("name_ends"))
+        arrays = {name: read(name) for name in _ARRAYS}
+        weights = Weights(len(labels), 2 * options.window + 1, names=names, **arrays)
         return cls(options.features, labels, weights, REALS[options.precision])
 
 
-_ARRAYS = ("hashes", "begins", "state_labels", "state", "transition")
+_ARRAYS = ("hashes", "seen", "begins", "state_labels", "state", "transition")
 
 
 def _written(array: npt.NDArray[np.generic]) -> bytes:
@@ -239,7 +262,7 @@ class WordScores:
             words = [types[index] for index in new.tolist()]
             used = len(self._index) + 2
             self._grow(used + len(new))
-            hashes = value_hashes(words, self._features)
+            hashes = value_hashes(values_of(words, self._features), self._features)
             codes = self._vocabulary.codes(hashes.reshape(-1)).reshape(hashes.shape)
             self._add(codes, self._rows[used : used + len(new)])
             numbers = range(used, used + len(new))
@@ -263,3 +286,21 @@ class WordScores:
     def _add(self, codes: npt.NDArray[np.int32], table: lattice.Reals) -> None:
         weights = self._weights
         add_weights(codes, weights.begins, weights.state_labels, weights.state, table)
+
+
+def prepare(options: CRFOptions, tell: Callable[[], None]) -> None:
+    """Compile what the engine needs, if that was not done before; tell if it has to be done.
+
+    Afterwards other processes find it compiled.
+    """
+    strings = pa.array(["a"], pa.large_string())
+    offsets = np.zeros(2, np.int32)
+    tags = np.array([0, 1], np.int16)
+    batch = Batch(
+        strings, strings, strings, ("a", "b"), np.array([0, 1], np.int32), offsets, offsets + 1,
+        np.array([0, 2], np.int64), tags, ("O", "B-A"),
+    )  # fmt: skip
+    with telling(tell):
+        engine, _ = WordTypeEngine.trained(batch, replace(options, max_iterations=1))
+        WordTypeEngine.trained(batch, replace(options, max_iterations=1), start=engine)
+        engine.decode(batch, detail="token")

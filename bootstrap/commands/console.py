@@ -56,6 +56,11 @@ def write_file(path: Path, data: bytes) -> None:
         raise InputError(f"{shown(path)} cannot be written: {error.strerror}") from None
 
 
+def tell_of_compiling() -> None:
+    """Say why the first use on a machine takes longer."""
+    messages.print("compiling the CRF for this machine, which is done once: some ten seconds")
+
+
 def report_problems(problems: Problems) -> None:
     """Say what could not be used as it stood."""
     warn(problems.lines())

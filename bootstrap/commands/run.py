@@ -8,7 +8,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from bootstrap.commands.console import messages, output, report_problems, say, warn
+from bootstrap.commands.console import (
+    messages,
+    output,
+    report_problems,
+    say,
+    tell_of_compiling,
+    warn,
+)
 from bootstrap.configuration import Configuration, load_configuration
 from bootstrap.display import RunDisplay, class_table
 from bootstrap.loop import STOPPED
@@ -17,7 +24,7 @@ from bootstrap.running import carry_out, default_jobs, opened_run
 from bootstrap.runs import Run
 from corpus.errors import InputError, shown
 from corpus.tags import classes_of
-from taggers import TrainingError
+from taggers import TrainingError, make_tagger
 
 #: More classes than these do not fit into the live table.
 _SHOWN_CLASSES = 3
@@ -48,6 +55,7 @@ def do_run(configuration: Configuration, folder: Path, *, resume: bool, jobs: in
             return run
         _warn_of_notes(notes)
         try:
+            make_tagger(configuration.kind, configuration.tagger).prepare(tell_of_compiling)
             _show(run, configuration, notes, jobs or default_jobs())
         except KeyboardInterrupt:
             closed = len(run.metrics())

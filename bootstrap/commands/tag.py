@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from bootstrap.commands.console import ProgressLine, report_problems, say
+from bootstrap.commands.console import ProgressLine, report_problems, say, tell_of_compiling
 from bootstrap.commands.convert import columns_of, problems_of, written_lines
 from bootstrap.running import default_jobs
 from bootstrap.tagging import tag_corpus
@@ -25,6 +25,7 @@ def main(options: argparse.Namespace) -> None:
             problems=problems,
             jobs=options.jobs or default_jobs(),
             report=line.report,
+            tell=tell_of_compiling,
         )
     report_problems(problems)
     say(written_lines(written, options.target))

@@ -61,8 +61,8 @@ def test_an_empty_file_is_all_defaults(file: Path) -> None:
 
 
 def test_the_defaults_are_those_of_the_paper() -> None:
-    assert LoopOptions() == LoopOptions(20, 50_000, 3, 0.0, "accumulate", 0)
-    assert SelectOptions() == SelectOptions(0.85, "probability", 5000, True)
+    assert LoopOptions() == LoopOptions(20, 50_000, 3, 0.0, "accumulate", True, 1.0, 0)
+    assert SelectOptions() == SelectOptions(0.85, "document", "probability", 5000, True)
 
 
 def test_the_template_is_all_defaults_and_names_every_setting(file: Path) -> None:

@@ -44,6 +44,7 @@ class Script:
     name_at: Any = 0
     trained: list[Batch] = field(default_factory=list)
     states: list[dict[str, Any]] = field(default_factory=list)
+    started: list[int | None] = field(default_factory=list)
 
 
 class Actor:
@@ -56,19 +57,30 @@ class Actor:
         self.script = script
         self.number = number
 
+    def prepare(self, tell: Any) -> None: ...
+
     def fit(
         self,
         train: Batch,
         validation: Batch | None = None,
         *,
+        start: Any = None,
         rng: np.random.Generator,
         progress: Any = None,
     ) -> Self:
+        self.script.started.append(None if start is None else start.number)
         self.script.trained.append(train)
         self.script.states.append(rng.bit_generator.state)
         return self
 
-    def tag(self, batch: Batch, *, measure: str = "probability", progress: Any = None) -> Tagging:
+    def tag(
+        self,
+        batch: Batch,
+        *,
+        measure: str = "probability",
+        detail: str = "document",
+        progress: Any = None,
+    ) -> Tagging:
         tags, confidence = np.zeros(len(batch.words), np.int16), np.ones(len(batch))
         names = batch.ids.to_pylist()
         for row, name in enumerate(names):

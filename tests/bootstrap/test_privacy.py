@@ -94,7 +94,7 @@ def test_of_a_run_only_the_models_and_what_was_selected_hold_it(secret: Secret) 
     # Iteration 0 selects nothing.
     numbers = range(len(list((secret.run / "iterations").iterdir())))
     assert holds == {
-        *(f"iterations/{number:03d}/model/crf.crfsuite" for number in numbers),
+        *(f"iterations/{number:03d}/model/names.npy" for number in numbers),
         *(f"iterations/{number:03d}/selected.parquet" for number in numbers if number),
     }
 

@@ -46,7 +46,18 @@ def test_everything_in_a_run_folder_is_private(finished: Path) -> None:
 
 def test_a_run_folder_holds_what_it_should_and_no_more(finished: Path) -> None:
     names = {path.relative_to(finished).as_posix() for path in finished.rglob("*")}
-    model = {"model", "model/crf.crfsuite", "model/model.json", "model/unit.json"}
+    arrays = (
+        "hashes",
+        "begins",
+        "state_labels",
+        "state",
+        "transition",
+        "names",
+        "name_ends",
+        "seen",
+    )
+    model = {"model", "model/model.json", "model/unit.json"}
+    model |= {f"model/{name}.npy" for name in arrays}
     whole = {"metrics.json", "selected.parquet", *model}
     folders = [f"iterations/{number:03d}" for number in range(4)]
     assert names == {
@@ -417,7 +428,7 @@ def test_zero_iterations_are_a_supervised_fit(
     assert run_with(number=50, settings=("loop.iterations=0",)).code == 0
     rows = Run(tmp_path / "run").metrics()
     assert [row["stopped"] for row in rows] == ["maximum"]
-    model = "iterations/000/model/crf.crfsuite"
+    model = "iterations/000/model/state.npy"
     assert (tmp_path / "run" / model).read_bytes() == (finished / model).read_bytes()
 
 

@@ -289,6 +289,7 @@ def test_what_was_selected_says_when_and_how_sure(tmp_path: Path, selected: list
         "group": "p1",
         "iteration": 1,
         "confidence": 0.85,
+        "open": [],
     }
     assert (rows[1]["label"], rows[1]["group"], rows[1]["iteration"]) == ([], None, 1)
 

@@ -8,6 +8,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
 from typing import Any
@@ -156,7 +157,7 @@ def test_a_damaged_model_is_an_error(
     trained: SavedTagger, unlabelled: Batch, tmp_path: Path, jobs: int
 ) -> None:
     trained.save(tmp_path / "copy")
-    model = tmp_path / "copy" / "crf.crfsuite"
+    model = tmp_path / "copy" / "state.npy"
     model.write_bytes(model.read_bytes()[:-1])
     with pytest.raises(InputError, match=r"crf\.crfsuite is damaged"):
         SavedTagger.load(tmp_path / "copy", jobs=jobs)
@@ -164,7 +165,10 @@ def test_a_damaged_model_is_an_error(
 
 def test_an_error_of_training_is_raised_here(unlabelled: Batch, tmp_path: Path) -> None:
     tagger = SavedTagger(tmp_path / "model", "crf", OPTIONS)
+    crfsuite = SavedTagger(tmp_path / "model", "crf", replace(OPTIONS, engine="crfsuite"))
     with pytest.raises(ValueError, match="needs every tag"):
+        crfsuite.fit(unlabelled, rng=np.random.default_rng(0))
+    with pytest.raises(TrainingError, match="not one token whose tag is known"):
         tagger.fit(unlabelled, rng=np.random.default_rng(0))
     nothing = make_batch([Document("a", " ")], labelled=True)
     with pytest.raises(TrainingError, match="not one token"):

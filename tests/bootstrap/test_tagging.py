@@ -284,13 +284,13 @@ def test_a_model_file_cut_short_is_refused(
     copied: Path, project: Path, tmp_path: Path, command: Command
 ) -> None:
     model = find_model(copied)
-    data = (model / "crf.crfsuite").read_bytes()
+    data = (model / "state.npy").read_bytes()
     for content in (b"", data[:100], data[:-1], data + b"x"):
-        (model / "crf.crfsuite").write_bytes(content)
+        (model / "state.npy").write_bytes(content)
         done = command("tag", copied, project / "seed.jsonl", tmp_path / "out.jsonl")
         assert done.code == 2
-        assert "crf.crfsuite is damaged: it is not the file that was saved" in done.err
-    (model / "crf.crfsuite").write_bytes(data)
+        assert "state.npy is damaged: it is not the file that was saved" in done.err
+    (model / "state.npy").write_bytes(data)
     text = (model / "model.json").read_text()
     for description in ("", text[:90], "[]", '{"kind": "hmm"}', '{"kind": "crf"}'):
         (model / "model.json").write_text(description)

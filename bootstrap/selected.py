@@ -1,0 +1,84 @@
+"""What an iteration selected as a table: ``selected.parquet`` of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from bootstrap.loop import Selected
+from corpus.batch import Batch, make_batch
+from corpus.document import Document, Span
+from corpus.tags import UNKNOWN
+
+_LABEL = pa.struct([("start", pa.int64()), ("end", pa.int64()), ("label", pa.large_string())])
+_PART = pa.struct([("start", pa.int64()), ("end", pa.int64())])
+_SELECTED = pa.schema(
+    [
+        ("id", pa.large_string()),
+        ("text", pa.large_string()),
+        ("label", pa.large_list(_LABEL)),
+        ("group", pa.large_string()),
+        ("iteration", pa.int32()),
+        ("confidence", pa.float64()),
+        ("open", pa.large_list(_PART)),  # parts of the text whose tags are not known
+    ]
+)
+
+
+def table_of(selected: Selected | None, iteration: int) -> pa.Table:
+    """Write what an iteration selected as a table."""
+    if selected is None:
+        return _SELECTED.empty_table()
+    batch = selected.batch
+    spans = [
+        [{"start": span.start, "end": span.end, "label": span.label} for span in found]
+        for found in batch.spans()
+    ]
+    columns = [
+        batch.ids,
+        batch.texts,
+        pa.array(spans, _SELECTED.field("label").type),
+        batch.groups,
+        pa.array([iteration] * len(batch), pa.int32()),
+        pa.array(selected.confidence),
+        pa.array(_open_parts(batch), _SELECTED.field("open").type),
+    ]
+    return pa.table(columns, schema=_SELECTED)
+
+
+def selected_of(table: pa.Table, classes: Sequence[str]) -> Selected:
+    """Read what `table_of` wrote, for a tagger of these classes."""
+    documents = [
+        Document(row["id"], row["text"], tuple(Span(**span) for span in row["label"]), row["group"])
+        for row in table.to_pylist()
+    ]
+    batch = make_batch(documents, labelled=True, classes=classes)
+    return Selected(_opened(batch, table["open"].to_pylist()), table["confidence"].to_numpy())
+
+
+def _opened(batch: Batch, parts: Sequence[Sequence[Mapping[str, int]]]) -> Batch:
+    """Make the tags of some parts of each document unknown."""
+    tags = batch.tags.copy()
+    for row, document in enumerate(parts):
+        first, last = batch.documents[row : row + 2]
+        for part in document:
+            inside = batch.starts[first:last] >= part["start"]
+            tags[first:last][inside & (batch.ends[first:last] <= part["end"])] = UNKNOWN
+    return batch.with_tags(tags, batch.labels)
+
+
+def _open_parts(batch: Batch) -> list[list[dict[str, int]]]:
+    """Give the parts of each document whose tags are unknown."""
+    parts: list[list[dict[str, int]]] = [[] for _ in range(len(batch))]
+    unknown = batch.tags == UNKNOWN
+    before = np.concatenate([[False], unknown[:-1]])
+    before[batch.documents[:-1][batch.lengths > 0]] = False
+    after = np.concatenate([unknown[1:], [False]])
+    after[batch.documents[1:][batch.lengths > 0] - 1] = False
+    first, last = np.flatnonzero(unknown & ~before), np.flatnonzero(unknown & ~after)
+    owners = np.searchsorted(batch.documents, first, side="right") - 1
+    for owner, start, end in zip(owners, batch.starts[first], batch.ends[last], strict=True):
+        parts[owner].append({"start": int(start), "end": int(end)})
+    return parts
