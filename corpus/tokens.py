@@ -28,8 +28,11 @@ _WORD = rf"(?:(?:[{_UPPER}]|{_MARK})++|{_LETTER}){_LETTER}*+(?:{_MARK}++{_LETTER
 _FOREIGN_IDENTITY = r"[XYZ]\d{7}[A-Za-z](?!\w)"
 _NUMBER = r"\d++(?:(?<=\d{7})[A-Za-z](?!\w))?"
 
-#: Matches a gap or a token at every place of every text. The quantifiers are possessive for speed.
-TOKEN = re.compile("|".join([_GAP, _CLITIC, _FOREIGN_IDENTITY, _WORD, _NUMBER, r"[^\w\s]", "_"]))
+#: Matches a gap, or a token with the space after it, at every place of every text. The quantifiers
+#: are possessive for speed, and the space is matched along since most gaps are one.
+TOKEN = re.compile(
+    rf"(?:{_CLITIC}|{_FOREIGN_IDENTITY}|{_WORD}|{_NUMBER}) ?+|{_GAP}|(?:[^\w\s]|_) ?+"
+)
 _GAP_ONLY = re.compile(_GAP)
 
 #: Characters that go through the expression at a time; bounds the strings alive at once.
@@ -72,18 +75,48 @@ def tokenize(texts: Sequence[str]) -> Tokens:
     Tokens
         The same tokens for a text whatever stands beside it.
     """
-    index: dict[str, int] = {}
-    gaps: list[bool] = []
-    chunks = [_tokenize_chunk(chunk, index, gaps) for chunk in _chunks(texts)]
-    types, words = _drop_gaps(index, _joined([chunk[0] for chunk in chunks]))
+    matches = _Matches()
+    chunks = [_tokenize_chunk(chunk, matches) for chunk in _chunks(texts)]
     counts = [np.zeros(1, np.int64), *(chunk[3] for chunk in chunks)]
     return Tokens(
-        types=types,
-        words=words,
+        types=tuple(matches.types),
+        words=_joined([chunk[0] for chunk in chunks]),
         starts=_joined([chunk[1] for chunk in chunks]),
         ends=_joined([chunk[2] for chunk in chunks]),
         documents=np.cumsum(np.concatenate(counts), dtype=np.int64),
     )
+
+
+class _Matches(dict[str, int]):
+    """Numbers the strings that the expression matches, and knows what each is."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.types: dict[str, int] = {}  # words, by their numbers
+        self._new: list[tuple[int, int, int]] = []
+        self._rows = np.zeros((0, 3), np.int32)
+
+    def __missing__(self, match: str) -> int:
+        """Give a string that is looked up for the first time its number."""
+        if not match[0].isalnum() and _GAP_ONLY.fullmatch(match):
+            self._new.append((-1, 0, len(match)))
+        else:
+            word = match[:-1] if match[-1] == " " else match
+            number = self.types.setdefault(word, len(self.types))
+            self._new.append((number, len(word), len(match)))
+        self[match] = number = len(self)
+        return number
+
+    def look_up(self, matches: list[str]) -> npt.NDArray[np.int32]:
+        """Give the word of each match, its length and that of the match, shape (M, 3).
+
+        A gap has the word -1.
+        """
+        numbers = np.fromiter(map(self.__getitem__, matches), np.int64, len(matches))
+        if self._new:
+            self._rows = np.concatenate([self._rows, np.array(self._new, np.int32)])
+            self._new = []
+        return self._rows[numbers]
 
 
 def _chunks(texts: Iterable[str]) -> Iterator[list[str]]:
@@ -104,21 +137,15 @@ _Chunk = tuple[
 ]
 
 
-def _tokenize_chunk(texts: list[str], index: dict[str, int], gaps: list[bool]) -> _Chunk:
-    """Give words (of an `index` that still numbers the gaps), starts, ends, tokens per text."""
+def _tokenize_chunk(texts: list[str], matches: _Matches) -> _Chunk:
+    """Give words, starts, ends and tokens per text."""
     # The expression matches everywhere, so the lengths of the matches give every offset and no
     # match object is made. A line end is a gap: no token reaches from one text into the next.
-    matches = TOKEN.findall("\n".join(texts))
-    for match in dict.fromkeys(matches):
-        if match not in index:
-            index[match] = len(index)
-            gaps.append(_GAP_ONLY.fullmatch(match) is not None)
-    words = np.fromiter(map(index.__getitem__, matches), np.int32, len(matches))
-    lengths = np.fromiter(map(len, matches), np.int64, len(matches))
-    ends = np.cumsum(lengths)
-    is_token = ~np.array(gaps, bool)[words]
-    words, ends, lengths = words[is_token], ends[is_token], lengths[is_token]
-    starts = ends - lengths
+    found = matches.look_up(TOKEN.findall("\n".join(texts)))
+    begins = np.cumsum(found[:, 2], dtype=np.int64) - found[:, 2]
+    is_token = found[:, 0] >= 0
+    words, lengths, starts = found[is_token, 0], found[is_token, 1], begins[is_token]
+    ends = starts + lengths
 
     text_ends = np.cumsum(np.fromiter((len(text) + 1 for text in texts), np.int64, len(texts)))
     boundaries = np.searchsorted(starts, text_ends)
@@ -130,17 +157,6 @@ def _tokenize_chunk(texts: list[str], index: dict[str, int], gaps: list[bool]) -
         (ends - origins).astype(np.int32),
         counts.astype(np.int64),
     )
-
-
-def _drop_gaps(
-    index: dict[str, int], words: npt.NDArray[np.int32]
-) -> tuple[tuple[str, ...], npt.NDArray[np.int32]]:
-    """Leave the gaps out of the types and number those anew."""
-    used = np.zeros(len(index), bool)
-    used[words] = True
-    renumbered = np.cumsum(used, dtype=np.int32) - np.int32(1)
-    types = tuple(word for word, position in index.items() if used[position])
-    return types, renumbered[words].astype(np.int32)
 
 
 def _joined(arrays: list[npt.NDArray[np.int32]]) -> npt.NDArray[np.int32]:

@@ -159,7 +159,7 @@ def test_a_damaged_model_is_an_error(
     trained.save(tmp_path / "copy")
     model = tmp_path / "copy" / "state.npy"
     model.write_bytes(model.read_bytes()[:-1])
-    with pytest.raises(InputError, match=r"crf\.crfsuite is damaged"):
+    with pytest.raises(InputError, match=r"state\.npy is damaged"):
         SavedTagger.load(tmp_path / "copy", jobs=jobs)
 
 

@@ -1,0 +1,232 @@
+"""Speed and memory of the CRF engines, side by side: the tables of docs/performance.md.
+
+Notes are lines of MEDDOCAN's training split, drawn again and again, in which one word in twenty
+is replaced by one that no model has met. Both engines take turns on the same notes; python-crfsuite
+gets the attributes of each word from memory, which is its fastest route.
+
+    python benchmarks/crf.py tag              # one core; 42 and 5 labels
+    python benchmarks/crf.py train            # 10,311 lines, an evaluation of the objective
+    python benchmarks/crf.py train --notes 200000
+    python benchmarks/crf.py warm             # a warm start after 10 % more notes
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from meddocan import MERGED, lines_of
+
+from corpus.batch import Batch, make_batch
+from corpus.document import Document
+from taggers import CRFOptions, CRFTagger
+from taggers.crfsuite import CRFsuiteEngine
+from taggers.features import WindowAttributes
+from taggers.lbfgs import minimise
+from taggers.likelihood import Likelihood, TrainingSet
+from taggers.wordtype import WordTypeEngine
+
+NOVEL = 0.05
+CLASSES = {42: None, 5: MERGED}
+
+
+def drawn(lines: Sequence[Document], number: int, rng: np.random.Generator) -> list[Document]:
+    """Draw lines with replacement."""
+    picks = rng.integers(0, len(lines), number).tolist()
+    return [replace(lines[pick], id=str(row)) for row, pick in enumerate(picks)]
+
+
+def with_novel_words(notes: Sequence[Document], rng: np.random.Generator) -> list[Document]:
+    """Replace one token in twenty by its letters in another order, which no model has met."""
+    batch = make_batch([replace(note, spans=()) for note in notes], labelled=False)
+    new = rng.random(len(batch.words)) < NOVEL
+    found = []
+    for row, note in enumerate(notes):
+        text, spans, grown, spanned = "", [], 0, iter(note.spans)
+        first, last = batch.documents[row : row + 2]
+        place = 0
+        moves = []
+        for token in (first + np.flatnonzero(new[first:last])).tolist():
+            start, end = int(batch.starts[token]), int(batch.ends[token])
+            letters = np.array([*note.text[start:end], *"aeiou"[: int(rng.integers(1, 5))]])
+            word = "".join(letters[rng.permutation(len(letters))])
+            text += note.text[place:start] + word
+            place = end
+            grown += len(word) - (end - start)
+            moves.append((end, grown))
+        text += note.text[place:]
+        ends = np.array([end for end, _ in moves], int)
+        by = np.array([0, *(grown for _, grown in moves)])
+        spans = [
+            replace(
+                span,
+                start=span.start + int(by[np.searchsorted(ends, span.start, side="right")]),
+                end=span.end + int(by[np.searchsorted(ends, span.end, side="right")]),
+            )
+            for span in spanned
+        ]
+        found.append(replace(note, text=text, spans=tuple(spans)))
+    return found
+
+
+class Race:
+    """Both engines with the same weights, tagging the same notes with their probability."""
+
+    def __init__(self, classes: dict[str, str] | None, number: int) -> None:
+        lines = lines_of("train", classes)
+        rng = np.random.default_rng(0)
+        options = CRFOptions(engine="crfsuite", max_iterations=30)
+        train = make_batch(lines, labelled=True)
+        self.slow, _ = CRFsuiteEngine.trained(train, options)
+        self.notes = with_novel_words(drawn(lines, number, rng), rng)
+        self.batch = make_batch(self.notes, labelled=False)
+        self.few = make_batch(self.notes[:2000], labelled=False)
+        self.names = train.labels
+        self.fresh().decode(self.few)
+
+    def fresh(self) -> WordTypeEngine:
+        """Give an engine that has kept no word."""
+        engine = WordTypeEngine.of_crfsuite(self.slow.model, self.names)
+        return WordTypeEngine(engine.features, engine.labels, engine.weights, np.float32)
+
+    def seconds(self) -> dict[tuple[str, str], float]:
+        """Take the time of one round, in processor seconds a token."""
+        found = {}
+        for name, batch, notes in (
+            ("wordtype", self.batch, self.notes),
+            ("crfsuite", self.few, self.notes[:2000]),
+        ):
+            for source in ("batch", "text"):
+                engine = self.fresh() if name == "wordtype" else self.slow
+                begin = time.process_time()
+                engine.decode(batch if source == "batch" else make_batch(notes, labelled=False))
+                found[name, source] = (time.process_time() - begin) / len(batch.words)
+        return found
+
+
+def tagging(number: int, rounds: int) -> None:
+    """Compare tagging from batches and from text."""
+    print("| labels | from | wordtype, tokens/s | crfsuite, tokens/s | ratio |")
+    print("|---|---|---|---|---|")
+    for labels, classes in CLASSES.items():
+        race = Race(classes, number)
+        found = [race.seconds() for _ in range(rounds)]
+        for source in ("batch", "text"):
+            own, other = (
+                1 / float(np.median([seconds[name, source] for seconds in found]))
+                for name in ("wordtype", "crfsuite")
+            )
+            print(f"| {labels} | {source} | {own:,.0f} | {other:,.0f} | {own / other:.1f} |")
+
+
+def training(number: int | None, classes: dict[str, str] | None, precision: str) -> None:
+    """Compare an evaluation of the objective, the preparation before it, and memory."""
+    for engine in ("wordtype", "crfsuite"):
+        command = [sys.executable, __file__, "one", engine, "--notes", str(number or 0)]
+        command += ["--precision", precision, *(["--merged"] if classes else [])]
+        print(
+            subprocess.run(command, check=True, capture_output=True, text=True).stdout,
+            end="",
+            flush=True,
+        )
+
+
+def one_training(engine: str, number: int, classes: dict[str, str] | None, precision: str) -> None:
+    """Train with one engine in this process and print what it took."""
+    lines = lines_of("train", classes)
+    rng = np.random.default_rng(0)
+    notes = with_novel_words(drawn(lines, number, rng), rng) if number else lines
+    batch = make_batch(notes, labelled=True)
+    del lines, notes
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    options = CRFOptions(engine=engine, precision=precision)
+    if engine == "wordtype":
+        CRFTagger(options).prepare(lambda: None)
+        prepare, evaluation, value = _own(batch, options)
+    else:
+        prepare, evaluation, value = _crfsuite(batch, options)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    print(
+        f"{engine}: {len(batch):,} notes, {len(batch.words):,} tokens, {len(batch.types):,} types, "
+        f"{len(batch.labels)} labels: preparation {prepare:.2f} s, an evaluation "
+        f"{evaluation:.3f} s, memory {peak / 1e6:.2f} GB ({(peak - before) / 1e6:.2f} GB more than "
+        f"the notes), objective {value:.1f}"
+    )
+
+
+def _own(batch: Batch, options: CRFOptions) -> tuple[float, float, float]:
+    begin = time.process_time()
+    training_set = TrainingSet.of(
+        batch.words, batch.types, batch.documents, batch.tags, np.ones(len(batch)),
+        features=options.features, window=options.window, labels=len(batch.labels),
+    )  # fmt: skip
+    prepared = time.process_time() - begin
+    real = np.float32 if options.precision == "single" else np.float64
+    likelihood = Likelihood(training_set, options.c2, real)
+    begin = time.process_time()
+    minimum = minimise(likelihood, np.zeros(len(likelihood.observed)), most=10)
+    return prepared, (time.process_time() - begin) / minimum.evaluations, minimum.value
+
+
+def _crfsuite(batch: Batch, options: CRFOptions) -> tuple[float, float, float]:
+    begin = time.process_time()
+    number = 0
+    for document in WindowAttributes(options.features, options.window).of_documents(batch):
+        number += len(document)
+    attributes = time.process_time() - begin
+    begin = time.process_time()
+    marks: list[float] = []
+    _, trained = CRFsuiteEngine.trained(
+        batch,
+        replace(options, max_iterations=10),
+        progress=lambda *_: marks.append(time.process_time()),
+    )
+    whole = time.process_time() - begin
+    evaluation = float(np.median(np.diff(marks)))
+    del attributes
+    return whole - evaluation * (trained.iterations + 1), evaluation, trained.loss
+
+
+def warm_start() -> None:
+    """Train again after ten percent more notes, from nothing and from the weights of before."""
+    lines = lines_of("train", None)
+    order = np.random.default_rng(0).permutation(len(lines)).tolist()
+    most = [lines[row] for row in order[: int(len(order) / 1.1)]]
+    options = CRFOptions(max_iterations=1000)
+    rng = np.random.default_rng(0)
+    first = CRFTagger(options).fit(make_batch(most, labelled=True), rng=rng)
+    everything = make_batch([lines[row] for row in order], labelled=True)
+    for name, start in (("cold", None), ("warm", first)):
+        tagger = CRFTagger(options).fit(everything, start=start, rng=rng)
+        print(name, tagger.training)
+
+
+def main() -> None:
+    """Run the benchmark that the command line names."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("what", choices=["tag", "train", "warm", "one"])
+    parser.add_argument("engine", nargs="?")
+    parser.add_argument("--notes", type=int, default=0)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--merged", action="store_true")
+    parser.add_argument("--precision", choices=["single", "double"], default="single")
+    options = parser.parse_args()
+    classes = MERGED if options.merged else None
+    if options.what == "tag":
+        tagging(options.notes or 50_000, options.rounds)
+    elif options.what == "train":
+        training(options.notes, classes, options.precision)
+    elif options.what == "one":
+        one_training(options.engine, options.notes, classes, options.precision)
+    else:
+        warm_start()
+
+
+if __name__ == "__main__":
+    main()
