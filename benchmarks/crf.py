@@ -26,6 +26,7 @@ from meddocan import MERGED, lines_of
 from corpus.batch import Batch, make_batch
 from corpus.document import Document
 from taggers import CRFOptions, CRFTagger
+from taggers.compiled import one_thread
 from taggers.crfsuite import CRFsuiteEngine
 from taggers.features import WindowAttributes
 from taggers.lbfgs import minimise
@@ -170,7 +171,8 @@ def _own(batch: Batch, options: CRFOptions) -> tuple[float, float, float]:
     real = np.float32 if options.precision == "single" else np.float64
     likelihood = Likelihood(training_set, options.c2, real)
     begin = time.process_time()
-    minimum = minimise(likelihood, np.zeros(len(likelihood.observed)), most=10)
+    with one_thread():
+        minimum = minimise(likelihood, np.zeros(len(likelihood.observed)), most=10)
     return prepared, (time.process_time() - begin) / minimum.evaluations, minimum.value
 
 

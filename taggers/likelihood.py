@@ -16,13 +16,11 @@ from taggers.vocabulary import Codes, Hashes
 from taggers.weights import (
     Names,
     Weights,
-    add_expected,
-    add_weights,
     border_hashes,
-    empty_table,
     value_hashes,
     values_of,
 )
+from taggers.wordtable import WordTable
 
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
@@ -138,9 +136,13 @@ def _coded(values: Sequence[Sequence[str]], features: Sequence[str]) -> tuple[Co
     names: list[str] = []
     for column, name in enumerate(features):
         found, first, inverse = np.unique(hashes[:, column], return_index=True, return_inverse=True)
-        codes[:types, column] = inverse.reshape(-1) + len(names)
-        distinct.append(found)
-        names += [f"{name}={values[column][index]}" for index in first.tolist()]
+        # In the order of the words, so that what frequent words need is close together.
+        order = np.argsort(first)
+        rank = np.empty(len(order), np.int32)
+        rank[order] = np.arange(len(order), dtype=np.int32)
+        codes[:types, column] = rank[inverse.reshape(-1)] + len(names)
+        distinct.append(found[order])
+        names += [f"{name}={values[column][index]}" for index in first[order].tolist()]
     codes[types:, len(features)] = len(names) + np.arange(2)
     return codes, np.concatenate([*distinct, border_hashes()]), Names.of([*names, BEGIN, END])
 
@@ -172,25 +174,23 @@ class Likelihood:
     def __init__(self, training: TrainingSet, c2: float, real: npt.DTypeLike) -> None:
         self._training = training
         self._c2 = c2
-        self._table = empty_table(len(training.codes), training.offsets, training.labels, real)
-        self._expected = np.zeros_like(self._table)
+        self._words = WordTable(
+            training.codes, training.state, training.offsets, training.labels, real
+        )
         self._packings = lattice.pack(training.documents, _PACKED)
         unknown = partial(training.documents, training.tags)
         self._known = ~unknown
         self._partial = lattice.pack(training.documents, _PACKED, unknown)
         largest = max((packing.tokens for packing in self._packings), default=0)
-        self._buffers = np.empty((2, largest, self._table.shape[2]), real)
+        self._buffers = np.empty((2, largest, self._words.scores.shape[2]), real)
         self.observed = np.concatenate([training.state.counts, training.transition.reshape(-1)])
 
     def __call__(self, x: Floats) -> tuple[float, Floats]:
         """Give the objective and its gradient at the weights x, shape (K + L * L,)."""
         training = self._training
         weights = training.weights_of(x)
-        state = training.state.begins, training.state.labels
-        self._table[:, :, : training.labels] = 0
-        add_weights(training.codes, *state, weights.state, self._table)
-        self._expected[:] = 0
-        passing = _Pass(weights.transition, self._table.dtype)
+        self._words.fill(weights.state)
+        passing = _Pass(weights.transition, self._words.scores.dtype)
         value = 0.0
         for packing in self._packings:
             value += self._pass(passing, packing, constrained=False)
@@ -198,7 +198,7 @@ class Likelihood:
             value -= self._pass(passing, packing, constrained=True)
         gradient = 2 * self._c2 * x - self.observed
         number = len(training.state.labels)
-        add_expected(training.codes, *state, self._expected, gradient[:number])
+        self._words.collect(gradient[:number])
         gradient[number:] += passing.transitions().reshape(-1)
         return value + self._c2 * float(x @ x), gradient
 
@@ -212,7 +212,7 @@ class Likelihood:
         scores, marginals = self._buffers[:, : packing.tokens]
         where = packing.first, packing.lengths, packing.steps
         borders = len(training.codes) - 2, len(training.codes) - 1
-        lattice.gather(training.words, *where, self._table, *borders, scores)
+        lattice.gather(training.words, *where, self._words.scores, *borders, scores)
         path = np.zeros(len(weights))
         if constrained:
             lattice.constrain(*where, training.tags, training.labels, scores)
@@ -222,7 +222,7 @@ class Likelihood:
             path[~self._known[packing.documents]] = 0.0
         sign = -1.0 if constrained else 1.0
         log_z = passing.expect(packing, scores, marginals, sign * weights)
-        lattice.scatter(training.words, *where, marginals, *borders, self._expected)
+        lattice.scatter(training.words, *where, marginals, *borders, self._words.expected)
         return float(weights @ (log_z - path))
 
 
