@@ -1,16 +1,27 @@
 """Features depend on the word alone, and a window writes them with the offset of the word."""
 
 import unicodedata
+from collections.abc import Sequence
 
+import numpy as np
+import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from corpus.batch import Batch
 from corpus.errors import InputError
 from taggers import features as features_module
-from taggers.features import FEATURES, WindowAttributes, feature
+from taggers.features import FEATURES, WindowAttributes, Words, feature
 
 WORDS = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=12)
+ODD = st.sampled_from("\n\r\0\u2028ΣσςİıßſǅΑ\u0301\u0327\u212b\ud800\udfff٣²Ⅷ\U0001d400")
+ANY = st.text(st.one_of(ODD, st.characters(exclude_categories=[])), max_size=6)
+
+
+def value_of(name: str, word: str) -> str:
+    (value,) = feature(name)(Words([word]))
+    return value
 
 
 @pytest.mark.parametrize(
@@ -68,7 +79,7 @@ WORDS = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_
     ],
 )
 def test_a_feature_says_what_it_should_of_a_telling_word(name: str, word: str, value: str) -> None:
-    assert feature(name)(word) == value
+    assert value_of(name, word) == value
 
 
 @pytest.mark.parametrize(
@@ -82,7 +93,7 @@ def test_a_feature_says_what_it_should_of_a_telling_word(name: str, word: str, v
     ],
 )
 def test_the_lemma_comes_from_the_language_that_knows_the_word(word: str, lemma: str) -> None:
-    assert feature("lemma")(word) == lemma
+    assert value_of("lemma", word) == lemma
 
 
 @pytest.mark.parametrize(
@@ -97,14 +108,14 @@ def test_the_lemma_comes_from_the_language_that_knows_the_word(word: str, lemma:
     ],
 )
 def test_affixes_of_short_words_are_padded(name: str, word: str, value: str) -> None:
-    assert feature(name)(word) == value
+    assert value_of(name, word) == value
 
 
 @given(word=WORDS, length=st.integers(1, 9))
 def test_an_affix_tells_whole_words_from_parts_of_words(word: str, length: int) -> None:
     """A padded affix is that of a whole word; without padding `de` and `del` would be alike."""
     for side in ("prefix", "suffix"):
-        value = feature(f"{side}{length}")(word)
+        value = value_of(f"{side}{length}", word)
         if len(word) < length and " " not in word:
             assert value.strip(" ") == word.lower()
         assert len(value) >= length
@@ -128,8 +139,28 @@ def test_an_unknown_feature_is_an_error_before_any_word_is_seen() -> None:
         WindowAttributes(["form", "colour"], 2)
 
 
-def written(words: list[str], names: list[str], window: int) -> list[list[str]]:
-    rows = WindowAttributes(names, window).of_document(words)
+def batch_of(*documents: Sequence[str]) -> Batch:
+    """Make a batch of words as they are, whatever tokens a text would have."""
+    types = tuple(dict.fromkeys(word for document in documents for word in document))
+    index = {word: row for row, word in enumerate(types)}
+    words = np.array([index[word] for document in documents for word in document], np.int32)
+    strings = pa.array([""] * len(documents), pa.large_string())
+    return Batch(
+        ids=strings,
+        texts=strings,
+        groups=strings,
+        types=types,
+        words=words,
+        starts=np.zeros_like(words),
+        ends=np.zeros_like(words),
+        documents=np.cumsum([0, *map(len, documents)], dtype=np.int64),
+        tags=np.full(len(words), -1, np.int16),
+        labels=(),
+    )
+
+
+def written(words: Sequence[str], names: Sequence[str], window: int) -> list[list[str]]:
+    (rows,) = WindowAttributes(names, window).of_documents(batch_of(words))
     return [[attribute.decode() for attribute in row] for row in rows]
 
 
@@ -172,9 +203,8 @@ NAMES = [*(name for name in FEATURES if name != "lemma"), "lemma", "prefix3", "s
 def test_a_decomposed_accent_equals_a_composed_one(word: str) -> None:
     decomposed = unicodedata.normalize("NFD", word)
     assert decomposed != word  # or this would test nothing
-    attributes = WindowAttributes(NAMES, 2)
-    assert attributes.of_document([decomposed]) == attributes.of_document([word])
-    assert attributes.of_document(["a", decomposed]) == attributes.of_document(["a", word])
+    assert written([decomposed], NAMES, 2) == written([word], NAMES, 2)
+    assert written(["a", decomposed], NAMES, 2) == written(["a", word], NAMES, 2)
 
 
 @given(
@@ -195,38 +225,84 @@ def test_attributes_are_the_features_of_the_neighbours(
                 row.append(f"{offset}:EOS")
             else:
                 word = unicodedata.normalize("NFC", words[place + offset])
-                row += [f"{offset}:{name}={feature(name)(word)}" for name in names]
+                row += [f"{offset}:{name}={value_of(name, word)}" for name in names]
         expected.append(row)
     assert written(words, names, window) == expected
 
 
-@pytest.mark.parametrize("kept", [1, 2, 3, 7])
+def test_documents_do_not_see_each_other() -> None:
+    documents = [["a", "b"], [], ["c"], [], ["b", "a", "c"]]
+    together = WindowAttributes(["form"], 2).of_documents(batch_of(*documents))
+    alone = [written(document, ["form"], 2) for document in documents]
+    assert [[[each.decode() for each in row] for row in rows] for rows in together] == alone
+
+
+@pytest.mark.parametrize("kept", [0, 1, 2, 3, 7])
 def test_how_many_words_are_kept_does_not_change_results(
     monkeypatch: pytest.MonkeyPatch, kept: int
 ) -> None:
-    documents = [list("abcdefa"), list("gab"), list("aaaa"), ["b"], list("abcdefa")]
-    endless = WindowAttributes(["form", "prefix3"], 2)
-    expected = [endless.of_document(words) for words in documents]
-    monkeypatch.setattr(WindowAttributes, "KEPT", kept)
-    limited = WindowAttributes(["form", "prefix3"], 2)
-    assert [limited.of_document(words) for words in documents] == expected
+    batch = batch_of("abcdefa", "gab", "aaaa", "b", "", "abcdefa")
+    attributes = WindowAttributes(["form", "prefix3"], 2)
+    expected = list(attributes.of_documents(batch))
+    monkeypatch.setattr(features_module, "_KEPT", kept)
+    assert list(attributes.of_documents(batch)) == expected
 
 
-def test_a_word_is_worked_on_once_and_what_is_kept_is_bounded(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_word_is_worked_on_once(monkeypatch: pytest.MonkeyPatch) -> None:
     worked_on: list[str] = []
 
-    def counted(word: str) -> str:
-        worked_on.append(word)
-        return word
+    def counted(words: Words) -> list[str]:
+        worked_on.extend(words.forms)
+        return words.forms
 
     monkeypatch.setitem(features_module.FEATURES, "counted", counted)
-    monkeypatch.setattr(WindowAttributes, "KEPT", 3)
-    attributes = WindowAttributes(["counted"], 1)
-    for _ in range(4):
-        attributes.of_document(["a", "b", "a", "c"])
+    monkeypatch.setattr(features_module, "_KEPT", 1)
+    list(WindowAttributes(["counted"], 1).of_documents(batch_of("abac", "bb", "ccab")))
     assert worked_on == ["a", "b", "c"]
-    attributes.of_document(["d", "d", "e"])  # more than are kept: it begins again
-    attributes.of_document(["a"])
-    assert worked_on == ["a", "b", "c", "d", "e", "a"]
+
+
+# Many words at a time
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(words=st.lists(ANY, max_size=8))
+@example(words=[])
+@example(words=[""])
+@example(words=["", ""])
+@example(words=["\n"])
+@example(words=["a\nb", "c"])
+@example(words=["ΟΔΟΣ", "ΟΔΟΣ", "Σ", "ΑΣ.", "Σ"])  # a final sigma, and others
+@example(words=["İSTANBUL", "I", "ı"])  # lower case is longer
+@example(words=["e", "\u0301", "\u0301a"])  # accents that would go with the word before
+@example(words=["\ud800", "\udc00", "\ud800\n\udc00"])  # halves of a character
+@example(words=["\0", "a\0b"])
+def test_words_computed_together_equal_words_computed_alone(name: str, words: list[str]) -> None:
+    if name == "lemma":  # its dictionaries have words that a text can have
+        words = [word for word in words if word and word.isprintable()]
+    together = feature(name)(Words(words))
+    assert together == [value_of(name, word) for word in words]
+
+
+def shape_of(word: str) -> str:
+    def of(character: str) -> str:
+        if character.isdigit():
+            return "d"
+        if character.isupper():
+            return "X"
+        return "x" if character.isalpha() else character
+
+    return "".join(map(of, unicodedata.normalize("NFC", word)))
+
+
+@given(words=st.lists(ANY, max_size=8))
+def test_forms_lower_case_and_shapes_are_those_of_each_word(words: list[str]) -> None:
+    found = Words(words)
+    forms = [unicodedata.normalize("NFC", word) for word in words]
+    assert found.forms == forms
+    assert found.lowers == [form.lower() for form in forms]
+    assert found.shapes == [shape_of(word) for word in words]
+
+
+@pytest.mark.parametrize("name", [*NAMES, "prefix9", "suffix9"])
+def test_no_words_have_no_values(name: str) -> None:
+    assert feature(name)(Words([])) == []
