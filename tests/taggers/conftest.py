@@ -1,0 +1,62 @@
+"""The scores of tokens added up one weight at a time, which several tests compare with."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pytest
+from hypothesis import settings
+
+from taggers.features import Words, feature
+from taggers.vocabulary import hashed
+from taggers.weights import Weights, border_hashes
+
+# The first call of a compiled function takes seconds.
+settings.register_profile("compiled", deadline=None)
+settings.load_profile("compiled")
+
+#: Weights by the hash of a value, the number of an offset and a label.
+Named = dict[tuple[int, int, int], float]
+TokenScores = Callable[[Weights, Sequence[str], Sequence[str]], np.ndarray]
+
+
+def _named_weights(weights: Weights) -> Named:
+    found = {}
+    for row in range(len(weights.hashes) * weights.offsets):
+        value, offset = divmod(row, weights.offsets)
+        for pair in range(weights.begins[row], weights.begins[row + 1]):
+            key = int(weights.hashes[value]), offset, int(weights.state_labels[pair])
+            assert key not in found
+            found[key] = float(weights.state[pair])
+    assert len(found) == len(weights.state)
+    return found
+
+
+def _token_scores(weights: Weights, features: Sequence[str], words: Sequence[str]) -> np.ndarray:
+    named = _named_weights(weights)
+    begin, end = border_hashes().tolist()
+    scores = np.zeros((len(words), weights.labels))
+    for place in range(len(words)):
+        for offset in range(weights.offsets):
+            other = place + offset - weights.offsets // 2
+            if 0 <= other < len(words):
+                word = Words([words[other]])
+                values = [hashed(name, feature(name)(word)).item() for name in features]
+            else:
+                values = [begin if other < 0 else end]
+            for label in range(weights.labels):
+                scores[place, label] += sum(
+                    named.get((value, offset, label), 0.0) for value in values
+                )
+    return scores
+
+
+@pytest.fixture(scope="session")
+def named_weights() -> Callable[[Weights], Named]:
+    """Gives every state weight by its value, offset and label."""
+    return _named_weights
+
+
+@pytest.fixture(scope="session")
+def token_scores() -> TokenScores:
+    """Gives the scores of each label at each token of a document, shape (n, L)."""
+    return _token_scores
