@@ -26,14 +26,17 @@ Indices = npt.NDArray[np.int64]
 LANES = 8
 #: Score of a padding label: its exponential is 0, and sums of it are finite.
 NEVER = -1e9
-_SAFE = {np.dtype(np.float32): 40.0, np.dtype(np.float64): 600.0}
+_SAFE = {np.dtype(np.float32): 40.0, np.dtype(np.float64): 350.0}
 
 
 def safe(transition: npt.NDArray[np.float64], real: np.dtype[np.floating]) -> bool:
     """Say whether probabilities of this type lose nothing that matters.
 
-    A path that underflows is less probable than the best one by the smallest number there is. It
-    can catch up by one transition at most: from then on, the best one may go where it goes.
+    The smallest number there is, exp(-103) or exp(-745), is what is lost of a step before it is
+    divided by its sum, and a transition to every label may make that sum small. A path that is
+    lost can catch up with the best one by one transition at most: from then on, the best one may
+    go where it goes. Twice what transitions differ by must hence stay well above the smallest
+    number.
 
     Parameters
     ----------
