@@ -120,11 +120,14 @@ def weights_of(model: CRFsuiteModel) -> tuple[tuple[str, ...], Weights]:
 
 
 def _read(data: bytes) -> CRFsuiteModel:
-    magic, _, kind, _, _, labels, attributes, at_features, at_labels, at_attributes, _, _ = (
+    magic, size, kind, _, _, labels, attributes, at_features, at_labels, at_attributes, _, _ = (
         _HEADER.unpack_from(data)
     )
     if (magic, kind) != (b"lCRF", b"FOMC"):
         raise ValueError(f"it begins with {magic!r} {kind!r}, not with b'lCRF' b'FOMC'")
+    if size != len(data):
+        raise ValueError(f"it has {len(data)} bytes and says that it has {size}")
+    names = _strings(data, at_labels, labels)  # before anything is made for so many labels
     (number,) = struct.unpack_from("<I", data, at_features + 8)
     features = np.frombuffer(data, _FEATURE, number, at_features + _CHUNK)
     states = features[features["type"] == _STATE]
@@ -134,7 +137,7 @@ def _read(data: bytes) -> CRFsuiteModel:
     if len(states) and (states["source"].max() >= attributes or states["target"].max() >= labels):
         raise ValueError("a feature is of an attribute or a label that is not there")
     return CRFsuiteModel(
-        _strings(data, at_labels, labels),
+        names,
         _strings(data, at_attributes, attributes),
         states["source"].astype(np.int64),
         states["target"].astype(np.int64),
