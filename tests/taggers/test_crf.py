@@ -1,4 +1,7 @@
-"""The CRF against brute force over all paths, and what becomes of its training and its files."""
+"""The CRF against brute force over all paths, and what becomes of its training and its files.
+
+What both engines do is tested with both.
+"""
 
 import itertools
 import json
@@ -6,19 +9,24 @@ import math
 import os
 import signal
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
-import pycrfsuite
 import pytest
 
 from corpus.batch import Batch, concatenate, make_batch
 from corpus.document import Document, Span
 from corpus.errors import InputError
 from taggers import CRFOptions, CRFTagger, TrainingError, load_tagger
+from taggers.weights import Weights
 
+Engine = Literal["wordtype", "crfsuite"]
+TokenScores = Callable[[Weights, Sequence[str], Sequence[str]], np.ndarray]
+
+ENGINES: tuple[Engine, ...] = ("wordtype", "crfsuite")
 SMALL = CRFOptions(features=("form",), window=1)
 TOY = [
     ("El Sr {Joan Puig} viu a [Clot] .", 20),
@@ -54,9 +62,19 @@ def toy() -> Batch:
     return notes(*(text for text, _ in TOY))
 
 
+@pytest.fixture(scope="module", params=ENGINES)
+def engine(request: pytest.FixtureRequest) -> Engine:
+    return request.param
+
+
 @pytest.fixture(scope="module")
-def tagger(toy: Batch) -> CRFTagger:
-    return fitted(toy)
+def small(engine: Engine) -> CRFOptions:
+    return replace(SMALL, engine=engine)
+
+
+@pytest.fixture(scope="module")
+def tagger(toy: Batch, small: CRFOptions) -> CRFTagger:
+    return fitted(toy, small)
 
 
 def random_notes(rng: np.random.Generator, number: int, longest: int) -> Batch:
@@ -72,87 +90,97 @@ def random_notes(rng: np.random.Generator, number: int, longest: int) -> Batch:
 
 
 class BruteForce:
-    """All paths of a document, scored with the weights that the model file lists."""
+    """All paths of a document, scored with the weights of a model one by one."""
 
-    def __init__(self, folder: Path) -> None:
-        crfsuite = pycrfsuite.Tagger()
-        crfsuite.open(str(folder / "crf.crfsuite"))
-        info = crfsuite.info()
-        self.labels = sorted(info.labels, key=int)
-        self.transitions = info.transitions
-        self.states = info.state_features
+    def __init__(self, tagger: CRFTagger, token_scores: TokenScores) -> None:
+        engine = tagger.wordtype()
+        self.weights, self.features = engine.weights, engine.features
+        self.labels = engine.labels
+        self._token_scores = token_scores
 
-    def paths(self, words: list[str]) -> tuple[list[tuple[str, ...]], np.ndarray]:
-        padded = ["-1:BOS", *words, "1:EOS"]
-        state = []
-        for place in range(1, len(words) + 1):
-            before, after = padded[place - 1], padded[place + 1]
-            attributes = [
-                before if place == 1 else f"-1:form={before}",
-                f"0:form={padded[place]}",
-                after if place == len(words) else f"1:form={after}",
-            ]
-            state.append(
-                {
-                    label: sum(self.states.get((each, label), 0.0) for each in attributes)
-                    for label in self.labels
-                }
-            )
-        paths = list(itertools.product(self.labels, repeat=len(words)))
-        scores = [
-            sum(weights[label] for weights, label in zip(state, path, strict=True))
-            + sum(self.transitions.get(pair, 0.0) for pair in itertools.pairwise(path))
-            for path in paths
-        ]
-        return paths, np.array(scores)
+    def paths(self, words: list[str]) -> tuple[np.ndarray, np.ndarray]:
+        """Give paths as numbers of labels, and their scores."""
+        state = self._token_scores(self.weights, self.features, words)
+        paths = np.array(list(itertools.product(range(len(self.labels)), repeat=len(words))))
+        scores = state[np.arange(len(words)), paths].sum(axis=1)
+        scores += self.weights.transition[paths[:, :-1], paths[:, 1:]].sum(axis=1)
+        return paths, scores
 
 
-def repaired(path: tuple[str, ...], labels: tuple[str, ...]) -> list[str]:
+def repaired(path: Sequence[str]) -> list[str]:
     """Begin every entity with B-, which is what the tagger promises of its tags."""
     names: list[str] = []
-    for number in path:
-        name = labels[int(number)]
-        if name.startswith("I-") and not (names and names[-1][2:] == name[2:]):
-            name = "B-" + name[2:]
-        names.append(name)
+    for name in path:
+        begun = bool(names) and names[-1][2:] == name[2:]
+        names.append(f"B-{name[2:]}" if name.startswith("I-") and not begun else name)
     return names
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_path_and_confidence_are_those_of_brute_force(seed: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("precision", ["single", "double"])
+def test_path_and_confidence_are_those_of_brute_force(
+    seed: int, precision: Literal["single", "double"], engine: Engine, token_scores: TokenScores
+) -> None:
     rng = np.random.default_rng(seed)
-    options = CRFOptions(features=("form",), window=1, c2=float(rng.choice([0.01, 0.1, 1.0])))
+    c2 = float(rng.choice([0.01, 0.1, 1.0]))
+    options = CRFOptions(engine, features=("form",), window=1, c2=c2, precision=precision)
     tagger = fitted(random_notes(rng, 12, 7), options)
-    tagger.save(tmp_path)
-    brute = BruteForce(tmp_path)
+    brute = BruteForce(tagger, token_scores)
     batch = random_notes(rng, 15, 5)
     taggings = {
-        measure: tagger.tag(batch, measure=measure)
+        measure: tagger.tag(batch, measure=measure, detail="labels")
         for measure in ("probability", "normalised", "lowest")
     }
-    close = 2e-4  # the weights are listed with six digits
+    tagging = taggings["probability"]
+    close = 1e-5 if engine == "wordtype" and precision == "single" else 1e-10
+    number = [tagger.labels.index(name) for name in brute.labels]
     for row, (start, stop) in enumerate(itertools.pairwise(batch.documents.tolist())):
-        confidence = {name: tagging.confidence[row] for name, tagging in taggings.items()}
+        confidence = {name: each.confidence[row] for name, each in taggings.items()}
         if start == stop:
             assert set(confidence.values()) == {1.0}
             continue
-        words = [batch.types[word] for word in batch.words[start:stop]]
-        paths, scores = brute.paths(words)
-        probabilities = np.exp(scores - scores.max())
-        probabilities /= probabilities.sum()
-        best = np.flatnonzero(scores > scores.max() - close).tolist()
-        found = [tagger.labels[tag] for tag in taggings["probability"].tags[start:stop]]
-        assert found in [repaired(paths[index], tagger.labels) for index in best]
-        probability = probabilities[best[0]]
+        paths, scores = brute.paths([batch.types[word] for word in batch.words[start:stop]])
+        probabilities = np.exp(scores - np.logaddexp.reduce(scores))
+        best = paths[scores > scores.max() - close].tolist()
+        found = [tagger.labels[tag] for tag in tagging.tags[start:stop]]
+        assert found in [repaired([brute.labels[label] for label in path]) for path in best]
+        probability = probabilities.max()
         assert confidence["probability"] == pytest.approx(probability, abs=close)
-        assert confidence["normalised"] == pytest.approx(probability ** (1 / len(words)), abs=close)
-        marginals = [
-            sum(p for p, path in zip(probabilities, paths, strict=True) if path[place] == label)
-            for place, label in enumerate(paths[best[0]])
-        ]
-        assert confidence["lowest"] == pytest.approx(min(marginals), abs=close)
-    for tagging in taggings.values():
-        assert np.array_equal(tagging.tags, taggings["probability"].tags)
+        normalised = probability ** (1 / (stop - start))
+        assert confidence["normalised"] == pytest.approx(normalised, abs=close)
+        marginals = np.zeros((stop - start, len(tagger.labels)))
+        for place in range(stop - start):
+            own = np.bincount(paths[:, place], probabilities, len(number))
+            marginals[place, number] = own
+        assert tagging.marginals is not None
+        assert tagging.marginals[start:stop] == pytest.approx(marginals, abs=close)
+        lowest = [marginals[np.arange(len(path)), np.array(number)[path]].min() for path in best]
+        assert any(confidence["lowest"] == pytest.approx(each, abs=close) for each in lowest)
+        for each in taggings.values():
+            assert np.array_equal(each.tags, tagging.tags)
+
+
+@pytest.mark.parametrize("measure", ["probability", "normalised", "lowest"])
+def test_detail_is_given_where_it_is_asked_for(tagger: CRFTagger, measure: str) -> None:
+    batch = notes("Joan Puig de Clot", "", "mai vist , Rosa")
+    plain, token, labels = (
+        tagger.tag(batch, measure=measure, detail=detail)
+        for detail in ("document", "token", "labels")
+    )
+    assert (plain.tokens, plain.marginals, token.marginals) == (None, None, None)
+    for each in (token, labels):
+        assert each.tags.tolist() == plain.tags.tolist()
+        assert each.confidence == pytest.approx(plain.confidence, rel=1e-12)
+    assert labels.tokens is not None
+    assert labels.marginals is not None
+    assert labels.marginals.shape == (len(batch.words), len(tagger.labels))
+    assert labels.marginals.sum(axis=1) == pytest.approx(np.ones(len(batch.words)), abs=1e-6)
+    assert token.tokens == pytest.approx(labels.tokens, rel=1e-12)
+    chosen = labels.marginals[np.arange(len(labels.tags)), labels.tags]
+    assert labels.tokens.tolist() == chosen.tolist()  # no path began with I- here
+    if measure == "lowest":
+        lowest = [min(each) for each in (labels.tokens[:4], [1.0], labels.tokens[4:])]
+        assert labels.confidence.tolist() == lowest
 
 
 def test_it_learns_a_toy_corpus(toy: Batch, tagger: CRFTagger) -> None:
@@ -163,13 +191,12 @@ def test_it_learns_a_toy_corpus(toy: Batch, tagger: CRFTagger) -> None:
     assert toy.tags.any()
 
 
-def test_an_entity_that_a_path_only_goes_on_with_is_begun(tmp_path: Path) -> None:
-    tagger = fitted(notes("{Joan Puig}", "res de res"), CRFOptions(features=("form",), window=0))
-    tagger.save(tmp_path)
-    crfsuite = pycrfsuite.Tagger()
-    crfsuite.open(str(tmp_path / "crf.crfsuite"))
-    (number,) = crfsuite.tag([[b"0:form=Puig"]])
-    assert tagger.labels[int(number)] == "I-PERSON"
+def test_an_entity_that_a_path_only_goes_on_with_is_begun(engine: Engine) -> None:
+    options = CRFOptions(engine, features=("form",), window=0)
+    tagger = fitted(notes("{Joan Puig}", "res de res"), options)
+    decoder = tagger.wordtype()
+    (label,) = decoder.decode(notes("Puig")).labels
+    assert decoder.labels[label] == "I-PERSON"
     found = tagger.tag(notes("Puig", "Joan Puig"))
     assert [found.labels[tag] for tag in found.tags] == ["B-PERSON", "B-PERSON", "I-PERSON"]
 
@@ -180,18 +207,31 @@ def test_its_own_tags_are_not_looked_at(toy: Batch, tagger: CRFTagger) -> None:
     assert tagger.tag(unlabelled).tags.tolist() == toy.tags.tolist()
 
 
-def test_labels_need_not_be_ascii() -> None:
+def test_labels_need_not_be_ascii(small: CRFOptions) -> None:
     text = "viu a Móra la Nova"
     document = Document("ñ", text, (Span(6, 18, "POBLACIÓ·昆"), Span(0, 3, "ÀREA")))
     train = make_batch([document], labelled=True)
-    found = fitted(train).tag(train)
+    found = fitted(train, small).tag(train)
     assert found.labels == ("O", "B-POBLACIÓ·昆", "I-POBLACIÓ·昆", "B-ÀREA", "I-ÀREA")
     assert found.tags.tolist() == train.tags.tolist() == [3, 0, 1, 2, 2]
 
 
-def test_odd_words_are_words() -> None:
+def test_odd_words_are_words(engine: Engine) -> None:
     train = notes("a\x00b {:} \\ {%s} \t {e\u0301} \u200b", "")
-    assert fitted(train, CRFOptions()).tag(train).tags.tolist() == train.tags.tolist()
+    assert fitted(train, CRFOptions(engine)).tag(train).tags.tolist() == train.tags.tolist()
+
+
+def test_labels_that_training_did_not_see_are_never_given(small: CRFOptions) -> None:
+    train = notes("la {Rosa} ve", "res")
+    assert "B-LOCATION" in train.labels
+    tagger = fitted(train, small)
+    found = tagger.tag(notes("la {Rosa} ve a [Clot]", "Clot"), detail="labels")
+    assert found.labels == tagger.labels == train.labels
+    assert found.marginals is not None
+    seen = np.isin(np.arange(len(train.labels)), train.tags)
+    assert not found.marginals[:, ~seen].any()
+    assert found.marginals[:, seen].all()
+    assert seen[found.tags].all()
 
 
 def test_documents_without_tokens_are_sure_and_have_no_tags(tagger: CRFTagger) -> None:
@@ -218,7 +258,8 @@ def test_a_document_is_tagged_alike_alone_and_in_company(toy: Batch, tagger: CRF
     together = tagger.tag(many)
     alone = [tagger.tag(many.slice(row, row + 1)) for row in range(len(many))]
     assert together.tags.tolist() == np.concatenate([each.tags for each in alone]).tolist()
-    assert together.confidence.tolist() == [each.confidence[0] for each in alone]
+    confidence = np.array([each.confidence[0] for each in alone])
+    assert together.confidence == pytest.approx(confidence, rel=1e-6)
 
 
 def test_confidence_of_a_very_long_document_stays_a_number(tagger: CRFTagger) -> None:
@@ -248,58 +289,232 @@ def contents(tagger: CRFTagger, folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def test_two_fits_are_equal_to_the_byte(toy: Batch, tmp_path: Path) -> None:
-    first = fitted(toy, CRFOptions())
+def test_two_fits_are_equal_to_the_byte(toy: Batch, engine: Engine, tmp_path: Path) -> None:
+    first = fitted(toy, CRFOptions(engine))
     first.tag(toy)
-    second = fitted(toy, CRFOptions())
+    second = fitted(toy, CRFOptions(engine))
     assert contents(first, tmp_path / "1") == contents(second, tmp_path / "2")
     first.fit(toy, rng=np.random.default_rng(5))  # again, and whatever the generator
     assert contents(first, tmp_path / "3") == contents(second, tmp_path / "2")
 
 
-def test_options_change_the_model(toy: Batch, tmp_path: Path) -> None:
-    model = contents(fitted(toy), tmp_path / "plain")["crf.crfsuite"]
-    for number, options in enumerate(
+def test_options_change_the_model(toy: Batch, small: CRFOptions, tmp_path: Path) -> None:
+    def arrays(options: CRFOptions, name: str) -> dict[str, bytes]:
+        files = contents(fitted(toy, options), tmp_path / name)
+        return {name: files[name] for name in files if name != "model.json"}
+
+    model = arrays(small, "plain")
+    for number, changes in enumerate(
         [
-            CRFOptions(features=("lower",), window=1),
-            CRFOptions(features=("form",), window=2),
-            CRFOptions(features=("form",), window=1, c2=0.5),
-            CRFOptions(features=("form",), window=1, c1=0.5),
-            CRFOptions(features=("form",), window=1, min_frequency=2),
-            CRFOptions(features=("form",), window=1, max_iterations=2),
+            {"features": ("lower",)},
+            {"window": 2},
+            {"c2": 0.5},
+            {"c1": 0.5},
+            {"min_frequency": 2},
+            {"max_iterations": 2},
         ]
     ):
-        assert contents(fitted(toy, options), tmp_path / str(number))["crf.crfsuite"] != model
+        assert arrays(replace(small, **changes), str(number)) != model
 
 
-def test_documents_without_tokens_teach_nothing(toy: Batch, tmp_path: Path) -> None:
+def test_documents_without_tokens_teach_nothing(
+    toy: Batch, small: CRFOptions, tmp_path: Path
+) -> None:
     padded = concatenate([notes(""), toy, notes(" ", "")])
-    plain = contents(fitted(toy), tmp_path / "plain")
-    assert contents(fitted(padded), tmp_path / "padded") == plain
+    plain = contents(fitted(toy, small), tmp_path / "plain")
+    assert contents(fitted(padded, small), tmp_path / "padded") == plain
 
 
-def test_fitting_again_forgets(toy: Batch, tmp_path: Path) -> None:
+def test_fitting_again_forgets(toy: Batch, small: CRFOptions, tmp_path: Path) -> None:
     other = notes("avui {Joan} i {Rosa}", "demà no")
-    tagger = fitted(toy)
+    tagger = fitted(toy, small)
     tagger.tag(toy)
     tagger.fit(other, rng=np.random.default_rng(0))
     assert tagger.tag(other).tags.tolist() == other.tags.tolist()
-    assert contents(tagger, tmp_path / "a") == contents(fitted(other), tmp_path / "b")
+    assert contents(tagger, tmp_path / "a") == contents(fitted(other, small), tmp_path / "b")
 
 
-def test_unknown_tags_are_an_error(toy: Batch) -> None:
+# Unknown tags and weights of documents
+
+DOUBLE = replace(SMALL, precision="double")
+
+
+def test_the_reference_refuses_what_it_cannot_learn_from(toy: Batch) -> None:
+    options = replace(SMALL, engine="crfsuite")
     tags = toy.tags.copy()
     tags[3] = -1
     with pytest.raises(ValueError, match="every tag"):
-        fitted(toy.with_tags(tags, toy.labels))
+        fitted(toy.with_tags(tags, toy.labels), options)
     with pytest.raises(ValueError, match="every tag"):
+        fitted(notes("La Rosa", labelled=False), options)
+    with pytest.raises(ValueError, match="weights"):
+        fitted(toy.with_weights(np.array([1, 2, 1], np.float32)), options)
+
+
+def test_weights_that_are_all_1_change_nothing(
+    toy: Batch, small: CRFOptions, tmp_path: Path
+) -> None:
+    weighted = toy.with_weights(np.ones(len(toy), np.float32))
+    plain = contents(fitted(toy, small), tmp_path / "plain")
+    assert contents(fitted(weighted, small), tmp_path / "weighted") == plain
+
+
+def brute_loss(tagger: CRFTagger, train: Batch, token_scores: TokenScores) -> float:
+    """Sum over all sequences and over those that have the known tags."""
+    brute = BruteForce(tagger, token_scores)
+    weights = brute.weights
+    squares = float(weights.state @ weights.state + (weights.transition**2).sum())
+    loss = tagger.options.c2 * squares
+    number = np.array([tagger.labels.index(name) for name in brute.labels])
+    for row, (start, stop) in enumerate(itertools.pairwise(train.documents.tolist())):
+        if start < stop:
+            paths, scores = brute.paths([train.types[word] for word in train.words[start:stop]])
+            tags = train.tags[start:stop]
+            right = ((tags < 0) | (number[paths] == tags)).all(axis=1)
+            log = np.logaddexp.reduce(scores) - np.logaddexp.reduce(scores[right])
+            loss += log * (1.0 if train.weights is None else float(train.weights[row]))
+    return float(loss)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_loss_is_that_of_brute_force(
+    seed: int, engine: Engine, token_scores: TokenScores
+) -> None:
+    train = random_notes(np.random.default_rng(seed), 8, 6)
+    tagger = fitted(train, replace(DOUBLE, engine=engine))
+    assert tagger.training is not None
+    expected = brute_loss(tagger, train, token_scores)
+    assert tagger.training.loss == pytest.approx(expected, rel=1e-9, abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_with_unknown_tags_and_weights_too_the_loss_is_that_of_brute_force(
+    seed: int, token_scores: TokenScores
+) -> None:
+    rng = np.random.default_rng(seed)
+    train = random_notes(rng, 10, 6)
+    tags = np.where(rng.random(len(train.tags)) < 0.3, -1, train.tags).astype(np.int16)
+    weights = rng.choice(np.array([0, 0.5, 1, 3], np.float32), len(train))
+    train = train.with_tags(tags, train.labels).with_weights(weights)
+    tagger = fitted(train, DOUBLE)
+    assert tagger.training is not None
+    expected = brute_loss(tagger, train, token_scores)
+    assert tagger.training.loss == pytest.approx(expected, rel=1e-9)
+
+
+def test_from_unknown_tags_nothing_false_is_learned(toy: Batch) -> None:
+    """The words of a name are known in one document and not looked at in another."""
+    tags = toy.tags.copy()
+    tags[toy.documents[1] :] = -1
+    tagger = fitted(toy.with_tags(tags, toy.labels))
+    first = toy.slice(0, 1)
+    assert tagger.tag(first).tags.tolist() == first.tags.tolist()
+    many = concatenate([first, *[first.with_tags(np.full_like(first.tags, -1), toy.labels)] * 20])
+    found = fitted(many).tag(first)
+    assert found.tags.tolist() == first.tags.tolist()
+
+
+def test_without_one_known_tag_there_is_nothing_to_learn(toy: Batch) -> None:
+    with pytest.raises(TrainingError, match="not one token whose tag is known"):
         fitted(notes("La Rosa", labelled=False))
+    with pytest.raises(TrainingError, match="not one token whose tag is known"):
+        fitted(toy.with_tags(np.full_like(toy.tags, -1), toy.labels))
+
+
+def assert_alike(left: CRFTagger, right: CRFTagger, batch: Batch, close: float = 1e-6) -> None:
+    """Compare the losses and what is tagged."""
+    assert left.training is not None
+    assert right.training is not None
+    assert left.training.loss == pytest.approx(right.training.loss, rel=close)
+    first, second = (each.tag(batch, detail="labels") for each in (left, right))
+    assert first.tags.tolist() == second.tags.tolist()
+    assert first.marginals == pytest.approx(second.marginals, abs=close)
+
+
+def test_a_document_that_counts_2_is_a_document_twice(toy: Batch) -> None:
+    weighted = toy.with_weights(np.array([1, 2, 3], np.float32))
+    repeated = toy.take(np.array([0, 1, 1, 2, 2, 2]))
+    options = replace(DOUBLE, max_iterations=1000)
+    assert_alike(fitted(weighted, options), fitted(repeated, options), toy, 1e-4)
+
+
+def test_a_document_that_counts_0_is_absent(toy: Batch) -> None:
+    """It only brings features: its words are in no other document here."""
+    more = concatenate([toy, notes("El Sr {Oriol Coll} ens [Fa] .")])
+    more = more.with_weights(np.array([1, 1, 1, 0], np.float32))
+    words = [word for word in more.types if word in toy.types]
+    assert "Oriol" not in words
+    assert_alike(fitted(more, DOUBLE), fitted(toy, DOUBLE), toy)
+
+
+def test_only_documents_that_count_0_teach_nothing(toy: Batch) -> None:
+    with pytest.raises(TrainingError):
+        fitted(toy.with_weights(np.zeros(3, np.float32)))
+
+
+# Beginning with another model
+
+
+def test_from_its_own_weights_nothing_is_left_to_do(toy: Batch) -> None:
+    options = replace(DOUBLE, max_iterations=500)
+    first = fitted(toy, options)
+    second = CRFTagger(options).fit(toy, start=first, rng=np.random.default_rng(0))
+    assert first.training is not None
+    assert second.training is not None
+    assert second.training.iterations < first.training.iterations / 2
+    assert second.training.loss <= first.training.loss
+    assert_alike(first, second, toy, 1e-3)
+
+
+@pytest.mark.parametrize("options", [DOUBLE, replace(DOUBLE, window=2, features=("form", "lower"))])
+@pytest.mark.parametrize("started", [SMALL, CRFOptions("crfsuite", window=1), CRFOptions(window=0)])
+def test_wherever_it_begins_it_ends_alike(
+    toy: Batch, options: CRFOptions, started: CRFOptions
+) -> None:
+    """With other features, another window, other labels in another order."""
+    options = replace(options, max_iterations=2000, c2=1.0)
+    other = make_batch(
+        [marked("a", "a [Clot] i {Rosa}"), Document("b", "l' HCP", ())], labelled=True
+    )
+    start = fitted(other, started)
+    warm = CRFTagger(options).fit(toy, start=start, rng=np.random.default_rng(0))
+    assert_alike(fitted(toy, options), warm, toy, 2e-3)
+
+
+def test_a_tagger_can_begin_with_itself(toy: Batch, tmp_path: Path) -> None:
+    first, second = fitted(toy), fitted(toy)
+    second.fit(toy, start=second, rng=np.random.default_rng(0))
+    third = CRFTagger(SMALL).fit(toy, start=first, rng=np.random.default_rng(0))
+    assert contents(second, tmp_path / "2") == contents(third, tmp_path / "3")
+
+
+def test_beginning_with_a_saved_model_is_beginning_with_the_model(
+    toy: Batch, tmp_path: Path
+) -> None:
+    first = fitted(toy, replace(SMALL, max_iterations=3))
+    first.save(tmp_path / "first")
+    loaded = CRFTagger.load(tmp_path / "first")
+    models = [
+        contents(
+            CRFTagger(SMALL).fit(toy, start=start, rng=np.random.default_rng(0)), tmp_path / name
+        )
+        for name, start in (("a", first), ("b", loaded))
+    ]
+    assert models[0] == models[1]
+
+
+def test_an_untrained_tagger_is_nothing_to_begin_with(toy: Batch) -> None:
+    with pytest.raises(ValueError, match="not been trained"):
+        CRFTagger(SMALL).fit(toy, start=CRFTagger(SMALL), rng=np.random.default_rng(0))
+
+
+# How training ends
 
 
 @pytest.mark.parametrize("texts", [(), ("",), ("", " \n")])
-def test_nothing_to_train_on_is_an_error(texts: tuple[str, ...]) -> None:
+def test_nothing_to_train_on_is_an_error(texts: tuple[str, ...], small: CRFOptions) -> None:
     with pytest.raises(TrainingError, match="not one token"):
-        fitted(notes(*texts))
+        fitted(notes(*texts), small)
 
 
 def test_features_must_be_named_and_known() -> None:
@@ -317,31 +532,51 @@ def test_weights_of_the_norms_are_finite_and_not_negative(name: str, weight: flo
     CRFOptions(**{name: 0.0})
 
 
-def test_convergence_is_reported(toy: Batch) -> None:
+def test_convergence_is_reported(toy: Batch, engine: Engine) -> None:
     steps: list[tuple[int, int]] = []
-    options = CRFOptions(features=("form",), window=1, max_iterations=150)
+    options = CRFOptions(engine, features=("form",), window=1, max_iterations=150)
     tagger = CRFTagger(options)
     assert tagger.training is None
     tagger.fit(toy, rng=np.random.default_rng(0), progress=lambda *step: steps.append(step))
     assert tagger.training is not None
     assert tagger.training.converged
-    assert "convergence" in tagger.training.outcome
+    assert tagger.training.outcome == CONVERGED[engine]
     assert 1 < tagger.training.iterations < 150
     assert math.isfinite(tagger.training.loss)
     assert steps == [(number + 1, 150) for number in range(tagger.training.iterations)]
 
 
-def test_the_stopping_criterion_is_convergence_too(toy: Batch) -> None:
-    training = fitted(toy, CRFOptions(features=("form",), c1=0.5, c2=0.0)).training
+CONVERGED = {
+    "wordtype": "the objective no longer falls",
+    "crfsuite": "L-BFGS resulted in convergence",
+}
+STOPPED = {
+    "wordtype": "the objective no longer falls",
+    "crfsuite": "L-BFGS terminated with the stopping criteria",
+}
+
+
+def test_the_stopping_criterion_is_convergence_too(toy: Batch, engine: Engine) -> None:
+    options = CRFOptions(engine, features=("form",), c1=0.5, c2=0.0, max_iterations=500)
+    training = fitted(toy, options).training
     assert training is not None
-    assert "stopping criteria" in training.outcome
+    assert training.outcome == STOPPED[engine]
     assert training.converged
 
 
-def test_a_lower_loss_comes_with_more_steps(toy: Batch) -> None:
+def test_with_an_l1_norm_both_engines_end_alike(toy: Batch) -> None:
+    options = CRFOptions(c1=0.3, c2=0.01, max_iterations=500, precision="double")
+    left, right = (fitted(toy, replace(options, engine=engine)) for engine in ENGINES)
+    assert_alike(left, right, toy, 1e-2)
+    sizes = [len(each.wordtype().weights.state) for each in (left, right)]
+    assert sizes[0] < len(fitted(toy, replace(options, c1=0.0)).wordtype().weights.state) / 2
+    assert sizes[0] == pytest.approx(sizes[1], rel=0.1)
+
+
+def test_a_lower_loss_comes_with_more_steps(toy: Batch, engine: Engine) -> None:
     losses = []
     for most in (1, 3, 6):
-        training = fitted(toy, CRFOptions(max_iterations=most)).training
+        training = fitted(toy, CRFOptions(engine, max_iterations=most)).training
         assert training is not None
         assert not training.converged
         assert "maximum number of iterations" in training.outcome
@@ -353,7 +588,7 @@ def test_a_lower_loss_comes_with_more_steps(toy: Batch) -> None:
 
 def test_an_error_of_lbfgs_after_some_steps_is_reported() -> None:
     """Enormous regularization of contradictory tags: L-BFGS ends in rounding errors at times."""
-    options = CRFOptions(features=("form",), window=1, c2=1e16)
+    options = CRFOptions("crfsuite", features=("form",), window=1, c2=1e16)
     outcomes = []
     for seed in range(30):
         train = random_notes(np.random.default_rng(seed), 6, 6)
@@ -367,29 +602,44 @@ def test_an_error_of_lbfgs_after_some_steps_is_reported() -> None:
     assert True in outcomes
 
 
-def test_an_error_of_lbfgs_before_its_first_step_is_an_error(toy: Batch) -> None:
-    with pytest.raises(TrainingError, match=r"not trained: L-BFGS .*error code \(-\d+\)"):
-        fitted(toy, CRFOptions(c2=1e308))
+def test_enormous_regularization_ends_in_numbers() -> None:
+    for seed in range(10):
+        train = random_notes(np.random.default_rng(seed), 6, 6)
+        tagger = fitted(train, replace(SMALL, c2=1e16))
+        assert tagger.training is not None
+        assert math.isfinite(tagger.training.loss)
+        assert np.isfinite(tagger.tag(train).confidence).all()
+
+
+ERRORS = {"wordtype": "not trained", "crfsuite": r"not trained: L-BFGS .*error code \(-\d+\)"}
+
+
+@pytest.mark.filterwarnings("error")
+def test_an_error_of_lbfgs_before_its_first_step_is_an_error(toy: Batch, engine: Engine) -> None:
+    with pytest.raises(TrainingError, match=ERRORS[engine]):
+        fitted(toy, CRFOptions(engine, c2=1e308))
 
 
 @pytest.mark.parametrize(
-    ("texts", "options"),
+    ("texts", "c1"),
     [
-        (("dolor de cap", "febre"), CRFOptions()),
-        (("{Rosa}", "{Mercedes}"), CRFOptions()),
-        (tuple(text for text, _ in TOY), CRFOptions(c1=1e6)),
+        (("dolor de cap", "febre"), 0.0),
+        (("{Rosa}", "{Mercedes}"), 0.0),
+        (tuple(text for text, _ in TOY), 1e6),
     ],
     ids=["no entities", "nothing else", "regularization"],
 )
 def test_where_nothing_can_be_told_apart_the_error_says_so(
-    texts: tuple[str, ...], options: CRFOptions
+    texts: tuple[str, ...], c1: float, engine: Engine
 ) -> None:
     with pytest.raises(TrainingError, match=r"all have the same tag, or .*c1"):
-        fitted(notes(*texts), options)
+        fitted(notes(*texts), CRFOptions(engine, c1=c1))
 
 
-def test_a_failed_fit_leaves_the_tagger_as_it_was(toy: Batch, tmp_path: Path) -> None:
-    tagger = fitted(toy)
+def test_a_failed_fit_leaves_the_tagger_as_it_was(
+    toy: Batch, small: CRFOptions, tmp_path: Path
+) -> None:
+    tagger = fitted(toy, small)
     before = contents(tagger, tmp_path / "before")
     unlike = make_batch([Document("a", "dolor de cap", ())], labelled=True)
     with pytest.raises(TrainingError):
@@ -410,9 +660,9 @@ def send_sigint(step: int, most: int) -> None:
 
 @pytest.mark.parametrize("progress", [interrupt, send_sigint])
 def test_an_interrupt_comes_out_of_training(
-    toy: Batch, progress: Callable[[int, int], None]
+    toy: Batch, small: CRFOptions, progress: Callable[[int, int], None]
 ) -> None:
-    tagger = CRFTagger(SMALL)
+    tagger = CRFTagger(small)
     with pytest.raises(KeyboardInterrupt):
         tagger.fit(toy, rng=np.random.default_rng(0), progress=progress)
     assert tagger.training is None
@@ -433,16 +683,17 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
 
 
 @pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="only Linux has files in memory")
-def test_training_writes_no_file(toy: Batch, temporary: Path) -> None:
+def test_training_writes_no_file(toy: Batch, small: CRFOptions, temporary: Path) -> None:
+    fitted(toy, small)  # what is opened once is open
     seen: list[list[Path]] = []
     files = len(list(Path("/proc/self/fd").iterdir()))
 
     def look(step: int, most: int) -> None:
         seen.append(list(temporary.rglob("*")))
 
-    CRFTagger(SMALL).fit(toy, rng=np.random.default_rng(0), progress=look)
+    CRFTagger(small).fit(toy, rng=np.random.default_rng(0), progress=look)
     with pytest.raises(KeyboardInterrupt):
-        CRFTagger(SMALL).fit(toy, rng=np.random.default_rng(0), progress=interrupt)
+        CRFTagger(small).fit(toy, rng=np.random.default_rng(0), progress=interrupt)
     assert len(seen) > 2
     assert not any(seen)
     assert list(temporary.iterdir()) == []
@@ -450,24 +701,25 @@ def test_training_writes_no_file(toy: Batch, temporary: Path) -> None:
 
 
 def test_without_files_in_memory_none_is_left(
-    toy: Batch, tagger: CRFTagger, temporary: Path, monkeypatch: pytest.MonkeyPatch
+    toy: Batch, temporary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    expected = tagger.tag(toy).confidence.tolist()
+    options = replace(SMALL, engine="crfsuite")
+    expected = fitted(toy, options).tag(toy).confidence.tolist()
     monkeypatch.delattr(os, "memfd_create", raising=False)
-    assert fitted(toy).tag(toy).confidence.tolist() == expected
+    assert fitted(toy, options).tag(toy).confidence.tolist() == expected
     with pytest.raises(KeyboardInterrupt):
-        CRFTagger(SMALL).fit(toy, rng=np.random.default_rng(0), progress=interrupt)
+        CRFTagger(options).fit(toy, rng=np.random.default_rng(0), progress=interrupt)
     assert list(temporary.iterdir()) == []
 
 
 def test_progress_of_tagging_is_told(tagger: CRFTagger) -> None:
-    batch = notes(*["La Rosa"] * 600)
+    batch = notes(*["La Rosa"] * 6000, "")
     steps: list[tuple[int, int]] = []
     tagger.tag(batch, progress=lambda *step: steps.append(step))
     assert steps == sorted(steps)
     assert len(steps) > 1
-    assert steps[-1] == (600, 600)
-    assert {most for _, most in steps} == {600}
+    assert steps[-1] == (6001, 6001)
+    assert {most for _, most in steps} == {6001}
 
 
 # Files
@@ -477,7 +729,7 @@ def test_saved_and_loaded_it_tags_alike(toy: Batch, tagger: CRFTagger, tmp_path:
     batch = concatenate([toy, notes("Joan de Clot", "", "mai vist")])
     folder = tmp_path / "a" / "model"
     tagger.save(folder)
-    assert {path.name for path in folder.iterdir()} == {"crf.crfsuite", "model.json"}
+    assert {path.name for path in folder.iterdir()} == {*FILES[tagger.options.engine], "model.json"}
     for loaded in (CRFTagger.load(folder), load_tagger(folder)):
         assert isinstance(loaded, CRFTagger)
         assert loaded.labels == tagger.labels
@@ -490,38 +742,93 @@ def test_saved_and_loaded_it_tags_alike(toy: Batch, tagger: CRFTagger, tmp_path:
         assert contents(loaded, tmp_path / "again") == contents(tagger, folder)
 
 
+FILES = {
+    "wordtype": ["begins.npy", "hashes.npy", "state.npy", "state_labels.npy", "transition.npy"],
+    "crfsuite": ["crf.crfsuite"],
+}
+
+
+def test_a_model_of_no_state_weights_is_saved_and_loaded(tmp_path: Path) -> None:
+    train = notes(*["{a} [a] {a} [a]"] * 3)
+    tagger = fitted(train, CRFOptions(features=("form",), window=0, c1=0.2))
+    assert len(tagger.wordtype().weights.state) == 0
+    assert tagger.wordtype().weights.transition.any()
+    tagger.save(tmp_path)
+    expected = tagger.tag(train)
+    found = CRFTagger.load(tmp_path).tag(train)
+    assert found.tags.tolist() == expected.tags.tolist()
+    assert found.confidence.tolist() == expected.confidence.tolist()
+
+
+def test_a_loaded_model_is_not_changed_by_what_is_saved_over_it(
+    toy: Batch, small: CRFOptions, tagger: CRFTagger, tmp_path: Path
+) -> None:
+    batch = notes("Joan de Clot", "mai vist")
+    expected = tagger.tag(batch).confidence.tolist()
+    tagger.save(tmp_path)
+    loaded = CRFTagger.load(tmp_path)
+    fitted(notes("{Anna}", "res"), small).save(tmp_path)
+    assert loaded.tag(batch).confidence.tolist() == expected
+    loaded.save(tmp_path)  # and where it was loaded from
+    assert loaded.tag(toy).tags.tolist() == toy.tags.tolist()
+    assert CRFTagger.load(tmp_path).tag(batch).confidence.tolist() == expected
+
+
 @pytest.fixture
 def saved(tagger: CRFTagger, tmp_path: Path) -> Path:
     tagger.save(tmp_path / "model")
     return tmp_path / "model"
 
 
+def model_files(saved: Path) -> list[Path]:
+    return [path for path in sorted(saved.iterdir()) if path.name != "model.json"]
+
+
 def test_a_truncated_model_file_is_an_input_error(saved: Path) -> None:
-    file = saved / "crf.crfsuite"
-    whole = file.read_bytes()
-    for length in {0, 1, 47, 48, *range(0, len(whole), len(whole) // 17), len(whole) - 1}:
-        file.write_bytes(whole[:length])
-        with pytest.raises(InputError, match=r"crf\.crfsuite is damaged"):
+    for file in model_files(saved):
+        whole = file.read_bytes()
+        size = len(whole)
+        for length in {0, 1, 47, 48, *range(0, size, size // 17), size - 1}:
+            file.write_bytes(whole[:length])
+            with pytest.raises(InputError, match=rf"{file.name} is damaged"):
+                load_tagger(saved)
+        file.write_bytes(whole + b"\0")
+        with pytest.raises(InputError, match=rf"{file.name} is damaged"):
             load_tagger(saved)
-    file.write_bytes(whole + b"\0")
-    with pytest.raises(InputError, match=r"crf\.crfsuite is damaged"):
-        load_tagger(saved)
-    file.unlink()
-    with pytest.raises(InputError, match="not the folder of a CRF model"):
+        file.unlink()
+        with pytest.raises(InputError, match="not the folder of a CRF model"):
+            load_tagger(saved)
+        file.mkdir()
+        with pytest.raises(InputError, match="not the folder of a CRF model"):
+            load_tagger(saved)
+        file.rmdir()
+        file.write_bytes(whole)
         load_tagger(saved)
 
 
-def test_a_model_file_with_a_changed_byte_is_an_input_error(saved: Path) -> None:
-    file = saved / "crf.crfsuite"
-    whole = file.read_bytes()
-    for place in np.random.default_rng(0).integers(0, len(whole), 40).tolist():
-        damaged = bytearray(whole)
-        damaged[place] ^= 0x41
-        file.write_bytes(damaged)
-        with pytest.raises(InputError, match=r"crf\.crfsuite is damaged"):
+def test_a_file_with_a_changed_byte_is_an_input_error(saved: Path) -> None:
+    for file in saved.iterdir():
+        whole = file.read_bytes()
+        for place in np.random.default_rng(0).integers(0, len(whole), 30).tolist():
+            damaged = bytearray(whole)
+            damaged[place] ^= 0x41
+            file.write_bytes(damaged)
+            with pytest.raises(InputError):
+                load_tagger(saved)
+        file.write_bytes(whole)
+        load_tagger(saved)
+
+
+def test_files_that_changed_places_are_an_input_error(saved: Path) -> None:
+    files = model_files(saved)
+    for left, right in itertools.combinations(files, 2):
+        first, second = left.read_bytes(), right.read_bytes()
+        left.write_bytes(second)
+        right.write_bytes(first)
+        with pytest.raises(InputError, match="is damaged"):
             load_tagger(saved)
-    file.write_bytes(whole)
-    load_tagger(saved)
+        left.write_bytes(first)
+        right.write_bytes(second)
 
 
 def test_a_truncated_description_is_an_input_error(saved: Path) -> None:
@@ -534,7 +841,8 @@ def test_a_truncated_description_is_an_input_error(saved: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "key", ["kind", "format", "labels", "options", "training", "blake2b", "digest"]
+    "key",
+    ["kind", "format", "labels", "engine_labels", "options", "training", "files", "digest"],
 )
 def test_a_description_that_lacks_a_key_is_an_input_error(saved: Path, key: str) -> None:
     file = saved / "model.json"
@@ -552,8 +860,10 @@ def test_a_description_that_lacks_a_key_is_an_input_error(saved: Path, key: str)
         ("kind", ["crf"]),
         ("kind", "gru"),
         ("format", 1),
-        ("format", 3),
-        ("format", "1"),
+        ("format", 2),
+        ("format", "3"),
+        ("engine_labels", None),
+        ("engine_labels", ["O"]),
         ("labels", None),
         ("labels", 5),
         ("options", {}),
@@ -562,7 +872,9 @@ def test_a_description_that_lacks_a_key_is_an_input_error(saved: Path, key: str)
         ("options", {"features": ["form"], "window": "wide"}),
         ("training", "fine"),
         ("training", {"converged": True}),
-        ("blake2b", None),
+        ("files", None),
+        ("files", {}),
+        ("files", {"state.npy": None}),
         ("digest", None),
         ("digest", "0"),
     ],
@@ -581,10 +893,12 @@ def test_a_description_with_another_value_is_an_input_error(
     ("key", "change"),
     [
         ("labels", lambda labels: ["O", "B-CITY", "I-CITY", *labels[3:]]),
+        ("engine_labels", lambda labels: labels[::-1]),
         ("options", lambda options: {**options, "window": options["window"] + 1}),
         ("options", lambda options: {**options, "features": ["lower"]}),
+        ("options", lambda options: {**options, "precision": "double"}),
         ("training", lambda training: {**training, "converged": not training["converged"]}),
-        ("blake2b", lambda digest: digest[::-1]),
+        ("files", lambda files: {name: digest[::-1] for name, digest in files.items()}),
     ],
 )
 def test_a_changed_description_is_an_input_error(
