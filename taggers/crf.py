@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -138,7 +139,7 @@ class CRFTagger:
         TrainingError
             If there is nothing to learn from, or L-BFGS failed before its first step.
         ValueError
-            If a tag is unknown, or documents have weights, and the engine is "crfsuite".
+            If a tag is unknown, or documents do not all count 1, and the engine is "crfsuite".
         """
         if not len(train.words):
             raise TrainingError("there is not one token to train a CRF on")
@@ -261,7 +262,7 @@ class CRFTagger:
         folder.mkdir(parents=True, exist_ok=True)
         files = self._engine.files()
         for name, content in files.items():
-            (folder / name).write_bytes(content)
+            _write(folder / name, content)
         description = {
             "kind": self.kind,
             "format": _FORMAT,
@@ -273,7 +274,7 @@ class CRFTagger:
         }
         description["digest"] = _digest_of(description)
         text = json.dumps(description, ensure_ascii=False, indent=1)
-        (folder / _DESCRIPTION).write_text(text, encoding="utf-8")
+        _write(folder / _DESCRIPTION, text.encode())
 
     @classmethod
     def load(cls, folder: Path) -> Self:
@@ -320,6 +321,13 @@ def _confidence(
     log = decoded.log_probability[some]
     confidence[some] = np.exp(log / batch.lengths[some] if measure == "normalised" else log)
     return confidence
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Write a file beside and rename it: a model that was loaded may still read the old one."""
+    staging = path.with_name(f".{path.name}.{os.getpid()}")
+    staging.write_bytes(content)
+    staging.replace(path)
 
 
 def _digest(content: bytes) -> str:

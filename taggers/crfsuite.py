@@ -59,10 +59,12 @@ class CRFsuiteEngine:
         TrainingError
             If L-BFGS failed before its first step.
         ValueError
-            If a tag is unknown.
+            If a tag is unknown, or documents do not all count 1.
         """
         if (train.tags < 0).any():
             raise ValueError("CRFsuite needs every tag of its training documents")
+        if train.weights is not None and (train.weights != 1).any():
+            raise ValueError("CRFsuite knows no weights of documents: each counts 1")
         trainer = _Trainer(options.max_iterations, progress)
         trainer.set_params(
             {

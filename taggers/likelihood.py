@@ -196,7 +196,7 @@ class Likelihood:
             value += self._pass(passing, packing, constrained=False)
         for packing in self._partial:
             value -= self._pass(passing, packing, constrained=True)
-        gradient = 2 * self._c2 * x - self.observed
+        gradient = 2 * (self._c2 * x) - self.observed
         number = len(training.state.labels)
         self._words.collect(gradient[:number])
         gradient[number:] += passing.transitions().reshape(-1)
