@@ -181,7 +181,8 @@ class Likelihood:
         unknown = partial(training.documents, training.tags)
         self._known = ~unknown
         self._partial = lattice.pack(training.documents, _PACKED, unknown)
-        largest = max((packing.tokens for packing in self._packings), default=0)
+        packings = [*self._packings, *self._partial]  # these may be the larger ones
+        largest = max((packing.tokens for packing in packings), default=0)
         self._buffers = np.empty((2, largest, self._words.scores.shape[2]), real)
         self.observed = np.concatenate([training.state.counts, training.transition.reshape(-1)])
 

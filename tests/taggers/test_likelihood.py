@@ -240,7 +240,14 @@ def test_the_order_of_documents_makes_no_difference(
     assert left[1] == pytest.approx(right[1], rel=1e-7, abs=1e-7)
 
 
+# With three tokens packed at a time, the partial documents are packed to more than all are.
+LARGER = Corpus(
+    (((0, 0), (0, 0)), ((0, -1),), ((0, 0), (1, 1), (0, 0), (0, 0), (0, -1))), (1,) * 3, 2
+)
+
+
 @given(corpus=corpora(), seed=SEEDS, step=st.sampled_from([1.0, 1000.0]))
+@example(corpus=LARGER, seed=0, step=1.0)
 def test_how_many_tokens_are_packed_makes_no_difference(
     corpus: Corpus, seed: int, step: float
 ) -> None:
