@@ -20,7 +20,7 @@ import pytest
 from corpus.batch import Batch, concatenate, make_batch
 from corpus.document import Document, Span
 from corpus.errors import InputError
-from taggers import CRFOptions, CRFTagger, TrainingError, load_tagger
+from taggers import CRFOptions, CRFTagger, TrainingError, load_tagger, wordtype
 from taggers.weights import Weights
 
 Engine = Literal["wordtype", "crfsuite"]
@@ -298,6 +298,16 @@ def test_two_fits_are_equal_to_the_byte(toy: Batch, engine: Engine, tmp_path: Pa
     assert contents(first, tmp_path / "3") == contents(second, tmp_path / "2")
 
 
+def test_a_batch_that_came_as_bytes_is_the_same(
+    toy: Batch, small: CRFOptions, tmp_path: Path
+) -> None:
+    """Its arrays cannot be written to."""
+    sent = Batch.from_bytes(toy.to_bytes())
+    first, second = fitted(toy, small), fitted(sent, small)
+    assert contents(first, tmp_path / "1") == contents(second, tmp_path / "2")
+    assert first.tag(toy).confidence.tolist() == first.tag(sent).confidence.tolist()
+
+
 def test_options_change_the_model(toy: Batch, small: CRFOptions, tmp_path: Path) -> None:
     def arrays(options: CRFOptions, name: str) -> dict[str, bytes]:
         files = contents(fitted(toy, options), tmp_path / name)
@@ -479,6 +489,49 @@ def test_wherever_it_begins_it_ends_alike(
     start = fitted(other, started)
     warm = CRFTagger(options).fit(toy, start=start, rng=np.random.default_rng(0))
     assert_alike(fitted(toy, options), warm, toy, 2e-3)
+
+
+@pytest.mark.parametrize("window", [0, 1, 2])
+def test_it_begins_with_the_weights_that_the_other_model_has(
+    toy: Batch,
+    window: int,
+    monkeypatch: pytest.MonkeyPatch,
+    named_weights: Callable[[Weights], dict[tuple[int, int, int], float]],
+) -> None:
+    """By value, offset and label; the other model has a class more, which comes first."""
+    other = make_batch(
+        [*toy.to_documents(), Document("b", "92 anys", (Span(0, 2, "AGE"),))], labelled=True
+    )
+    start = fitted(other, DOUBLE)
+    old = start.wordtype()
+    assert old.labels[:2] == ("O", "B-AGE")
+    begun: list[np.ndarray] = []
+    minimise = wordtype.minimise
+
+    def noted(evaluate: Any, begin: np.ndarray, **options: Any) -> Any:
+        begun.append(begin.copy())
+        return minimise(evaluate, begin, **{**options, "most": 1})
+
+    monkeypatch.setattr(wordtype, "minimise", noted)
+    tagger = CRFTagger(replace(DOUBLE, window=window))
+    cold = fitted(toy, tagger.options).wordtype()
+    new = tagger.fit(toy, start=start, rng=np.random.default_rng(0)).wordtype()
+    assert new.labels == cold.labels == tuple(name for name in old.labels if "AGE" not in name)
+    assert not begun[0].any()
+    labels, size = len(new.labels), len(begun[1]) - len(new.labels) ** 2
+    assert begun[1][size:].reshape(labels, labels).tolist() == [
+        [old.weights.transition[old.labels.index(a), old.labels.index(b)] for b in new.labels]
+        for a in new.labels
+    ]
+    expected = [
+        weight
+        for (_, offset, label), weight in named_weights(old.weights).items()
+        if abs(offset - 1) <= window and "AGE" not in old.labels[label]
+    ]
+    found = begun[1][:size]
+    kept = sorted(set(found[found != 0].tolist()))
+    assert set(kept) <= set(expected)
+    assert len(kept) > 0.8 * len(set(expected))  # but for the words of the other document
 
 
 def test_a_tagger_can_begin_with_itself(toy: Batch, tmp_path: Path) -> None:
