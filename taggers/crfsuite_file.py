@@ -108,13 +108,13 @@ def weights_of(model: CRFsuiteModel) -> tuple[tuple[str, ...], Weights]:
     names = [attribute.split(":", 1)[1] for attribute in model.attributes]
     window = int(np.abs(offsets).max(initial=0))
     weights = sorted_weights(
-        [names[row] for row in model.attribute_ids.tolist()],
         hashes[model.attribute_ids],
         offsets[model.attribute_ids] + window,
         model.label_ids,
         model.state,
         transition=model.transition,
         offsets=2 * window + 1,
+        names=[names[row] for row in model.attribute_ids.tolist()],
     )
     return tuple(values), weights
 

@@ -106,7 +106,6 @@ class Weights:
 
 
 def sorted_weights(
-    names: Sequence[str],
     hashes: Hashes,
     places: Indices,
     labels: Indices,
@@ -114,21 +113,22 @@ def sorted_weights(
     *,
     transition: Floats,
     offsets: int,
+    names: Sequence[str] = (),
 ) -> Weights:
     """Put state weights, given in any order, into theirs.
 
     Parameters
     ----------
-    names : sequence of str, length K
-        The value of each weight, such as ``lower=dr``.
     hashes : ndarray of uint64, shape (K,)
-        Its hash.
+        The value of each weight.
     places, labels : ndarray of int64, shape (K,)
         The offset, counted from 0, and the label of each.
     state : ndarray of float64, shape (K,)
         The weights.
     transition, offsets
         As in `Weights`.
+    names : sequence of str, optional
+        The value of each weight, such as ``lower=dr``.
     """
     values, first, codes = np.unique(hashes, return_index=True, return_inverse=True)
     rows = codes.reshape(-1) * offsets + places
@@ -138,7 +138,7 @@ def sorted_weights(
         len(transition),
         offsets,
         values,
-        Names.of([names[index] for index in first.tolist()]),
+        Names.of([names[index] for index in first.tolist()]) if names else NAMELESS,
         np.zeros(len(values), np.int32),
         np.concatenate([np.zeros(1, np.int64), np.cumsum(held)]),
         labels[order].astype(np.int16),

@@ -796,7 +796,10 @@ def test_saved_and_loaded_it_tags_alike(toy: Batch, tagger: CRFTagger, tmp_path:
 
 
 FILES = {
-    "wordtype": ["begins.npy", "hashes.npy", "state.npy", "state_labels.npy", "transition.npy"],
+    "wordtype": [
+        *("begins.npy", "hashes.npy", "name_ends.npy", "names.npy"),
+        *("seen.npy", "state.npy", "state_labels.npy", "transition.npy"),
+    ],
     "crfsuite": ["crf.crfsuite"],
 }
 

@@ -168,7 +168,8 @@ def test_the_l2_norm_adds_its_square_and_twice_the_weights(corpus: Corpus, seed:
 
 
 def test_a_document_that_counts_2_is_a_document_twice() -> None:
-    first, second = ((0, 0), (1, 1), (3, 0)), ((2, 1), (1, -1))
+    # Words are numbered by how often they occur: here in both the same.
+    first, second = ((2, 0), (1, 1), (3, 0)), ((0, 1), (1, -1))
     weighted = Corpus((first, second), (2.0, 3.0), 2).training()
     repeated = Corpus((first, second, second, first, second), (1.0,) * 5, 2).training()
     assert weighted.state.counts.tolist() == repeated.state.counts.tolist()

@@ -1,7 +1,8 @@
 """Weights in their order, and what they add up to for words, against dictionaries of weights."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from taggers.weights import (
     pruned,
     sorted_weights,
     value_hashes,
+    values_of,
 )
 
 Named = dict[tuple[int, int, int], float]
@@ -190,10 +192,7 @@ def test_weights_go_over_by_value_offset_and_label(
         (value, offset - old.offsets // 2, letters[0][label]): weight
         for (value, offset, label), weight in old_named.items()
     }
-    places = Weights(
-        new.labels, new.offsets, new.hashes, new.begins, new.state_labels, state, new.transition
-    )
-    assert named_weights(places) == {
+    assert named_weights(replace(new, state=state)) == {
         (value, offset, label): by_name.get(
             (value, offset - new.offsets // 2, letters[1][label]), 0.0
         )
@@ -201,8 +200,12 @@ def test_weights_go_over_by_value_offset_and_label(
     }
 
 
+def hashes_of(words: list[str], features: list[str]) -> Any:
+    return value_hashes(values_of(words, features), features)
+
+
 def test_hashes_of_values_are_those_of_each_feature() -> None:
-    found = value_hashes(["Joan", "COL·LEGI"], ["lower", "shape"])
+    found = hashes_of(["Joan", "COL·LEGI"], ["lower", "shape"])
     assert found[:, 0].tolist() == hashed("lower", ["joan", "col·legi"]).tolist()
     assert found[:, 1].tolist() == hashed("shape", ["Xxxx", "XXX·XXXX"]).tolist()
 
@@ -210,7 +213,7 @@ def test_hashes_of_values_are_those_of_each_feature() -> None:
 def test_borders_are_no_words() -> None:
     found = border_hashes()
     assert len(set(found.tolist())) == 2
-    words = value_hashes(["BOS", "EOS", "bos", ""], ["form", "lower", "shape"])
+    words = hashes_of(["BOS", "EOS", "bos", ""], ["form", "lower", "shape"])
     assert not np.isin(found, words).any()
 
 

@@ -47,13 +47,13 @@ def batch_of(*texts: str) -> Batch:
 def computed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The words whose features were computed."""
     words: list[str] = []
-    value_hashes = wordtype.value_hashes
+    values_of = wordtype.values_of
 
     def counted(types: Sequence[str], features: Sequence[str]) -> np.ndarray:
         words.extend(types)
-        return value_hashes(types, features)
+        return values_of(types, features)
 
-    monkeypatch.setattr(wordtype, "value_hashes", counted)
+    monkeypatch.setattr(wordtype, "values_of", counted)
     return words
 
 
