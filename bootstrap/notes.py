@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
 
 import pyarrow as pa
 
-from bootstrap.configuration import Configuration, DataOptions
+from bootstrap.configuration import Configuration, DataOptions, ReferenceOptions
 from corpus.batch import Batch, make_batch
 from corpus.corpora import is_synthetic, read_corpus, with_classes
 from corpus.document import Document
 from corpus.errors import InputError, shown
 from corpus.formats import find_files
 from corpus.problems import Problems
+from corpus.tags import classes_of
 from corpus.units import split_documents
 
 
@@ -245,12 +246,24 @@ def read_notes(configuration: Configuration) -> Notes:
     Raises
     ------
     InputError
-        If notes are not there or cannot be read, or have no entity where people labelled them.
+        If notes are not there or cannot be read, or have no entity where people labelled them, or
+        if proportions are given of a class that the seed lacks.
     """
     notes = Notes(
         seed=read_labelled(configuration, "seed"),
         validation=read_labelled(configuration, "validation"),
         unlabeled=UnlabeledNotes(configuration.data, configuration.loop.batch),
     )
+    if configuration.select.proportions and configuration.reference:
+        _refuse_untaught(configuration.reference, classes_of(notes.seed.batch.labels))
     next(notes.unlabeled.documents(), None)
     return notes
+
+
+def _refuse_untaught(given: ReferenceOptions, taught: Sequence[str]) -> None:
+    """No tagger finds what it was not taught: no selection could have these proportions."""
+    for name in sorted(set(given.per_token) - set(taught)):
+        raise InputError(
+            f"[select.reference] names {shown(name)}, which the seed lacks: no selection can have "
+            "any; leave it out, and count documents of nothing else as empty"
+        )

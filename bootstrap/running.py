@@ -192,6 +192,11 @@ def _flawless_batches(metrics: Sequence[Mapping[str, Any]], keep: str) -> int:
 def _reference(
     options: Configuration, seed: LabelledNotes, validation: LabelledNotes
 ) -> Reference | None:
+    """Give the proportions that selections must resemble, if they are to resemble any.
+
+    They are those of the classes that the seed teaches: a tagger finds no others, so that no
+    selection of its documents could come near to a proportion of them.
+    """
     if not options.select.proportions:
         return None
     batch = validation.batch
@@ -199,7 +204,7 @@ def _reference(
         tokens = len(batch.words) / max(len(batch), 1)
         given = options.reference
         return given_reference(given.per_token, given.length, given.empty, tokens)
-    classes = sorted({*classes_of(seed.batch.labels), *classes_of(batch.labels)})
+    classes = classes_of(seed.batch.labels)
     return measured_reference(content_of(batch, batch.tags, batch.labels, classes), classes)
 
 

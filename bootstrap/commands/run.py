@@ -74,13 +74,18 @@ def do_run(configuration: Configuration, folder: Path, *, resume: bool, jobs: in
 def _warn_of_notes(notes: Notes) -> None:
     report_problems(notes.seed.problems)
     report_problems(notes.validation.problems)
-    missing = set(classes_of(notes.validation.batch.labels)) - set(
-        classes_of(notes.seed.batch.labels)
+    warn(_class_lines(notes))
+
+
+def _class_lines(notes: Notes) -> list[str]:
+    """Name the classes of the validation notes that no tagger can learn from the seed."""
+    taught, wanted = (
+        set(classes_of(labelled.batch.labels)) for labelled in (notes.seed, notes.validation)
     )
-    warn(
-        f"validation has {shown(name)} and the seed has not: all are missed"
-        for name in sorted(missing)
-    )
+    if not wanted - taught:
+        return []
+    names = ", ".join(map(shown, sorted(wanted - taught)))
+    return [f"validation has {names}, which the seed lacks: it cannot be found, and all are missed"]
 
 
 def _show(run: Run, configuration: Configuration, notes: Notes, jobs: int) -> None:

@@ -439,7 +439,8 @@ def test_a_class_that_the_seed_lacks_is_a_warning(
     aged = [Document(f"age{i}", f"Edad {i + 20}", (Span(5, 7, "AGE"),)) for i in range(20)]
     done = run_with(number=300, validation=[*notes(100, 2), *aged])
     assert done.code == 0
-    assert "validation has AGE and the seed has not: all are missed" in done.err
+    line = "validation has AGE, which the seed lacks: it cannot be found, and all are missed"
+    assert done.err.count(line) == done.err.count("AGE") == 1
 
     def refuse(constant: str) -> None:
         raise AssertionError(constant)
@@ -517,6 +518,41 @@ def test_given_proportions_are_kept(run_with: Callable[..., Any], tmp_path: Path
     empty = [not found["label"] for found in selected(tmp_path / "run", 1)]
     assert row["proportions"]["documents without entities"] == sum(empty) / len(empty)
     assert abs(sum(empty) / len(empty) - 0.5) < 0.1
+
+
+def test_selections_resemble_the_validation_notes_in_what_the_seed_teaches(
+    run_with: Callable[..., Any], tmp_path: Path, notes: Callable[..., list[Document]]
+) -> None:
+    """What a tagger cannot find is no proportion that its documents could keep."""
+    persons = [
+        replace(note, spans=tuple(span for span in note.spans if span.label == "PERSON"))
+        for note in notes(60, 1)
+    ]
+    settings = ("loop.batch=600", "select.confidence=0.1")
+    assert run_with(number=600, seed=persons, settings=settings).code == 0
+    row = Run(tmp_path / "run").metrics()[1]
+    assert row["classes"].keys() == {"PERSON", "LOCATION"}
+    assert row["proportions"].keys() == {
+        *("PERSON per token", "PERSON length", "documents without entities")
+    }
+    assert row["deviation"] <= 1
+    assert row["selected"] > 0.2 * row["confident"]
+
+
+def test_no_proportion_is_asked_for_that_no_selection_can_have(
+    run_with: Callable[..., Any], tmp_path: Path
+) -> None:
+    refused = run_with(
+        number=100,
+        settings=(
+            "select.reference.empty=0.5",
+            "select.reference.per_token={AGE = 0.05}",
+            "select.reference.length={AGE = 1.5}",
+        ),
+    )
+    assert refused.code == 2
+    assert "[select.reference] names AGE, which the seed lacks" in refused.err
+    assert not (tmp_path / "run").exists()
 
 
 def test_lines_are_units_of_their_own(
