@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,8 @@ from rich.table import Table
 from bootstrap.commands.console import output, report_problems, say, write_file
 from bootstrap.commands.convert import columns_of, problems_of
 from corpus.corpora import read_corpus
-from corpus.errors import shown
+from corpus.document import Document
+from corpus.errors import InputError, shown
 from corpus.scores import MEASURES, score
 
 
@@ -25,6 +27,7 @@ def main(options: argparse.Namespace) -> None:
         sides.append(list(read_corpus(source, columns=columns, problems=problems)))
         report_problems(problems)
     gold, predicted = sides
+    _refuse_unannotated(gold, options.gold)
     # The interval draws documents: the same draws for the same corpus.
     report = score(gold, predicted).report(np.random.default_rng(0))
     if options.json:
@@ -40,6 +43,15 @@ def main(options: argparse.Namespace) -> None:
             f"gold (all missed), {extra:,} only predicted (all spurious)",
         ]
     )
+
+
+def _refuse_unannotated(gold: Sequence[Document], source: str) -> None:
+    """Nothing leaks from notes in which nothing is annotated: the figures would reassure."""
+    if not any(document.spans for document in gold):
+        raise InputError(
+            f"{shown(source)}: {len(gold):,} gold documents and not one entity; expected annotated "
+            "notes (is --label-column the name of their annotations?)"
+        )
 
 
 def _table(report: dict[str, Any]) -> Table:

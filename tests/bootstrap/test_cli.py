@@ -410,11 +410,28 @@ def test_what_is_right_is_all_ones(judged: tuple[Path, Path], command: Command) 
     assert "leak: 0.0000" in done.out
 
 
-def test_evaluate_needs_no_notes(tmp_path: Path, command: Command) -> None:
+@pytest.mark.parametrize(
+    ("content", "number"),
+    [("", 0), ('{"id": "a", "text": "Anna", "labels": [[0, 4, "PERSON"]]}\n', 1)],
+)
+def test_gold_notes_without_annotations_are_refused(
+    content: str, number: int, judged: tuple[Path, Path], tmp_path: Path, command: Command
+) -> None:
+    """Or nothing would be missed in them, and nothing seem to leak."""
+    (tmp_path / "bare.jsonl").write_text(content)
+    refused = command("evaluate", tmp_path / "bare.jsonl", judged[1], "--json", tmp_path / "x.json")
+    assert (refused.code, refused.out) == (2, "")
+    assert f"bare.jsonl: {number} gold documents and not one entity" in refused.err
+    assert not (tmp_path / "x.json").exists()
+
+
+def test_predicted_notes_without_annotations_are_all_missed(
+    judged: tuple[Path, Path], tmp_path: Path, command: Command
+) -> None:
     (tmp_path / "none.jsonl").write_text("")
-    done = command("evaluate", tmp_path / "none.jsonl", tmp_path / "none.jsonl")
+    done = command("evaluate", judged[0], tmp_path / "none.jsonl")
     assert done.code == 0
-    assert "0 gold and 0 predicted documents" in done.out
+    assert "3 gold and 0 predicted documents; 3 are only gold (all missed)" in done.out
 
 
 def test_a_class_with_an_odd_name_is_shown(tmp_path: Path, command: Command) -> None:
