@@ -13,10 +13,11 @@ from rich.table import Table
 from rich.text import Text
 
 from bootstrap.loop import best_iteration
+from bootstrap.outcome import deviation_of
 from corpus.errors import shown
 
 _REFRESH = 4  # times a second
-_WIDTH, _CLASS_WIDTH = 64, 24  # columns that the table needs, and with every class more
+_WIDTH, _CLASS_WIDTH = 75, 24  # columns that the table needs, and with every class more
 
 
 class RunDisplay:
@@ -165,6 +166,7 @@ def _titles(classes: Sequence[str], brief: bool = False) -> list[str]:
     return [
         "it." if brief else "iteration",
         "selected",
+        "dev." if brief else "deviation",
         *figures,
         "all P",
         "R",
@@ -179,6 +181,7 @@ def _cells(row: Mapping[str, Any], classes: Sequence[str], brief: bool = False) 
     return [
         str(row["iteration"]),
         f"{row['selected']:,}",
+        deviation_cell(row),
         *(
             cell
             for name in classes
@@ -188,6 +191,11 @@ def _cells(row: Mapping[str, Any], classes: Sequence[str], brief: bool = False) 
         f"{seconds:.1f}",
         row["stopped"] or "",
     ]
+
+
+def deviation_cell(row: Mapping[str, Any]) -> str:
+    """Write the deviation of an iteration's selection, where there was one."""
+    return f"{deviation_of(row):.2f}" if row["tagged"] else ""
 
 
 def _figures(scores: Mapping[str, Any]) -> list[str]:

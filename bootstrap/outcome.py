@@ -63,5 +63,17 @@ def outcome_of(metrics: Sequence[Mapping[str, Any]]) -> Outcome:
     )
 
 
+def deviation_of(row: Mapping[str, Any]) -> float:
+    """Give the deviation of an iteration's selection from its metrics, in tolerances."""
+    if row["deviation"] is None:  # nothing was selected, or it is infinite, which JSON has not
+        return np.inf if row.get("worst") else 0.0
+    return float(row["deviation"])
+
+
+def beyond_tolerance(metrics: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Give the metrics of the iterations whose selections did not keep the proportions."""
+    return [row for row in metrics if deviation_of(row) > 1]
+
+
 def _sum(counts: Sequence[Counts]) -> Counts:
     return Counts(*(sum(column) for column in zip(*counts, strict=True)))

@@ -149,17 +149,22 @@ class Reference:
         tolerance: Floats = np.maximum(RELATIVE_TOLERANCE * self.proportions.values, error)
         return tolerance
 
-    def deviation(self, found: Proportions, number: int) -> float:
-        """Give the worst deviation of `number` documents, in units of the tolerance.
+    def deviations(self, found: Proportions, number: int) -> Floats:
+        """Give how far each statistic of `number` documents deviates, in units of the tolerance.
 
         The mean length of entities of which there is none cannot deviate.
         """
         off = np.abs(found.values - self.proportions.values)
         tolerance = self.tolerance(number)
-        judged = ~np.isnan(off) & np.isfinite(tolerance)
-        off, tolerance = off[judged], tolerance[judged]
-        ratio = np.divide(off, tolerance, out=np.where(off > 0, np.inf, 0.0), where=tolerance > 0)
-        return float(ratio.max(initial=0.0))
+        off[np.isnan(off) | ~np.isfinite(tolerance)] = 0.0
+        never = np.where(off > 0, np.inf, 0.0)
+        ratio: Floats = np.divide(off, tolerance, out=never, where=tolerance > 0)
+        ratio[off == 0] = 0.0  # of an infinite tolerance too
+        return ratio
+
+    def deviation(self, found: Proportions, number: int) -> float:
+        """Give the worst deviation of `number` documents, in units of the tolerance."""
+        return float(self.deviations(found, number).max(initial=0.0))
 
 
 def measured_reference(content: Content, classes: Sequence[str]) -> Reference:

@@ -7,6 +7,7 @@ import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from bootstrap.display import deviation_cell
 from bootstrap.loop import STOPPED
 from bootstrap.outcome import Outcome
 from bootstrap.plotting import plot_runs
@@ -77,12 +78,11 @@ def _table(rows: Sequence[Mapping[str, Any]], best: int) -> str:
         titles += [f"{name} P", "R", "F1"]
     lines = ["<table>", _row([*titles, "seconds", "stopped"], "th")]
     for row in rows:
-        deviation = row["deviation"]
         cells = [
             str(row["iteration"]),
             f"{row['selected']:,}",
             f"{row['confident']:,}",
-            "" if deviation is None else f"{deviation:.2f}",
+            deviation_cell(row),
         ]
         for scores in (*row["classes"].values(), row):
             cells += [f"{scores[measure]:.3f}" for measure in ("precision", "recall", "f1")]

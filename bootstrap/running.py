@@ -224,6 +224,7 @@ def metrics_of(step: Iteration, validation: LabelledNotes, pool: UnlabeledNotes)
         "confident": sum(selection.confident for selection in step.selections),
         "bound": sum(selection.bound for selection in step.selections),
         "deviation": worst.deviation if worst else None,
+        "worst": worst.worst if worst else "",
         "proportions": worst.proportions.as_dict() if worst and worst.proportions else {},
         "confidence": {
             f"q{100 * q:02.0f}": value for q, value in step.confidence_quantiles.items()

@@ -35,6 +35,8 @@ class Selection:
         Of the documents selected; None where proportions were not asked for.
     deviation : float
         The worst deviation from the reference in units of its tolerance; at most 1 is within.
+    worst : str
+        The statistic that deviates so; empty where proportions were not asked for.
     """
 
     indices: Indices
@@ -42,6 +44,7 @@ class Selection:
     bound: int
     proportions: Proportions | None = None
     deviation: float = 0.0
+    worst: str = ""
 
 
 def select_examples(
@@ -108,10 +111,12 @@ def select_examples(
     if len(chosen) < floor:
         chosen = nearest_choice(candidates, floor)
     found = proportions_of(content.take(chosen), classes)
+    deviations = reference.deviations(found, len(chosen))
     return Selection(
         indices=confident[chosen],
         confident=len(confident),
         bound=bound,
         proportions=found,
-        deviation=reference.deviation(found, len(chosen)),
+        deviation=float(deviations.max()),
+        worst=found.names[int(deviations.argmax())],
     )

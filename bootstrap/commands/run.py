@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from bootstrap.configuration import Configuration, load_configuration
 from bootstrap.display import RunDisplay, class_table
 from bootstrap.loop import STOPPED
 from bootstrap.notes import Notes, read_notes
+from bootstrap.outcome import beyond_tolerance, deviation_of
 from bootstrap.running import carry_out, default_jobs, opened_run
 from bootstrap.runs import Run
 from corpus.errors import InputError, shown
@@ -111,7 +112,7 @@ def _failure(metrics: dict[str, Any]) -> list[str]:
 
 def outcome_lines(run: Run) -> Sequence[str]:
     """Say why a run stopped and what it gained."""
-    outcome = run.outcome()
+    outcome, beyond = run.outcome(), beyond_tolerance(run.metrics())
     reason = STOPPED.get(outcome.stopped or "", "it is not finished")
     seed, best = outcome.seed, outcome.best
     return [
@@ -122,6 +123,25 @@ def outcome_lines(run: Run) -> Sequence[str]:
         f"{seed.precision:.3f} to {best.precision:.3f}, recall {seed.recall:.3f} to "
         f"{best.recall:.3f}),",
         "where one half of the validation notes chose the iteration and the other was counted.",
+        *_proportion_lines(beyond),
+    ]
+
+
+def _proportion_lines(beyond: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Say that the proportions could not be kept, how far they were from it and what may help."""
+    if not beyond:
+        return []
+    worst = max(beyond, key=deviation_of)
+    return [
+        "",
+        f"! Proportions were not kept in {len(beyond)} iterations "
+        f"({', '.join(str(row['iteration']) for row in beyond)}): no choice of a tenth of the "
+        "confident documents was within tolerance, so the nearest one was taken.",
+        f"The worst was iteration {worst['iteration']}: {worst['selected']:,} of "
+        f"{worst['confident']:,} selected, {deviation_of(worst):.1f} times the tolerance in "
+        f'"{shown(worst["worst"])}".',
+        "A lower select.confidence or a larger loop.batch gives more to choose from; "
+        "select.proportions=false takes the most confident, whatever is in them.",
     ]
 
 

@@ -24,6 +24,8 @@ def row(iteration: int, f1: float, stopped: str | None = None) -> dict[str, Any]
         "classes": classes,
         "seconds": seconds,
         "stopped": stopped,
+        "tagged": 4000 * iteration,
+        "deviation": 0.5 * iteration if iteration else None,
         **figures,
     }
 
@@ -31,7 +33,7 @@ def row(iteration: int, f1: float, stopped: str | None = None) -> dict[str, Any]
 ROWS = [row(0, 0.5), row(1, 0.7), row(2, 0.7, "exhausted")]
 
 
-def screen(terminal: bool, width: int = 120) -> tuple[Console, io.StringIO]:
+def screen(terminal: bool, width: int = 130) -> tuple[Console, io.StringIO]:
     file = io.StringIO()
     options = {"soft_wrap": True, "markup": False, "emoji": False}
     return Console(file=file, force_terminal=terminal, width=width, **options), file
@@ -40,14 +42,16 @@ def screen(terminal: bool, width: int = 120) -> tuple[Console, io.StringIO]:
 def test_elsewhere_there_is_a_line_an_iteration_as_it_ends() -> None:
     console, file = screen(terminal=False)
     with RunDisplay(console, CLASSES) as display:
-        titles = "iteration selected LOCATION P R F1 PERSON P R F1 all P R F1 seconds stopped"
+        titles = (
+            "iteration selected deviation LOCATION P R F1 PERSON P R F1 all P R F1 seconds stopped"
+        )
         assert " ".join(file.getvalue().split()) == titles
         for number, metrics in enumerate(ROWS, start=2):
             display.report("tagging", 5, 10)
             display.add(metrics)
             assert len(file.getvalue().splitlines()) == number
     lines = [" ".join(line.split()) for line in file.getvalue().splitlines()]
-    assert lines[2] == "1 1,500 0.750 0.500 0.350 0.750 0.500 0.350 0.750 0.500 0.700 3.2"
+    assert lines[2] == "1 1,500 0.50 0.750 0.500 0.350 0.750 0.500 0.350 0.750 0.500 0.700 3.2"
     assert lines[3].endswith(" exhausted")
     assert "tagging" not in file.getvalue()
     assert "\x1b" not in file.getvalue()

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bootstrap.outcome import halves, outcome_of
+from bootstrap.outcome import beyond_tolerance, halves, outcome_of
 from corpus.document import Document, Span
 from corpus.scores import Counts, score
 
@@ -70,3 +70,15 @@ def test_documents_without_a_patient_alternate(number: int) -> None:
     gold = [Document(f"d{i}", "Anna", (Span(0, 4, "PERSON"),)) for i in range(number)]
     left, right = halves(gold, score(gold, gold))
     assert (left[0], right[0]) == ((number + 1) // 2, number // 2)
+
+
+def test_selections_beyond_tolerance_are_told_from_those_within() -> None:
+    """JSON knows no infinity: there, a deviation without a number is one of some statistic."""
+    rows = [
+        {"iteration": 0, "deviation": None, "worst": ""},  # nothing was to be selected
+        {"iteration": 1, "deviation": 1.0, "worst": "PERSON per token"},
+        {"iteration": 2, "deviation": 2.3, "worst": "PERSON per token"},
+        {"iteration": 3, "deviation": None, "worst": "PERSON length"},
+        {"iteration": 4, "deviation": None},  # of a run from before statistics were named
+    ]
+    assert [row["iteration"] for row in beyond_tolerance(rows)] == [2, 3]

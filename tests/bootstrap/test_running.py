@@ -555,6 +555,33 @@ def test_no_proportion_is_asked_for_that_no_selection_can_have(
     assert not (tmp_path / "run").exists()
 
 
+def test_selections_beyond_tolerance_are_said_with_what_may_help(
+    run_with: Callable[..., Any], tmp_path: Path, command: Command
+) -> None:
+    """The pool has no document without entities of which nine in ten were to be selected."""
+    pool = [Document(f"u{number}", "Pac Anna Puig ve") for number in range(40)]
+    reference = (
+        "select.reference.empty=0.9",
+        "select.reference.per_token={PERSON = 0.05}",
+        "select.reference.length={PERSON = 1.5}",
+        "select.confidence=0",
+    )
+    done = run_with(unlabeled=pool, settings=reference)
+    row = Run(tmp_path / "run").metrics()[1]
+    assert row["deviation"] > 1 and row["selected"] == 4
+    for shown in (done.out, command("show", tmp_path / "run").out):
+        assert "! Proportions were not kept in 1 iterations (1)" in shown
+        assert f"4 of 40 selected, {row['deviation']:.1f} times the tolerance" in shown
+        assert f'"{row["worst"]}"' in shown
+        assert "select.proportions=false" in shown
+    assert f"{row['deviation']:.2f}" in done.out.splitlines()[2]
+
+
+def test_a_run_within_tolerance_says_nothing_of_it(finished: Path, command: Command) -> None:
+    assert max(row["deviation"] or 0 for row in Run(finished).metrics()) <= 1
+    assert "Proportions" not in command("show", finished).out
+
+
 def test_lines_are_units_of_their_own(
     run_with: Callable[..., Any], tmp_path: Path, notes: Callable[..., list[Document]]
 ) -> None:
