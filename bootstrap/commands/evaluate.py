@@ -27,9 +27,9 @@ def main(options: argparse.Namespace) -> None:
         sides.append(list(read_corpus(source, columns=columns, problems=problems)))
         report_problems(problems)
     gold, predicted = sides
-    _refuse_unannotated(gold, options.gold)
     # The interval draws documents: the same draws for the same corpus.
     report = score(gold, predicted).report(np.random.default_rng(0))
+    _refuse_unannotated(gold, options.gold)
     if options.json:
         text = json.dumps(report, ensure_ascii=False, indent=1) + "\n"
         write_file(options.json, text.encode())
