@@ -15,7 +15,7 @@ from corpus.batch import Batch, make_batch
 from corpus.corpora import is_synthetic, read_corpus, with_classes
 from corpus.document import Document
 from corpus.errors import InputError, shown
-from corpus.formats import find_files
+from corpus.formats import find_files, has_column
 from corpus.problems import Problems
 from corpus.tags import classes_of
 from corpus.units import split_documents
@@ -45,8 +45,14 @@ def read_sources(
     """
     classes = None if labels is None else dict(labels)
     source = getattr(options, split)
-    columns = options.columns
-    for document in read_corpus(source, columns=columns, problems=problems, start=start):
+    documents = read_corpus(
+        source,
+        columns=options.columns,
+        problems=problems,
+        start=start,
+        labelled=split != "unlabeled",
+    )
+    for document in documents:
         yield with_classes(document, classes)
 
 
@@ -158,8 +164,7 @@ def read_labelled(configuration: Configuration, split: str) -> LabelledNotes:
     if not any(document.spans for document in documents):
         raise InputError(
             f"[data] {split} = {getattr(options, split)}: {len(sources)} documents and not one "
-            "entity; expected annotated notes"
-            + (" (does [labels] name their labels?)" if configuration.labels is not None else "")
+            f"entity; expected annotated notes{_suspicion(configuration, split)}"
         )
     if split == "validation":
         _refuse_same_ids(documents, getattr(options, split))
@@ -169,6 +174,15 @@ def read_labelled(configuration: Configuration, split: str) -> LabelledNotes:
         groups=frozenset(source.group for source in sources if source.group is not None),
         problems=problems,
     )
+
+
+def _suspicion(configuration: Configuration, split: str) -> str:
+    """Say what may be why notes seem to have no annotations."""
+    options = configuration.data
+    source, column = getattr(options, split), options.columns.label
+    if not is_synthetic(source) and not has_column(source, column):
+        return f" (nothing in it has the column or key {column!r}; [data] label names another)"
+    return " (does [labels] name their labels?)" if configuration.labels is not None else ""
 
 
 def _refuse_same_ids(documents: Iterable[Document], source: str) -> None:

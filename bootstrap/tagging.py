@@ -168,7 +168,10 @@ def tag_corpus(
     folder = find_model(model)
     tagger = SavedTagger.load(folder, jobs=jobs)
     tagger.prepare(tell)
-    documents = read_corpus(source, format=source_format, columns=columns, problems=problems)
+    # The column of the annotations is that of the target: the source need not have it.
+    documents = read_corpus(
+        source, format=source_format, columns=columns, problems=problems, labelled=False
+    )
     tagged = _counted(tag_documents(documents, tagger, unit_of(folder), measure), report)
     left, right = tee(tagged)
     return write(

@@ -28,6 +28,7 @@ def read_corpus(
     columns: Columns | None = None,
     problems: Problems,
     start: int = 0,
+    labelled: bool = True,
 ) -> Iterator[Document]:
     """Read the documents of a corpus, one after the other.
 
@@ -44,6 +45,8 @@ def read_corpus(
         Told of all that cannot be used as it stands.
     start : int
         How many records are passed over unread (see `corpus.formats.read`).
+    labelled : bool
+        Whether annotations are asked for (see `corpus.formats.read`).
 
     Returns
     -------
@@ -57,7 +60,14 @@ def read_corpus(
     if is_synthetic(source):
         return islice(_synthetic(source), start, None)
     columns = columns or Columns()
-    return read(source, format=format, columns=columns, problems=problems, start=start)
+    return read(
+        source,
+        format=format,
+        columns=columns,
+        problems=problems,
+        start=start,
+        labelled=labelled,
+    )
 
 
 def _synthetic(source: str) -> Iterator[Document]:

@@ -14,13 +14,22 @@ from corpus.document import Document
 from corpus.errors import InputError
 from corpus.formats import brat, jsonl, parquet, text
 from corpus.formats.columns import CONFIDENCE, Columns
-from corpus.formats.sources import format_of, locate
+from corpus.formats.sources import Source, format_of, locate
 from corpus.formats.targets import Rows, WriteReport, format_for, refuse_existing
 from corpus.problems import Problems
 
-__all__ = ["Columns", "WriteReport", "detect_format", "find_files", "read", "write"]
+__all__ = [
+    "Columns",
+    "WriteReport",
+    "detect_format",
+    "find_files",
+    "has_column",
+    "read",
+    "write",
+]
 
 _READERS = {"brat": brat.read, "jsonl": jsonl.read, "parquet": parquet.read, "text": text.read}
+_HOLDERS = {"jsonl": jsonl.holds, "parquet": parquet.holds}
 _WRITERS = {"brat": brat.write, "jsonl": jsonl.write, "parquet": parquet.write, "text": text.write}
 
 
@@ -69,6 +78,26 @@ def detect_format(source: str | Path) -> str:
     return format_of(locate(source))
 
 
+def has_column(source: str | Path, name: str, *, format: str | None = None) -> bool:
+    """Tell whether anything in a source has a column or key.
+
+    Parameters
+    ----------
+    source : str or Path
+        As in `find_files`.
+    name : str
+        Of the column (Parquet) or key (JSONL). Other formats have none, and lack none.
+    format : {"brat", "jsonl", "parquet", "text"}, optional
+        Detected if not given.
+    """
+    located = locate(source)
+    return _holds(located, _known(format or format_of(located)), name)
+
+
+def _holds(located: Source, format: str, name: str) -> bool:
+    return format not in _HOLDERS or _HOLDERS[format](located, name)
+
+
 def read(
     source: str | Path,
     *,
@@ -76,6 +105,7 @@ def read(
     columns: Columns = Columns(),  # noqa: B008 - frozen
     problems: Problems,
     start: int = 0,
+    labelled: bool = True,
 ) -> Iterator[Document]:
     """Read the documents of a source, one after the other.
 
@@ -93,6 +123,8 @@ def read(
         How many records of the source are skipped, cheaply: lines that are not blank (JSONL),
         rows (Parquet), names (brat), files (text). A record counts whether it can be read or not,
         so that `start` is the number of documents only where none is rejected.
+    labelled : bool
+        Whether annotations are asked for: then their column must be somewhere if it was named.
 
     Returns
     -------
@@ -103,15 +135,30 @@ def read(
     Raises
     ------
     InputError
-        At once if nothing is there or the format is unknown; on the way if a file cannot be read.
+        At once if nothing is there, the format is unknown, or nothing has the column of the
+        annotations or groups although it has another name than by default; on the way if a file
+        cannot be read.
     ProblemError
         At the first problem of a kind that `problems` is to stop at.
     """
     if start < 0:
         raise InputError(f"start = {start}: expected 0 or more")
     located = locate(source)
-    reader = _READERS[_known(format or format_of(located))]
-    return reader(located, columns, problems, start)
+    format = _known(format or format_of(located))
+    if start == 0:
+        _refuse_absent(located, format, columns, ("label", "group") if labelled else ("group",))
+    return _READERS[format](located, columns, problems, start)
+
+
+def _refuse_absent(located: Source, format: str, columns: Columns, parts: Iterable[str]) -> None:
+    """Raise an `InputError` if a column that was named by the user is nowhere: it is mistyped."""
+    for part in parts:
+        name = getattr(columns, part)
+        if name != getattr(Columns(), part) and not _holds(located, format, name):
+            raise InputError(
+                f"{located.name} has no column or key {name!r}, which was named as that of the "
+                f"{part}"
+            )
 
 
 def write(

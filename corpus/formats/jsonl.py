@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -34,6 +34,19 @@ def read(source: Source, columns: Columns, problems: Problems, start: int) -> It
     """Yield a document a line, from line number `start` on; blank lines do not count."""
     records = islice(_lines(files_of(source, "jsonl")), start, None)
     return documents_of(records, partial(_document, columns, problems), problems)
+
+
+def holds(source: Source, key: str) -> bool:
+    """Tell whether any line has a key; where one has it, the lines after it are not read."""
+    return any(key in _keys(line) for _, line in _lines(files_of(source, "jsonl")))
+
+
+def _keys(line: bytes) -> Collection[str]:
+    """Give the keys of a line; one that cannot be read has none, and is reported elsewhere."""
+    try:
+        return _parsed(decoded(line)).keys()
+    except Unreadable:
+        return ()
 
 
 def _lines(files: list[Path]) -> Iterator[tuple[str, bytes]]:

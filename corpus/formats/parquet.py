@@ -50,6 +50,15 @@ def read(source: Source, columns: Columns, problems: Problems, start: int) -> It
     return documents_of(rows, partial(_document, columns, problems), problems)
 
 
+def holds(source: Source, column: str) -> bool:
+    """Tell whether any file has a column."""
+    for path in files_of(source, "parquet"):
+        with _opened(path) as file:
+            if column in file.schema_arrow.names:
+                return True
+    return False
+
+
 def _rows(files: list[Path], columns: Columns, start: int) -> Iterator[tuple[str, _Row]]:
     for path in files:
         with _opened(path) as file:

@@ -412,7 +412,7 @@ def test_what_is_right_is_all_ones(judged: tuple[Path, Path], command: Command) 
 
 @pytest.mark.parametrize(
     ("content", "number"),
-    [("", 0), ('{"id": "a", "text": "Anna", "labels": [[0, 4, "PERSON"]]}\n', 1)],
+    [("", 0), ('{"id": "z", "text": "Anna", "labels": [[0, 4, "PERSON"]]}\n', 1)],
 )
 def test_gold_notes_without_annotations_are_refused(
     content: str, number: int, judged: tuple[Path, Path], tmp_path: Path, command: Command

@@ -459,6 +459,29 @@ def test_a_seed_without_entities_is_refused_before_anything_is_made(
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.parametrize("part", ["label", "group"])
+def test_a_column_that_is_nowhere_is_refused(
+    part: str, run_with: Callable[..., Any], tmp_path: Path
+) -> None:
+    refused = run_with(settings=(f"data.{part}=lable",))
+    assert (refused.code, refused.out) == (2, "")
+    assert f"seed.jsonl has no column or key 'lable', which was named as that of the {part}" in (
+        refused.err
+    )
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_seed_without_the_key_of_annotations_is_told_from_one_without_annotations(
+    run_with: Callable[..., Any], tmp_path: Path, project: Path
+) -> None:
+    lines = (project / "seed.jsonl").read_text(encoding="utf-8").replace('"label"', '"labels"')
+    (tmp_path / "other.jsonl").write_text(lines, encoding="utf-8")
+    refused = run_with(settings=(f"data.seed={tmp_path / 'other.jsonl'}",))
+    assert refused.code == 2
+    assert "60 documents and not one entity" in refused.err
+    assert "nothing in it has the column or key 'label'; [data] label names another" in refused.err
+
+
 def test_labels_that_name_nothing_are_suspected(run_with: Callable[..., Any]) -> None:
     refused = run_with(settings=("labels.NOMBRE=PERSON",))
     assert refused.code == 2

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from corpus.document import Document, Span
 from corpus.errors import InputError
-from corpus.formats import Columns, detect_format, find_files, read
+from corpus.formats import Columns, detect_format, find_files, has_column, read, write
 from corpus.problems import Problems
 
 
@@ -171,3 +172,29 @@ def test_an_unknown_format_or_start_is_an_error(tmp_path: Path) -> None:
 def test_columns_need_names_of_their_own() -> None:
     with pytest.raises(InputError, match="each needs a name of its own"):
         Columns(id="text")
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
+@pytest.mark.parametrize("part", ["label", "group"])
+def test_a_column_that_was_named_is_somewhere(suffix: str, part: str, tmp_path: Path) -> None:
+    """Or mistyped annotations would be none, and mistyped patients on both sides of a split."""
+    named = Columns(**{part: "other"})
+    write([Document("a", "Anna")], tmp_path / f"a.{suffix}")
+    with pytest.raises(InputError, match=f"has no column or key 'other'.* that of the {part}"):
+        read(tmp_path, columns=named, problems=Problems())
+    assert len(list(read(tmp_path, problems=Problems()))) == 1
+    document = Document("b", "Pere", (Span(0, 4, "PERSON"),), "p7")
+    write([document], tmp_path / f"b.{suffix}", columns=named)
+    assert list(read(tmp_path, columns=named, problems=Problems()))[1] == document
+    assert has_column(tmp_path, "other") and not has_column(tmp_path, "another")
+
+
+def test_annotations_are_missed_only_where_they_are_asked_for(tmp_path: Path) -> None:
+    write([Document("a", "Anna")], tmp_path / "a.jsonl")
+    names = Columns(label="other")
+    assert list(read(tmp_path, columns=names, problems=Problems(), labelled=False))
+
+
+def test_folders_of_texts_have_no_columns_to_lack(tmp_path: Path) -> None:
+    write([Document("a", "Anna")], tmp_path / "notes")
+    assert list(read(tmp_path / "notes", columns=Columns(label="other"), problems=Problems()))
