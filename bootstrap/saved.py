@@ -24,9 +24,10 @@ from typing import Any, Self
 import joblib
 import numpy as np
 import numpy.typing as npt
+from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from corpus.batch import Batch
-from taggers import Tagger, Tagging, Training, TrainingError, load_tagger, make_tagger
+from taggers import Tagger, Tagging, Training, load_tagger, make_tagger
 from taggers.tagger import Detail, Progress
 
 #: Told what is done, how much of it and of how much.
@@ -38,6 +39,10 @@ _POLL = 0.1  # seconds between looks at another process
 
 def _silent(stage: str, done: int, total: int) -> None:
     """Report nothing."""
+
+
+class KilledError(OSError):
+    """A process that worked for a tagger was ended by the system or by somebody."""
 
 
 class SavedTagger:
@@ -102,6 +107,8 @@ class SavedTagger:
         ------
         TrainingError
             If there is no model in the end.
+        KilledError
+            If the training process was ended.
         """
         staging = self.folder.with_name(f".{self.folder.name}.{os.getpid()}")
         shutil.rmtree(staging, ignore_errors=True)
@@ -131,7 +138,13 @@ class SavedTagger:
         detail: Detail = "document",
         progress: Progress | None = None,
     ) -> Tagging:
-        """Tag documents, over processes where there are enough of them."""
+        """Tag documents, over processes where there are enough of them.
+
+        Raises
+        ------
+        KilledError
+            If one of the processes was ended.
+        """
         if self._tagger is None:
             raise ValueError("the tagger has not been trained")
 
@@ -160,7 +173,7 @@ class SavedTagger:
                 for chunk in chunks
             )
         found = []
-        for start, arrays in zip(starts, results, strict=True):
+        for start, arrays in zip(starts, _alive(results), strict=True):
             found.append(arrays)
             report(min(start + _CHUNK, len(batch)), len(batch))
         tags, confidence, tokens, marginals = (_joined(parts) for parts in zip(*found, strict=True))
@@ -172,6 +185,17 @@ class SavedTagger:
         self._tagger = tagger
         self.labels, self.training = tagger.labels, tagger.training
         self._version = (self.folder / "model.json").stat().st_mtime_ns
+
+
+def _alive(results: Iterator[tuple[bytes, bytes]]) -> Iterator[tuple[bytes, bytes]]:
+    """Yield what workers return as long as none is killed."""
+    try:
+        yield from results
+    except TerminatedWorkerError:
+        raise KilledError(
+            "a tagging process was killed; the system may have been out of memory, of which fewer "
+            "--jobs need less"
+        ) from None
 
 
 @contextmanager
@@ -246,8 +270,8 @@ def _train_in_process(job: _Job) -> Iterator[tuple[int, int]]:
         ours.send(job)
         yield from _messages(ours)
     except (EOFError, BrokenPipeError, ConnectionResetError):
-        raise TrainingError(
-            "the training process ended without a model; was it out of memory?"
+        raise KilledError(
+            "the training process ended without a model; the system may have been out of memory"
         ) from None
     finally:
         if process.pid is not None:

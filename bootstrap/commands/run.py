@@ -23,6 +23,7 @@ from bootstrap.notes import Notes, read_notes
 from bootstrap.outcome import beyond_tolerance, deviation_of
 from bootstrap.running import carry_out, default_jobs, opened_run
 from bootstrap.runs import Run
+from bootstrap.saved import KilledError
 from corpus.errors import InputError, shown
 from corpus.tags import classes_of
 from taggers import TrainingError, make_tagger
@@ -67,6 +68,10 @@ def do_run(configuration: Configuration, folder: Path, *, resume: bool, jobs: in
             raise
         except TrainingError as error:
             raise InputError(f"{folder}: {error}") from None
+        except KilledError as error:
+            raise KilledError(
+                f"{folder}: {error}; to go on, type the same command with --resume"
+            ) from None
         report_problems(notes.unlabeled.problems)
         run.write_report()
         return run

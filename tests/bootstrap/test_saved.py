@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from bootstrap import saved
-from bootstrap.saved import SavedTagger
+from bootstrap.saved import KilledError, SavedTagger
 from corpus.batch import Batch, make_batch
 from corpus.document import Document
 from corpus.errors import InputError
@@ -187,7 +187,7 @@ def test_a_training_process_that_dies_is_an_error(labelled: Batch, tmp_path: Pat
     big = labelled.take(np.tile(np.arange(len(labelled)), 20))  # takes a while
     options = CRFOptions(max_iterations=100_000, c2=0.0001)
     tagger = SavedTagger(tmp_path / "model", "crf", options, report=kill)
-    with pytest.raises(TrainingError, match="ended without a model"):
+    with pytest.raises(KilledError, match="ended without a model"):
         tagger.fit(big, rng=np.random.default_rng(0))
     assert list(tmp_path.iterdir()) == []
 
@@ -209,17 +209,34 @@ def test_a_training_process_that_dies_before_it_has_its_notes_is_an_error(
 
     fitting = threading.Thread(target=fit, daemon=True)
     fitting.start()
-    while not (children := spawned_children()):
+    while not (children := children_of(b"spawn_main")):
         time.sleep(0.002)
     for child in children:
         os.kill(child, signal.SIGKILL)
     fitting.join(timeout=30)
     assert not fitting.is_alive()
-    assert [type(error) for error in errors] == [TrainingError]
+    assert [type(error) for error in errors] == [KilledError]
 
 
-def spawned_children() -> list[int]:
-    """Give the ids of the processes that multiprocessing spawned from this one."""
+@linux
+def test_a_tagging_process_that_dies_is_an_error(
+    labelled: Batch, unlabelled: Batch, tmp_path: Path
+) -> None:
+    """As it does when the system is out of memory."""
+    SavedTagger(tmp_path / "model", "crf", OPTIONS).fit(labelled, rng=np.random.default_rng(0))
+
+    def kill(stage: str, done: int, total: int) -> None:
+        for worker in children_of(b"popen_loky"):
+            os.kill(worker, signal.SIGKILL)
+
+    tagger = SavedTagger.load(tmp_path / "model", jobs=2, report=kill)
+    many = unlabelled.take(np.tile(np.arange(len(unlabelled)), 20))
+    with pytest.raises(KilledError, match=r"a tagging process was killed.* memory.* fewer --jobs"):
+        tagger.tag(many)
+
+
+def children_of(command: bytes) -> list[int]:
+    """Give the ids of the processes that this one started with a command like this."""
     found = []
     for folder in Path("/proc").iterdir():
         if folder.name.isdecimal():
@@ -228,7 +245,7 @@ def spawned_children() -> list[int]:
                 line = (folder / "cmdline").read_bytes()
             except OSError:
                 continue
-            if int(parent) == os.getpid() and b"spawn_main" in line:
+            if int(parent) == os.getpid() and command in line:
                 found.append(int(folder.name))
     return found
 
