@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from bootstrap.configuration import Configuration, DataOptions
-from bootstrap.notes import SPLITS, read_sources
+from bootstrap.notes import SPLITS, digest_of, read_sources
 from corpus.batch import MISALIGNED, make_batch
 from corpus.document import Document
 from corpus.errors import shown
@@ -42,6 +42,9 @@ class SplitReport:
         What could not be used as it stood.
     digests : Counter of bytes
         Of the texts of the units, to find duplicates by.
+    texts : set of bytes
+        Digests of whole texts, to find those by that other splits have too; of unlabeled notes,
+        only of those.
     ids : Counter of str
         Of the units of annotated notes.
     groups : set of str
@@ -56,6 +59,7 @@ class SplitReport:
     without_entities: int = 0
     entities: Counter[str] = field(default_factory=Counter)
     digests: Counter[bytes] = field(default_factory=Counter)
+    texts: set[bytes] = field(default_factory=set)
     ids: Counter[str] = field(default_factory=Counter)
     groups: set[str] = field(default_factory=set)
 
@@ -103,10 +107,15 @@ def check_notes(configuration: Configuration) -> dict[str, SplitReport]:
     dict of str to SplitReport
         By split.
     """
-    return {split: _check_split(configuration, split) for split in SPLITS}
+    seed, validation = (_check_split(configuration, split) for split in SPLITS[:2])
+    unlabeled = _check_split(configuration, "unlabeled", seed.texts | validation.texts)
+    return {"seed": seed, "validation": validation, "unlabeled": unlabeled}
 
 
-def _check_split(configuration: Configuration, split: str) -> SplitReport:
+def _check_split(
+    configuration: Configuration, split: str, known: set[bytes] | None = None
+) -> SplitReport:
+    """Count what is in a split, and remember its texts, or those of them that are known."""
     problems = Problems(conflicts="longest", invalid="skip")
     report = SplitReport(problems)
     labelled = split != "unlabeled"
@@ -114,6 +123,9 @@ def _check_split(configuration: Configuration, split: str) -> SplitReport:
     chunk: list[Document] = []
     for source in read_sources(configuration.data, split, labels, problems):
         report.sources += 1
+        digest = digest_of(source)
+        if digest is not None and (known is None or digest in known):
+            report.texts.add(digest)
         if source.group is not None:
             report.groups.add(source.group)
         chunk += (unit for _, unit in split_document(source, configuration.data.unit, problems))
@@ -192,9 +204,11 @@ def _id_warnings(reports: dict[str, SplitReport]) -> Iterator[str]:
 
 def _shared_warnings(reports: dict[str, SplitReport]) -> Iterator[str]:
     for left, right in combinations(SPLITS, 2):
-        shared = len(reports[left].digests.keys() & reports[right].digests.keys())
+        shared = len(reports[left].texts & reports[right].texts)
         if shared:
-            yield f"{shared} texts of {left} are also in {right}"
+            held_out = (left, right) == ("validation", "unlabeled")
+            end = ", where they are left out" if held_out else ""
+            yield f"{shared} texts of {left} are also in {right}{end}"
         groups = len(reports[left].groups & reports[right].groups)
         if groups and (left, right) == ("seed", "validation"):
             yield f"{groups} patients (groups) are in seed and in validation: scores will flatter"

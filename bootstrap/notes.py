@@ -16,9 +16,11 @@ from corpus.corpora import is_synthetic, read_corpus, with_classes
 from corpus.document import Document
 from corpus.errors import InputError, shown
 from corpus.formats import find_files, has_column
-from corpus.problems import Problems
+from corpus.problems import Problem, Problems
 from corpus.tags import classes_of
 from corpus.units import split_documents
+
+_DIGEST = 16  # bytes: more than enough for billions of texts
 
 
 def read_sources(
@@ -54,6 +56,19 @@ def read_sources(
     )
     for document in documents:
         yield with_classes(document, classes)
+
+
+#: What a run calls the notes of the pool that are held out with those of validation.
+HELD_OUT = "notes held out because a validation note has the same text"
+
+
+def digest_of(document: Document) -> bytes | None:
+    """Give what tells a text from all others; of a blank one, None."""
+    if not document.text.strip():
+        return None
+    return hashlib.blake2b(
+        document.text.encode("utf-8", "surrogatepass"), digest_size=_DIGEST
+    ).digest()
 
 
 def problems_for(options: DataOptions) -> Problems:
@@ -139,6 +154,8 @@ class LabelledNotes:
         The same, tokenized and tagged.
     groups : frozenset of str
         The patients named in the source.
+    digests : frozenset of bytes
+        Of the texts of the source (see `digest_of`).
     problems : Problems
         What could not be used as it stood.
     """
@@ -146,6 +163,7 @@ class LabelledNotes:
     documents: tuple[Document, ...]
     batch: Batch
     groups: frozenset[str]
+    digests: frozenset[bytes]
     problems: Problems
 
 
@@ -172,6 +190,7 @@ def read_labelled(configuration: Configuration, split: str) -> LabelledNotes:
         documents=documents,
         batch=make_batch(documents, labelled=True, problems=problems),
         groups=frozenset(source.group for source in sources if source.group is not None),
+        digests=frozenset(filter(None, map(digest_of, sources))),
         problems=problems,
     )
 
@@ -205,6 +224,8 @@ class UnlabeledNotes:
         Where the notes are.
     size : int
         Documents of a batch.
+    held_out : frozenset of bytes
+        Digests of texts that are left out.
 
     Attributes
     ----------
@@ -214,21 +235,34 @@ class UnlabeledNotes:
         In this many of the first batches all could be used, as an earlier process found out.
     """
 
-    def __init__(self, options: DataOptions, size: int) -> None:
+    def __init__(
+        self, options: DataOptions, size: int, held_out: frozenset[bytes] = frozenset()
+    ) -> None:
         self.problems = problems_for(options)
         self.flawless = 0
         self._options = options
         self._size = size
+        self._held_out = held_out
 
     def documents(self, start: int = 0) -> Iterator[Document]:
         """Yield the documents from number `start` on, in the unit of the run, without labels."""
         self.problems = problems_for(self._options)
-        # A record is a document where none was rejected and none is split: it need not be read.
+        # A record is a document where none was left out and none is split: it need not be read.
         whole = self._options.unit == "document" and start <= self.flawless * self._size
         unread, read = (start, 0) if whole else (0, start)
         # Labels of unlabeled notes, where a corpus has some, are not for the loop to see.
         sources = read_sources(self._options, "unlabeled", {}, self.problems, unread)
-        return islice(split_documents(sources, self._options.unit, self.problems), read, None)
+        kept = self._kept(sources, self.problems)
+        return islice(split_documents(kept, self._options.unit, self.problems), read, None)
+
+    def _kept(self, sources: Iterable[Document], problems: Problems) -> Iterator[Document]:
+        """Pass over texts of validation, which a tagger that learned from them would know."""
+        for source in sources:
+            if self._held_out and digest_of(source) in self._held_out:
+                where = f"document {shown(source.id)}"
+                problems.note(Problem(HELD_OUT, where, "is left out"))
+            else:
+                yield source
 
     def batches(self, start: int = 0) -> Iterator[Batch]:
         """Yield the batches from number `start` on."""
@@ -263,10 +297,13 @@ def read_notes(configuration: Configuration) -> Notes:
         If notes are not there or cannot be read, or have no entity where people labelled them, or
         if proportions are given of a class that the seed lacks.
     """
+    seed, validation = (read_labelled(configuration, split) for split in SPLITS[:2])
     notes = Notes(
-        seed=read_labelled(configuration, "seed"),
-        validation=read_labelled(configuration, "validation"),
-        unlabeled=UnlabeledNotes(configuration.data, configuration.loop.batch),
+        seed=seed,
+        validation=validation,
+        unlabeled=UnlabeledNotes(
+            configuration.data, configuration.loop.batch, held_out=validation.digests
+        ),
     )
     if configuration.select.proportions and configuration.reference:
         _refuse_untaught(configuration.reference, classes_of(notes.seed.batch.labels))

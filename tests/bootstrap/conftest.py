@@ -12,7 +12,7 @@ import sys
 import sysconfig
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -98,7 +98,12 @@ def make_project(notes: MakeNotes) -> Callable[..., Path]:
     def make(folder: Path, unlabeled: int = 2000, configuration: str = CONFIGURATION) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         write(notes(60, 1, narrow=True, prefix="s"), folder / "seed.jsonl")
-        write(notes(120, 2, prefix="v"), folder / "validation.jsonl")
+        # No note of the pool has the same text as one of these.
+        validation = [
+            replace(note, text=f"{note.text} ( {number} )")
+            for number, note in enumerate(notes(120, 2, prefix="v"))
+        ]
+        write(validation, folder / "validation.jsonl")
         pool = [Document(note.id, note.text) for note in notes(unlabeled, 3, prefix="u")]
         write(pool, folder / "unlabeled.jsonl")
         (folder / "config.toml").write_text(configuration, encoding="utf-8")

@@ -121,7 +121,7 @@ def test_warns_of_texts_and_patients_on_two_sides(
         "1 texts of seed are also in validation",
         "1 patients (groups) are in seed and in validation: scores will flatter",
         "1 texts of seed are also in unlabeled",
-        "1 texts of validation are also in unlabeled",
+        "1 texts of validation are also in unlabeled, where they are left out",
         "1 patients of validation are in unlabeled too and will not be selected",
     ]
 

@@ -60,6 +60,29 @@ def test_labels_of_unlabeled_notes_are_not_seen(configure: Configure) -> None:
     assert batch.to_documents() == [Document("u", "Anna ve")]
 
 
+@pytest.mark.parametrize("unit", ["document", "line"])
+def test_texts_of_validation_are_held_out_of_the_pool(unit: str, configure: Configure) -> None:
+    """Whole texts: lines that many notes have are no copies of a note."""
+    person = (Span(0, 4, "PERSON"),)
+    notes = read_notes(
+        configure(
+            f"data.unit={unit}",
+            seed=[Document("s", "Anna ve", person)],
+            validation=[Document("v", "Anna ve\nalta", person), Document("blank", "\n")],
+            unlabeled=[
+                *(Document("other", "alta"), Document("copy", "Anna ve\nalta")),
+                *(Document("near", "Anna ve\nalta "), Document("blank", "\n")),
+            ],
+        )
+    )
+    (kept,) = ids(notes.unlabeled)
+    assert {name.split("#")[0] for name in kept} - {"blank"} == {"other", "near"}
+    assert list(notes.unlabeled.problems.lines()) == [
+        "notes held out because a validation note has the same text: 1",
+        "  document copy: is left out",
+    ]
+
+
 def test_no_more_is_read_than_is_asked_for(
     configure: Configure, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -213,7 +213,7 @@ def test_a_finished_run_is_not_overwritten(
         ("loop.keep=retag", "was begun with loop.keep = 'accumulate' and not 'retag'"),
         ("tagger.features=['form']", "and not ['form']"),
         ("labels.PERSON=NAME", "was begun with labels.PERSON = 'nothing' and not 'NAME'"),
-        ("data.group=patient", "was begun with data.group = 'group' and not 'patient'"),
+        ("data.unit=line", "was begun with data.unit = 'document' and not 'line'"),
     ],
 )
 def test_another_configuration_is_named(
