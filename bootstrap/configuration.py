@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import copy
 import difflib
-import glob
 import math
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,6 +19,9 @@ from corpus.errors import InputError
 from corpus.formats import Columns
 from corpus.units import Unit
 from taggers import OPTIONS
+
+#: The keys of ``[data]`` that name notes.
+_PATHS = ("seed", "validation", "unlabeled")
 
 
 class ConfigurationError(InputError):
@@ -143,10 +146,10 @@ def load_configuration(path: Path, overrides: Sequence[str] = ()) -> Configurati
     Parameters
     ----------
     path : Path
-        A TOML file. Paths in it are relative to its folder or, where nothing is there, to the
-        current one.
+        A TOML file. Paths in it are relative to its folder.
     overrides : sequence of str
-        Settings such as ``select.confidence=0.9`` that replace those of the file.
+        Settings such as ``select.confidence=0.9`` that replace those of the file. Paths in them
+        are relative to the current folder.
 
     Returns
     -------
@@ -166,9 +169,27 @@ def load_configuration(path: Path, overrides: Sequence[str] = ()) -> Configurati
         ) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{path} is not TOML: {error}") from None
+    try:
+        return parse_configuration(_overridden(tables, overrides), path.parent, str(path))
+    except ConfigurationError:
+        _blame(tables, overrides, path)
+        raise
+
+
+def _blame(tables: Mapping[str, Any], overrides: Sequence[str], path: Path) -> None:
+    """Raise the error of the file alone or, where it has none, of the first setting to make one."""
+    parse_configuration(tables, path.parent, str(path))
+    for number, override in enumerate(overrides, start=1):
+        given = _overridden(tables, overrides[:number])
+        parse_configuration(given, path.parent, f"--set {override}")
+
+
+def _overridden(tables: Mapping[str, Any], overrides: Sequence[str]) -> dict[str, Any]:
+    """Give tables with some settings replaced."""
+    given: dict[str, Any] = copy.deepcopy(dict(tables))
     for override in overrides:
-        _override(tables, override)
-    return parse_configuration(tables, path.parent, str(path))
+        _override(given, override)
+    return given
 
 
 def _override(tables: dict[str, Any], override: str) -> None:
@@ -180,6 +201,8 @@ def _override(tables: dict[str, Any], override: str) -> None:
         value = tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
         value = text.strip()
+    if keys[0] == "data" and keys[-1] in _PATHS and isinstance(value, str):
+        value = _located(value, Path())
     table = tables
     for key in keys[:-1]:
         table = table.setdefault(key, {})
@@ -208,9 +231,7 @@ def parse_configuration(tables: Mapping[str, Any], folder: Path, where: str) -> 
             f'{where}: [labels] must hold lines such as SOURCE_LABEL = "CLASS"'
         )
     data: DataOptions = _section(DataOptions, _table(tables, "data", where), "data", where)
-    paths = {
-        name: _located(getattr(data, name), folder) for name in ("seed", "validation", "unlabeled")
-    }
+    paths = {name: _located(getattr(data, name), folder) for name in _PATHS}
     return Configuration(
         data=DataOptions(**{**asdict(data), **paths}),
         labels=labels,
@@ -299,16 +320,8 @@ def _mismatch(value: Any, kind: Any) -> str:
 
 
 def _located(source: str, folder: Path) -> str:
-    """Make a path absolute: from the folder of the configuration, else from the current one."""
-    if is_synthetic(source):
-        return source
-    path = Path(source).expanduser()
-    beside, here = (folder / path).absolute(), path.absolute()
-    return str(here if not _there(beside) and _there(here) else beside)
-
-
-def _there(path: Path) -> bool:
-    return path.exists() or bool(glob.glob(str(path), recursive=True))  # noqa: PTH207 - absolute
+    """Make a path absolute that is relative to a folder."""
+    return source if is_synthetic(source) else str((folder / Path(source).expanduser()).absolute())
 
 
 def commented_template() -> str:

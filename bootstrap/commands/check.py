@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from rich.table import Table
 
 from bootstrap.checking import SplitReport, check_notes, warnings
-from bootstrap.commands.console import output, say
+from bootstrap.commands.console import output, say, source_lines
 from bootstrap.configuration import load_configuration
 from corpus.errors import shown
 
@@ -23,6 +23,7 @@ def main(options: argparse.Namespace) -> None:
         table.add_column(split, justify="right")
     for title, counts in _rows(reports, configuration.data.unit):
         table.add_row(title, *(f"{count:,}" for count in counts))
+    say([*source_lines(configuration.data), ""])
     output.print(table)
     found = list(warnings(configuration, reports))
     say(["", *(f"! {line}" for line in found)] if found else ["", "nothing to warn of"])

@@ -12,7 +12,9 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from bootstrap.configuration import DataOptions
 from bootstrap.display import Stage
+from bootstrap.notes import SPLITS
 from bootstrap.runs import write_atomically
 from corpus.errors import InputError, shown
 from corpus.problems import Problems
@@ -33,6 +35,12 @@ def warn(lines: Iterable[str]) -> None:
     """Write lines to standard error."""
     for line in lines:
         messages.print(Text(line))
+
+
+def source_lines(data: DataOptions) -> list[str]:
+    """Say which notes a run reads."""
+    width = max(map(len, SPLITS))
+    return [f"{split:{width}}  {shown(getattr(data, split))}" for split in SPLITS]
 
 
 def write_file(path: Path, data: bytes) -> None:

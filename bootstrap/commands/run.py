@@ -13,6 +13,7 @@ from bootstrap.commands.console import (
     output,
     report_problems,
     say,
+    source_lines,
     tell_of_compiling,
     warn,
 )
@@ -55,6 +56,7 @@ def do_run(configuration: Configuration, folder: Path, *, resume: bool, jobs: in
             run.write_report()  # in case it was killed just before
             say([f"{folder} is finished."])
             return run
+        warn(source_lines(configuration.data))
         _warn_of_notes(notes)
         try:
             make_tagger(configuration.kind, configuration.tagger).prepare(tell_of_compiling)

@@ -287,30 +287,39 @@ def test_what_is_wrong_on_the_command_line_is_named(
     assert expected in refusal(file, "[loop]\niterations = 3", override)
 
 
-def test_paths_are_from_the_folder_of_the_file_else_from_the_current_one(
+def test_paths_are_from_the_folder_of_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     beside, here = tmp_path / "beside", tmp_path / "here"
-    for folder, names in ((beside, ("both", "only_beside")), (here, ("both", "only_here"))):
+    for folder in (beside, here):
         folder.mkdir()
-        for name in names:
-            (folder / name).write_text("")
-    (here / "part1").write_text("")
+    (here / "only_here").write_text("")
     monkeypatch.chdir(here)
     file = beside / "run.toml"
 
-    def located(source: str) -> str:
-        return load(file, f"[data]\nseed = '{source}'").data.seed
+    def located(source: str, *overrides: str) -> str:
+        return load(file, f"[data]\nseed = '{source}'", *overrides).data.seed
 
-    assert located("both") == str(beside / "both")
-    assert located("only_beside") == str(beside / "only_beside")
-    assert located("only_here") == str(here / "only_here")
-    assert located("part*") == str(here / "part*")
-    assert located("nowhere") == str(beside / "nowhere")
-    assert located(str(here / "both")) == str(here / "both")
+    assert located("a.jsonl") == str(beside / "a.jsonl")
+    # Whatever else has that name: a run of other notes than those meant would go unnoticed.
+    assert located("only_here") == str(beside / "only_here")
+    assert located("part*") == str(beside / "part*")
+    assert located(str(here / "only_here")) == str(here / "only_here")
+    # What is typed on the command line is relative to where it is typed.
+    assert located("a.jsonl", "data.seed=b.jsonl") == str(here / "b.jsonl")
+    assert located("a.jsonl", "data.seed=synthetic:9") == "synthetic:9"
     # A configuration named by a relative path is no different.
     monkeypatch.chdir(beside)
     assert load(Path("run.toml"), "").data.seed == str(beside / "seed.jsonl")
+
+
+@pytest.mark.parametrize("override", ["loop.bach=9", "loop.batch=0", "lop.batch=9", "loop=1"])
+def test_a_setting_that_is_wrong_is_blamed_where_it_stands(file: Path, override: str) -> None:
+    overrides = ("loop.patience=2", override, "loop.iterations=9")
+    found = refusal(file, "[loop]\nbatch = 10", *overrides)
+    assert found.startswith(f"--set {override}")
+    found = refusal(file, "[loop]\nbach = 10", "loop.batch=9")
+    assert found.startswith(f'{file}: there is no key in [loop] "bach"')
 
 
 def test_synthetic_notes_are_no_path(file: Path) -> None:
