@@ -148,8 +148,8 @@ class Iteration:
         in iteration 0, and where nothing was selected.
     selections : tuple of Selection
         How the documents of each batch tagged in this iteration were selected.
-    tagged : int
-        Documents tagged.
+    tagged, blank : int
+        Documents tagged, and how many of them have no token.
     confidence_quantiles : dict of float to float
         Of the documents tagged.
     agreement : float or None
@@ -171,6 +171,7 @@ class Iteration:
     selected: Selected | None
     selections: tuple[Selection, ...]
     tagged: int
+    blank: int
     confidence_quantiles: dict[float, float]
     agreement: float | None
     scores: Scores
@@ -302,6 +303,7 @@ def self_train(
             selected=_together(step.selected),
             selections=tuple(step.selections),
             tagged=sum(map(len, step.confidence)),
+            blank=step.blank,
             confidence_quantiles=step.quantiles(),
             agreement=None if previous is None else _agreement(previous, tagging),
             scores=scores,
@@ -368,6 +370,7 @@ class _Step:
         self.selected: list[Selected] = []
         self.selections: list[Selection] = []
         self.confidence: list[npt.NDArray[np.float64]] = []
+        self.blank = 0
         self._held_out = pa.array(sorted(held_out), pa.large_string())
         self._reference = reference
         self._options = options
@@ -389,6 +392,7 @@ class _Step:
             proportions=self._options.proportions,
             selectable=selectable,
         )
+        self.blank += int((batch.lengths == 0).sum())
         self.selections.append(selection)
         if len(selection.indices):
             tagged = batch.with_tags(tagging.tags, tagging.labels).take(selection.indices)

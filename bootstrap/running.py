@@ -221,6 +221,7 @@ def metrics_of(step: Iteration, validation: LabelledNotes, pool: UnlabeledNotes)
             for name in classes_of(validation.batch.labels)
         },
         "tagged": step.tagged,
+        "blank": step.blank,
         "confident": sum(selection.confident for selection in step.selections),
         "bound": sum(selection.bound for selection in step.selections),
         "deviation": worst.deviation if worst else None,

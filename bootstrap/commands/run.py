@@ -19,7 +19,7 @@ from bootstrap.commands.console import (
 )
 from bootstrap.configuration import Configuration, load_configuration
 from bootstrap.display import RunDisplay, class_table
-from bootstrap.loop import STOPPED
+from bootstrap.loop import STOPPED, LoopOptions
 from bootstrap.notes import Notes, read_notes
 from bootstrap.outcome import beyond_tolerance, deviation_of
 from bootstrap.running import carry_out, default_jobs, opened_run
@@ -75,6 +75,7 @@ def do_run(configuration: Configuration, folder: Path, *, resume: bool, jobs: in
                 f"{folder}: {error}; to go on, type the same command with --resume"
             ) from None
         report_problems(notes.unlabeled.problems)
+        warn(_pool_lines(run.metrics(), configuration.loop))
         run.write_report()
         return run
 
@@ -94,6 +95,21 @@ def _class_lines(notes: Notes) -> list[str]:
         return []
     names = ", ".join(map(shown, sorted(wanted - taught)))
     return [f"validation has {names}, which the seed lacks: it cannot be found, and all are missed"]
+
+
+def _pool_lines(rows: Sequence[Mapping[str, Any]], loop: LoopOptions) -> list[str]:
+    """Say if the unlabeled notes were too few, or too empty, to learn from."""
+    tagged = rows[1]["tagged"] if len(rows) > 1 else 0
+    blank = all(row.get("blank") == row["tagged"] for row in rows)
+    if loop.iterations and not tagged:
+        return ["unlabeled: there is no note to learn from, so that the seed alone was learned"]
+    lines = [f"unlabeled: all {tagged:,} documents are blank"] if tagged and blank else []
+    if 0 < tagged < loop.batch:
+        lines.append(
+            f"unlabeled: {tagged:,} documents are fewer than one batch of {loop.batch:,}, so that "
+            "there was one iteration; set [loop] batch lower"
+        )
+    return lines
 
 
 def _show(run: Run, configuration: Configuration, notes: Notes, jobs: int) -> None:

@@ -410,6 +410,9 @@ def test_without_unlabeled_notes_there_is_the_model_of_the_seed(
 ) -> None:
     done = run_with()
     assert done.code == 0
+    assert "unlabeled: there is no note to learn from, so that the seed alone was learned" in (
+        done.err
+    )
     assert "Stopped: the unlabeled notes are used up." in done.out
     assert [row["stopped"] for row in Run(tmp_path / "run").metrics()] == ["exhausted"]
 
@@ -417,15 +420,24 @@ def test_without_unlabeled_notes_there_is_the_model_of_the_seed(
 def test_fewer_notes_than_a_batch_are_one_iteration(
     run_with: Callable[..., Any], tmp_path: Path
 ) -> None:
-    assert run_with(number=50).code == 0
+    done = run_with(number=50)
+    assert done.code == 0
+    assert "unlabeled: 50 documents are fewer than one batch of 600" in done.err
     rows = Run(tmp_path / "run").metrics()
     assert [(row["tagged"], row["stopped"]) for row in rows] == [(0, None), (50, "exhausted")]
+
+
+def test_blank_notes_are_said_to_be(run_with: Callable[..., Any]) -> None:
+    done = run_with(unlabeled=[Document(f"u{number}", " \n") for number in range(30)])
+    assert done.code == 0
+    assert "unlabeled: all 30 documents are blank\n" in done.err
 
 
 def test_zero_iterations_are_a_supervised_fit(
     run_with: Callable[..., Any], tmp_path: Path, finished: Path
 ) -> None:
-    assert run_with(number=50, settings=("loop.iterations=0",)).code == 0
+    done = run_with(number=50, settings=("loop.iterations=0",))
+    assert (done.code, done.err.count("\n")) == (0, 3)  # where the notes are
     rows = Run(tmp_path / "run").metrics()
     assert [row["stopped"] for row in rows] == ["maximum"]
     model = "iterations/000/model/state.npy"
