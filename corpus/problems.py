@@ -59,6 +59,8 @@ class Problems:
         Those of them that `conflicts` and `invalid` are about.
     named : dict of str to list of Problem
         The first few of each kind.
+    unused : Counter of str
+        Columns or keys that no part of a document is read from, and how many records have them.
     """
 
     conflicts: Literal["stop", "longest"] = "stop"
@@ -67,6 +69,7 @@ class Problems:
     conflicting: int = 0
     rejected: int = 0
     named: dict[str, list[Problem]] = field(default_factory=dict)
+    unused: Counter[str] = field(default_factory=Counter)
 
     def conflict(self, problem: Problem) -> None:
         """Record a conflict between annotations.

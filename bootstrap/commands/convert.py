@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bootstrap.commands.console import report_problems, say
 from corpus.corpora import read_corpus
+from corpus.errors import shown
 from corpus.formats import Columns, WriteReport, write
 from corpus.problems import Problems
+
+_NAMED = 20  # columns or keys that a line names
 
 
 def main(options: argparse.Namespace) -> None:
@@ -20,7 +23,7 @@ def main(options: argparse.Namespace) -> None:
     )
     written = write(documents, options.target, format=options.target_format, columns=columns)
     report_problems(problems)
-    say(written_lines(written, options.target))
+    say(written_lines(written, options.target, problems))
 
 
 def columns_of(options: argparse.Namespace) -> Columns:
@@ -35,10 +38,22 @@ def problems_of(options: argparse.Namespace) -> Problems:
     return Problems(conflicts=options.conflicts, invalid=options.invalid)
 
 
-def written_lines(written: WriteReport, target: Path) -> Sequence[str]:
-    """Say what was written, and what the format could not hold."""
+def written_lines(written: WriteReport, target: Path, problems: Problems) -> Sequence[str]:
+    """Say what was written, what the format could not hold and what of the source is not kept."""
     lost = [f"{count:,} {what}" for what, count in written.left_out.items()]
     return [
         f"{written.documents:,} documents with {written.spans:,} spans are in {target}",
         *([f"left out, since the format has no place for it: {', '.join(lost)}"] if lost else []),
+        *_unused_lines(problems.unused),
+    ]
+
+
+def _unused_lines(unused: Mapping[str, int]) -> list[str]:
+    """Name the columns or keys of the source that are not written."""
+    if not unused:
+        return []
+    named = [f"{shown(name)} ({count:,})" for name, count in sorted(unused.items())]
+    more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
+    return [
+        f"left out, columns or keys that are no part of a note: {', '.join(named[:_NAMED])}{more}"
     ]

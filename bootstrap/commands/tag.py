@@ -28,4 +28,4 @@ def main(options: argparse.Namespace) -> None:
             tell=tell_of_compiling,
         )
     report_problems(problems)
-    say(written_lines(written, options.target))
+    say(written_lines(written, options.target, problems))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Collection, Iterator
+from dataclasses import astuple
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -79,6 +80,7 @@ def _document(columns: Columns, problems: Problems, where: str, line: bytes) -> 
     if not isinstance(found, list | None):
         raise Unreadable(NO_KEY, f"{columns.label!r} is to be a list")
     spans = [span for item in found or () for span in _spans(item, text, where, problems)]
+    problems.unused.update(record.keys() - set(astuple(columns)))
     settled_spans = settled(spans, f"{where}, document {shown(name)}", problems)
     return Document(name, text, settled_spans, group)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import astuple
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
@@ -46,7 +47,7 @@ def read(source: Source, columns: Columns, problems: Problems, start: int) -> It
     InputError
         If a file is damaged, or has no column for ids or texts, or one of another type.
     """
-    rows = _rows(files_of(source, "parquet"), columns, start)
+    rows = _rows(files_of(source, "parquet"), columns, problems, start)
     return documents_of(rows, partial(_document, columns, problems), problems)
 
 
@@ -59,11 +60,15 @@ def holds(source: Source, column: str) -> bool:
     return False
 
 
-def _rows(files: list[Path], columns: Columns, start: int) -> Iterator[tuple[str, _Row]]:
+def _rows(
+    files: list[Path], columns: Columns, problems: Problems, start: int
+) -> Iterator[tuple[str, _Row]]:
     for path in files:
         with _opened(path) as file:
             rows = file.metadata.num_rows
             if start < rows:
+                unused = set(file.schema_arrow.names).difference(astuple(columns))
+                problems.unused.update(dict.fromkeys(unused, rows - start))
                 yield from _rows_of(file, path, columns, start)
             start = max(0, start - rows)
 

@@ -14,6 +14,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from bootstrap.cli import build_parser, main
@@ -261,6 +263,26 @@ def test_convert_takes_formats_and_columns_by_name(tmp_path: Path, command: Comm
     renamed = command("convert", tmp_path / "out.dat", tmp_path / "x", "--from", "parquet", *names)
     assert renamed.code == 0
     assert documents_at(tmp_path / "x") == [Document("7", "hola", (Span(0, 4, "X"),))]
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
+@pytest.mark.parametrize("name", ["convert", "tag"])
+def test_columns_that_are_not_kept_are_counted_and_named(
+    name: str, suffix: str, finished: Path, tmp_path: Path, command: Command
+) -> None:
+    rows = [
+        {"id": str(number), "text": "Anna ve", "ward": 3, "confidence": 0.5} for number in range(7)
+    ]
+    source = tmp_path / f"in.{suffix}"
+    if suffix == "jsonl":
+        source.write_text("".join(json.dumps(row) + "\n" for row in [*rows, {**rows[0], "age": 9}]))
+    else:
+        pq.write_table(pa.Table.from_pylist(rows), source)
+    arguments = ("convert", source) if name == "convert" else ("tag", finished, source)
+    done = command(*arguments, tmp_path / "out.jsonl")
+    line = "left out, columns or keys that are no part of a note: "
+    found = "age (1), confidence (8), ward (8)" if suffix == "jsonl" else "confidence (7), ward (7)"
+    assert (done.code, done.out.splitlines()[-1]) == (0, f"{line}{found}")
 
 
 # evaluate
