@@ -104,11 +104,15 @@ class Problems:
         if len(named) < NAMED_PER_KIND:
             named.append(problem)
 
+    def count(self, kind: str) -> None:
+        """Record something of which there may be many and that nobody need look at one by one."""
+        self.counts[kind] += 1
+
     def lines(self) -> Iterator[str]:
         """Yield a report: the count of each kind, and the first few by name."""
         for kind, count in sorted(self.counts.items()):
             yield f"{kind}: {count}"
-            named = self.named[kind]
+            named = self.named.get(kind, [])
             yield from (f"  {problem.where}: {problem.detail}" for problem in named)
-            if count > len(named):
+            if named and count > len(named):
                 yield f"  and {count - len(named)} more"
