@@ -13,6 +13,7 @@ from pathlib import Path
 from corpus.errors import InputError
 
 _FORMATS = ("brat", "jsonl", "parquet", "text")
+_PARTS = ("id", "text", "label", "group")
 _MEASURES = ("probability", "normalised", "lowest")
 
 #: Exit codes: a mistake of the user's, and an interruption as shells report it.
@@ -60,6 +61,10 @@ def build_parser() -> argparse.ArgumentParser:
     evaluate.add_argument("predicted", metavar="PREDICTED", help="the same notes, tagged")
     evaluate.add_argument("--json", type=Path, metavar="FILE", help="write all figures as JSON")
     _columns(evaluate)
+    for name in _PARTS:
+        evaluate.add_argument(
+            f"--gold-{name}-column", metavar="NAME", help=f"of GOLD, if not that of --{name}-column"
+        )
     _rules(evaluate)
 
     export = _command(commands, "export", "write a model with fewer of its training notes' words")
@@ -124,7 +129,7 @@ def _formats(parser: argparse.ArgumentParser) -> None:
 
 
 def _columns(parser: argparse.ArgumentParser) -> None:
-    for name in ("id", "text", "label", "group"):
+    for name in _PARTS:
         parser.add_argument(
             f"--{name}-column",
             default=name,

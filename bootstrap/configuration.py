@@ -23,6 +23,9 @@ from taggers import OPTIONS
 #: The keys of ``[data]`` that name notes.
 _PATHS = ("seed", "validation", "unlabeled")
 
+#: Those that name columns: the parts of a note.
+_PARTS = ("id", "text", "label", "group")
+
 
 class ConfigurationError(InputError):
     """A setting that does not exist or has a value that it cannot have."""
@@ -53,6 +56,16 @@ class DataOptions:
     group: str = field(
         default="group", metadata={"help": "column or key of the patient, where there is one"}
     )
+    seed_columns: Mapping[str, str] = field(
+        default_factory=dict,
+        metadata={"help": 'where the seed has other names: { text = "nota", id = "noteid" }'},
+    )
+    validation_columns: Mapping[str, str] = field(
+        default_factory=dict, metadata={"help": "where the validation notes have other names"}
+    )
+    unlabeled_columns: Mapping[str, str] = field(
+        default_factory=dict, metadata={"help": "where the unlabeled notes have other names"}
+    )
     conflicts: Literal["stop", "longest"] = field(
         default="stop",
         metadata={"help": 'overlapping and discontinuous spans: "stop" or keep the "longest"'},
@@ -61,10 +74,18 @@ class DataOptions:
         default="stop", metadata={"help": 'what cannot be read: "stop" or "skip" and count it'}
     )
 
-    @property
-    def columns(self) -> Columns:
-        """The names of the columns."""
-        return Columns(self.id, self.text, self.label, self.group)
+    def __post_init__(self) -> None:
+        for split in _PATHS:
+            for part in getattr(self, f"{split}_columns"):
+                if part not in _PARTS:
+                    raise ConfigurationError(
+                        f'{split}_columns names a "{part}"; expected {", ".join(_PARTS)}'
+                    )
+
+    def columns_of(self, split: str) -> Columns:
+        """Give the names of the columns of a split."""
+        names = {part: getattr(self, part) for part in _PARTS}
+        return Columns(**(names | dict(getattr(self, f"{split}_columns"))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,6 +330,11 @@ def _mismatch(value: Any, kind: Any) -> str:
     if get_origin(kind) is tuple:
         ok = isinstance(value, (list, tuple)) and all(isinstance(item, str) for item in value)
         return "" if ok else "a list of strings"
+    if get_origin(kind) is Mapping and get_args(kind)[1] is str:
+        ok = isinstance(value, Mapping) and all(
+            isinstance(item, str) and item for item in value.values()
+        )
+        return "" if ok else 'a table of names, { text = "nota" }'
     if get_origin(kind) is Mapping:
         ok = isinstance(value, Mapping) and all(
             type(item) in (int, float) and 0 <= item < math.inf for item in value.values()
@@ -365,4 +391,4 @@ def _template_section(name: str, options: Any, first: str = "") -> Iterator[str]
 def _toml_line(name: str, value: Any) -> str:
     if isinstance(value, list):
         return f"{name} = [{', '.join(tomli_w.dumps({'x': item})[4:].strip() for item in value)}]"
-    return tomli_w.dumps({name: value}).strip()
+    return f"{name} = {{}}" if value == {} else tomli_w.dumps({name: value}).strip()

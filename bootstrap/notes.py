@@ -49,7 +49,7 @@ def read_sources(
     source = getattr(options, split)
     documents = read_corpus(
         source,
-        columns=options.columns,
+        columns=options.columns_of(split),
         problems=problems,
         start=start,
         labelled=split != "unlabeled",
@@ -198,9 +198,12 @@ def read_labelled(configuration: Configuration, split: str) -> LabelledNotes:
 def _suspicion(configuration: Configuration, split: str) -> str:
     """Say what may be why notes seem to have no annotations."""
     options = configuration.data
-    source, column = getattr(options, split), options.columns.label
+    source, column = getattr(options, split), options.columns_of(split).label
     if not is_synthetic(source) and not has_column(source, column):
-        return f" (nothing in it has the column or key {column!r}; [data] label names another)"
+        return (
+            f" (nothing in it has the column or key {column!r}; [data] label or {split}_columns "
+            "names another)"
+        )
     return " (does [labels] name their labels?)" if configuration.labels is not None else ""
 
 

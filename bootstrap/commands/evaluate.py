@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -15,14 +16,17 @@ from bootstrap.commands.convert import columns_of, problems_of
 from corpus.corpora import read_corpus
 from corpus.document import Document
 from corpus.errors import InputError, shown
+from corpus.formats import Columns
 from corpus.scores import MEASURES, score
 
 
 def main(options: argparse.Namespace) -> None:
     """Score a corpus and show all figures, or write them as JSON too."""
-    columns = columns_of(options)
     sides = []
-    for source in (options.gold, options.predicted):
+    for source, columns in (
+        (options.gold, _gold_columns(options)),
+        (options.predicted, columns_of(options)),
+    ):
         problems = problems_of(options)
         sides.append(list(read_corpus(source, columns=columns, problems=problems)))
         report_problems(problems)
@@ -45,12 +49,19 @@ def main(options: argparse.Namespace) -> None:
     )
 
 
+def _gold_columns(options: argparse.Namespace) -> Columns:
+    """Give the names of columns on the gold side, which may have others."""
+    names = asdict(columns_of(options))
+    own = {part: getattr(options, f"gold_{part}_column") for part in names}
+    return Columns(**(names | {part: name for part, name in own.items() if name is not None}))
+
+
 def _refuse_unannotated(gold: Sequence[Document], source: str) -> None:
     """Nothing leaks from notes in which nothing is annotated: the figures would reassure."""
     if not any(document.spans for document in gold):
         raise InputError(
             f"{shown(source)}: {len(gold):,} gold documents and not one entity; expected annotated "
-            "notes (is --label-column the name of their annotations?)"
+            "notes (is --gold-label-column the name of their annotations?)"
         )
 
 

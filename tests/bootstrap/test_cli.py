@@ -23,7 +23,7 @@ from bootstrap.configuration import load_configuration
 from bootstrap.runs import Run
 from corpus.document import Document, Span
 from corpus.errors import InputError
-from corpus.formats import read, write
+from corpus.formats import Columns, read, write
 from corpus.problems import Problems
 
 Command = Callable[..., Any]
@@ -433,6 +433,16 @@ def test_what_is_right_is_all_ones(judged: tuple[Path, Path], command: Command) 
     assert len(rows) == 6  # four measures and two classes
     assert all(row.count("1.0000") >= 3 for row in rows)
     assert "leak: 0.0000" in done.out
+
+
+def test_the_sides_of_evaluate_may_have_other_columns(
+    judged: tuple[Path, Path], tmp_path: Path, command: Command
+) -> None:
+    named = Columns(text="nota", label="anotaciones")
+    write(documents_at(judged[0]), tmp_path / "gold.parquet", columns=named)
+    other = ("--gold-text-column", "nota", "--gold-label-column", "anotaciones")
+    done = command("evaluate", tmp_path / "gold.parquet", judged[1], *other)
+    assert (done.code, done.out) == (0, command("evaluate", *judged).out)
 
 
 @pytest.mark.parametrize(

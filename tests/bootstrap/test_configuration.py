@@ -21,6 +21,7 @@ from bootstrap.configuration import (
     parse_configuration,
 )
 from bootstrap.loop import LoopOptions, SelectOptions
+from corpus.formats import Columns
 from taggers import OPTIONS, CRFOptions
 
 REFERENCE = """
@@ -320,6 +321,22 @@ def test_a_setting_that_is_wrong_is_blamed_where_it_stands(file: Path, override:
     assert found.startswith(f"--set {override}")
     found = refusal(file, "[loop]\nbach = 10", "loop.batch=9")
     assert found.startswith(f'{file}: there is no key in [loop] "bach"')
+
+
+def test_each_source_may_have_column_names_of_its_own(file: Path) -> None:
+    text = '[data]\ntext = "note"\nunlabeled_columns = { id = "noteid", text = "nota" }'
+    data = load(file, text, "data.seed_columns.label=spans").data
+    assert data.columns_of("seed") == Columns(text="note", label="spans")
+    assert data.columns_of("validation") == Columns(text="note")
+    assert data.columns_of("unlabeled") == Columns(id="noteid", text="nota")
+    found = load(file, text)
+    assert load(file, found.to_toml()) == found
+    for wrong, message in (
+        ('{ txt = "nota" }', '[data] seed_columns names a "txt"; expected id, text, label, group'),
+        ("{ text = 3 }", 'expected a table of names, { text = "nota" }'),
+        ('"nota"', 'expected a table of names, { text = "nota" }'),
+    ):
+        assert message in refusal(file, f"[data]\nseed_columns = {wrong}")
 
 
 def test_synthetic_notes_are_no_path(file: Path) -> None:

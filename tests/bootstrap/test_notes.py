@@ -122,6 +122,7 @@ def test_batches_in_which_all_could_be_used_are_passed_over_unread(
     if source == "jsonl":
         file = tmp_path / pool
         file.write_text(file.read_text().replace("\n", "\n \n"))
+    monkeypatch.chdir(tmp_path)
     options = configure(f"data.unlabeled={pool}").data
     whole = [batch.to_documents() for batch in UnlabeledNotes(options, 3).batches()]
     assert list(map(len, whole)) == [3, 3, 3, 2]

@@ -19,7 +19,7 @@ import pytest
 from bootstrap.configuration import load_configuration
 from bootstrap.runs import Run, locked
 from corpus.document import Document, Span
-from corpus.formats import write
+from corpus.formats import Columns, write
 
 Command = Callable[..., Any]
 Contents = Callable[[Path], dict[str, Any]]
@@ -491,7 +491,21 @@ def test_a_seed_without_the_key_of_annotations_is_told_from_one_without_annotati
     refused = run_with(settings=(f"data.seed={tmp_path / 'other.jsonl'}",))
     assert refused.code == 2
     assert "60 documents and not one entity" in refused.err
-    assert "nothing in it has the column or key 'label'; [data] label names another" in refused.err
+    assert (
+        "nothing in it has the column or key 'label'; [data] label or seed_columns names another"
+        in refused.err
+    )
+
+
+def test_notes_of_other_formats_and_names_are_one_run(
+    run_with: Callable[..., Any], tmp_path: Path, notes: Callable[..., list[Document]]
+) -> None:
+    pool = [Document(note.id, note.text) for note in notes(100, 3)]
+    write(pool, tmp_path / "pool.parquet", columns=Columns(id="noteid", text="nota"))
+    names = ("data.unlabeled_columns.id=noteid", "data.unlabeled_columns.text=nota")
+    done = run_with(settings=(f"data.unlabeled={tmp_path / 'pool.parquet'}", *names))
+    assert done.code == 0
+    assert Run(tmp_path / "run").metrics()[1]["tagged"] == 100
 
 
 def test_labels_that_name_nothing_are_suspected(run_with: Callable[..., Any]) -> None:
