@@ -60,6 +60,7 @@ def build_parser() -> argparse.ArgumentParser:
     evaluate.add_argument("gold", metavar="GOLD", help="annotated notes")
     evaluate.add_argument("predicted", metavar="PREDICTED", help="the same notes, tagged")
     evaluate.add_argument("--json", type=Path, metavar="FILE", help="write all figures as JSON")
+    _labels(evaluate)
     _columns(evaluate)
     for name in _PARTS:
         evaluate.add_argument(
@@ -87,6 +88,7 @@ def build_parser() -> argparse.ArgumentParser:
     convert = _command(commands, "convert", "write notes in another format")
     convert.add_argument("source", metavar="IN", help="notes: a file, a folder or a pattern")
     convert.add_argument("target", type=Path, metavar="OUT", help="a new file or folder")
+    _labels(convert)
     _formats(convert)
 
     show = _command(commands, "show", "show the iterations of a run")
@@ -126,6 +128,15 @@ def _formats(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--to", dest="target_format", choices=_FORMATS, help="format of OUT")
     _columns(parser)
     _rules(parser)
+
+
+def _labels(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--labels",
+        type=Path,
+        metavar="CONFIG",
+        help="rename and drop labels as the [labels] of this configuration do in a run",
+    )
 
 
 def _columns(parser: argparse.ArgumentParser) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
@@ -12,7 +13,13 @@ import numpy as np
 from rich.table import Table
 
 from bootstrap.commands.console import output, report_problems, say, write_file
-from bootstrap.commands.convert import columns_of, problems_of
+from bootstrap.commands.convert import (
+    columns_of,
+    dropped_lines,
+    labels_of,
+    problems_of,
+    with_labels,
+)
 from corpus.corpora import read_corpus
 from corpus.document import Document
 from corpus.errors import InputError, shown
@@ -22,13 +29,17 @@ from corpus.scores import MEASURES, score
 
 def main(options: argparse.Namespace) -> None:
     """Score a corpus and show all figures, or write them as JSON too."""
+    labels, dropped = labels_of(options), Counter[str]()
+    # What was tagged has classes already, which stay what they are.
+    classes = None if labels is None else {name: name for name in labels.values()} | dict(labels)
     sides = []
-    for source, columns in (
-        (options.gold, _gold_columns(options)),
-        (options.predicted, columns_of(options)),
+    for source, columns, names in (
+        (options.gold, _gold_columns(options), labels),
+        (options.predicted, columns_of(options), classes),
     ):
         problems = problems_of(options)
-        sides.append(list(read_corpus(source, columns=columns, problems=problems)))
+        documents = read_corpus(source, columns=columns, problems=problems)
+        sides.append(list(with_labels(documents, names, dropped)))
         report_problems(problems)
     gold, predicted = sides
     # The interval draws documents: the same draws for the same corpus.
@@ -45,6 +56,7 @@ def main(options: argparse.Namespace) -> None:
             f"leak: {report['leak']:.4f} entities missed per gold line that is not blank",
             f"{len(gold):,} gold and {len(predicted):,} predicted documents; {missing:,} are only "
             f"gold (all missed), {extra:,} only predicted (all spurious)",
+            *dropped_lines(dropped),
         ]
     )
 

@@ -445,6 +445,58 @@ def test_the_sides_of_evaluate_may_have_other_columns(
     assert (done.code, done.out) == (0, command("evaluate", *judged).out)
 
 
+@pytest.fixture
+def labels(tmp_path: Path) -> Path:
+    """Classes by the labels of a source, as in the configuration of a run."""
+    (tmp_path / "labels.toml").write_text(
+        '[labels]\nNOMBRE = "PERSON"\nSANITARIO = "PERSON"\nCALLE = "LOCATION"\n'
+    )
+    return tmp_path / "labels.toml"
+
+
+NAMED = Document(
+    "a",
+    "Anna ve a Pere 30",
+    (Span(0, 4, "NOMBRE"), Span(10, 14, "SANITARIO"), Span(15, 17, "EDAD")),
+)
+
+
+def test_labels_are_renamed_and_dropped_as_in_a_run(
+    labels: Path, tmp_path: Path, command: Command
+) -> None:
+    write([NAMED], tmp_path / "in.jsonl")
+    done = command("convert", tmp_path / "in.jsonl", tmp_path / "out.jsonl", "--labels", labels)
+    assert done.code == 0
+    assert "left out, spans of labels that [labels] does not name: EDAD (1)" in done.out
+    (found,) = documents_at(tmp_path / "out.jsonl")
+    assert found.spans == (Span(0, 4, "PERSON"), Span(10, 14, "PERSON"))
+
+
+def test_gold_labels_are_renamed_to_the_classes_that_were_predicted(
+    labels: Path, tmp_path: Path, command: Command
+) -> None:
+    write([NAMED], tmp_path / "gold.jsonl")
+    found = (Span(0, 4, "PERSON"), Span(5, 7, "LOCATION"))
+    write([replace(NAMED, spans=found)], tmp_path / "found.jsonl")
+    figures = tmp_path / "figures.json"
+    sides = (tmp_path / "gold.jsonl", tmp_path / "found.jsonl")
+    done = command("evaluate", *sides, "--labels", labels, "--json", figures)
+    assert done.code == 0
+    assert "left out, spans of labels that [labels] does not name: EDAD (1)" in done.out
+    scores = json.loads(figures.read_text())
+    assert scores["per_label"].keys() == {"PERSON", "LOCATION"}
+    assert (scores["ner"]["precision"], scores["ner"]["recall"]) == (0.5, 0.5)
+
+
+def test_labels_to_rename_by_must_be_there(
+    judged: tuple[Path, Path], tmp_path: Path, command: Command
+) -> None:
+    (tmp_path / "config.toml").write_text("")
+    refused = command("evaluate", *judged, "--labels", tmp_path / "config.toml")
+    assert (refused.code, refused.out) == (2, "")
+    assert "config.toml has no [labels] to rename by" in refused.err
+
+
 @pytest.mark.parametrize(
     ("content", "number"),
     [("", 0), ('{"id": "z", "text": "Anna", "labels": [[0, 4, "PERSON"]]}\n', 1)],
