@@ -103,7 +103,7 @@ def _name(record: dict[str, Any], key: str) -> str:
     if isinstance(value, str):
         return value
     if type(value) is int or (type(value) is float and math.isfinite(value)):
-        return str(value)
+        return str(int(value) if value == int(value) else value)
     raise Unreadable(NO_KEY, f"{key!r} is to be a string or a number")
 
 

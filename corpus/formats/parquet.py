@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import astuple
 from functools import partial
@@ -22,6 +23,7 @@ from corpus.formats.targets import Rows, Tally, WriteReport, checked, new_file
 from corpus.problems import Problem, Problems
 
 NULL = "rows without an id or a text"
+NOT_WHOLE = "ids or groups that are broken numbers"
 
 #: Rows of a part that is read or written at once, and about how many bytes (characters) at most.
 MOST_ROWS = 4096
@@ -169,7 +171,8 @@ def _is_text(found: pa.DataType) -> bool:
 def _is_name(found: pa.DataType) -> bool:
     if isinstance(found, pa.DictionaryType):
         return _is_name(found.value_type)
-    return _is_text(found) or pa.types.is_integer(found)
+    # What pandas makes of integers with a null among them is floating.
+    return _is_text(found) or pa.types.is_integer(found) or pa.types.is_floating(found)
 
 
 def _is_group(found: pa.DataType) -> bool:
@@ -217,18 +220,29 @@ def _document(columns: Columns, problems: Problems, where: str, row: _Row) -> Do
     name, text, label, group = row
     if _INVALID in row:
         raise Unreadable(NOT_UTF8, "expected strings in UTF-8")
-    if name is None or not isinstance(text, str):
-        column = columns.id if name is None else columns.text
+    document, patient = _named(name, columns.id), _named(group, columns.group)
+    if document is None or not isinstance(text, str):
+        column = columns.id if document is None else columns.text
         raise Unreadable(NULL, f"column {column!r} is null")
     items = label if isinstance(label, list) else []
     spans = [span for item in items for span in _spans(item, text, where, problems)]
-    document = str(name)
     return Document(
         document,
         text,
         settled(spans, f"{where}, document {shown(document)}", problems),
-        None if group is None else str(group),
+        patient,
     )
+
+
+def _named(value: object, column: str) -> str | None:
+    """Write an id or a group as a string; a whole number in a floating column is an integer."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):  # pandas' null
+        return None
+    if isinstance(value, float):
+        if not value.is_integer():
+            raise Unreadable(NOT_WHOLE, f"column {column!r} is to have whole numbers")
+        return str(int(value))
+    return str(value)
 
 
 def _spans(

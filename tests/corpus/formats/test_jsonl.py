@@ -44,7 +44,14 @@ def test_a_line_is_a_document(path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("number", "expected"),
-    [("17", "17"), ("-3", "-3"), ("1.5", "1.5"), ("12345678901234567890123", None), ("0", "0")],
+    [
+        ("17", "17"),
+        ("-3", "-3"),
+        ("1.5", "1.5"),
+        ("17.0", "17"),
+        ("12345678901234567890123", None),
+        ("0", "0"),
+    ],
 )
 def test_numbers_are_ids_and_groups(path: Path, number: str, expected: str | None) -> None:
     path.write_text(f'{{"id": {number}, "text": "", "group": {number}}}')

@@ -109,7 +109,7 @@ def test_a_missing_column_is_an_error(path: Path, missing: str) -> None:
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ({"id": [1.5], "text": ["A"]}, "'id' is double: expected a string or an integer"),
+        ({"id": [True], "text": ["A"]}, "'id' is bool: expected a string or an integer"),
         ({"id": [b"x"], "text": ["A"]}, "'id' is binary: expected a string or an integer"),
         ({"id": [1], "text": [5]}, "'text' is int64: expected a string"),
         ({"id": [1], "text": ["A"], "group": [True]}, "'group' is bool: expected a string or an"),
@@ -141,6 +141,30 @@ def test_null_ids_and_texts_are_rejected(path: Path) -> None:
         f"{path}, row 1: rows without an id or a text: column 'id' is null",
     ]
     with pytest.raises(ProblemError, match="row 0: rows without"):
+        documents(path)
+
+
+def test_whole_numbers_of_a_floating_column_are_integers(path: Path) -> None:
+    """As pandas writes integers where one of them is null."""
+    save(path, id=[7.0, 8.0, 9.0], text=["a", "b", "c"], group=[12.0, None, float("nan")])
+    found = [(document.id, document.group) for document in documents(path)]
+    assert found == [("7", "12"), ("8", None), ("9", None)]
+
+
+@pytest.mark.parametrize(
+    ("ids", "groups", "kind"),
+    [
+        ([1.5], [1.0], "broken numbers: column 'id' is to have whole numbers"),
+        ([1.0], [1.5], "broken numbers: column 'group' is to have whole numbers"),
+        ([float("inf")], [1.0], "broken numbers: column 'id'"),
+        ([float("nan")], [1.0], "rows without an id or a text: column 'id' is null"),
+    ],
+)
+def test_other_numbers_are_no_ids_and_no_groups(
+    ids: list[float], groups: list[float], kind: str, path: Path
+) -> None:
+    save(path, id=ids, text=["a"], group=groups)
+    with pytest.raises(ProblemError, match=kind):
         documents(path)
 
 
