@@ -149,7 +149,8 @@ def class_table(rows: Sequence[Mapping[str, Any]]) -> Table:
     seed, best = rows[0], rows[best_iteration([row["f1"] for row in rows])]
     table = Table(box=None, header_style="bold", pad_edge=False)
     for title in ("validation", "seed P", "R", "F1", "best P", "R", "F1"):
-        table.add_column(title, justify="left" if title == "validation" else "right")
+        first = title == "validation"
+        table.add_column(title, justify="left" if first else "right", overflow="fold")
     for name in seed["classes"]:
         figures = [figure for row in (seed, best) for figure in _figures(row["classes"][name])]
         table.add_row(shown(name), *figures)

@@ -18,7 +18,7 @@ def main(options: argparse.Namespace) -> None:
     configuration = load_configuration(options.config, options.overrides)
     reports = check_notes(configuration)
     table = Table(box=None, header_style="bold", pad_edge=False)
-    table.add_column("")
+    table.add_column("", overflow="fold")
     for split in reports:
         table.add_column(split, justify="right")
     for title, counts in _rows(reports, configuration.data.unit):

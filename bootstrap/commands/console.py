@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
@@ -20,8 +21,15 @@ from corpus.errors import InputError, shown
 from corpus.problems import Problems
 
 #: What was asked for goes to standard output, all else to standard error.
-# Names of classes and folders are no markup.
-output = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
+# Names of classes and folders are no markup, and files and pipes have no edge to cut them at.
+_WIDE = 10_000
+output = Console(
+    highlight=False,
+    soft_wrap=True,
+    markup=False,
+    emoji=False,
+    width=None if sys.stdout.isatty() else _WIDE,
+)
 messages = Console(stderr=True, highlight=False, soft_wrap=True, markup=False, emoji=False)
 
 

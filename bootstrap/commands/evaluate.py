@@ -79,7 +79,7 @@ def _refuse_unannotated(gold: Sequence[Document], source: str) -> None:
 
 def _table(report: dict[str, Any]) -> Table:
     table = Table(box=None, header_style="bold", pad_edge=False)
-    table.add_column("")
+    table.add_column("", overflow="fold")
     titles = ("precision", "recall", "F1", "95 % interval", "true", "false", "missed")
     for title in titles:
         table.add_column(title, justify="right")

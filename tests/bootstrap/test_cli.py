@@ -531,6 +531,16 @@ def test_a_class_with_an_odd_name_is_shown(tmp_path: Path, command: Command) -> 
     assert r"  A\nB\x1b[2J" in done.out
 
 
+def test_the_name_of_a_class_is_whole(tmp_path: Path, launch: Any) -> None:
+    """In a pipe, which has no edge, and on a terminal that is narrower than the table."""
+    name = "ID_TITULACION_PERSONAL_SANITARIO_" * 4
+    write([Document("a", "Anna", (Span(0, 4, name),))], tmp_path / "a.jsonl")
+    arguments = ("evaluate", tmp_path / "a.jsonl", tmp_path / "a.jsonl")
+    assert f"  {name} " in launch(*arguments).out
+    shown = "".join(line.split()[0] for line in launch.on_terminal(*arguments).out.splitlines())
+    assert name in shown
+
+
 def test_main_reads_the_arguments_of_the_process(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
