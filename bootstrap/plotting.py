@@ -10,6 +10,7 @@ from corpus.errors import InputError
 
 _MEASURES = ("precision", "recall", "f1")
 _STYLES = {"precision": "--", "recall": ":", "f1": "-"}
+_MARKERS = {"precision": "v", "recall": "^", "f1": "o"}
 _TITLES = {"precision": "precision", "recall": "recall", "f1": "F1"}
 
 #: What a picture can be written as.
@@ -35,7 +36,8 @@ def plot_runs(runs: Mapping[str, Sequence[Mapping[str, Any]]], file: BinaryIO, f
 
     # A salt of its own and no date: the same runs give the same file.
     with mpl.rc_context({"svg.hashsalt": "bootstrap", "font.size": 11}):
-        figure = Figure(figsize=(9, 5.5), layout="constrained")
+        height = max(5.5, 0.75 * len(runs))  # inches: the legend has three lines a run
+        figure = Figure(figsize=(11, height), layout="constrained")
         FigureCanvasAgg(figure)
         axes = figure.subplots()
         for index, (name, rows) in enumerate(runs.items()):
@@ -49,7 +51,8 @@ def plot_runs(runs: Mapping[str, Sequence[Mapping[str, Any]]], file: BinaryIO, f
                     _STYLES[measure],
                     color=f"C{index if len(runs) > 1 else _MEASURES.index(measure)}",
                     linewidth=2.4 if measure == "f1" else 1.4,
-                    marker="o" if measure == "f1" else None,
+                    marker=_MARKERS[measure],  # or a single iteration would be no line at all
+                    markersize=6 if measure == "f1" else 4,
                     label=label,
                 )
             best = max(rows, key=lambda row: row["f1"])
@@ -62,9 +65,11 @@ def plot_runs(runs: Mapping[str, Sequence[Mapping[str, Any]]], file: BinaryIO, f
             )
         axes.set_xlabel("iteration (0: the seed alone)")
         axes.set_ylabel("strict entity score on validation")
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        last = max(rows[-1]["iteration"] for rows in runs.values())
+        axes.set_xlim(-0.5, last + 0.5)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
         axes.grid(alpha=0.3)
-        axes.legend(loc="best", frameon=False)
+        figure.legend(loc="outside right upper", frameon=False)  # where it covers no line
         if len(runs) == 1:
             axes.set_title(shown)
         metadata = {"Date": None} if format == "svg" else {}

@@ -12,6 +12,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from matplotlib.figure import Figure
 
 from bootstrap.plotting import picture_format, plot_runs
 from corpus.errors import InputError
@@ -118,3 +119,35 @@ def test_what_cannot_be_drawn_is_refused(
         assert message in refused.err
         assert len(refused.err.splitlines()) == 1
     assert not list(tmp_path.glob("*x.*"))
+
+
+def figure_of(monkeypatch: pytest.MonkeyPatch, **runs: Any) -> Any:
+    """Give the figure of a picture, as it was when it was saved."""
+    figures: list[Any] = []
+    save = Figure.savefig
+
+    def keep(figure: Any, *arguments: Any, **options: Any) -> None:
+        save(figure, *arguments, **options)
+        figures.append(figure)
+
+    monkeypatch.setattr(Figure, "savefig", keep)
+    drawn("png", **runs)
+    return figures[0]
+
+
+def test_a_run_of_one_iteration_shows_all_measures(monkeypatch: pytest.MonkeyPatch) -> None:
+    (axes,) = figure_of(monkeypatch, run=ROWS[:1]).axes
+    assert len(axes.lines) == 3
+    assert all(line.get_marker() != "None" for line in axes.lines)
+    low, high = axes.get_xlim()
+    assert [tick for tick in axes.get_xticks() if low <= tick <= high] == [0]
+
+
+@pytest.mark.parametrize("number", [1, 8])
+def test_the_legend_covers_no_line(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    figure = figure_of(monkeypatch, **{f"run {place}": ROWS for place in range(number)})
+    (legend,), (axes,) = figure.legends, figure.axes
+    box = legend.get_window_extent()
+    assert box.x0 >= axes.get_window_extent().x1
+    assert box.y0 >= 0
+    assert len(legend.get_texts()) == 3 * number
