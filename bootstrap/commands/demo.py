@@ -8,12 +8,12 @@ from pathlib import Path
 from bootstrap.commands.console import output, say
 from bootstrap.commands.run import do_run
 from bootstrap.configuration import load_configuration
-from bootstrap.demo import JUDGED_NOTES, SEED_NOTES, Demo, free_folder, make_demo, scores_on_test
+from bootstrap.demo import SEED_NOTES, Demo, free_folder, make_demo, scores_on_test
 from bootstrap.display import class_table
 from bootstrap.loop import STOPPED
 from bootstrap.running import default_jobs
-from corpus.errors import InputError
-from corpus.tags import classes_of
+from corpus.errors import InputError, shown
+from corpus.scores import Scores
 
 
 def main(options: argparse.Namespace) -> None:
@@ -41,24 +41,33 @@ def main(options: argparse.Namespace) -> None:
     outcome = run.outcome()
     say(["", f"Stopped: {STOPPED[outcome.stopped or 'maximum']}.", ""])
     output.print(class_table(run.metrics()))
-    say(_gain_lines(demo, outcome.iteration, jobs))
+    best = outcome.iteration
+    seed, taught = (scores_on_test(demo, iteration, jobs) for iteration in (0, best))
+    say(gain_lines(seed, taught, best))
     say(_next_lines(demo))
 
 
-def _gain_lines(demo: Demo, best: int, jobs: int) -> list[str]:
-    seed, taught = (scores_on_test(demo, iteration, jobs) for iteration in (0, best))
-    lines = ["", f"On {JUDGED_NOTES:,} test notes that no one has looked at until now, F1 went"]
-    for name in (*classes_of(f"B-{name}" for name in seed.classes), "all"):
-        counts = [
+def gain_lines(seed: Scores, taught: Scores, best: int) -> list[str]:
+    """Say what was gained, and what was lost for it, on notes that chose nothing."""
+    lines = ["", f"On {len(seed.ids):,} test notes that no one has looked at until now:"]
+    for name in (*seed.classes, "all"):
+        before, after = (
             scores.counts("ner") if name == "all" else scores.class_counts(name)
             for scores in (seed, taught)
-        ]
-        gain = counts[1].f1 - counts[0].f1
-        lines.append(
-            f"  {name:10} from {counts[0].f1:.3f} to {counts[1].f1:.3f} ({gain:+.3f}); "
-            f"recall from {counts[0].recall:.3f} to {counts[1].recall:.3f}"
         )
-    return [*lines, f"without one more annotated note: the model of iteration {best}."]
+        lines.append(
+            f"  {shown(name):10} precision {before.precision:.3f} to {after.precision:.3f}, "
+            f"recall {before.recall:.3f} to {after.recall:.3f}, "
+            f"F1 {before.f1:.3f} to {after.f1:.3f} ({after.f1 - before.f1:+.3f})"
+        )
+    lines.append(f"without one more annotated note: the model of iteration {best}.")
+    before, after = seed.counts("ner"), taught.counts("ner")
+    if after.recall < before.recall and after.precision > before.precision:
+        lines.append(
+            "Recall fell: it finds fewer of them than the seed's model did, and is right more often "
+            "where it finds one."
+        )
+    return lines
 
 
 def _next_lines(demo: Demo) -> list[str]:

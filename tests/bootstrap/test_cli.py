@@ -19,12 +19,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from bootstrap.cli import build_parser, main
+from bootstrap.commands.demo import gain_lines
 from bootstrap.configuration import load_configuration
 from bootstrap.runs import Run
 from corpus.document import Document, Span
 from corpus.errors import InputError
 from corpus.formats import Columns, read, write
 from corpus.problems import Problems
+from corpus.scores import Scores, score
 
 Command = Callable[..., Any]
 MakeNotes = Callable[..., list[Document]]
@@ -218,6 +220,28 @@ def test_show_of_a_run_that_goes_on(copied: Path, command: Command) -> None:
     shutil.rmtree(copied / "iterations")
     assert "has no closed iteration yet" in command("show", copied).out
     assert json.loads(command("show", copied, "--json").out) == []
+
+
+# demo
+
+
+def test_the_demonstration_says_what_was_gained_and_what_was_lost() -> None:
+    gold = [Document("a", "Anna Pere Vic", (Span(0, 4, "PERSON"), Span(5, 9, "PERSON")))]
+
+    def scores(*spans: Span) -> Scores:
+        return score(gold, [replace(gold[0], spans=spans)])
+
+    seed = scores(Span(0, 4, "PERSON"), Span(5, 9, "PERSON"), Span(10, 13, "PERSON"))
+    taught = scores(Span(0, 4, "PERSON"))
+    lines = gain_lines(seed, taught, 3)
+    figures = "precision 0.667 to 1.000, recall 1.000 to 0.500, F1 0.800 to 0.667 (-0.133)"
+    assert [line.split(maxsplit=1) for line in lines[2:4]] == [
+        ["PERSON", figures],
+        ["all", figures],
+    ]
+    assert "the model of iteration 3" in lines[4]
+    assert lines[5].startswith("Recall fell: it finds fewer")
+    assert "Recall" not in "".join(gain_lines(taught, seed, 3))
 
 
 # convert
