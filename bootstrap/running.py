@@ -58,6 +58,7 @@ def opened_run(folder: Path, configuration: Configuration, *, resume: bool) -> I
         if run.has_begun():
             _refuse_other_configuration(run, configuration)
             _refuse_other_data(run, data)
+            _keep_rules(run, configuration)
             run.discard_open()
             run.summarise()  # in case it was killed just before
         else:
@@ -88,6 +89,14 @@ def _refuse_other_configuration(run: Run, configuration: Configuration) -> None:
                 f"{now.get(name, 'nothing')!r}; resume it with the same configuration, or give "
                 "--out another folder"
             )
+
+
+def _keep_rules(run: Run, configuration: Configuration) -> None:
+    """Write the rules for bad input that a run goes on with: its configuration is as used."""
+    if not run.is_finished() and _settings(run.configuration()) != _settings(
+        configuration.as_dict()
+    ):
+        write_atomically(run.config_file, configuration.to_toml().encode())
 
 
 def _only_milder(name: str, before: Any) -> bool:

@@ -64,8 +64,8 @@ def gain_lines(seed: Scores, taught: Scores, best: int) -> list[str]:
     before, after = seed.counts("ner"), taught.counts("ner")
     if after.recall < before.recall and after.precision > before.precision:
         lines.append(
-            "Recall fell: it finds fewer of them than the seed's model did, and is right more often "
-            "where it finds one."
+            "Recall fell: it finds fewer of them than the model of the seed did, and is right more "
+            "often where it finds one."
         )
     return lines
 

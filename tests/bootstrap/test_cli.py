@@ -605,3 +605,4 @@ def test_a_bad_note_costs_no_iteration_and_can_be_skipped_on_resuming(
     assert resumed.code == 0
     rows = Run(tmp_path / "r").metrics()
     assert len(rows) > closed and sum(rows[-1]["left_out"].values()) == 1
+    assert load_configuration(tmp_path / "r" / "config.toml").data.invalid == "skip"
