@@ -54,12 +54,12 @@ def opened_run(folder: Path, configuration: Configuration, *, resume: bool) -> I
         run = new_folder(folder)
     with locked(run):
         if run.has_begun() and not resume:  # by another process, a moment ago
-            raise RunError(f"{folder} is a run; --resume goes on with it")
+            raise RunError(f"{folder} is a run: go on with it by --resume")
         if run.has_begun():
             _refuse_other_configuration(run, configuration)
             _refuse_other_data(run, data)
-            _keep_rules(run, configuration)
             run.discard_open()
+            _keep_rules(run, configuration)
             run.summarise()  # in case it was killed just before
         else:
             run.begin(configuration.to_toml(), data)

@@ -164,11 +164,28 @@ class Run:
         return bool(rows) and rows[-1]["stopped"] is not None
 
     def discard_open(self) -> None:
-        """Remove what a run that was killed left: an open iteration, and files without a name."""
+        """Remove what a run that was killed left: an open iteration, and files without a name.
+
+        Raises
+        ------
+        RunError
+            If closed iterations come after the open one: no run that was killed leaves them.
+        """
+        self._refuse_gap()
         self._discard_partial()
         folder = self.iteration_folder(len(self.metrics()))
         if folder.exists():
             shutil.rmtree(folder)
+
+    def _refuse_gap(self) -> None:
+        """Raise a `RunError` if iterations are there that come after one that is not closed."""
+        still_open = len(self.metrics())
+        if self.iteration_folder(still_open + 1).exists():
+            raise RunError(
+                f"{self.iteration_folder(still_open)} has no metrics.json, and later iterations "
+                "are there: put it back, or remove this iteration and all later ones to have them "
+                "made again"
+            )
 
     def _discard_partial(self) -> None:
         """Remove files that were being written beside their names."""
@@ -306,9 +323,11 @@ def new_folder(folder: Path) -> Run:
     run = Run(folder)
     if folder.exists() and (not folder.is_dir() or run.has_begun() or _strangers(folder)):
         what = (
-            "a run; --resume goes on with it" if folder.is_dir() and run.has_begun() else "in use"
+            "is a run: go on with it by --resume, or"
+            if folder.is_dir() and run.has_begun()
+            else "exists already and is no run:"
         )
-        raise RunError(f"{folder} is {what}, or name another folder with --out")
+        raise RunError(f"{folder} {what} name another folder with --out")
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         folder.chmod(0o700)

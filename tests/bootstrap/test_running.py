@@ -140,6 +140,17 @@ def test_iterations_that_are_missing_are_made_again_the_same(
     assert [line.split()[0] for line in done.out.splitlines()[1:5]] == ["0", "1", "2", "3"]
 
 
+def test_metrics_that_went_missing_are_named_and_nothing_is_removed(
+    copied: Path, project: Path, command: Command, contents: Contents
+) -> None:
+    (copied / "iterations" / "001" / "metrics.json").unlink()
+    before = contents(copied)
+    refused = command("run", project / "config.toml", "--out", copied, "--resume", "--jobs", 1)
+    assert (refused.code, refused.out) == (2, "")
+    assert f"{copied / 'iterations' / '001'} has no metrics.json, and later" in refused.err
+    assert contents(copied) == before
+
+
 @pytest.mark.parametrize("broken", [None, 0, 700, 1500])
 def test_what_was_left_out_is_counted_the_same_after_resuming(
     broken: int | None, project: Path, tmp_path: Path, command: Command, contents: Contents
@@ -197,7 +208,7 @@ def test_a_finished_run_is_not_overwritten(
     refused = command("run", project / "config.toml", "--out", copied)
     assert (refused.code, refused.out) == (2, "")
     assert refused.err == (
-        f"bootstrap: {copied} is a run; --resume goes on with it, or name another folder with "
+        f"bootstrap: {copied} is a run: go on with it by --resume, or name another folder with "
         "--out\n"
     )
     again = command("run", project / "config.toml", "--out", copied, "--resume")
@@ -352,7 +363,7 @@ def test_a_folder_that_is_no_run_is_left_alone(
     for resume in ([], ["--resume"]):
         refused = command("run", project / "config.toml", "--out", tmp_path / "mine", *resume)
         assert refused.code == 2
-        assert "mine is in use, or name another folder with --out" in refused.err
+        assert "mine exists already and is no run: name another folder with --out" in refused.err
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["thesis.txt"]
 
 
@@ -367,7 +378,7 @@ def test_the_project_folder_of_init_is_no_run(
         assert "mine is not the folder of a run" in refused.err
     refused = command("run", project / "config.toml", "--out", tmp_path / "mine", "--resume")
     assert refused.code == 2
-    assert "mine is in use" in refused.err
+    assert "mine exists already and is no run" in refused.err
 
 
 def test_a_terminal_shows_what_is_going_on(project: Path, tmp_path: Path, launch: Any) -> None:
