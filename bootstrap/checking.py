@@ -166,6 +166,16 @@ def warnings(configuration: Configuration, reports: dict[str, SplitReport]) -> I
         yield from (f"{split}: {line}" for line in _stops(configuration.data, report))
 
 
+def will_not_start(configuration: Configuration, reports: dict[str, SplitReport]) -> bool:
+    """Say whether a run would be refused, or would stop while it reads the annotated notes."""
+    annotated = [reports[split] for split in ("seed", "validation")]
+    return (
+        any(not report.entities for report in annotated)
+        or bool(reports["validation"].repeated)
+        or any(True for report in annotated for _ in _stops(configuration.data, report))
+    )
+
+
 def _stops(rules: DataOptions, report: SplitReport) -> Iterator[str]:
     if report.conflicting and rules.conflicts == "stop":
         yield (

@@ -7,14 +7,20 @@ from collections.abc import Iterator, Mapping
 
 from rich.table import Table
 
-from bootstrap.checking import SplitReport, check_notes, warnings
+from bootstrap.checking import SplitReport, check_notes, warnings, will_not_start
 from bootstrap.commands.console import output, say, source_lines
 from bootstrap.configuration import load_configuration
-from corpus.errors import shown
+from corpus.errors import InputError, shown
 
 
 def main(options: argparse.Namespace) -> None:
-    """Count documents, tokens and entities of each split and say what to look at."""
+    """Count documents, tokens and entities of each split and say what to look at.
+
+    Raises
+    ------
+    InputError
+        If a run would not start.
+    """
     configuration = load_configuration(options.config, options.overrides)
     reports = check_notes(configuration)
     table = Table(box=None, header_style="bold", pad_edge=False)
@@ -27,6 +33,8 @@ def main(options: argparse.Namespace) -> None:
     output.print(table)
     found = list(warnings(configuration, reports))
     say(["", *(f"! {line}" for line in found)] if found else ["", "nothing to warn of"])
+    if will_not_start(configuration, reports):
+        raise InputError(f"{shown(options.config)}: a run will not start with these notes")
 
 
 def _rows(reports: Mapping[str, SplitReport], unit: str) -> Iterator[tuple[str, list[int]]]:

@@ -234,11 +234,12 @@ def test_check_names_what_it_can_and_repeats_no_text(
     _, config, *_ = commands["run"](make(tmp_path))
     done = command("check", config)
     assert SECRET not in done.all
-    if done.code:
+    assert done.code == 2  # a run will not start
+    if not done.out:
         assert_refused(done, message)
     else:
         kind = message.split(": ")[1] if ": " in message else message
-        assert done.err == ""
+        assert done.err == f"bootstrap: {config}: a run will not start with these notes\n"
         assert f"! seed: {kind}: 1" in done.out
         assert "! seed: a run stops at the first of these 1" in done.out
 

@@ -208,6 +208,26 @@ def test_the_command_shows_the_counts(project: Path, command: Callable[..., Any]
     assert "! unlabeled: 2,000 documents are fewer than one batch of 5,000" in done.out
 
 
+@pytest.mark.parametrize(
+    "validation",
+    [
+        '{"id": "a", "text": "Anna"}\n',
+        '{"id": "a", "text": "Anna", "label": [[0, 4, "PERSON"]]}\n' * 2,
+        '{"id": "a", "text": "Anna", "label": [[0, 4, "PERSON"], [0, 9, "PERSON"]]}\n',
+    ],
+)
+def test_the_command_ends_with_an_error_where_a_run_will_not_start(
+    validation: str, project: Path, tmp_path: Path, command: Callable[..., Any]
+) -> None:
+    (tmp_path / "bad.jsonl").write_text(validation)
+    done = command(
+        "check", project / "config.toml", "--set", f"data.validation={tmp_path / 'bad.jsonl'}"
+    )
+    assert done.code == 2
+    assert "entities" in done.out  # the counts and what to look at are shown all the same
+    assert done.err.endswith("config.toml: a run will not start with these notes\n")
+
+
 def test_the_command_writes_nothing(project: Path, command: Callable[..., Any]) -> None:
     before = sorted(project.rglob("*"))
     assert command("check", project / "config.toml").code == 0
