@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import io
 import os
 import sys
 import traceback
@@ -184,6 +185,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         0; 2 after a mistake of the user's; 130 after Ctrl-C; 1 where the system refused something,
         such as space on the disk.
     """
+    _escape_what_cannot_be_shown()
     options = build_parser().parse_args(arguments)
     try:
         # Each command is a module of its own, so that none waits for what another one imports.
@@ -208,6 +210,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     else:
         return 0
     return _failed(message, code)
+
+
+def _escape_what_cannot_be_shown() -> None:
+    """Show ``\\xd1`` where the encoding of the output has no letter for it, as in a C locale."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _place_of(error: Exception) -> str:

@@ -18,7 +18,7 @@ def main(options: argparse.Namespace) -> None:
     rows = run.metrics()
     if options.json:
         flat = [flat_row(row) for row in rows]
-        sys.stdout.write(json.dumps(flat, ensure_ascii=False, indent=1) + "\n")
+        sys.stdout.write(json.dumps(flat, indent=1) + "\n")
         return
     if not rows:
         say([f"{options.run} has no closed iteration yet"])

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -563,6 +564,23 @@ def test_the_name_of_a_class_is_whole(tmp_path: Path, launch: Any) -> None:
     assert f"  {name} " in launch(*arguments).out
     shown = "".join(line.split()[0] for line in launch.on_terminal(*arguments).out.splitlines())
     assert name in shown
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_what_the_output_has_no_letter_for_is_escaped(
+    encoding: str, tmp_path: Path, launch: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write([Document("a", "Anna", (Span(0, 4, "Ñandú☃"),))], tmp_path / "a.jsonl")
+    monkeypatch.setitem(launch._environment, "PYTHONIOENCODING", encoding)
+    code = "import sys; from bootstrap.cli import main; sys.exit(main(sys.argv[1:]))"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "evaluate", tmp_path / "a.jsonl", tmp_path / "a.jsonl"],
+        env=launch._environment,
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert "Ñandú☃".encode(encoding, "backslashreplace") in done.stdout
 
 
 def test_main_reads_the_arguments_of_the_process(
