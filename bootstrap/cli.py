@@ -213,7 +213,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _escape_what_cannot_be_shown() -> None:
-    """Show ``\\xd1`` where the encoding of the output has no letter for it, as in a C locale."""
+    """Show the code of a letter that the encoding of the output lacks, as in a C locale."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

@@ -55,17 +55,20 @@ def write_file(path: Path, data: bytes) -> None:
     """Write a file that the user named; folders above it are made.
 
     A report is made again and again, so a file that is there is replaced, at once and by a whole
-    one: whatever goes wrong before that leaves it as it was.
+    one: whatever goes wrong before that leaves it as it was. What is no file, such as a pipe, is
+    written to as it is.
 
     Raises
     ------
     InputError
         If it cannot be written there.
     """
-    target = Path(os.path.realpath(path))  # a link stays a link
-    if target.exists() and not target.is_file():  # such as /dev/null, which root could replace
-        raise InputError(f"{shown(path)} is there and is not a file: name another")
     try:
+        # Such as /dev/stdout or /dev/null, which root could replace.
+        if path.exists() and not path.is_file():
+            path.write_bytes(data)
+            return
+        target = Path(os.path.realpath(path))  # a link stays a link
         target.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(target, data)
     except OSError as error:

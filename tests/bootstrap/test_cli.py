@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -443,13 +444,28 @@ def test_a_report_that_is_not_written_leaves_the_earlier_one(
 def test_a_report_replaces_nothing_but_a_file(
     report: str, tmp_path: Path, make_report: Callable[..., Any]
 ) -> None:
-    os.mkfifo(tmp_path / f"pipe-{report}")
     (tmp_path / f"folder-{report}").mkdir()
-    for kind in ("pipe", "folder"):
-        refused = make_report(tmp_path / f"{kind}-{report}")
-        assert (refused.code, refused.out) == (2, "")
-        assert f"{kind}-{report} is there and is not a file" in refused.err
-    assert (tmp_path / f"pipe-{report}").is_fifo()
+    refused = make_report(tmp_path / f"folder-{report}")
+    assert (refused.code, refused.out) == (2, "")
+    assert f"folder-{report} cannot be written: Is a directory" in refused.err
+    # A pipe is not replaced but written to.
+    pipe = tmp_path / f"pipe-{report}"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor() as readers:
+        read = readers.submit(pipe.read_bytes)
+        assert make_report(pipe).code == 0
+    assert make_report(tmp_path / report).code == 0
+    assert read.result() == (tmp_path / report).read_bytes()
+    assert pipe.is_fifo()
+
+
+@pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="needs /dev/stdout")
+def test_figures_go_to_a_pipe(judged: tuple[Path, Path], launch: Any) -> None:
+    done = launch("evaluate", *judged, "--json", "/dev/stdout")
+    assert (done.code, done.err) == (0, "")
+    figures, end = json.JSONDecoder().raw_decode(done.out)
+    assert figures["documents"] == 4
+    assert "leak:" in done.out[end:]
 
 
 def test_what_is_right_is_all_ones(judged: tuple[Path, Path], command: Command) -> None:
