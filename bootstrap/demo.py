@@ -77,6 +77,9 @@ def make_demo(folder: Path, number: int) -> Demo:
     Demo
     """
     demo = Demo(folder)
+    # Not that these notes were of anybody: it shows how notes are kept.
+    demo.notes("seed").parent.mkdir(mode=0o700, parents=True)
+    folder.chmod(0o700)
     splits = {
         "seed": synthetic_notes(SEED_NOTES, random_state=0, part="seed"),
         "validation": synthetic_notes(JUDGED_NOTES, random_state=1),

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+import stat
 import subprocess
 import sys
 from collections.abc import Callable
@@ -23,6 +24,7 @@ import pytest
 from bootstrap.cli import build_parser, main
 from bootstrap.commands.demo import gain_lines
 from bootstrap.configuration import load_configuration
+from bootstrap.demo import make_demo
 from bootstrap.runs import Run
 from corpus.document import Document, Span
 from corpus.errors import InputError
@@ -225,6 +227,14 @@ def test_show_of_a_run_that_goes_on(copied: Path, command: Command) -> None:
 
 
 # demo
+
+
+def test_the_notes_of_the_demonstration_are_private(tmp_path: Path) -> None:
+    demo = make_demo(tmp_path / "demo", 10)
+    for folder in (demo.folder, demo.folder / "notes"):
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    for path in (demo.folder / "notes").iterdir():
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
 def test_the_demonstration_says_what_was_gained_and_what_was_lost() -> None:
