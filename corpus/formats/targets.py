@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
+import re
 import secrets
 import shutil
 from collections import Counter
@@ -126,11 +128,11 @@ def new_file(target: Path) -> Iterator[BinaryIO]:
     """
     partial = _prepared(target)
     try:
-        with _created(partial, target) as file:
+        with _created(partial, target) as file, _holding(partial):
             yield file
             file.flush()
             os.fsync(file.fileno())
-        _publish_file(partial, target)
+            _publish_file(partial, target)
     finally:
         with suppress(OSError):
             partial.unlink()
@@ -151,9 +153,10 @@ def new_folder(target: Path) -> Iterator[Path]:
     try:
         with _as_input_error(target):
             partial.mkdir(mode=0o700)
-        yield partial
-        _refuse_empty(partial, target)
-        _publish_folder(partial, target)
+        with _holding(partial):
+            yield partial
+            _refuse_empty(partial, target)
+            _publish_folder(partial, target)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
 
@@ -172,7 +175,46 @@ def _prepared(target: Path) -> Path:
     refuse_existing(target)
     with _as_input_error(target):
         target.parent.mkdir(parents=True, exist_ok=True)
-    return target.parent / f".{target.name}.partial-{secrets.token_hex(8)}"
+        _remove_leftovers(target)
+    return target.parent / f"{_partial_prefix(target)}{secrets.token_hex(8)}"
+
+
+def _partial_prefix(target: Path) -> str:
+    return f".{target.name}.partial-"
+
+
+def _remove_leftovers(target: Path) -> None:
+    """Remove what processes that were killed left of this target: it may hold the text of notes."""
+    leftover = re.compile(re.escape(_partial_prefix(target)) + "[0-9a-f]{16}")
+    with os.scandir(target.parent) as entries:
+        names = [entry.name for entry in entries if leftover.fullmatch(entry.name)]
+    for path in (target.parent / name for name in names):
+        with suppress(OSError), _holding(path) as held:
+            if held and path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            elif held:
+                path.unlink()
+
+
+@contextmanager
+def _holding(partial: Path) -> Iterator[bool]:
+    """Hold a file or folder that is being written; a process that ends lets go of it.
+
+    Yields
+    ------
+    bool
+        False where another process holds it, or the file system knows no locks.
+    """
+    descriptor = os.open(partial, os.O_RDONLY | os.O_NOFOLLOW)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            held = True
+        except OSError:
+            held = False
+        yield held
+    finally:
+        os.close(descriptor)
 
 
 @contextmanager

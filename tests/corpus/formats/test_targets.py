@@ -144,6 +144,23 @@ def test_what_a_killed_process_leaves_is_no_corpus_and_in_nobodys_way(
     write([ANNA], tmp_path / name, format=format)
     assert [each.text for each in read(tmp_path / name, problems=Problems())] == ["Anna Puig"]
     assert len(list(read(tmp_path, format=format, problems=Problems()))) == 2
+    # What was left may hold the text of notes: whoever writes there again removes it.
+    assert not [path.name for path in tmp_path.iterdir() if path.name.startswith(".")]
+
+
+@every_target
+def test_what_another_process_still_writes_is_not_removed(
+    tmp_path: Path, name: str, format: str | None
+) -> None:
+    def documents() -> Iterator[Document]:
+        yield ANNA
+        write([ANNA], tmp_path / name, format=format)
+        (kept,) = (path for path in tmp_path.iterdir() if path.name.startswith("."))
+        assert kept.is_dir() == ("." not in name)
+
+    with pytest.raises(InputError, match="exists: nothing is overwritten"):
+        write(documents(), tmp_path / name, format=format)
+    assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
 @every_target
