@@ -65,10 +65,17 @@ def _longest(spans: list[Span], where: str, problems: Problems) -> tuple[Span, .
     for span in sorted(spans, key=lambda each: (each.start - each.end, each)):
         rival = _overlapping(span, kept)
         if rival:
-            problems.conflict(Problem(OVERLAPPING, where, f"{rival} and {span}"))
+            problems.conflict(Problem(OVERLAPPING, where, _settlement(rival, span, problems)))
         else:
             insort(kept, span)
     return tuple(kept)
+
+
+def _settlement(kept: Span, other: Span, problems: Problems) -> str:
+    """Name two spans that overlap and, where the program goes on, which of them it keeps."""
+    if problems.conflicts == "stop":
+        return f"{kept} and {other}"
+    return f"{kept} is kept, {other} is left out"
 
 
 def _overlapping(span: Span, kept: list[Span]) -> Span | None:

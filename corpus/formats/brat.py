@@ -126,9 +126,11 @@ def _text_bound(line: str, text: str, where: str, problems: Problems) -> Iterato
         detail = f"{_offsets(pieces)}: its last column is not the text at these offsets"
         problems.reject(Problem(DISAGREEING, where, detail))
         return
+    longest = min(pieces, key=lambda piece: (piece.start - piece.end, piece))
     if len(pieces) > 1:
-        problems.conflict(Problem(DISCONTINUOUS, where, _offsets(pieces)))
-    yield min(pieces, key=lambda piece: (piece.start - piece.end, piece))
+        kept = "" if problems.conflicts == "stop" else f": {longest} is kept"
+        problems.conflict(Problem(DISCONTINUOUS, where, f"{_offsets(pieces)}{kept}"))
+    yield longest
 
 
 def _piece(offsets: str, label: str) -> Span:
