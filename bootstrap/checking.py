@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import combinations
 
 from bootstrap.configuration import Configuration, DataOptions
@@ -14,7 +15,7 @@ from corpus.batch import MISALIGNED, make_batch
 from corpus.document import Document
 from corpus.errors import shown
 from corpus.formats.annotations import UNUSABLE
-from corpus.problems import Problems
+from corpus.problems import Problem, Problems
 from corpus.units import split_document
 
 #: Fewer entities of a class than this are too few to learn it from, or to judge it by.
@@ -94,29 +95,43 @@ class SplitReport:
         return self.problems.rejected - self.unusable
 
 
-def check_notes(configuration: Configuration) -> dict[str, SplitReport]:
+def check_notes(
+    configuration: Configuration, told: Callable[[str, Problem], None] | None = None
+) -> dict[str, SplitReport]:
     """Read all notes of a run and count what is in them.
 
     Parameters
     ----------
     configuration : Configuration
         Problems are collected whatever it says of them.
+    told : callable, optional
+        Told of each problem and its split; the reports name the first few of a kind.
 
     Returns
     -------
     dict of str to SplitReport
         By split.
     """
-    seed, validation = (_check_split(configuration, split) for split in SPLITS[:2])
-    unlabeled = _check_split(configuration, "unlabeled", seed.texts | validation.texts)
+
+    def problems_of(split: str) -> Problems:
+        tell = None if told is None else partial(told, split)
+        return Problems(conflicts="longest", invalid="skip", told=tell)
+
+    seed, validation = (
+        _check_split(configuration, split, problems_of(split)) for split in SPLITS[:2]
+    )
+    known = seed.texts | validation.texts
+    unlabeled = _check_split(configuration, "unlabeled", problems_of("unlabeled"), known)
     return {"seed": seed, "validation": validation, "unlabeled": unlabeled}
 
 
 def _check_split(
-    configuration: Configuration, split: str, known: set[bytes] | None = None
+    configuration: Configuration,
+    split: str,
+    problems: Problems,
+    known: set[bytes] | None = None,
 ) -> SplitReport:
     """Count what is in a split, and remember its texts, or those of them that are known."""
-    problems = Problems(conflicts="longest", invalid="skip")
     report = SplitReport(problems)
     labelled = split != "unlabeled"
     labels = configuration.labels if labelled else {}

@@ -40,6 +40,9 @@ def build_parser() -> argparse.ArgumentParser:
 
     check = _command(commands, "check", "look at the notes of a run before anything is trained")
     _configuration(check)
+    check.add_argument(
+        "--problems", type=Path, metavar="FILE", help="list all problems found, a line each"
+    )
 
     run = _command(commands, "run", "teach a tagger: a self-training run")
     _configuration(run)

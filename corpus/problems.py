@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -50,6 +50,8 @@ class Problems:
         those that overlap and the longest piece of one that is discontinuous.
     invalid : {"stop", "skip"}
         What to do with documents and annotations that cannot be read: stop, or leave them out.
+    told : callable, optional
+        Told of each problem that does not stop the program, however many there are.
 
     Attributes
     ----------
@@ -65,6 +67,7 @@ class Problems:
 
     conflicts: Literal["stop", "longest"] = "stop"
     invalid: Literal["stop", "skip"] = "stop"
+    told: Callable[[Problem], None] | None = None
     counts: Counter[str] = field(default_factory=Counter)
     conflicting: int = 0
     rejected: int = 0
@@ -103,6 +106,8 @@ class Problems:
         named = self.named.setdefault(problem.kind, [])
         if len(named) < NAMED_PER_KIND:
             named.append(problem)
+        if self.told:
+            self.told(problem)
 
     def count(self, kind: str) -> None:
         """Record something of which there may be many and that nobody need look at one by one."""

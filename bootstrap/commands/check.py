@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from rich.table import Table
 
 from bootstrap.checking import SplitReport, check_notes, warnings, will_not_start
-from bootstrap.commands.console import output, say, source_lines
+from bootstrap.commands.console import output, say, source_lines, write_file
 from bootstrap.configuration import load_configuration
 from corpus.errors import InputError, shown
 
@@ -22,7 +22,12 @@ def main(options: argparse.Namespace) -> None:
         If a run would not start.
     """
     configuration = load_configuration(options.config, options.overrides)
-    reports = check_notes(configuration)
+    problems: list[str] = []
+    reports = check_notes(
+        configuration, told=lambda split, problem: problems.append(f"{split}: {problem}\n")
+    )
+    if options.problems:
+        write_file(options.problems, "".join(problems).encode())
     table = Table(box=None, header_style="bold", pad_edge=False)
     table.add_column("", overflow="fold")
     for split in reports:

@@ -11,6 +11,9 @@ import pytest
 
 from bootstrap.checking import SplitReport, check_notes, warnings
 from bootstrap.configuration import Configuration, load_configuration
+from corpus.document import Document, Span
+from corpus.formats import write
+from corpus.problems import NAMED_PER_KIND
 
 Notes = Mapping[str, Any]
 
@@ -157,7 +160,7 @@ def test_names_what_cannot_be_used_and_says_whether_a_run_would_stop(
     assert "seed: annotations that do not align with tokens: 1" in text
     assert "document misaligned: 0-4 (PERSON), widened to its tokens" in text
     assert "seed: overlapping annotations: 1" in text
-    assert "document overlap: 0-9 (PERSON) and 5-9 (LOCATION)" in text
+    assert "document overlap: 0-9 (PERSON) is kept, 5-9 (LOCATION) is left out" in text
     assert "seed: annotations outside of the text: 1" in text
     stops = [
         "seed: a run stops at the first of these 1 overlapping or discontinuous annotations; "
@@ -206,6 +209,26 @@ def test_the_command_shows_the_counts(project: Path, command: Callable[..., Any]
     for title in ("texts that cannot be read", "overlapping or discontinuous annotations"):
         assert rows[title] == ["0", "0", "0"]
     assert "! unlabeled: 2,000 documents are fewer than one batch of 5,000" in done.out
+
+
+def test_all_problems_can_be_listed(
+    project: Path, tmp_path: Path, command: Callable[..., Any]
+) -> None:
+    """The terminal names the first few of a kind."""
+    number = NAMED_PER_KIND + 5
+    notes = [Document(f"n{place}", "Annas ve", (Span(0, 4, "PERSON"),)) for place in range(number)]
+    write(notes, tmp_path / "seed.jsonl")
+    setting = f"data.seed={tmp_path / 'seed.jsonl'}"
+    listed = tmp_path / "problems.txt"
+    done = command("check", project / "config.toml", "--set", setting, "--problems", listed)
+    assert done.code == 0
+    assert "and 5 more" in done.out
+    lines = listed.read_text(encoding="utf-8").splitlines()
+    assert len(lines) == number
+    assert all(
+        line.startswith("seed: ") and f"n{place}" in line for place, line in enumerate(lines)
+    )
+    assert "Annas" not in "".join(lines)
 
 
 @pytest.mark.parametrize(

@@ -620,7 +620,7 @@ def test_main_reads_the_arguments_of_the_process(
 def test_an_unforeseen_error_tells_its_place_and_not_its_message(
     project: Path, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def check_notes(*arguments: Any) -> Any:
+    def check_notes(*arguments: Any, **options: Any) -> Any:
         raise KeyError("Joana Puig")
 
     monkeypatch.setattr("bootstrap.commands.check.check_notes", check_notes)
