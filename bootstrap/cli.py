@@ -72,6 +72,25 @@ def build_parser() -> argparse.ArgumentParser:
         )
     _rules(evaluate)
 
+    _export(commands)
+
+    convert = _command(commands, "convert", "write notes in another format")
+    convert.add_argument("source", metavar="IN", help="notes: a file, a folder or a pattern")
+    convert.add_argument("target", type=Path, metavar="OUT", help="a new file or folder")
+    _labels(convert)
+    _formats(convert)
+
+    show = _command(commands, "show", "show the iterations of a run")
+    show.add_argument("run", type=Path, metavar="RUN", help="a run folder")
+    show.add_argument("--json", action="store_true", help="as a list, a row per iteration")
+
+    plot = _command(commands, "plot", "draw precision, recall and F1 per iteration")
+    plot.add_argument("runs", type=Path, nargs="+", metavar="RUN", help="run folders")
+    plot.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="PNG or SVG")
+    return parser
+
+
+def _export(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     export = _command(commands, "export", "write a model with fewer of its training notes' words")
     export.add_argument("model", type=Path, metavar="MODEL", help="a run, or the folder of a model")
     export.add_argument("target", type=Path, metavar="OUT", help="a new folder")
@@ -88,21 +107,6 @@ def build_parser() -> argparse.ArgumentParser:
     )
     _columns(export)
     _rules(export)
-
-    convert = _command(commands, "convert", "write notes in another format")
-    convert.add_argument("source", metavar="IN", help="notes: a file, a folder or a pattern")
-    convert.add_argument("target", type=Path, metavar="OUT", help="a new file or folder")
-    _labels(convert)
-    _formats(convert)
-
-    show = _command(commands, "show", "show the iterations of a run")
-    show.add_argument("run", type=Path, metavar="RUN", help="a run folder")
-    show.add_argument("--json", action="store_true", help="as a list, a row per iteration")
-
-    plot = _command(commands, "plot", "draw precision, recall and F1 per iteration")
-    plot.add_argument("runs", type=Path, nargs="+", metavar="RUN", help="run folders")
-    plot.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="PNG or SVG")
-    return parser
 
 
 def _command(

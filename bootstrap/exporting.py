@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,11 +11,11 @@ from bootstrap.configuration import load_configuration
 from bootstrap.notes import problems_for, read_sources
 from bootstrap.running import UNIT_FILE
 from bootstrap.runs import Run
-from bootstrap.saved import SavedTagger
 from bootstrap.tagging import find_model, tag_documents, unit_of
 from corpus.document import Document
 from corpus.errors import InputError
 from corpus.scores import score
+from corpus.units import Unit
 from taggers import CRFTagger, load_tagger
 
 
@@ -27,18 +27,18 @@ class Exported:
     ----------
     values : tuple of int
         Values of features that have a weight, before and after.
-    bytes : tuple of int
-        Size of the model's files, before and after.
     f1 : tuple of float, or None
         Strict entity F1 on annotated notes, before and after; None where there are none.
     documents : int
         The annotated notes.
+    bytes : int
+        Size of the model's files.
     """
 
     values: tuple[int, int]
-    bytes: tuple[int, int]
     f1: tuple[float, float] | None
     documents: int
+    bytes: int
 
 
 def export_model(
@@ -49,7 +49,7 @@ def export_model(
     Parameters
     ----------
     model : Path
-        A run, whose best model is taken, or the folder of a model.
+        A run, whose best model is taken, the folder of a model, or a model file of CRFsuite.
     target : Path
         A new folder.
     rare : int
@@ -64,26 +64,33 @@ def export_model(
     InputError
         If there is no such model, or the target is there already.
     """
-    folder = find_model(model)
     if target.exists():
         raise InputError(f"{target} is there already; name a new folder")
-    tagger = load_tagger(folder)
-    if not isinstance(tagger, CRFTagger):
-        raise InputError(f'{folder} holds a model of another kind than "crf"')
+    tagger, unit = _opened(model)
     reduced = tagger.reduced(rare=rare, nameless=nameless)
     notes = list(_validation(model) if gold is None else gold)
     reduced.save(target)
-    if (folder / UNIT_FILE).is_file():
-        shutil.copyfile(folder / UNIT_FILE, target / UNIT_FILE)
+    (target / UNIT_FILE).write_text(json.dumps({"unit": unit}), encoding="utf-8")
     target.chmod(0o700)
     for path in target.iterdir():
         path.chmod(0o600)
     return Exported(
         (tagger.values, reduced.values),
-        (_size(folder), _size(target)),
-        (_f1(folder, notes), _f1(target, notes)) if notes else None,
+        (_f1(tagger, unit, notes), _f1(reduced, unit, notes)) if notes else None,
         len(notes),
+        sum(path.stat().st_size for path in target.iterdir()),
     )
+
+
+def _opened(model: Path) -> tuple[CRFTagger, Unit]:
+    """Open the model of a run, of a folder, or of a file of CRFsuite."""
+    if model.is_file():
+        return CRFTagger.of_crfsuite(model.read_bytes()), "document"
+    folder = find_model(model)
+    tagger = load_tagger(folder)
+    if not isinstance(tagger, CRFTagger):
+        raise InputError(f'{folder} holds a model of another kind than "crf"')
+    return tagger, unit_of(folder)
 
 
 def _validation(model: Path) -> Iterable[Document]:
@@ -96,10 +103,6 @@ def _validation(model: Path) -> Iterable[Document]:
     return read_sources(options.data, "validation", options.labels, problems)
 
 
-def _f1(model: Path, notes: list[Document]) -> float:
-    tagged = tag_documents(notes, SavedTagger.load(model), unit_of(model), "probability")
+def _f1(tagger: CRFTagger, unit: Unit, notes: list[Document]) -> float:
+    tagged = tag_documents(notes, tagger, unit, "probability")
     return score(notes, [item.document for item in tagged]).counts("ner").f1
-
-
-def _size(folder: Path) -> int:
-    return sum(path.stat().st_size for path in folder.iterdir() if path.is_file())

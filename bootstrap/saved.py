@@ -33,6 +33,10 @@ from taggers.tagger import Detail, Progress
 #: Told what is done, how much of it and of how much.
 Report = Callable[[str, int, int], None]
 
+# An array as bytes, its type and its shape; and the arrays of a `Tagging`.
+_Array = tuple[bytes, str, tuple[int, ...]]
+_Found = tuple[_Array | None, ...]
+
 _CHUNK = 1000  # documents that a worker gets at a time
 _POLL = 0.1  # seconds between looks at another process
 
@@ -187,7 +191,7 @@ class SavedTagger:
         self._version = (self.folder / "model.json").stat().st_mtime_ns
 
 
-def _alive(results: Iterator[tuple[bytes, bytes]]) -> Iterator[tuple[bytes, bytes]]:
+def _alive(results: Iterator[_Found]) -> Iterator[_Found]:
     """Yield what workers return as long as none is killed."""
     try:
         yield from results
@@ -225,13 +229,7 @@ def _loaded(folder: str, version: int) -> Tagger:
     return load_tagger(Path(folder))
 
 
-#: An array as bytes, its type and its shape.
-_Array = tuple[bytes, str, tuple[int, ...]]
-
-
-def _tag_chunk(
-    folder: str, version: int, batch: bytes, measure: str, detail: Detail
-) -> tuple[_Array | None, ...]:
+def _tag_chunk(folder: str, version: int, batch: bytes, measure: str, detail: Detail) -> _Found:
     tagging = _loaded(folder, version).tag(Batch.from_bytes(batch), measure=measure, detail=detail)
     arrays = tagging.tags, tagging.confidence, tagging.tokens, tagging.marginals
     return tuple(

@@ -18,6 +18,7 @@ from corpus.errors import InputError
 from corpus.formats import Columns, WriteReport, write
 from corpus.problems import Problems
 from corpus.units import UNITS, Unit, join_spans, split_document
+from taggers import Tagger
 
 _UNITS_AT_A_TIME = 20_000  # enough for every process; few enough for memory
 
@@ -73,7 +74,7 @@ class Tagged:
 
 
 def tag_documents(
-    documents: Iterable[Document], tagger: SavedTagger, unit: Unit, measure: str
+    documents: Iterable[Document], tagger: Tagger, unit: Unit, measure: str
 ) -> Iterator[Tagged]:
     """Tag documents as they come, a bounded number of them at a time.
 
@@ -81,7 +82,7 @@ def tag_documents(
     ----------
     documents : iterable of Document
         Their own spans are not looked at.
-    tagger : SavedTagger
+    tagger : Tagger
         Tags.
     unit : {"document", "line", "sentence"}
         What is tagged by itself; the spans are put together at the offsets of the source.
@@ -102,7 +103,7 @@ def tag_documents(
 
 
 def _tag_units(
-    sources: list[tuple[Document, list[tuple[int, Document]]]], tagger: SavedTagger, measure: str
+    sources: list[tuple[Document, list[tuple[int, Document]]]], tagger: Tagger, measure: str
 ) -> Iterator[Tagged]:
     units = [unit for _, pieces in sources for _, unit in pieces]
     if units:

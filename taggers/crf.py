@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from corpus.batch import Batch
 from corpus.errors import InputError, shown
-from corpus.tags import well_formed
+from corpus.tags import bio_labels, well_formed
 from taggers.features import feature
 from taggers.tagger import MEASURES, Detail, Progress, Tagging, Training, TrainingError
 
@@ -222,7 +222,7 @@ class CRFTagger:
             raise ValueError("the CRF has not been trained")
         if isinstance(self._engine, WordTypeEngine):
             return self._engine
-        return WordTypeEngine.of_crfsuite(self._engine.model, self.labels)
+        return WordTypeEngine.of_crfsuite(self._engine.model, lambda name: self.labels[int(name)])
 
     @property
     def values(self) -> int:
@@ -253,6 +253,37 @@ class CRFTagger:
         tagger = CRFTagger(replace(self.options, engine="wordtype"))
         tagger.labels, tagger.training = self.labels, self.training
         tagger._engine = engine.reduced(rare, nameless)
+        return tagger
+
+    @classmethod
+    def of_crfsuite(cls, model: bytes) -> CRFTagger:
+        """Take over a model file of CRFsuite, for the engine "wordtype".
+
+        Parameters
+        ----------
+        model : bytes
+            Its labels are ``O``, ``B-`` and ``I-`` labels, its attributes such as
+            ``-1:lower=dr``, ``0:suffix3=ria`` or ``2:EOS``: those of this tagger.
+
+        Raises
+        ------
+        InputError
+            If it is no such model.
+        """
+        from taggers.crfsuite_file import read_crfsuite  # noqa: PLC0415 - numba is slow to import
+        from taggers.wordtype import WordTypeEngine  # noqa: PLC0415 - the same
+
+        names = read_crfsuite(model).labels
+        classes = {name[2:] for name in names if name[:2] in {"B-", "I-"} and name[2:]}
+        labels = bio_labels(classes)
+        if strange := sorted(set(names) - set(labels)):
+            raise InputError(
+                f"the model has the label {shown(strange[0])}; expected O, B-CLASS and I-CLASS"
+            )
+        engine = WordTypeEngine.of_crfsuite(model)
+        options = CRFOptions(features=engine.features, window=engine.weights.offsets // 2)
+        tagger = cls(options)
+        tagger.labels, tagger._engine = labels, engine
         return tagger
 
     def save(self, folder: Path) -> None:

@@ -153,11 +153,11 @@ class WordTypeEngine:
         return WordTypeEngine(self.features, self.labels, weights, self._real)
 
     @classmethod
-    def of_crfsuite(cls, model: bytes, labels: tuple[str, ...]) -> Self:
-        """Take over a model of the engine "crfsuite", whose labels are numbers of `labels`."""
+    def of_crfsuite(cls, model: bytes, named: Callable[[str], str] = str) -> Self:
+        """Take over a model file of CRFsuite; `named` gives the names of its labels."""
         found = read_crfsuite(model)
         features, weights = weights_of(found)
-        return cls(features, tuple(labels[int(name)] for name in found.labels), weights, np.float64)
+        return cls(features, tuple(map(named, found.labels)), weights, np.float64)
 
     def files(self) -> dict[str, bytes]:
         """Give the content of the model's files: arrays as NumPy writes them."""

@@ -24,10 +24,10 @@ def main(options: argparse.Namespace) -> None:
 
 
 def _lines(exported: Exported, options: argparse.Namespace) -> list[str]:
-    values, sizes = exported.values, exported.bytes
+    values = exported.values
     lines = [
         f"{options.target}: {values[1]:,} of {values[0]:,} values of features, "
-        f"{sizes[1] / 1e6:.1f} of {sizes[0] / 1e6:.1f} MB",
+        f"{exported.bytes / 1e6:.1f} MB",
     ]
     if options.hash:
         lines.append(

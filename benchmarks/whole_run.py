@@ -1,0 +1,124 @@
+"""A whole self-training run with both CRF engines: seconds per stage and peak memory.
+
+Synthetic notes, 20 iterations of 50,000, at most 20,000 of each selected. python-crfsuite is timed
+on its first three iterations; the rest is extrapolated: training by the documents in the training
+set, tagging and the other stages by their mean.
+
+    python benchmarks/whole_run.py                      # both, one core: half an hour and more
+    python benchmarks/whole_run.py --iterations 5 --batch 10000 --most 4000
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+MEASURED = 3  # iterations of python-crfsuite
+STAGES = ("read", "tag", "select", "train", "validate")
+
+CONFIGURATION = """
+[data]
+seed = "synthetic:300?random_state=0&part=seed"
+validation = "synthetic:4000?random_state=1"
+unlabeled = "synthetic:{notes}?random_state=3"
+
+[tagger]
+engine = "{engine}"
+
+[loop]
+iterations = {iterations}
+batch = {batch}
+patience = 1000
+
+[select]
+confidence = 0.5
+most = {most}
+"""
+
+#: Runs the command line and says what the largest of its processes had in memory.
+RUN = """
+import json, resource, sys
+from bootstrap.cli import main
+code = main(["run", sys.argv[1], "--out", sys.argv[2], "--jobs", "1"])
+kinds = resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN
+print(json.dumps([resource.getrusage(kind).ru_maxrss / 1e6 for kind in kinds]))
+sys.exit(code)
+"""
+
+
+def run(engine: str, options: argparse.Namespace, iterations: int) -> dict[str, Any]:
+    """Carry out a run and give its metrics and memory."""
+    with tempfile.TemporaryDirectory() as folder:
+        config = Path(folder) / "config.toml"
+        config.write_text(
+            CONFIGURATION.format(
+                engine=engine,
+                notes=options.iterations * options.batch,
+                iterations=iterations,
+                batch=options.batch,
+                most=options.most,
+            )
+        )
+        out = Path(folder) / "run"
+        one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+        done = subprocess.run(
+            [sys.executable, "-c", RUN, str(config), str(out)],
+            check=True, capture_output=True, text=True, env={**os.environ, **one},
+        )  # fmt: skip
+        shown = subprocess.run(
+            [str(Path(sys.executable).with_name("bootstrap")), "show", str(out), "--json"],
+            check=True, capture_output=True, text=True,
+        )  # fmt: skip
+    memory = json.loads(done.stdout.splitlines()[-1])
+    return {"rows": json.loads(shown.stdout), "memory": memory}
+
+
+def seconds(rows: list[dict[str, Any]]) -> dict[str, float]:
+    """Add up the seconds of each stage."""
+    return {stage: sum(row.get(f"seconds_{stage}") or 0.0 for row in rows) for stage in STAGES}
+
+
+def extrapolated(rows: list[dict[str, Any]], sizes: list[int]) -> dict[str, float]:
+    """Extrapolate the seconds of each stage to training sets of these sizes."""
+    measured = rows[1:]
+    factor = len(sizes) / len(measured)
+    found = {name: value * factor for name, value in seconds(measured).items()}
+    documents = np.array([row["training_documents"] for row in measured], float)
+    training = np.array([row["seconds_train"] for row in measured])
+    found["train"] = float((training.sum() / documents.sum()) * sum(sizes))
+    return {name: value + (rows[0].get(f"seconds_{name}") or 0.0) for name, value in found.items()}
+
+
+def main() -> None:
+    """Print the table of both engines."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--iterations", type=int, default=20)
+    parser.add_argument("--batch", type=int, default=50_000)
+    parser.add_argument("--most", type=int, default=20_000)
+    options = parser.parse_args()
+    fast = run("wordtype", options, options.iterations)
+    sizes = [row["training_documents"] for row in fast["rows"][1:]]
+    slow = run("crfsuite", options, min(MEASURED, options.iterations))
+    own, other = seconds(fast["rows"]), extrapolated(slow["rows"], sizes)
+    print(f"training sets of {sizes[0]:,} to {sizes[-1]:,} documents")
+    print("| seconds | wordtype | crfsuite, extrapolated | ratio |\n|---|---|---|---|")
+    for stage in STAGES:
+        print(f"| {stage} | {own[stage]:,.0f} | {other[stage]:,.0f} | "
+              f"{other[stage] / max(own[stage], 1e-9):.1f} |")  # fmt: skip
+    total = sum(own.values()), sum(other.values())
+    print(f"| all | {total[0]:,.0f} | {total[1]:,.0f} | {total[1] / total[0]:.1f} |")
+    for name, found in (("wordtype", fast), ("crfsuite", slow)):
+        print(f"{name}: {found['memory'][0]:.2f} GB in the run, {found['memory'][1]:.2f} GB in "
+              f"training, F1 {[round(row['f1'], 3) for row in found['rows']]}")  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()
