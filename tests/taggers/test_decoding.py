@@ -212,6 +212,19 @@ def test_nothing_is_lost_where_transitions_are_barely_safe(real: type, seed: int
         assert found.marginals == pytest.approx(np.exp(alpha + beta - log_z), abs=1e-5)
 
 
+@REALS
+@pytest.mark.parametrize("labels", [1, 2])
+def test_rounding_makes_no_probability_greater_than_1(real: type, labels: int) -> None:
+    rng = np.random.default_rng(0)
+    lengths = rng.integers(1, 200, 50).tolist()
+    scores = rng.normal(size=(sum(lengths), labels))
+    scores[:, 0] += 60
+    case = Case(lengths, scores, rng.normal(size=(labels, labels)))
+    found = decoded(case, real)
+    assert (found.log_probability <= 0).all()
+    assert found.log_probability == pytest.approx(np.zeros(50), abs=2e-3)
+
+
 def windowed_scores(table: np.ndarray, words: list[int], begin: int, end: int) -> np.ndarray:
     """Add up rows of the table of the words around each token."""
     offsets = table.shape[1]

@@ -122,7 +122,15 @@ def test_how_many_words_are_kept_does_not_change_results(
     monkeypatch: pytest.MonkeyPatch, kept: int
 ) -> None:
     weights = random_weights()
-    texts = ["paa peb pic paa", "poa pub", "", "paa peb", "qab qec qia qob quc raa reb", "paa"]
+    texts = [
+        "paa peb pic paa",
+        "poa pub",
+        "",
+        "paa peb",
+        "paa qab qec",
+        "qab qec qia qob quc raa reb",
+        "qec paa",
+    ]
     batches = [batch_of(text) for text in texts]
     engine = WordTypeEngine(FEATURES, LABELS, weights)
     expected = [engine.decode(batch, detail="labels") for batch in batches]
