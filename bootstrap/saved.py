@@ -14,7 +14,7 @@ import shutil
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
@@ -28,7 +28,7 @@ from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from corpus.batch import Batch
 from taggers import Tagger, Tagging, Training, load_tagger, make_tagger
-from taggers.tagger import Detail, Progress
+from taggers.tagger import Detail, Progress, joined
 
 #: Told what is done, how much of it and of how much.
 Report = Callable[[str, int, int], None]
@@ -152,15 +152,27 @@ class SavedTagger:
         if self._tagger is None:
             raise ValueError("the tagger has not been trained")
 
-        def report(done: int, total: int) -> None:
-            self._report("tagging", done, total)
+        # In the same pieces whatever the number of processes: what is computed together decides
+        # how it is rounded.
+        starts = range(0, max(len(batch), 1), _CHUNK)
+        pieces = (batch.slice(start, start + _CHUNK) for start in starts)
+        if self._jobs == 1 or len(starts) == 1:
+            tagger = self._tagger
+            results = (tagger.tag(piece, measure=measure, detail=detail) for piece in pieces)
+        else:
+            results = self._over_processes(pieces, measure, detail)
+        taggings = []
+        for start, tagging in zip(starts, results, strict=True):
+            taggings.append(tagging)
+            done = min(start + _CHUNK, len(batch))
+            self._report("tagging", done, len(batch))
             if progress:
-                progress(done, total)
+                progress(done, len(batch))
+        return joined(taggings)
 
-        if self._jobs == 1 or len(batch) <= _CHUNK:
-            return self._tagger.tag(batch, measure=measure, detail=detail, progress=report)
-        starts = range(0, len(batch), _CHUNK)
-        chunks = (batch.slice(start, start + _CHUNK).to_bytes() for start in starts)
+    def _over_processes(
+        self, pieces: Iterator[Batch], measure: str, detail: Detail
+    ) -> Iterator[Tagging]:
         # Bytes are sent to the workers as they are: joblib writes no file for them, and makes no
         # folder in shared memory where it is named another one.
         parallel = joblib.Parallel(
@@ -171,19 +183,17 @@ class SavedTagger:
             initializer=_end_with,
             initargs=(os.getpid(),),
         )
+        chunks = (piece.to_bytes() for piece in pieces)
         with _deaf():
             results = parallel(
                 joblib.delayed(_tag_chunk)(str(self.folder), self._version, chunk, measure, detail)
                 for chunk in chunks
             )
-        found = []
-        for start, arrays in zip(starts, _alive(results), strict=True):
-            found.append(arrays)
-            report(min(start + _CHUNK, len(batch)), len(batch))
-        tags, confidence, tokens, marginals = (_joined(parts) for parts in zip(*found, strict=True))
-        assert tags is not None
-        assert confidence is not None
-        return Tagging(tags, self.labels, confidence, tokens, marginals)
+        for found in _alive(results):
+            tags, confidence, tokens, marginals = (_array(part) for part in found)
+            assert tags is not None
+            assert confidence is not None
+            yield Tagging(tags, self.labels, confidence, tokens, marginals)
 
     def _take(self, tagger: Tagger) -> None:
         self._tagger = tagger
@@ -237,9 +247,8 @@ def _tag_chunk(folder: str, version: int, batch: bytes, measure: str, detail: De
     )
 
 
-def _joined(parts: Sequence[_Array | None]) -> npt.NDArray[Any] | None:
-    arrays = [np.frombuffer(part[0], part[1]).reshape(part[2]) for part in parts if part]
-    return np.concatenate(arrays) if arrays else None
+def _array(part: _Array | None) -> npt.NDArray[Any] | None:
+    return None if part is None else np.frombuffer(part[0], part[1]).reshape(part[2])
 
 
 @dataclass(frozen=True, slots=True)

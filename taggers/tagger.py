@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol, Self
+from typing import Any, Literal, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -76,6 +76,22 @@ class Tagging:
     confidence: npt.NDArray[np.float64]
     tokens: npt.NDArray[np.float64] | None = None
     marginals: npt.NDArray[np.float64] | None = None
+
+
+def joined(taggings: Sequence[Tagging]) -> Tagging:
+    """Put the taggings of batches together, of which there is at least one, by one tagger."""
+
+    def together(parts: Iterable[npt.NDArray[Any] | None]) -> npt.NDArray[Any] | None:
+        arrays = [part for part in parts if part is not None]
+        return np.concatenate(arrays) if arrays else None
+
+    return Tagging(
+        np.concatenate([tagging.tags for tagging in taggings]),
+        taggings[0].labels,
+        np.concatenate([tagging.confidence for tagging in taggings]),
+        together(tagging.tokens for tagging in taggings),
+        together(tagging.marginals for tagging in taggings),
+    )
 
 
 class Tagger(Protocol):
