@@ -60,17 +60,7 @@ def build_parser() -> argparse.ArgumentParser:
     _formats(tag)
     _jobs(tag)
 
-    evaluate = _command(commands, "evaluate", "score predicted against gold annotations")
-    evaluate.add_argument("gold", metavar="GOLD", help="annotated notes")
-    evaluate.add_argument("predicted", metavar="PREDICTED", help="the same notes, tagged")
-    evaluate.add_argument("--json", type=Path, metavar="FILE", help="write all figures as JSON")
-    _labels(evaluate)
-    _columns(evaluate)
-    for name in _PARTS:
-        evaluate.add_argument(
-            f"--gold-{name}-column", metavar="NAME", help=f"of GOLD, if not that of --{name}-column"
-        )
-    _rules(evaluate)
+    _evaluate(commands)
 
     _export(commands)
 
@@ -107,6 +97,20 @@ def _export(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     )
     _columns(export)
     _rules(export)
+
+
+def _evaluate(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    evaluate = _command(commands, "evaluate", "score predicted against gold annotations")
+    evaluate.add_argument("gold", metavar="GOLD", help="annotated notes")
+    evaluate.add_argument("predicted", metavar="PREDICTED", help="the same notes, tagged")
+    evaluate.add_argument("--json", type=Path, metavar="FILE", help="write all figures as JSON")
+    _labels(evaluate)
+    _columns(evaluate)
+    for name in _PARTS:
+        evaluate.add_argument(
+            f"--gold-{name}-column", metavar="NAME", help=f"of GOLD, if not that of --{name}-column"
+        )
+    _rules(evaluate)
 
 
 def _command(
