@@ -220,19 +220,30 @@ def test_a_training_process_that_dies_before_it_has_its_notes_is_an_error(
 
 @linux
 def test_a_tagging_process_that_dies_is_an_error(
-    labelled: Batch, unlabelled: Batch, tmp_path: Path
+    labelled: Batch, unlabelled: Batch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As it does when the system is out of memory."""
+    monkeypatch.setattr(saved, "_CHUNK", 50)
     SavedTagger(tmp_path / "model", "crf", OPTIONS).fit(labelled, rng=np.random.default_rng(0))
+    tagger = SavedTagger.load(tmp_path / "model", jobs=2)
+    # A model that nobody ever finishes reading: who is killed is not just writing what it found.
+    (tmp_path / "model" / "model.json").unlink()
+    os.mkfifo(tmp_path / "model" / "model.json")
+    ended = threading.Event()
 
-    def kill(stage: str, done: int, total: int) -> None:
-        for worker in children_of(b"popen_loky"):
-            os.kill(worker, signal.SIGKILL)
+    def kill() -> None:
+        while not ended.wait(0.5):
+            for worker in children_of(b"popen_loky")[:1]:
+                os.kill(worker, signal.SIGKILL)
 
-    tagger = SavedTagger.load(tmp_path / "model", jobs=2, report=kill)
-    many = unlabelled.take(np.tile(np.arange(len(unlabelled)), 20))
-    with pytest.raises(KilledError, match=r"a tagging process was killed.* memory.* fewer --jobs"):
-        tagger.tag(many)
+    killing = threading.Thread(target=kill)
+    killing.start()
+    try:
+        with pytest.raises(KilledError, match=r"a tagging process was killed.* memory.* --jobs"):
+            tagger.tag(unlabelled)
+    finally:
+        ended.set()
+        killing.join()
 
 
 def children_of(command: bytes) -> list[int]:
