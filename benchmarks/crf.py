@@ -172,7 +172,7 @@ def _own(batch: Batch, options: CRFOptions) -> tuple[float, float, float]:
     likelihood = Likelihood(training_set, options.c2, real)
     begin = time.process_time()
     with one_thread():
-        minimum = minimise(likelihood, np.zeros(len(likelihood.observed)), most=10)
+        minimum = minimise(likelihood, np.zeros(likelihood.size), most=10)
     return prepared, (time.process_time() - begin) / minimum.evaluations, minimum.value
 
 

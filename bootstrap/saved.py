@@ -158,7 +158,9 @@ class SavedTagger:
         pieces = (batch.slice(start, start + _CHUNK) for start in starts)
         if self._jobs == 1 or len(starts) == 1:
             tagger = self._tagger
-            results = (tagger.tag(piece, measure=measure, detail=detail) for piece in pieces)
+            results: Iterator[Tagging] = (
+                tagger.tag(piece, measure=measure, detail=detail) for piece in pieces
+            )
         else:
             results = self._over_processes(pieces, measure, detail)
         taggings = []

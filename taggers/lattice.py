@@ -415,3 +415,35 @@ def unpack_chosen(
         for place in range(lengths[row]):
             token = first[row] + place
             chosen[token] = packed[steps[place] + row, labels[token]]
+
+
+@compiled
+def subtract_observed(
+    first: Array,
+    lengths: Array,
+    steps: Array,
+    tags: Array,
+    known: Array,
+    marginals: Array,
+    departures: Array,
+) -> None:
+    """Turn marginals into what is expected more than observed, in documents that are `known`.
+
+    The marginal of the right label less 1 is what all others have together: where a model is sure,
+    these are small numbers and keep their digits. `departures` gains the sums over all tokens
+    after which a transition comes.
+    """
+    labels = len(departures)
+    for row in range(len(first)):
+        for place in range(lengths[row]):
+            values = marginals[steps[place] + row]
+            if known[row]:
+                tag = tags[first[row] + place]
+                others = np.float64(0)
+                for label in range(labels):
+                    if label != tag:
+                        others += values[label]
+                values[tag] = -others
+            if place < lengths[row] - 1:
+                for label in range(labels):
+                    departures[label] += values[label]

@@ -17,7 +17,7 @@ import numpy.typing as npt
 Vector = npt.NDArray[np.float64]
 Evaluate = Callable[[Vector], tuple[float, Vector]]
 
-_PAIRS = 6  # of steps and changes of the gradient that are kept
+_PAIRS = 8  # of steps and changes of the gradient that are kept
 _PERIOD = 10  # iterations over which the improvement is looked at
 _TRIALS = 20  # of a line search
 _DECREASE, _CURVATURE = 1e-4, 0.9  # the Wolfe conditions
@@ -57,6 +57,7 @@ def minimise(
     most: int = 100,
     epsilon: float = 1e-5,
     delta: float = 1e-5,
+    noise: float = 1e-12,
     progress: Callable[[int, int], None] | None = None,
 ) -> Minimum:
     """Minimise ``f(x) + l1 * |x|``.
@@ -75,6 +76,8 @@ def minimise(
         Stop where the norm of the gradient is below this times that of x (at least 1).
     delta : float
         Stop where the value has fallen by less than this share in ten iterations.
+    noise : float
+        Values that differ by less than this share cannot be told apart.
     progress : callable, optional
         Told of the iterations done and of `most`.
 
@@ -82,9 +85,9 @@ def minimise(
     -------
     Minimum
     """
-    search = _Search(evaluate, l1)
+    search = _Search(evaluate, l1, noise)
     place = search.at(start)
-    pairs: deque[tuple[Vector, Vector, float]] = deque(maxlen=_PAIRS)
+    pairs: deque[_Pair] = deque(maxlen=_PAIRS)
     values = [place.value]
 
     def ended(converged: bool, outcome: str) -> Minimum:
@@ -120,7 +123,11 @@ def minimise(
             progress(len(values) - 1, most)
 
 
-def _direction(slope: Vector, pairs: deque[tuple[Vector, Vector, float]]) -> Vector:
+#: A step, the change of the gradient along it, and their product.
+_Pair = tuple[Vector, Vector, float]
+
+
+def _direction(slope: Vector, pairs: deque[_Pair]) -> Vector:
     """Multiply the gradient by the approximate inverse Hessian, and turn it downhill."""
     direction = -slope
     shares = []
@@ -147,10 +154,11 @@ class _Place:
 class _Search:
     """Evaluates the function and searches along lines."""
 
-    def __init__(self, evaluate: Evaluate, l1: float) -> None:
+    def __init__(self, evaluate: Evaluate, l1: float, noise: float) -> None:
         self.evaluations = 0
         self._evaluate = evaluate
         self._l1 = l1
+        self._noise = noise
 
     def at(self, x: Vector) -> _Place:
         """Evaluate the function at a place."""
@@ -174,17 +182,35 @@ class _Search:
         found = None
         for _ in range(_TRIALS):
             trial = self.at(self._stay(place, place.x + step * direction))
-            gain = float(place.slope @ (trial.x - place.x)) if self._l1 else step * descent
-            if not trial.value <= place.value + _DECREASE * gain:  # also where it is not finite
+            with np.errstate(over="ignore", invalid="ignore"):
+                # Of the L1 norm nothing is known in between.
+                slope = np.nan if self._l1 else float(trial.gradient @ direction)
+            if not self._low_enough(place, trial, step * descent, descent, slope):
                 high = step
-                step = self._shorter(place, trial, low, high, descent)
+                rise = trial.value - place.value
+                step = _between(low, high, descent, rise if self._l1 else None, slope)
                 continue
             found = trial
-            if self._l1 or float(trial.gradient @ direction) >= _CURVATURE * descent:
+            if self._l1 or slope >= _CURVATURE * descent:
                 return trial
             low = step
             step = 2 * step if high == np.inf else (low + high) / 2
         return found
+
+    def _low_enough(
+        self, place: _Place, trial: _Place, gain: float, descent: float, slope: float
+    ) -> bool:
+        """Say whether the value has fallen enough; one that is not finite has not.
+
+        Where values differ by no more than their noise, slopes tell (the approximate Wolfe
+        conditions of Hager and Zhang, 2005).
+        """
+        if self._l1:
+            gain = float(place.slope @ (trial.x - place.x))
+        if trial.value <= place.value + _DECREASE * gain:
+            return True
+        near = trial.value <= place.value + self._noise * abs(place.value)
+        return near and slope <= (2 * _DECREASE - 1) * descent
 
     def _stay(self, place: _Place, x: Vector) -> Vector:
         """Set to 0 what would cross it: there the L1 norm has its edge."""
@@ -193,11 +219,14 @@ class _Search:
         orthant = np.where(place.x != 0, np.sign(place.x), -np.sign(place.slope))
         return np.where(x * orthant > 0, x, 0.0)
 
-    @staticmethod
-    def _shorter(place: _Place, trial: _Place, low: float, high: float, descent: float) -> float:
-        """Go to the minimum of the parabola through what is known, if that is well between."""
-        middle = (low + high) / 2
-        rise = trial.value - place.value - high * descent
-        if low > 0 or not np.isfinite(rise) or rise <= 0:
-            return middle
-        return min(max(-descent * high * high / (2 * rise), 0.1 * high), middle)
+
+def _between(low: float, high: float, descent: float, rise: float | None, slope: float) -> float:
+    """Go to where the slope vanishes, if that is well between.
+
+    By the slopes at both ends or, where there is a `rise`, by the parabola that has it.
+    """
+    middle = (low + high) / 2
+    bend = slope - descent if rise is None else 2 * (rise - high * descent) / high
+    if low > 0 or not np.isfinite(bend) or bend <= 0:
+        return middle
+    return min(max(-high * descent / bend, 0.1 * high), middle)

@@ -184,7 +184,7 @@ class Likelihood:
         packings = [*self._packings, *self._partial]  # these may be the larger ones
         largest = max((packing.tokens for packing in packings), default=0)
         self._buffers = np.empty((2, largest, self._words.scores.shape[2]), real)
-        self.observed = np.concatenate([training.state.counts, training.transition.reshape(-1)])
+        self.size = len(training.state.labels) + training.labels**2
 
     def __call__(self, x: Floats) -> tuple[float, Floats]:
         """Give the objective and its gradient at the weights x, shape (K + L * L,)."""
@@ -197,10 +197,10 @@ class Likelihood:
             value += self._pass(passing, packing, constrained=False)
         for packing in self._partial:
             value -= self._pass(passing, packing, constrained=True)
-        gradient = 2 * (self._c2 * x) - self.observed
+        gradient = 2 * (self._c2 * x)
         number = len(training.state.labels)
         self._words.collect(gradient[:number])
-        gradient[number:] += passing.transitions().reshape(-1)
+        gradient[number:] += passing.transitions(training.transition).reshape(-1)
         return value + self._c2 * float(x @ x), gradient
 
     def _pass(self, passing: _Pass, packing: lattice.Packing, *, constrained: bool) -> float:
@@ -220,9 +220,10 @@ class Likelihood:
         else:
             # Of the same scores, so that what they lack in digits is the same in both.
             lattice.score_paths(*where, scores, passing.transition, training.tags, path)
-            path[~self._known[packing.documents]] = 0.0
         sign = -1.0 if constrained else 1.0
         log_z = passing.expect(packing, scores, marginals, sign * weights)
+        known = self._known[packing.documents]
+        lattice.subtract_observed(*where, training.tags, known, marginals, passing.departures)
         lattice.scatter(training.words, *where, marginals, *borders, self._words.expected)
         return float(weights @ (log_z - path))
 
@@ -238,11 +239,20 @@ class _Pass:
         self._backward = np.ascontiguousarray(self._forward.T)
         self._counts = np.zeros(self._forward.shape)
         self._exact_counts = np.zeros(transition.shape)
+        self.departures = np.zeros(len(transition))
 
-    def transitions(self) -> Floats:
-        """Give how often each transition is expected, shape (L, L)."""
+    def transitions(self, observed: Floats) -> Floats:
+        """Give how much more often than observed each transition is expected, shape (L, L).
+
+        The most frequent one from each label follows from all that depart from there, which has
+        more digits than the difference of two large numbers.
+        """
         labels = len(self.transition)
         counts: Floats = (self._counts * self._forward)[:labels, :labels] + self._exact_counts
+        counts -= observed
+        rows, most = np.arange(labels), observed.argmax(axis=1)
+        counts[rows, most] = 0.0
+        counts[rows, most] = self.departures - counts.sum(axis=1)
         return counts
 
     def expect(

@@ -40,6 +40,9 @@ if TYPE_CHECKING:
 #: The type of probabilities by the name of a precision.
 REALS = {"single": np.float32, "double": np.float64}
 
+#: What it leaves of the value of the objective cannot be told apart below this share.
+NOISE = {"single": 1e-5, "double": 1e-12}
+
 #: Memory for the score tables of words that were met before, in bytes.
 KEPT = 128 * 2**20
 
@@ -122,12 +125,17 @@ class WordTypeEngine:
         )
         real = REALS[options.precision]
         likelihood = Likelihood(training_set, options.c2, real)
-        begin = np.zeros(len(likelihood.observed))
+        begin = np.zeros(likelihood.size)
         if start is not None:
             begin = _carried_over(start, training_set, labels)
         with one_thread():
             minimum = minimise(
-                likelihood, begin, l1=options.c1, most=options.max_iterations, progress=progress
+                likelihood,
+                begin,
+                l1=options.c1,
+                most=options.max_iterations,
+                noise=NOISE[options.precision],
+                progress=progress,
             )
         if not np.isfinite(minimum.value) or not minimum.x.any():
             raise TrainingError(_UNTRAINED if minimum.iterations == 0 else minimum.outcome)

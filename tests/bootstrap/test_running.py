@@ -351,7 +351,10 @@ def test_of_two_that_begin_at_once_one_is_refused(
     ]
     results = sorted((launch.finish(process) for process in both), key=lambda done: done.code)
     assert [done.code for done in results] == [0, 2]
-    assert "is a run; --resume" in results[1].err or "another process" in results[1].err
+    assert (
+        "is a run: go on with it by --resume" in results[1].err
+        or "another process" in results[1].err
+    )
     assert Run(tmp_path / "run").is_finished()
 
 

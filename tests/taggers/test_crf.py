@@ -593,27 +593,22 @@ def test_convergence_is_reported(toy: Batch, engine: Engine) -> None:
     tagger.fit(toy, rng=np.random.default_rng(0), progress=lambda *step: steps.append(step))
     assert tagger.training is not None
     assert tagger.training.converged
-    assert tagger.training.outcome == CONVERGED[engine]
+    assert tagger.training.outcome in CONVERGED[engine]
     assert 1 < tagger.training.iterations < 150
     assert math.isfinite(tagger.training.loss)
     assert steps == [(number + 1, 150) for number in range(tagger.training.iterations)]
 
 
-CONVERGED = {
-    "wordtype": "the objective no longer falls",
-    "crfsuite": "L-BFGS resulted in convergence",
-}
-STOPPED = {
-    "wordtype": "the objective no longer falls",
-    "crfsuite": "L-BFGS terminated with the stopping criteria",
-}
+OWN = ("the gradient vanished", "the objective no longer falls")
+CONVERGED = {"wordtype": OWN, "crfsuite": ("L-BFGS resulted in convergence",)}
+STOPPED = {"wordtype": OWN, "crfsuite": ("L-BFGS terminated with the stopping criteria",)}
 
 
 def test_the_stopping_criterion_is_convergence_too(toy: Batch, engine: Engine) -> None:
     options = CRFOptions(engine, features=("form",), c1=0.5, c2=0.0, max_iterations=500)
     training = fitted(toy, options).training
     assert training is not None
-    assert training.outcome == STOPPED[engine]
+    assert training.outcome in STOPPED[engine]
     assert training.converged
 
 

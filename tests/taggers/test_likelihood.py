@@ -153,7 +153,7 @@ def test_at_zero_every_sequence_is_as_probable(real: type) -> None:
     corpus = Corpus((((0, 0), (1, 2)), ((2, 1),), ()), (1.0, 2.0, 5.0), 3)
     training = corpus.training()
     evaluate = Likelihood(training, 7.0, real)
-    value, _ = evaluate(np.zeros(len(evaluate.observed)))
+    value, _ = evaluate(np.zeros(evaluate.size))
     assert value == pytest.approx((2 + 2 * 1) * np.log(3), rel=1e-6)
 
 
