@@ -93,7 +93,7 @@ class Race:
 
     def fresh(self) -> WordTypeEngine:
         """Give an engine that has kept no word."""
-        engine = WordTypeEngine.of_crfsuite(self.slow.model, self.names)
+        engine = WordTypeEngine.of_crfsuite(self.slow.model, lambda name: self.names[int(name)])
         return WordTypeEngine(engine.features, engine.labels, engine.weights, np.float32)
 
     def seconds(self) -> dict[tuple[str, str], float]:
