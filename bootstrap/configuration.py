@@ -137,6 +137,15 @@ class Configuration:
     select: SelectOptions
     reference: ReferenceOptions | None
 
+    def __post_init__(self) -> None:
+        if getattr(self.tagger, "engine", None) == "crfsuite":
+            wants = {
+                'select.level = "span"': self.select.level == "span",
+                "loop.pseudo_weight other than 1": self.loop.pseudo_weight != 1,
+            }
+            for what in (name for name, wanted in wants.items() if wanted):
+                raise ConfigurationError(f'{what} needs [tagger] engine = "wordtype"')
+
     def as_dict(self) -> dict[str, Any]:
         """Give every setting as it would stand in the file."""
         select = asdict(self.select)

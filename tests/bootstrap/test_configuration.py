@@ -352,3 +352,10 @@ def test_the_file_has_every_setting_of_a_run(file: Path) -> None:
     assert tables["loop"].keys() == {item.name for item in fields(LoopOptions)}
     assert tables["data"].keys() == {item.name for item in fields(DataOptions)}
     assert tables["tagger"].keys() == {"kind", *(item.name for item in fields(CRFOptions))}
+
+
+@pytest.mark.parametrize("setting", ['[select]\nlevel = "span"', "[loop]\npseudo_weight = 0.5"])
+def test_what_only_one_engine_can_is_refused_with_the_other(file: Path, setting: str) -> None:
+    assert load(file, setting)
+    with pytest.raises(ConfigurationError, match=r'needs \[tagger\] engine = "wordtype"'):
+        load(file, f'{setting}\n[tagger]\nengine = "crfsuite"')

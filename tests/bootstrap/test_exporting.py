@@ -1,0 +1,76 @@
+"""A model that is exported holds less of its training notes, and says what that costs."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bootstrap.exporting import export_model
+from corpus.batch import make_batch
+from corpus.document import Document, Span
+from corpus.errors import InputError
+from taggers import CRFOptions, CRFTagger
+
+NOTES = [
+    *(Document(f"a{i}", "El Sr Joan viu aqui", (Span(6, 10, "PERSON"),)) for i in range(5)),
+    Document("rare", "El Sr Zoilo viu aqui", (Span(6, 11, "PERSON"),)),
+    *(Document(f"o{i}", "dolor de cap") for i in range(5)),
+]
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    tagger = CRFTagger(CRFOptions(features=("form", "suffix3"), window=1))
+    tagger.fit(make_batch(NOTES, labelled=True), rng=np.random.default_rng(0))
+    tagger.save(tmp_path / "model")
+    return tmp_path / "model"
+
+
+def words_in(folder: Path) -> str:
+    return "".join(path.read_bytes().decode("utf-8", "replace") for path in folder.iterdir())
+
+
+def test_rare_words_are_gone_and_the_others_stay(model: Path, tmp_path: Path) -> None:
+    assert "Zoilo" in words_in(model)
+    found = export_model(model, tmp_path / "out", rare=2, nameless=False, gold=NOTES)
+    text = words_in(tmp_path / "out")
+    assert "Zoilo" not in text
+    assert "Joan" in text
+    assert found.values[1] < found.values[0]
+    assert found.f1 is not None
+    assert found.f1[0] == 1.0
+    assert found.documents == len(NOTES)
+
+
+def test_without_names_no_word_can_be_read_and_it_tags_alike(model: Path, tmp_path: Path) -> None:
+    export_model(model, tmp_path / "out", rare=1, nameless=True, gold=None)
+    text = words_in(tmp_path / "out")
+    assert "Joan" not in text
+    assert "joan" not in text
+    batch = make_batch(NOTES, labelled=False)
+    before, after = (CRFTagger.load(each).tag(batch) for each in (model, tmp_path / "out"))
+    assert after.tags.tolist() == before.tags.tolist()
+    assert after.confidence.tolist() == before.confidence.tolist()
+    assert (tmp_path / "out").stat().st_mode & 0o777 == 0o700
+
+
+def test_what_is_there_is_not_overwritten(model: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is there already"):
+        export_model(model, model, rare=1, nameless=True, gold=None)
+
+
+def test_a_model_of_crfsuite_becomes_one_of_the_other_engine(tmp_path: Path) -> None:
+    """Its labels are numbers in the file of the tagger; those of others are names."""
+    options = CRFOptions(engine="crfsuite", features=("form", "suffix3"), window=1)
+    slow = CRFTagger(options).fit(make_batch(NOTES, labelled=True), rng=np.random.default_rng(0))
+    slow.save(tmp_path / "slow")
+    with pytest.raises(InputError, match="does not say how many documents"):
+        export_model(tmp_path / "slow", tmp_path / "out", rare=2, nameless=False, gold=None)
+    export_model(tmp_path / "slow", tmp_path / "fast", rare=1, nameless=False, gold=None)
+    batch = make_batch(NOTES, labelled=False)
+    fast = CRFTagger.load(tmp_path / "fast").tag(batch)
+    assert fast.tags.tolist() == slow.tag(batch).tags.tolist()
+    with pytest.raises(InputError, match="the label 0"):
+        export_model(
+            tmp_path / "slow" / "crf.crfsuite", tmp_path / "x", rare=1, nameless=False, gold=None
+        )
