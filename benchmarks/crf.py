@@ -27,11 +27,11 @@ from corpus.batch import Batch, make_batch
 from corpus.document import Document
 from taggers import CRFOptions, CRFTagger
 from taggers.compiled import one_thread
-from taggers.crfsuite import CRFsuiteEngine
+from taggers.crf.crfsuite import CRFsuiteEngine
+from taggers.crf.lbfgs import minimise
+from taggers.crf.likelihood import Likelihood, TrainingSet
+from taggers.crf.wordtype import WordTypeEngine
 from taggers.features import WindowAttributes
-from taggers.lbfgs import minimise
-from taggers.likelihood import Likelihood, TrainingSet
-from taggers.wordtype import WordTypeEngine
 
 NOVEL = 0.05
 CLASSES = {42: None, 5: MERGED}

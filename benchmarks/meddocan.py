@@ -22,7 +22,7 @@ import numpy as np
 
 from bootstrap.configuration import Configuration, parse_configuration
 from bootstrap.loop import best_iteration, self_train
-from bootstrap.proportions import content_of, measured_reference
+from bootstrap.selection.proportions import content_of, measured_reference
 from corpus.batch import Batch, make_batch
 from corpus.corpora import with_classes
 from corpus.document import Document

@@ -10,8 +10,8 @@ import time
 import numpy as np
 import pyarrow as pa
 
-from bootstrap.proportions import Content, content_of, measured_reference, proportions_of
-from bootstrap.selection import select_examples
+from bootstrap.selection.examples import select_examples
+from bootstrap.selection.proportions import Content, content_of, measured_reference, proportions_of
 from corpus.batch import Batch
 from corpus.tags import TokenSpans, bio_labels, classes_of, tags_of_entities
 from taggers.tagger import Tagging

@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import tomli_w
 
-from bootstrap.loop import LoopOptions, SelectOptions
+from bootstrap.options import LoopOptions, SelectOptions
 from corpus.corpora import is_synthetic
 from corpus.errors import InputError
 from corpus.formats import Columns

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bootstrap.runs import Run
+from bootstrap.runs.folder import Run
 from bootstrap.saved import SavedTagger
 from bootstrap.tagging import tag_documents, unit_of
 from corpus.document import Document

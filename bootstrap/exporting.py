@@ -10,7 +10,7 @@ from pathlib import Path
 from bootstrap.configuration import load_configuration
 from bootstrap.notes import problems_for, read_sources
 from bootstrap.running import UNIT_FILE
-from bootstrap.runs import Run
+from bootstrap.runs.folder import Run
 from bootstrap.tagging import find_model, tag_documents, unit_of
 from corpus.document import Document
 from corpus.errors import InputError

@@ -9,18 +9,19 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
-from typing import Literal, Protocol
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from bootstrap.parts import confident_parts
-from bootstrap.proportions import Reference
-from bootstrap.selection import Selection, select_examples
+from bootstrap.options import LoopOptions, SelectOptions
+from bootstrap.selection.examples import Selection, select_examples
+from bootstrap.selection.parts import confident_parts
+from bootstrap.selection.proportions import Reference
 from corpus.batch import Batch, concatenate
 from corpus.document import Document
 from corpus.errors import InputError
@@ -45,76 +46,6 @@ class Pool(Protocol):
     def batches(self, start: int = 0) -> Iterator[Batch]:
         """Yield the batches from number `start` on, the same ones at every call."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class LoopOptions:
-    """Options of the loop; every field is a key of ``[loop]``."""
-
-    iterations: int = field(
-        default=20, metadata={"help": "iterations at most; 0 only trains on the seed", "least": 0}
-    )
-    batch: int = field(
-        default=50_000, metadata={"help": "documents tagged in an iteration", "least": 1}
-    )
-    patience: int = field(
-        default=3, metadata={"help": "stop after that many iterations without gain", "least": 1}
-    )
-    min_delta: float = field(
-        default=0.0, metadata={"help": "validation F1 must rise by more than this", "least": 0}
-    )
-    keep: Literal["accumulate", "retag"] = field(
-        default="accumulate",
-        metadata={
-            "help": '"accumulate" keeps what was selected; "retag" tags and selects everything '
-            "so far again with the newest model"
-        },
-    )
-    warm_start: bool = field(
-        default=True,
-        metadata={"help": "training begins with the weights of the model of before"},
-    )
-    pseudo_weight: float = field(
-        default=1.0,
-        metadata={
-            "help": "how much a document that was selected counts in training; one of the seed "
-            "counts 1",
-            "least": 0,
-        },
-    )
-    random_state: int = field(
-        default=0, metadata={"help": "the same number gives the same run", "least": 0}
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class SelectOptions:
-    """Options of selection; every field is a key of ``[select]``."""
-
-    confidence: float = field(
-        default=0.85,
-        metadata={"help": "documents below are never selected", "least": 0, "most": 1},
-    )
-    level: Literal["document", "span"] = field(
-        default="document",
-        metadata={
-            "help": 'what must be confident: the whole "document", or each "span": the tags of '
-            "the others are left open"
-        },
-    )
-    measure: Literal["probability", "normalised", "lowest"] = field(
-        default="probability",
-        metadata={
-            "help": 'confidence of a document: "probability" P(y|x), "normalised" for its '
-            'length, or the "lowest" of its tokens'
-        },
-    )
-    most: int = field(
-        default=5000, metadata={"help": "documents selected from a batch at most", "least": 1}
-    )
-    proportions: bool = field(
-        default=True, metadata={"help": "keep the proportions of the classes"}
-    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

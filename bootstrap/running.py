@@ -14,10 +14,15 @@ import pyarrow as pa
 from bootstrap.configuration import Configuration
 from bootstrap.loop import Iteration, self_train
 from bootstrap.notes import FileState, LabelledNotes, Notes, UnlabeledNotes, fingerprint
-from bootstrap.outcome import halves
-from bootstrap.proportions import Reference, content_of, given_reference, measured_reference
-from bootstrap.runs import Run, RunError, locked, new_folder, write_atomically
+from bootstrap.runs.folder import Run, RunError, locked, new_folder, write_atomically
+from bootstrap.runs.outcome import halves
 from bootstrap.saved import Report, SavedTagger
+from bootstrap.selection.proportions import (
+    Reference,
+    content_of,
+    given_reference,
+    measured_reference,
+)
 from corpus.scores import Counts
 from corpus.tags import classes_of
 

@@ -9,7 +9,7 @@ from itertools import tee
 from pathlib import Path
 
 from bootstrap.running import UNIT_FILE
-from bootstrap.runs import Run
+from bootstrap.runs.folder import Run
 from bootstrap.saved import Report, SavedTagger
 from corpus.batch import make_batch
 from corpus.corpora import read_corpus

@@ -14,9 +14,9 @@ from rich.live import Live
 from rich.text import Text
 
 from bootstrap.configuration import DataOptions
-from bootstrap.display import Stage
 from bootstrap.notes import SPLITS
-from bootstrap.runs import write_atomically
+from bootstrap.runs.display import Stage
+from bootstrap.runs.folder import write_atomically
 from corpus.errors import InputError, shown
 from corpus.problems import Problems
 

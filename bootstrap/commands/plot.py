@@ -6,8 +6,8 @@ import argparse
 import io
 
 from bootstrap.commands.console import say, write_file
-from bootstrap.plotting import picture_format, plot_runs
-from bootstrap.runs import Run, RunError
+from bootstrap.runs.folder import Run, RunError
+from bootstrap.runs.plotting import picture_format, plot_runs
 
 
 def main(options: argparse.Namespace) -> None:

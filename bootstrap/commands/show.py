@@ -8,8 +8,8 @@ import sys
 
 from bootstrap.commands.console import output, say
 from bootstrap.commands.run import outcome_lines
-from bootstrap.display import class_table, metrics_table
-from bootstrap.runs import Run, flat_row
+from bootstrap.runs.display import class_table, metrics_table
+from bootstrap.runs.folder import Run, flat_row
 
 
 def main(options: argparse.Namespace) -> None:

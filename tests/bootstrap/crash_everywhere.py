@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from bootstrap import runs, saved
+from bootstrap import saved
 from bootstrap.cli import main
 from bootstrap.commands import run as _  # noqa: F401 - imported once, before the forks
+from bootstrap.runs import folder as runs
 from corpus.batch import Batch
 from taggers import make_tagger
 

@@ -25,7 +25,7 @@ from bootstrap.cli import build_parser, main
 from bootstrap.commands.demo import gain_lines
 from bootstrap.configuration import load_configuration
 from bootstrap.demo import make_demo
-from bootstrap.runs import Run
+from bootstrap.runs.folder import Run
 from corpus.document import Document, Span
 from corpus.errors import InputError
 from corpus.formats import Columns, read, write

@@ -20,7 +20,7 @@ from bootstrap.configuration import (
     load_configuration,
     parse_configuration,
 )
-from bootstrap.loop import LoopOptions, SelectOptions
+from bootstrap.options import LoopOptions, SelectOptions
 from corpus.formats import Columns
 from taggers import OPTIONS, CRFOptions
 

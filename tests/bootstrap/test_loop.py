@@ -15,13 +15,12 @@ from bootstrap.loop import (
     STOPPED,
     History,
     Iteration,
-    LoopOptions,
-    SelectOptions,
     best_iteration,
     self_train,
     stagnates,
 )
-from bootstrap.proportions import content_of, measured_reference
+from bootstrap.options import LoopOptions, SelectOptions
+from bootstrap.selection.proportions import content_of, measured_reference
 from corpus.batch import Batch, make_batch
 from corpus.document import Document, Span
 from taggers import CRFOptions, CRFTagger, Tagging, Training

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from bootstrap import saved, tagging
-from bootstrap.runs import Run
+from bootstrap.runs.folder import Run
 from bootstrap.saved import SavedTagger
 from bootstrap.tagging import find_model, tag_documents, unit_of
 from corpus.batch import make_batch

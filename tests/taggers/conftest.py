@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+from taggers.crf.weights import Weights, border_hashes
 from taggers.features import Words, feature
 from taggers.vocabulary import hashed
-from taggers.weights import Weights, border_hashes
 
 # The first call of a compiled function takes seconds.
 settings.register_profile("compiled", deadline=None)

@@ -1,0 +1,96 @@
+"""The report of a run: one page with its table and its curve, without any text of notes."""
+
+from __future__ import annotations
+
+import html
+import io
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bootstrap.loop import STOPPED
+from bootstrap.runs.display import deviation_cell
+from bootstrap.runs.outcome import Outcome
+from bootstrap.runs.plotting import plot_runs
+
+_STYLE = """
+body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 60rem; padding: 0 1rem; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+th, td { padding: 0.2rem 0.8rem; text-align: right; border-bottom: 1px solid #ddd; }
+tr.best { font-weight: bold; background: #eef7ee; }
+svg { max-width: 100%; height: auto; }
+pre { background: #f6f6f6; padding: 1rem; overflow-x: auto; }
+"""
+
+
+def report_page(
+    name: str, rows: Sequence[Mapping[str, Any]], outcome: Outcome, configuration: str
+) -> str:
+    """Write the page of a run.
+
+    Parameters
+    ----------
+    name : str
+        Of the run.
+    rows : sequence of mapping
+        Metrics, as in ``metrics.json``.
+    outcome : Outcome
+        What was gained.
+    configuration : str
+        As TOML.
+
+    Returns
+    -------
+    str
+        HTML that needs no other file.
+    """
+    seed, best = outcome.seed, outcome.best
+    return "\n".join(
+        [
+            "<!doctype html>",
+            f'<html lang="en"><head><meta charset="utf-8"><title>{html.escape(name)}</title>',
+            f"<style>{_STYLE}</style></head><body>",
+            f"<h1>{html.escape(name)}</h1>",
+            f"<p>Strict entity F1 went from <b>{seed.f1:.3f}</b> with the seed alone to "
+            f"<b>{best.f1:.3f}</b>, where one half of the validation notes chose the iteration "
+            f"and the other was counted. The best model is that of iteration "
+            f"{outcome.iteration}. Stopped: {STOPPED.get(outcome.stopped or '', 'not yet')}.</p>",
+            _curve(name, rows),
+            "<h2>Iterations</h2>",
+            _table(rows, outcome.iteration),
+            "<h2>Configuration</h2>",
+            f"<pre>{html.escape(configuration)}</pre>",
+            "</body></html>",
+            "",
+        ]
+    )
+
+
+def _curve(name: str, rows: Sequence[Mapping[str, Any]]) -> str:
+    picture = io.BytesIO()
+    plot_runs({name: rows}, picture, "svg")
+    text = picture.getvalue().decode()
+    return text[text.index("<svg") :]
+
+
+def _table(rows: Sequence[Mapping[str, Any]], best: int) -> str:
+    titles = ["iteration", "selected", "confident", "deviation"]
+    for name in (*rows[0]["classes"], "all"):
+        titles += [f"{name} P", "R", "F1"]
+    lines = ["<table>", _row([*titles, "seconds", "stopped"], "th")]
+    for row in rows:
+        cells = [
+            str(row["iteration"]),
+            f"{row['selected']:,}",
+            f"{row['confident']:,}",
+            deviation_cell(row),
+        ]
+        for scores in (*row["classes"].values(), row):
+            cells += [f"{scores[measure]:.3f}" for measure in ("precision", "recall", "f1")]
+        cells += [f"{sum(row['seconds'].values()):.1f}", row["stopped"] or ""]
+        lines.append(_row(cells, "td", "best" if row["iteration"] == best else ""))
+    return "\n".join([*lines, "</table>"])
+
+
+def _row(cells: Sequence[str], tag: str, kind: str = "") -> str:
+    inner = "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells)
+    return f'<tr class="{kind}">{inner}</tr>' if kind else f"<tr>{inner}</tr>"

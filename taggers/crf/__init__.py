@@ -1,0 +1,7 @@
+"""The conditional random field, on two engines: one of our own, by word type, and CRFsuite."""
+
+from __future__ import annotations
+
+from taggers.crf.tagger import CRFOptions, CRFTagger
+
+__all__ = ["CRFOptions", "CRFTagger"]

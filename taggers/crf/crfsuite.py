@@ -1,0 +1,184 @@
+"""The CRF engine on python-crfsuite (Okazaki, 2007): slower, and the reference for the other."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import re
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import pycrfsuite
+
+from corpus.batch import Batch
+from taggers.crf.decoding import Decoded
+from taggers.features import WindowAttributes
+from taggers.tagger import Detail, Progress, Training, TrainingError
+
+if TYPE_CHECKING:
+    from taggers.crf import CRFOptions
+
+_MODEL = "crf.crfsuite"
+_ITERATION = re.compile(r"\*+ Iteration #(\d+) \*+")
+_LOSS = re.compile(r"Loss: (-?[\d.]+|-?nan|-?inf)")
+_END = re.compile(r"L-BFGS (terminated with .*|resulted in convergence.*)")
+_ALREADY_MINIMIZED = "error code (2)"  # of liblbfgs: the weights it begins with, 0, are the best
+
+
+class CRFsuiteEngine:
+    """A linear-chain CRF of python-crfsuite.
+
+    Parameters
+    ----------
+    labels : tuple of str
+        Those that it can give, in the order of the batch it was trained with.
+    options : CRFOptions
+        Features and window.
+    model : bytes
+        CRFsuite's model file. It is trusted: a damaged one can crash the process.
+    """
+
+    def __init__(self, labels: tuple[str, ...], options: CRFOptions, model: bytes) -> None:
+        self.labels = labels
+        self.model = model
+        self._attributes = WindowAttributes(options.features, options.window)
+        self._crfsuite = pycrfsuite.Tagger()
+        self._crfsuite.open_inmemory(model)
+
+    @classmethod
+    def trained(
+        cls, train: Batch, options: CRFOptions, *, progress: Progress | None = None
+    ) -> tuple[Self, Training]:
+        """Learn from tagged documents by L-BFGS.
+
+        Raises
+        ------
+        TrainingError
+            If L-BFGS failed before its first step.
+        ValueError
+            If a tag is unknown, or documents do not all count 1.
+        """
+        if (train.tags < 0).any():
+            raise ValueError("CRFsuite needs every tag of its training documents")
+        if train.weights is not None and (train.weights != 1).any():
+            raise ValueError("CRFsuite knows no weights of documents: each counts 1")
+        trainer = _Trainer(options.max_iterations, progress)
+        trainer.set_params(
+            {
+                "c1": options.c1,
+                "c2": options.c2,
+                "max_iterations": options.max_iterations,
+                "feature.minfreq": options.min_frequency,
+                "feature.possible_transitions": True,
+            }
+        )
+        # CRFsuite reads labels as ASCII, so it gets their numbers.
+        tags = train.tags.astype(str).tolist()
+        attributes = WindowAttributes(options.features, options.window)
+        for row, document in enumerate(attributes.of_documents(train)):
+            if document:
+                trainer.append(document, tags[train.documents[row] : train.documents[row + 1]])
+        model = _trained(trainer)
+        return cls(train.labels, options, model), trainer.result()
+
+    def decode(
+        self, batch: Batch, *, detail: Detail = "document", progress: Progress | None = None
+    ) -> Decoded:
+        """Find the best labels of the tokens of a batch."""
+        numbers = {name: int(name) for name in self._crfsuite.labels()}
+        decoded = Decoded.empty(len(batch.words), len(batch), len(self.labels), detail)
+        for row, document in enumerate(self._attributes.of_documents(batch)):
+            if document:
+                self._decode_document(document, int(batch.documents[row]), row, numbers, decoded)
+            if progress and (row % 256 == 255 or row == len(batch) - 1):
+                progress(row + 1, len(batch))
+        return decoded
+
+    def _decode_document(
+        self,
+        attributes: Sequence[Sequence[bytes]],
+        start: int,
+        row: int,
+        numbers: Mapping[str, int],
+        decoded: Decoded,
+    ) -> None:
+        crfsuite: Any = self._crfsuite
+        crfsuite.set(attributes)
+        path = crfsuite.tag()
+        decoded.labels[start : start + len(path)] = [numbers[label] for label in path]
+        probability = min(float(crfsuite.probability(path)), 1.0)  # rounding can exceed 1
+        decoded.log_probability[row] = math.log(probability) if probability else -math.inf
+        for place, label in enumerate(path):
+            if decoded.chosen is not None:
+                decoded.chosen[start + place] = crfsuite.marginal(label, place)
+            if decoded.marginals is not None:
+                for name, number in numbers.items():
+                    decoded.marginals[start + place, number] = crfsuite.marginal(name, place)
+
+    def files(self) -> dict[str, bytes]:
+        """Give the content of the model's files."""
+        return {_MODEL: self.model}
+
+    @classmethod
+    def of_files(cls, folder: Path, labels: tuple[str, ...], options: CRFOptions) -> Self:
+        """Read what `files` gave."""
+        return cls(labels, options, (folder / _MODEL).read_bytes())
+
+
+class _Trainer(pycrfsuite.BaseTrainer):  # type: ignore[misc]
+    """Listens to CRFsuite's log, the only place that says how L-BFGS ended."""
+
+    def __init__(self, most: int, progress: Progress | None) -> None:
+        super().__init__(algorithm="lbfgs")
+        self._most = most
+        self._progress = progress
+        self._iterations = 0
+        self._loss = math.nan
+        self._outcome = "L-BFGS said nothing of how it ended"
+
+    def message(self, message: str) -> None:
+        if match := _ITERATION.match(message):
+            self._iterations = int(match[1])
+            if self._progress:
+                self._progress(self._iterations, self._most)
+        elif match := _LOSS.match(message):
+            self._loss = float(match[1])
+        elif match := _END.match(message):
+            self._outcome = match[0]
+
+    def result(self) -> Training:
+        """Say how training ended."""
+        converged = "resulted in convergence" in self._outcome or (
+            "stopping criteria" in self._outcome
+        )
+        if _ALREADY_MINIMIZED in self._outcome:
+            raise TrainingError(
+                "the CRF was not trained: no weight is better than 0. The training tokens all "
+                "have the same tag, or nothing tells their tags apart, or c1 is too large"
+            )
+        if "error" in self._outcome and self._iterations == 0:
+            raise TrainingError(f"the CRF was not trained: {self._outcome}")
+        return Training(converged, self._outcome, self._iterations, self._loss)
+
+
+def _trained(trainer: _Trainer) -> bytes:
+    """Train and give the model file, which is a copy of words of notes and stays off the disk."""
+    with _private_file() as path:
+        trainer.train(path)
+        return Path(path).read_bytes()
+
+
+@contextlib.contextmanager
+def _private_file() -> Iterator[str]:
+    if hasattr(os, "memfd_create"):
+        descriptor = os.memfd_create("crf")
+        try:
+            yield f"/proc/self/fd/{descriptor}"
+        finally:
+            os.close(descriptor)
+    else:  # only Linux has files in memory
+        with tempfile.TemporaryDirectory() as folder:
+            yield str(Path(folder) / _MODEL)

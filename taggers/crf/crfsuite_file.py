@@ -1,0 +1,162 @@
+"""Reading the binary model files of CRFsuite, whose dump has six decimals only."""
+
+from __future__ import annotations
+
+import re
+import struct
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from corpus.errors import InputError, shown
+from taggers.crf.weights import Weights, border_hashes, sorted_weights
+from taggers.features import BEGIN, END, feature
+from taggers.vocabulary import hashed
+
+_HEADER = struct.Struct("<4sI4sIIIIIIIII")
+_DATABASE = struct.Struct("<4sIIIII")
+_FEATURE = np.dtype([("type", "<u4"), ("source", "<u4"), ("target", "<u4"), ("weight", "<f8")])
+_STATE, _TRANSITION = 0, 1
+_ATTRIBUTE = re.compile(rf"(-?\d{{1,3}}):(?:({BEGIN}|{END})|([a-z_]+\d?)=(.*))", re.DOTALL)
+_CHUNK = 12  # bytes before the features: a name, a size, a number
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CRFsuiteModel:
+    """What a model file of CRFsuite holds.
+
+    Parameters
+    ----------
+    labels : tuple of str
+        In its order, L of them.
+    attributes : tuple of str
+        A of them.
+    attribute_ids, label_ids : ndarray of int64, shape (K,)
+        The attribute and the label of each state feature.
+    state : ndarray of float64, shape (K,)
+        Weights of the state features.
+    transition : ndarray of float64, shape (L, L)
+        From a label to the following one; 0 where the file has none.
+    """
+
+    labels: tuple[str, ...]
+    attributes: tuple[str, ...]
+    attribute_ids: npt.NDArray[np.int64]
+    label_ids: npt.NDArray[np.int64]
+    state: npt.NDArray[np.float64]
+    transition: npt.NDArray[np.float64]
+
+
+def read_crfsuite(data: bytes) -> CRFsuiteModel:
+    """Read a first-order linear-chain model.
+
+    Parameters
+    ----------
+    data : bytes
+        The file.
+
+    Raises
+    ------
+    InputError
+        If it is no such file, or is cut off.
+    """
+    try:
+        return _read(data)
+    except (struct.error, ValueError, IndexError, UnicodeDecodeError) as error:
+        raise InputError(f"not a whole model file of CRFsuite: {error}") from None
+
+
+def weights_of(model: CRFsuiteModel) -> tuple[tuple[str, ...], Weights]:
+    """Take over the weights of a model whose attributes are windows of features of words.
+
+    Parameters
+    ----------
+    model : CRFsuiteModel
+        With attributes such as ``-1:lower=dr`` or ``2:EOS``.
+
+    Returns
+    -------
+    features : tuple of str
+        Their names.
+    weights : Weights
+
+    Raises
+    ------
+    InputError
+        If there is an attribute of another form, or of a feature that is not known.
+    """
+    offsets = np.empty(len(model.attributes), np.int64)
+    hashes = np.empty(len(model.attributes), np.uint64)
+    values: dict[str, tuple[list[int], list[str]]] = {}
+    for row, attribute in enumerate(model.attributes):
+        match = _ATTRIBUTE.fullmatch(attribute)
+        if match is None:
+            raise InputError(
+                f"the model has the attribute {shown(attribute)}; expected such as -1:lower=dr"
+            )
+        offsets[row] = int(match[1])
+        if match[2]:
+            hashes[row] = border_hashes()[(BEGIN, END).index(match[2])]
+        else:
+            rows, texts = values.setdefault(match[3], ([], []))
+            rows.append(row)
+            texts.append(match[4])
+    for name, (rows, texts) in values.items():
+        feature(name)
+        hashes[rows] = hashed(name, texts)
+    names = [attribute.split(":", 1)[1] for attribute in model.attributes]
+    window = int(np.abs(offsets).max(initial=0))
+    weights = sorted_weights(
+        hashes[model.attribute_ids],
+        offsets[model.attribute_ids] + window,
+        model.label_ids,
+        model.state,
+        transition=model.transition,
+        offsets=2 * window + 1,
+        names=[names[row] for row in model.attribute_ids.tolist()],
+    )
+    return tuple(values), weights
+
+
+def _read(data: bytes) -> CRFsuiteModel:
+    magic, size, kind, _, _, labels, attributes, at_features, at_labels, at_attributes, _, _ = (
+        _HEADER.unpack_from(data)
+    )
+    if (magic, kind) != (b"lCRF", b"FOMC"):
+        raise ValueError(f"it begins with {magic!r} {kind!r}, not with b'lCRF' b'FOMC'")
+    if size != len(data):
+        raise ValueError(f"it has {len(data)} bytes and says that it has {size}")
+    names = _strings(data, at_labels, labels)  # before anything is made for so many labels
+    (number,) = struct.unpack_from("<I", data, at_features + 8)
+    features = np.frombuffer(data, _FEATURE, number, at_features + _CHUNK)
+    states = features[features["type"] == _STATE]
+    follows = features[features["type"] == _TRANSITION]
+    transition = np.zeros((labels, labels))
+    transition[follows["source"], follows["target"]] = follows["weight"]
+    if len(states) and (states["source"].max() >= attributes or states["target"].max() >= labels):
+        raise ValueError("a feature is of an attribute or a label that is not there")
+    return CRFsuiteModel(
+        names,
+        _strings(data, at_attributes, attributes),
+        states["source"].astype(np.int64),
+        states["target"].astype(np.int64),
+        states["weight"].astype(np.float64),
+        transition,
+    )
+
+
+def _strings(data: bytes, start: int, number: int) -> tuple[str, ...]:
+    """Read the strings of a constant quark database, by their numbers."""
+    name, _, _, _, size, offset = _DATABASE.unpack_from(data, start)
+    if name != b"CQDB" or size < number:
+        raise ValueError("a table of its strings is damaged")
+    places = np.frombuffer(data, "<u4", number, start + offset)
+    found = []
+    for place in places.tolist():
+        (length,) = struct.unpack_from("<I", data, start + place + 4)
+        key = data[start + place + 8 : start + place + 8 + length - 1]
+        if len(key) != length - 1:
+            raise ValueError("it ends within a string")
+        found.append(key.decode("utf-8", "surrogatepass"))
+    return tuple(found)

@@ -1,0 +1,171 @@
+"""The best tag sequences of many documents, and how probable they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from taggers.crf import lattice
+from taggers.crf.logspace import log_forward_backward
+from taggers.tagger import Detail
+
+Floats = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.int64]
+
+_PACKED = 8192  # tokens packed at a time
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Decoded:
+    """The best label of each token of some documents.
+
+    Parameters
+    ----------
+    labels : ndarray of int16, shape (N,)
+        Of the best sequences.
+    log_probability : ndarray of float64, shape (D,)
+        Of the whole sequences; 0 for documents without tokens.
+    chosen : ndarray of float64, shape (N,), or None
+        The marginal probability of each of these labels, where asked for.
+    marginals : ndarray of float64, shape (N, L), or None
+        Of every label of each token, where asked for.
+    """
+
+    labels: npt.NDArray[np.int16]
+    log_probability: Floats
+    chosen: Floats | None
+    marginals: Floats | None
+
+    @classmethod
+    def empty(cls, tokens: int, documents: int, labels: int, detail: Detail) -> Decoded:
+        """Make room for so many tokens and documents, and as much detail as is asked for."""
+        return cls(
+            np.zeros(tokens, np.int16),
+            np.zeros(documents),
+            np.zeros(tokens) if detail == "token" else None,
+            np.zeros((tokens, labels)) if detail == "labels" else None,
+        )
+
+
+class Decoder:
+    """Decodes documents whose words have rows in a table of scores.
+
+    Parameters
+    ----------
+    table : ndarray of float32 or float64, shape (T, O, P)
+        What a word adds to the scores of the tokens around it; P is L padded.
+    transition : ndarray of float64, shape (L, L)
+        Scores from a label to the following one.
+    begin, end : int
+        Rows of the places before and after a document.
+    """
+
+    def __init__(self, table: lattice.Reals, transition: Floats, *, begin: int, end: int) -> None:
+        self._table = table
+        self._borders = begin, end
+        self._number = len(transition)
+        self._transition = transition
+        self._exact = not lattice.safe(transition, table.dtype)
+        self._padded = lattice.padded_transition(transition, table.dtype)
+        self._exponential = lattice.exponential_transition(transition, table.dtype)
+
+    def decode(
+        self,
+        words: npt.NDArray[np.int32],
+        documents: Indices,
+        *,
+        detail: Detail = "document",
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Decoded:
+        """Find the best labels.
+
+        Parameters
+        ----------
+        words : ndarray of int32, shape (N,)
+            The row of each token's word.
+        documents : ndarray of int64, shape (D + 1,)
+            Offsets of each document's tokens.
+        detail : str
+            What is wanted beside the best sequences.
+        progress : callable, optional
+            Told of the documents done.
+
+        Returns
+        -------
+        Decoded
+        """
+        number = len(documents) - 1
+        decoded = Decoded.empty(len(words), number, self._number, detail)
+        packings = lattice.pack(documents, _PACKED)
+        largest = max((packing.tokens for packing in packings), default=0)
+        buffers = np.empty((2, largest, self._table.shape[2]), self._table.dtype)
+        done = number - sum(len(packing.documents) for packing in packings)
+        for packing in packings:
+            scores, other = buffers[:, : packing.tokens]
+            where = packing.first, packing.lengths, packing.steps
+            lattice.gather(words, *where, self._table, *self._borders, scores)
+            best = np.empty(len(packing.documents))
+            lattice.viterbi(packing.steps, scores, self._padded, other)
+            lattice.backtrack(
+                *where, scores, other, self._padded, self._number, decoded.labels, best
+            )
+            log_z = np.empty(len(best))
+            if self._exact:
+                self._sum_exactly(packing, scores, log_z, decoded)
+            else:
+                self._sum(packing, scores, other, log_z, decoded)
+            decoded.log_probability[packing.documents] = np.minimum(best - log_z, 0.0)
+            done += len(best)
+            if progress:
+                progress(done, number)
+        return decoded
+
+    def _sum(
+        self,
+        packing: lattice.Packing,
+        scores: lattice.Reals,
+        alpha: lattice.Reals,
+        log_z: Floats,
+        decoded: Decoded,
+    ) -> None:
+        largest = np.empty(packing.tokens, scores.dtype)
+        scale = np.empty(packing.tokens)
+        lattice.lower_by_largest(scores, largest)
+        np.exp(scores, out=scores)
+        lattice.forward(packing.steps, scores, self._exponential, alpha, scale)
+        top = float(self._transition.max())
+        lattice.log_sums(packing.steps, scale, largest, top, log_z)
+        if decoded.chosen is None and decoded.marginals is None:
+            return
+        transposed = np.ascontiguousarray(self._exponential.T)
+        ones, unused = np.ones(len(log_z)), np.zeros(transposed.shape)
+        lattice.backward(packing.steps, scores, transposed, ones, alpha, scale, unused)
+        where = packing.first, packing.lengths, packing.steps
+        if decoded.chosen is not None:
+            lattice.unpack_chosen(*where, alpha, decoded.labels, decoded.chosen)
+        if decoded.marginals is not None:
+            lattice.unpack(*where, alpha, decoded.marginals)
+
+    def _sum_exactly(
+        self,
+        packing: lattice.Packing,
+        scores: lattice.Reals,
+        log_z: Floats,
+        decoded: Decoded,
+    ) -> None:
+        for row, (first, length) in enumerate(zip(packing.first, packing.lengths, strict=True)):
+            places = packing.steps[:length] + row
+            own = scores[places, : self._number].astype(np.float64)
+            alpha, beta = np.empty((2, *own.shape))
+            log_z[row] = log_forward_backward(own, self._transition, alpha, beta)
+            tokens = slice(first, first + length)
+            if decoded.chosen is None and decoded.marginals is None:
+                continue
+            marginals = np.exp(alpha + beta - log_z[row])
+            if decoded.marginals is not None:
+                decoded.marginals[tokens] = marginals
+            if decoded.chosen is not None:
+                decoded.chosen[tokens] = marginals[np.arange(length), decoded.labels[tokens]]

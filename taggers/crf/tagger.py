@@ -1,0 +1,390 @@
+"""The conditional random field of paper 003 (section 3.4.2), on either of two engines."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from corpus.batch import Batch
+from corpus.errors import InputError, shown
+from corpus.tags import bio_labels, well_formed
+from taggers.features import feature
+from taggers.tagger import MEASURES, Detail, Progress, Tagging, Training, TrainingError
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from taggers.crf.crfsuite import CRFsuiteEngine
+    from taggers.crf.decoding import Decoded
+    from taggers.crf.wordtype import WordTypeEngine
+
+    Engine: TypeAlias = CRFsuiteEngine | WordTypeEngine
+
+_DESCRIPTION = "model.json"
+_FORMAT = 3
+
+
+@dataclass(frozen=True, slots=True)
+class CRFOptions:
+    """Options of the CRF tagger; every field is a key of ``[tagger]``."""
+
+    engine: Literal["wordtype", "crfsuite"] = field(
+        default="wordtype",
+        metadata={"help": '"wordtype" is fast; "crfsuite" is the reference, on python-crfsuite'},
+    )
+    features: tuple[str, ...] = field(
+        default=(
+            "form",
+            "lower",
+            "capitalization",
+            "has_digit",
+            "is_number",
+            "prefix3",
+            "prefix4",
+            "suffix3",
+            "suffix4",
+            "shape",
+        ),
+        metadata={"help": "features of a word, by name (see docs/taggers.md)"},
+    )
+    window: int = field(default=2, metadata={"help": "words on each side of a token", "least": 0})
+    c1: float = field(default=0.0, metadata={"help": "weight of the L1 norm", "least": 0})
+    c2: float = field(default=0.1, metadata={"help": "weight of the L2 norm", "least": 0})
+    max_iterations: int = field(default=100, metadata={"help": "L-BFGS steps at most", "least": 1})
+    min_frequency: int = field(
+        default=0, metadata={"help": "attributes seen less often are left out", "least": 0}
+    )
+    precision: Literal["single", "double"] = field(
+        default="single",
+        metadata={"help": 'of the engine "wordtype": "double" takes twice the time'},
+    )
+
+    def __post_init__(self) -> None:
+        for name in self.features:
+            feature(name)
+        if not self.features:
+            raise InputError("features is empty: a CRF needs at least one, such as form")
+        for name in ("c1", "c2"):
+            weight = getattr(self, name)
+            if not 0 <= weight < math.inf:
+                raise InputError(f"{name} = {weight}: expected a finite number of 0 or more")
+
+
+class CRFTagger:
+    """A linear-chain CRF.
+
+    Parameters
+    ----------
+    options : CRFOptions
+        Engine, features, window and regularization.
+
+    Attributes
+    ----------
+    labels : tuple of str
+        The labels it was trained with.
+    training : Training or None
+        How training ended; None before it.
+    """
+
+    kind = "crf"
+
+    def __init__(self, options: CRFOptions | None = None) -> None:
+        self.options = options or CRFOptions()
+        self.labels: tuple[str, ...] = ()
+        self.training: Training | None = None
+        self._engine: Engine | None = None
+
+    def fit(
+        self,
+        train: Batch,
+        validation: Batch | None = None,
+        *,
+        start: Self | None = None,
+        rng: np.random.Generator,
+        progress: Progress | None = None,
+    ) -> Self:
+        """Learn from tagged documents by L-BFGS.
+
+        Parameters
+        ----------
+        train : Batch
+            Documents. With the engine "wordtype", tags that are unknown are summed over, and the
+            weights of the batch say how much a document counts. Documents without tokens teach
+            nothing.
+        validation : Batch, optional
+            Not looked at: L-BFGS stops by its own objective.
+        start : CRFTagger, optional
+            Begin with its weights, as far as it has the same features and labels.
+        rng : numpy.random.Generator
+            Not drawn from: L-BFGS is deterministic.
+        progress : callable, optional
+            Told of the L-BFGS steps.
+
+        Returns
+        -------
+        CRFTagger
+            Itself.
+
+        Raises
+        ------
+        TrainingError
+            If there is nothing to learn from, or L-BFGS failed before its first step.
+        ValueError
+            If a tag is unknown, or documents do not all count 1, and the engine is "crfsuite".
+        """
+        if not len(train.words):
+            raise TrainingError("there is not one token to train a CRF on")
+        if self.options.engine == "crfsuite":
+            from taggers.crf.crfsuite import CRFsuiteEngine  # noqa: PLC0415 - not always used
+
+            self._take(*CRFsuiteEngine.trained(train, self.options, progress=progress))
+        else:
+            from taggers.crf.wordtype import WordTypeEngine  # noqa: PLC0415 - numba is slow to import
+
+            before = start.wordtype() if start is not None else None
+            options = self.options
+            self._take(*WordTypeEngine.trained(train, options, start=before, progress=progress))
+        self.labels = train.labels
+        return self
+
+    def _take(self, engine: Engine, training: Training) -> None:
+        self._engine, self.training = engine, training
+
+    def tag(
+        self,
+        batch: Batch,
+        *,
+        measure: str = "probability",
+        detail: Detail = "document",
+        progress: Progress | None = None,
+    ) -> Tagging:
+        """Tag documents with their most probable sequences.
+
+        Parameters
+        ----------
+        batch : Batch
+            Its own tags are not looked at.
+        measure : str
+            How to measure confidence: one of `taggers.tagger.MEASURES`.
+        detail : str
+            "token" for the confidence of each token, "labels" for the marginals of all labels.
+        progress : callable, optional
+            Told of the documents done.
+
+        Returns
+        -------
+        Tagging
+        """
+        if measure not in MEASURES:
+            raise InputError(f'there is no measure "{measure}"; there are {", ".join(MEASURES)}')
+        if self._engine is None:
+            raise ValueError("the CRF has not been trained")
+        need: Detail = "token" if measure == "lowest" and detail == "document" else detail
+        decoded = self._engine.decode(batch, detail=need, progress=progress)
+        number = [self.labels.index(name) for name in self._engine.labels]
+        tags = np.array(number, np.int16)[decoded.labels]
+        marginals = None
+        if decoded.marginals is not None:
+            marginals = np.zeros((len(tags), len(self.labels)))
+            marginals[:, number] = decoded.marginals
+        chosen = decoded.chosen
+        if marginals is not None:
+            chosen = np.take_along_axis(marginals, tags[:, None].astype(np.int64), 1)[:, 0]
+        return Tagging(
+            well_formed(tags, batch.documents, self.labels),
+            self.labels,
+            _confidence(decoded, chosen, batch, measure),
+            None if detail == "document" else chosen,
+            marginals,
+        )
+
+    def prepare(self, tell: Callable[[], None]) -> None:
+        """Do what only the first use on a machine takes; `tell` is called before it takes long."""
+        if self.options.engine == "wordtype":
+            from taggers.crf.wordtype import prepare  # noqa: PLC0415 - numba is slow to import
+
+            prepare(self.options, tell)
+
+    def wordtype(self) -> WordTypeEngine:
+        """Give the engine "wordtype" of this model, whichever it was trained with."""
+        from taggers.crf.wordtype import WordTypeEngine  # noqa: PLC0415 - numba is slow to import
+
+        if self._engine is None:
+            raise ValueError("the CRF has not been trained")
+        if isinstance(self._engine, WordTypeEngine):
+            return self._engine
+        return WordTypeEngine.of_crfsuite(self._engine.model, lambda name: self.labels[int(name)])
+
+    @property
+    def values(self) -> int:
+        """How many values of features have a weight."""
+        return len(self.wordtype().weights.hashes)
+
+    def reduced(self, *, rare: int = 1, nameless: bool = False) -> CRFTagger:
+        """Give a model that holds less of the documents that it was trained on.
+
+        Parameters
+        ----------
+        rare : int
+            Values of features that fewer of them have are left out: words, and parts of words.
+        nameless : bool
+            Whether values are left as hashes only, and not as text.
+
+        Raises
+        ------
+        InputError
+            If the model does not know how many documents have a value: one of CRFsuite.
+        """
+        engine = self.wordtype()
+        if rare > 1 and engine is not self._engine:
+            raise InputError(
+                "a model of CRFsuite does not say how many documents have a word; train it with "
+                'engine = "wordtype"'
+            )
+        tagger = CRFTagger(replace(self.options, engine="wordtype"))
+        tagger.labels, tagger.training = self.labels, self.training
+        tagger._engine = engine.reduced(rare, nameless)
+        return tagger
+
+    @classmethod
+    def of_crfsuite(cls, model: bytes) -> CRFTagger:
+        """Take over a model file of CRFsuite, for the engine "wordtype".
+
+        Parameters
+        ----------
+        model : bytes
+            Its labels are ``O``, ``B-`` and ``I-`` labels, its attributes such as
+            ``-1:lower=dr``, ``0:suffix3=ria`` or ``2:EOS``: those of this tagger.
+
+        Raises
+        ------
+        InputError
+            If it is no such model.
+        """
+        from taggers.crf.crfsuite_file import read_crfsuite  # noqa: PLC0415 - numba is slow to import
+        from taggers.crf.wordtype import WordTypeEngine  # noqa: PLC0415 - the same
+
+        names = read_crfsuite(model).labels
+        classes = {name[2:] for name in names if name[:2] in {"B-", "I-"} and name[2:]}
+        labels = bio_labels(classes)
+        if strange := sorted(set(names) - set(labels)):
+            raise InputError(
+                f"the model has the label {shown(strange[0])}; expected O, B-CLASS and I-CLASS"
+            )
+        engine = WordTypeEngine.of_crfsuite(model)
+        options = CRFOptions(features=engine.features, window=engine.weights.offsets // 2)
+        tagger = cls(options)
+        tagger.labels, tagger._engine = labels, engine
+        return tagger
+
+    def save(self, folder: Path) -> None:
+        """Write the model into a folder: its arrays and a description in JSON."""
+        if self._engine is None:
+            raise ValueError("the CRF has not been trained")
+        folder.mkdir(parents=True, exist_ok=True)
+        files = self._engine.files()
+        for name, content in files.items():
+            _write(folder / name, content)
+        description = {
+            "kind": self.kind,
+            "format": _FORMAT,
+            "labels": self.labels,
+            "engine_labels": self._engine.labels,
+            "options": asdict(self.options),
+            "training": asdict(self.training) if self.training else None,
+            "files": {name: _digest(content) for name, content in files.items()},
+        }
+        description["digest"] = _digest_of(description)
+        text = json.dumps(description, ensure_ascii=False, indent=1)
+        _write(folder / _DESCRIPTION, text.encode())
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """Read what `save` wrote.
+
+        Raises
+        ------
+        InputError
+            If the folder holds no CRF, or one of its files is not the one that was saved.
+        """
+        try:
+            description = json.loads((folder / _DESCRIPTION).read_text(encoding="utf-8"))
+            _check(description, folder)
+            options = {**description["options"], "features": (*description["options"]["features"],)}
+            tagger = cls(CRFOptions(**options))
+            tagger.labels = tuple(description["labels"])
+            training = description["training"]
+            tagger.training = Training(**training) if training else None
+            tagger._engine = _opened(folder, tuple(description["engine_labels"]), tagger.options)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise InputError(f"{folder} is not the folder of a CRF model: {error}") from error
+        return tagger
+
+
+def _opened(folder: Path, labels: tuple[str, ...], options: CRFOptions) -> Engine:
+    if options.engine == "crfsuite":
+        from taggers.crf.crfsuite import CRFsuiteEngine  # noqa: PLC0415 - not always used
+
+        return CRFsuiteEngine.of_files(folder, labels, options)
+    from taggers.crf.wordtype import WordTypeEngine  # noqa: PLC0415 - numba is slow to import
+
+    return WordTypeEngine.of_files(folder, labels, options)
+
+
+def _confidence(
+    decoded: Decoded, chosen: npt.NDArray[np.float64] | None, batch: Batch, measure: str
+) -> npt.NDArray[np.float64]:
+    confidence = np.ones(len(batch))
+    some = batch.lengths > 0
+    if measure == "lowest" and chosen is not None:
+        if some.any():
+            confidence[some] = np.minimum.reduceat(chosen, batch.documents[:-1][some])
+        return np.clip(confidence, 0.0, 1.0)
+    log = decoded.log_probability[some]
+    confidence[some] = np.exp(log / batch.lengths[some] if measure == "normalised" else log)
+    return confidence
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Write a file beside and rename it: a model that was loaded may still read the old one."""
+    staging = path.with_name(f".{path.name}.{os.getpid()}")
+    staging.write_bytes(content)
+    staging.replace(path)
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.blake2b(content).hexdigest()
+
+
+def _digest_of(description: Mapping[str, Any]) -> str:
+    """Digest what a description says, but for the digest of itself."""
+    rest = {name: value for name, value in description.items() if name != "digest"}
+    return _digest(json.dumps(rest, sort_keys=True).encode())
+
+
+def _check(description: dict[str, Any], folder: Path) -> None:
+    """Raise an `InputError` unless the files of a model are those that were saved.
+
+    The engines trust what they read, so a damaged file must not get there; with other features or
+    labels than those of its training a model would tag without a word.
+    """
+    if description["format"] != _FORMAT:
+        raise InputError(
+            f"{folder} holds a CRF of format {shown(description['format'])}; this version reads "
+            f"format {_FORMAT}"
+        )
+    damaged = "is damaged: it is not the file that was saved"
+    if description["digest"] != _digest_of(description):
+        raise InputError(f"{folder / _DESCRIPTION} {damaged}")
+    for name, digest in description["files"].items():
+        if _digest((folder / name).read_bytes()) != digest:
+            raise InputError(f"{folder / name} {damaged}")

@@ -1,0 +1,297 @@
+"""The weights of a linear-chain CRF, added up by word type (design: "The one idea").
+
+A feature depends on one word at one offset, so that what a word adds to the scores of the tokens
+around it is added up once for each word type, and gathered for each token.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from taggers.compiled import Array, compiled
+from taggers.crf import lattice
+from taggers.features import BEGIN, END, Words, feature
+from taggers.vocabulary import Hashes, hashed
+
+Floats = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.int64]
+
+BORDER = "border"  # the feature of the places before and after a document
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Names:
+    """Many strings in two arrays.
+
+    Parameters
+    ----------
+    text : ndarray of uint8
+        All of them, one after the other, as UTF-8.
+    ends : ndarray of int64, shape (V,)
+        Where each ends; empty where there are none.
+    """
+
+    text: npt.NDArray[np.uint8]
+    ends: Indices
+
+    @classmethod
+    def of(cls, strings: Sequence[str]) -> Names:
+        """Put strings together."""
+        encoded = [each.encode("utf-8", "surrogatepass") for each in strings]
+        ends = np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)))
+        return cls(np.frombuffer(b"".join(encoded), np.uint8), ends)
+
+    def __len__(self) -> int:
+        """Give the number of strings."""
+        return len(self.ends)
+
+    def strings(self) -> list[str]:
+        """Give all strings."""
+        data = self.text.tobytes()
+        bounds = [0, *self.ends.tolist()]
+        return [data[a:b].decode("utf-8", "surrogatepass") for a, b in itertools.pairwise(bounds)]
+
+    def take(self, kept: npt.NDArray[np.bool_]) -> Names:
+        """Give some of the strings; none where there are none."""
+        if not len(self):
+            return self
+        lengths = np.diff(self.ends, prepend=0)
+        return Names(self.text[np.repeat(kept, lengths)], np.cumsum(lengths[kept]))
+
+
+#: No strings.
+NAMELESS = Names(np.zeros(0, np.uint8), np.zeros(0, np.int64))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Weights:
+    """The weights of a CRF.
+
+    Parameters
+    ----------
+    labels : int
+        How many there are, L.
+    offsets : int
+        How many words around a token are looked at, itself among them: odd.
+    hashes : ndarray of uint64, shape (V,)
+        The values of all features.
+    names : Names
+        What they are, such as ``lower=dr``; none where a model is not to tell.
+    seen : ndarray of int32, shape (V,)
+        Training documents in which each value occurs.
+    begins : ndarray of int64, shape (V * offsets + 1,)
+        State weights ``begins[v * offsets + o]`` to the next are of value v at offset o.
+    state_labels : ndarray of int16, shape (K,)
+        The label of each state weight.
+    state : ndarray of float64, shape (K,)
+        State weights.
+    transition : ndarray of float64, shape (L, L)
+        From a label to the following one.
+    """
+
+    labels: int
+    offsets: int
+    hashes: Hashes
+    names: Names
+    seen: npt.NDArray[np.int32]
+    begins: Indices
+    state_labels: npt.NDArray[np.int16]
+    state: Floats
+    transition: Floats
+
+
+def sorted_weights(
+    hashes: Hashes,
+    places: Indices,
+    labels: Indices,
+    state: Floats,
+    *,
+    transition: Floats,
+    offsets: int,
+    names: Sequence[str] = (),
+) -> Weights:
+    """Put state weights, given in any order, into theirs.
+
+    Parameters
+    ----------
+    hashes : ndarray of uint64, shape (K,)
+        The value of each weight.
+    places, labels : ndarray of int64, shape (K,)
+        The offset, counted from 0, and the label of each.
+    state : ndarray of float64, shape (K,)
+        The weights.
+    transition, offsets
+        As in `Weights`.
+    names : sequence of str, optional
+        The value of each weight, such as ``lower=dr``.
+    """
+    values, first, codes = np.unique(hashes, return_index=True, return_inverse=True)
+    rows = codes.reshape(-1) * offsets + places
+    order = np.lexsort((labels, rows))
+    held = np.bincount(rows, minlength=len(values) * offsets)
+    return Weights(
+        len(transition),
+        offsets,
+        values,
+        Names.of([names[index] for index in first.tolist()]) if names else NAMELESS,
+        np.zeros(len(values), np.int32),
+        np.concatenate([np.zeros(1, np.int64), np.cumsum(held)]),
+        labels[order].astype(np.int16),
+        state[order],
+        transition,
+    )
+
+
+def pruned(weights: Weights, values: npt.NDArray[np.bool_] | None = None) -> Weights:
+    """Leave out state weights of 0, and values that have no other.
+
+    Parameters
+    ----------
+    weights : Weights
+        Of a model.
+    values : ndarray of bool, shape (V,), optional
+        Which values to keep; all of them by default.
+    """
+    kept = weights.state != 0
+    if values is not None:
+        kept = kept & np.repeat(np.repeat(values, weights.offsets), np.diff(weights.begins))
+    before = np.concatenate([np.zeros(1, np.int64), np.cumsum(kept)])
+    held = np.diff(before[weights.begins]).reshape(-1, weights.offsets)
+    some: npt.NDArray[np.bool_] = np.asarray(held.any(axis=1))
+    return Weights(
+        weights.labels,
+        weights.offsets,
+        weights.hashes[some],
+        weights.names.take(some),
+        weights.seen[some],
+        np.concatenate([np.zeros(1, np.int64), np.cumsum(held[some])]),
+        weights.state_labels[kept],
+        weights.state[kept],
+        weights.transition,
+    )
+
+
+@compiled
+def carry_over(
+    codes: Array,
+    begins: Array,
+    labels: Array,
+    number: Array,
+    shift: int,
+    old_begins: Array,
+    old_labels: Array,
+    old_weights: Array,
+    old_offsets: int,
+    weights: Array,
+) -> None:
+    """Copy the weights that another model has for the same value, offset and label.
+
+    Parameters
+    ----------
+    codes : ndarray of int32, shape (V,)
+        The number that the other model gives each value, negative where it lacks it.
+    begins, labels : ndarray
+        Of the state weights, as in `Weights`.
+    number : ndarray of int64, shape (L,)
+        The number that the other model gives each label, negative where it lacks it.
+    shift : int
+        By how many words the window of the other model is wider.
+    old_begins, old_labels, old_weights, old_offsets
+        Those of the other model.
+    weights : ndarray of float64, shape (K,)
+        What is copied to.
+    """
+    offsets = (len(begins) - 1) // max(len(codes), 1)
+    for value in range(len(codes)):
+        for offset in range(offsets):
+            place = offset + shift
+            if codes[value] < 0 or place < 0 or place >= old_offsets:
+                continue
+            old = np.int64(codes[value]) * old_offsets + place
+            row = value * offsets + offset
+            for pair in range(begins[row], begins[row + 1]):
+                for candidate in range(old_begins[old], old_begins[old + 1]):
+                    if old_labels[candidate] == number[labels[pair]]:
+                        weights[pair] = old_weights[candidate]
+
+
+def values_of(types: Sequence[str], features: Sequence[str]) -> list[list[str]]:
+    """Compute the value that each feature has for each word."""
+    words = Words(types)
+    return [feature(name)(words) for name in features]
+
+
+def value_hashes(values: Sequence[Sequence[str]], features: Sequence[str]) -> Hashes:
+    """Hash values.
+
+    Parameters
+    ----------
+    values : sequence of sequence of str
+        Of each feature, the value of each word.
+    features : sequence of str
+        Their names.
+
+    Returns
+    -------
+    ndarray of uint64, shape (words, features)
+    """
+    columns = [hashed(name, column) for name, column in zip(features, values, strict=True)]
+    return np.stack(columns, axis=1)
+
+
+def border_hashes() -> Hashes:
+    """Hash the places before and after a document, as if they were words of one feature."""
+    return hashed(BORDER, [BEGIN, END])
+
+
+@compiled
+def add_weights(codes: Array, begins: Array, labels: Array, weights: Array, table: Array) -> None:
+    """Add the weights of the values of each word to its row of the table.
+
+    Parameters
+    ----------
+    codes : ndarray of int32, shape (T, F)
+        Values of each word, negative where there is no weight for it.
+    begins, labels, weights
+        As in `Weights`.
+    table : ndarray of float, shape (T, O, P)
+        Of words, offsets and labels.
+    """
+    offsets = table.shape[1]
+    for word in range(len(codes)):
+        for column in range(codes.shape[1]):
+            code = codes[word, column]
+            if code >= 0:
+                for offset in range(offsets):
+                    row = table[word, offset]
+                    first = np.int64(code) * offsets + offset
+                    for pair in range(begins[first], begins[first + 1]):
+                        row[labels[pair]] += weights[pair]
+
+
+@compiled
+def add_expected(codes: Array, begins: Array, labels: Array, table: Array, expected: Array) -> None:
+    """Add what is expected of each word to the weights of its values: transposed `add_weights`."""
+    offsets = table.shape[1]
+    for word in range(len(codes)):
+        for column in range(codes.shape[1]):
+            code = codes[word, column]
+            if code >= 0:
+                for offset in range(offsets):
+                    row = table[word, offset]
+                    first = np.int64(code) * offsets + offset
+                    for pair in range(begins[first], begins[first + 1]):
+                        expected[pair] += row[labels[pair]]
+
+
+def empty_table(words: int, offsets: int, labels: int, real: npt.DTypeLike) -> lattice.Reals:
+    """Make a table of word scores: 0, and a score for padding labels that is never reached."""
+    padded = -(-labels // lattice.LANES) * lattice.LANES
+    table = np.zeros((words, offsets, padded), real)
+    table[:, offsets // 2, labels:] = lattice.NEVER
+    return table

@@ -1,0 +1,314 @@
+"""The CRF engine that works on each word type once: training, tagging and its files."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from corpus.batch import Batch
+from taggers.compiled import one_thread, telling
+from taggers.crf import lattice
+from taggers.crf.crfsuite_file import read_crfsuite, weights_of
+from taggers.crf.decoding import Decoded, Decoder
+from taggers.crf.lbfgs import minimise
+from taggers.crf.likelihood import Likelihood, TrainingSet
+from taggers.crf.weights import (
+    NAMELESS,
+    Names,
+    Weights,
+    add_weights,
+    border_hashes,
+    carry_over,
+    empty_table,
+    pruned,
+    value_hashes,
+    values_of,
+)
+from taggers.tagger import Detail, Progress, Training, TrainingError
+from taggers.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from taggers.crf import CRFOptions
+
+#: The type of probabilities by the name of a precision.
+REALS = {"single": np.float32, "double": np.float64}
+
+#: What it leaves of the value of the objective cannot be told apart below this share.
+NOISE = {"single": 1e-5, "double": 1e-12}
+
+#: Memory for the score tables of words that were met before, in bytes.
+KEPT = 128 * 2**20
+
+
+class WordTypeEngine:
+    """A linear-chain CRF.
+
+    Parameters
+    ----------
+    features : sequence of str
+        Names of the features of a word.
+    labels : tuple of str
+        Those that it can give.
+    weights : Weights
+        Of the features.
+    real : dtype
+        Of tagging: float32, or float64 for more digits in twice the time.
+    """
+
+    def __init__(
+        self,
+        features: Sequence[str],
+        labels: tuple[str, ...],
+        weights: Weights,
+        real: npt.DTypeLike = np.float32,
+    ) -> None:
+        self.features = tuple(features)
+        self.labels = labels
+        self.weights = weights
+        kind: np.dtype[Any] = np.dtype(real)
+        if not lattice.safe(weights.transition, kind):
+            kind = np.dtype(np.float64)
+        self._real = kind
+        self._scores = WordScores(weights, self.features, kind)
+
+    @classmethod
+    def trained(
+        cls,
+        train: Batch,
+        options: CRFOptions,
+        *,
+        start: WordTypeEngine | None = None,
+        progress: Progress | None = None,
+    ) -> tuple[Self, Training]:
+        """Learn from tagged documents by L-BFGS.
+
+        Parameters
+        ----------
+        train : Batch
+            Documents, with at least one known tag.
+        options : CRFOptions
+            Features, window and regularization.
+        start : WordTypeEngine, optional
+            Begin with its weights, as far as it has them.
+        progress : callable, optional
+            Told of the L-BFGS steps.
+
+        Returns
+        -------
+        engine : WordTypeEngine
+        training : Training
+            How it ended.
+        """
+        known = np.unique(train.tags[train.tags >= 0])
+        if not len(known):
+            raise TrainingError("there is not one token whose tag is known to train a CRF on")
+        number = np.full(len(train.labels) + 1, -1, np.int16)  # the last one is that of -1
+        number[known] = np.arange(len(known), dtype=np.int16)
+        labels = tuple(train.labels[label] for label in known.tolist())
+        training_set = TrainingSet.of(
+            train.words,
+            train.types,
+            train.documents.copy(),
+            number[train.tags],
+            np.ones(len(train)) if train.weights is None else train.weights.astype(np.float64),
+            features=options.features,
+            window=options.window,
+            labels=len(labels),
+            min_frequency=options.min_frequency,
+        )
+        real = REALS[options.precision]
+        likelihood = Likelihood(training_set, options.c2, real)
+        begin = np.zeros(likelihood.size)
+        if start is not None:
+            begin = _carried_over(start, training_set, labels)
+        with one_thread():
+            minimum = minimise(
+                likelihood,
+                begin,
+                l1=options.c1,
+                most=options.max_iterations,
+                noise=NOISE[options.precision],
+                progress=progress,
+            )
+        if not np.isfinite(minimum.value) or not minimum.x.any():
+            raise TrainingError(_UNTRAINED if minimum.iterations == 0 else minimum.outcome)
+        engine = cls(options.features, labels, pruned(training_set.weights_of(minimum.x)), real)
+        training = Training(minimum.converged, minimum.outcome, minimum.iterations, minimum.value)
+        return engine, training
+
+    def decode(
+        self, batch: Batch, *, detail: Detail = "document", progress: Progress | None = None
+    ) -> Decoded:
+        """Find the best labels of the tokens of a batch."""
+        rows = self._scores.rows(batch.types)
+        decoder = Decoder(self._scores.table, self.weights.transition, begin=0, end=1)
+        return decoder.decode(rows[batch.words], batch.documents, detail=detail, progress=progress)
+
+    def reduced(self, rare: int, nameless: bool) -> WordTypeEngine:
+        """Leave out values that fewer than `rare` training documents have, and their names."""
+        weights = self.weights
+        if rare > 1:
+            weights = pruned(weights, np.asarray(weights.seen >= rare))
+        if nameless:
+            weights = replace(weights, names=NAMELESS)
+        return WordTypeEngine(self.features, self.labels, weights, self._real)
+
+    @classmethod
+    def of_crfsuite(cls, model: bytes, named: Callable[[str], str] = str) -> Self:
+        """Take over a model file of CRFsuite; `named` gives the names of its labels."""
+        found = read_crfsuite(model)
+        features, weights = weights_of(found)
+        return cls(features, tuple(map(named, found.labels)), weights, np.float64)
+
+    def files(self) -> dict[str, bytes]:
+        """Give the content of the model's files: arrays as NumPy writes them."""
+        arrays = {name: getattr(self.weights, name) for name in _ARRAYS}
+        arrays |= {"names": self.weights.names.text, "name_ends": self.weights.names.ends}
+        return {f"{name}.npy": _written(array) for name, array in arrays.items()}
+
+    @classmethod
+    def of_files(cls, folder: Path, labels: tuple[str, ...], options: CRFOptions) -> Self:
+        """Read what `files` gave."""
+
+        def read(name: str) -> npt.NDArray[Any]:
+            # "c" maps as "r" does, but is of the type that functions are compiled for already.
+            array: npt.NDArray[Any] = np.load(
+                folder / f"{name}.npy", mmap_mode="c", allow_pickle=False
+            )
+            return array
+
+        names = Names(read("names"), read("name_ends"))
+        arrays = {name: read(name) for name in _ARRAYS}
+        weights = Weights(len(labels), 2 * options.window + 1, names=names, **arrays)
+        return cls(options.features, labels, weights, REALS[options.precision])
+
+
+_ARRAYS = ("hashes", "seen", "begins", "state_labels", "state", "transition")
+
+
+def _written(array: npt.NDArray[np.generic]) -> bytes:
+    stream = io.BytesIO()
+    np.save(stream, array, allow_pickle=False)
+    return stream.getvalue()
+
+
+def _carried_over(
+    start: WordTypeEngine, training: TrainingSet, labels: tuple[str, ...]
+) -> npt.NDArray[np.float64]:
+    """Give the weights to begin with: those of another model, by value, offset and label."""
+    old = start.weights
+    number = np.array([start.labels.index(name) if name in start.labels else -1 for name in labels])
+    codes = Vocabulary(old.hashes).codes(training.hashes)
+    state = np.zeros(len(training.state.labels))
+    shift = (old.offsets - training.offsets) // 2
+    carry_over(
+        codes, training.state.begins, training.state.labels, number, shift,
+        old.begins, old.state_labels, old.state, old.offsets, state,
+    )  # fmt: skip
+    both = np.ix_(number, number)
+    transition = np.where((number[:, None] >= 0) & (number >= 0), old.transition[both], 0.0)
+    return np.concatenate([state, transition.reshape(-1)])
+
+
+_UNTRAINED = (
+    "the CRF was not trained: no weight is better than 0. The training tokens all have the same "
+    "tag, or nothing tells their tags apart, or c1 is too large"
+)
+
+
+class WordScores:
+    """The table of what words add to the scores of the tokens around them.
+
+    Rows of words that were met before are kept, up to `KEPT` bytes.
+
+    Parameters
+    ----------
+    weights : Weights
+        Of the values of features.
+    features : sequence of str
+        Names of features.
+    real : dtype
+        Of the scores.
+    """
+
+    def __init__(self, weights: Weights, features: Sequence[str], real: npt.DTypeLike) -> None:
+        self._weights = weights
+        self._features = features
+        self._vocabulary = Vocabulary(weights.hashes)
+        self._real = real
+        self._clear()
+
+    def _clear(self) -> None:
+        self._index: dict[str, int] = {}
+        self._rows = empty_table(1024, self._weights.offsets, self._weights.labels, self._real)
+        borders = np.full((2, 1), -1, np.int32)
+        borders[:, 0] = self._vocabulary.codes(border_hashes())
+        self._add(borders, self._rows[:2])
+
+    @property
+    def table(self) -> lattice.Reals:
+        """The scores, shape (rows, offsets, labels padded): begin, end, then words."""
+        return self._rows
+
+    def rows(self, types: Sequence[str]) -> npt.NDArray[np.int32]:
+        """Give the row of each word, computed where it is new; the table changes."""
+        row_bytes = self._rows[0].nbytes
+        found = self._found(types)
+        new = np.flatnonzero(found < 0)
+        if len(new) and (len(self._index) + len(new)) * row_bytes > KEPT:
+            self._clear()
+            found = self._found(types)
+            new = np.flatnonzero(found < 0)
+        if len(new):
+            words = [types[index] for index in new.tolist()]
+            used = len(self._index) + 2
+            self._grow(used + len(new))
+            hashes = value_hashes(values_of(words, self._features), self._features)
+            codes = self._vocabulary.codes(hashes.reshape(-1)).reshape(hashes.shape)
+            self._add(codes, self._rows[used : used + len(new)])
+            numbers = range(used, used + len(new))
+            self._index.update(zip(words, numbers, strict=True))
+            found[new] = numbers
+        return found
+
+    def _found(self, types: Sequence[str]) -> npt.NDArray[np.int32]:
+        index = self._index
+        return np.fromiter((index.get(word, -1) for word in types), np.int32, len(types))
+
+    def _grow(self, rows: int) -> None:
+        if rows > len(self._rows):
+            weights = self._weights
+            more = empty_table(
+                max(rows, 2 * len(self._rows)), weights.offsets, weights.labels, self._real
+            )
+            more[: len(self._rows)] = self._rows
+            self._rows = more
+
+    def _add(self, codes: npt.NDArray[np.int32], table: lattice.Reals) -> None:
+        weights = self._weights
+        add_weights(codes, weights.begins, weights.state_labels, weights.state, table)
+
+
+def prepare(options: CRFOptions, tell: Callable[[], None]) -> None:
+    """Compile what the engine needs, if that was not done before; tell if it has to be done.
+
+    Afterwards other processes find it compiled.
+    """
+    strings = pa.array(["a"], pa.large_string())
+    offsets = np.zeros(2, np.int32)
+    tags = np.array([0, 1], np.int16)
+    batch = Batch(
+        strings, strings, strings, ("a", "b"), np.array([0, 1], np.int32), offsets, offsets + 1,
+        np.array([0, 2], np.int64), tags, ("O", "B-A"),
+    )  # fmt: skip
+    with telling(tell):
+        engine, _ = WordTypeEngine.trained(batch, replace(options, max_iterations=1))
+        WordTypeEngine.trained(batch, replace(options, max_iterations=1), start=engine)
+        engine.decode(batch, detail="token")

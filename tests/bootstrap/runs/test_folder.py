@@ -1,0 +1,366 @@
+"""Run folders: complete at every moment, private, and read back as they were written."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bootstrap.loop import Selected
+from bootstrap.runs.folder import Run, RunError, flat_row, locked, new_folder, write_atomically
+from corpus.batch import Batch, make_batch
+from corpus.document import Document, Span
+
+DATA = pa.table({"split": ["seed"], "file": ["/x"], "bytes": [3], "blake2b": ["00"]})
+CLASSES = ("LOCATION", "PERSON")
+
+
+@pytest.fixture(autouse=True)
+def open_umask() -> Iterator[None]:
+    """Whatever the umask is, what a run writes itself is private."""
+    before = os.umask(0)
+    yield
+    os.umask(before)
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def begun(folder: Path) -> Run:
+    run = new_folder(folder)
+    run.begin("[loop]\n", DATA)
+    return run
+
+
+def metrics(f1: float, stopped: str | None = None) -> dict[str, Any]:
+    halves = [[4, 1, 1], [3, 2, 2]]
+    seconds = {"tag": 1.0}
+    return {"iteration": 0, "f1": f1, "seconds": seconds, "stopped": stopped, "halves": halves}
+
+
+def close(run: Run, *f1: float, selected: Selected | None = None) -> None:
+    for number, value in enumerate(f1, start=len(run.metrics())):
+        (run.model_folder(number)).mkdir(parents=True)
+        (run.model_folder(number) / "model.json").write_text(str(number))
+        run.close_iteration(number, selected, metrics(value))
+
+
+# Files
+
+
+def test_a_file_is_written_whole_and_private(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    for data in (b"one", b""):
+        write_atomically(path, data)
+        assert path.read_bytes() == data
+        assert mode(path) == 0o600
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_file_that_cannot_be_written_leaves_the_old_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.json"
+    write_atomically(path, b"old")
+
+    def full(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        write_atomically(path, b"new")
+    assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+# Folders
+
+
+def test_a_new_folder_is_private(tmp_path: Path) -> None:
+    run = begun(tmp_path / "deep" / "run")
+    assert mode(run.folder) == mode(run.folder / "iterations") == 0o700
+    files = [path for path in run.folder.iterdir() if path.is_file()]
+    assert {path.name for path in files} == {"config.toml", "data.parquet", "environment.json"}
+    assert {mode(path) for path in files} == {0o600}
+    assert run.has_begun()
+    assert run.data().equals(DATA)
+    assert json.loads((run.folder / "environment.json").read_text())["packages"]["numpy"]
+
+
+def test_an_empty_folder_becomes_a_run(tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir(mode=0o755)
+    assert mode(new_folder(tmp_path / "run").folder) == 0o700
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["iterations/"],
+        [".lock", "iterations/", "environment.json", ".data.parquet.123"],
+        ["iterations/", "environment.json", "data.parquet", ".config.toml.99"],
+    ],
+)
+def test_what_a_run_killed_at_its_beginning_left_is_no_obstacle(
+    tmp_path: Path, names: list[str]
+) -> None:
+    fill(tmp_path / "run", names)
+    assert begun(tmp_path / "run").has_begun()
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["notes.txt"],
+        [".git/"],
+        [".profile"],
+        ["config.toml"],
+        ["iterations/", "environment.json", "mine.json"],
+    ],
+)
+def test_a_folder_with_anything_else_in_it_is_left_alone(tmp_path: Path, names: list[str]) -> None:
+    """``config.toml`` alone is what `bootstrap init` writes."""
+    folder = tmp_path / "run"
+    fill(folder, names)
+    folder.chmod(0o755)
+    before = sorted(folder.rglob("*"))
+    with pytest.raises(
+        RunError, match="exists already and is no run: name another folder with --out"
+    ):
+        new_folder(folder)
+    assert sorted(folder.rglob("*")) == before
+    assert mode(folder) == 0o755
+    assert not Run(folder).has_begun()
+
+
+def fill(folder: Path, names: list[str]) -> None:
+    folder.mkdir()
+    for name in names:
+        if name.endswith("/"):
+            (folder / name).mkdir()
+        else:
+            (folder / name).write_text("mine")
+
+
+def test_a_file_or_a_run_is_no_new_folder(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(RunError, match="file exists already and is no run"):
+        new_folder(tmp_path / "file")
+    with pytest.raises(RunError, match=r"cannot be made: Not a directory"):
+        new_folder(tmp_path / "file" / "run")
+    begun(tmp_path / "run")
+    with pytest.raises(RunError, match="is a run: go on with it by --resume"):
+        new_folder(tmp_path / "run")
+
+
+def test_one_process_at_a_time(tmp_path: Path) -> None:
+    run = begun(tmp_path / "run")
+    refused = pytest.raises(RunError, match="another process works on this run")
+    with locked(run), refused, locked(run):
+        raise AssertionError("two at a time")
+    with locked(run):
+        assert mode(run.folder / ".lock") == 0o600
+    with pytest.raises(ZeroDivisionError), locked(run):
+        raise ZeroDivisionError
+    with locked(run):
+        pass
+
+
+# Iterations
+
+
+def test_metrics_close_an_iteration(tmp_path: Path) -> None:
+    run = begun(tmp_path / "run")
+    assert run.metrics() == []
+    assert not run.is_finished()
+    close(run, 0.5, 0.7)
+    run.model_folder(2).mkdir(parents=True)  # open
+    close_later = run.iteration_folder(3)
+    close_later.mkdir()
+    (close_later / "metrics.json").write_text(json.dumps(metrics(0.9)))  # not reached from before
+    assert [row["f1"] for row in run.metrics()] == [0.5, 0.7]
+    assert not run.is_finished()
+
+
+def test_only_what_was_not_closed_is_discarded(tmp_path: Path) -> None:
+    run = begun(tmp_path / "run")
+    close(run, 0.5, 0.7)
+    before = sorted(run.folder.rglob("*"))
+    run.discard_open()
+    assert sorted(run.folder.rglob("*")) == before
+    run.model_folder(2).mkdir(parents=True)
+    (run.iteration_folder(2) / ".metrics.json.77").write_text("half")
+    run.discard_open()
+    assert sorted(run.folder.rglob("*")) == before
+
+
+def test_the_best_is_linked_and_the_table_is_complete(tmp_path: Path) -> None:
+    run = begun(tmp_path / "run")
+    with pytest.raises(RunError, match="has no model yet"):
+        run.best_model()
+    best = []
+    for f1 in (0.5, 0.7, 0.6, 0.7):
+        close(run, f1)
+        best.append((run.folder / "best").readlink().as_posix())
+        assert run.best_model() == run.folder / best[-1] / "model"
+        assert (run.folder / "best" / "metrics.json").is_file()
+    assert best == [f"iterations/{number}" for number in ("000", "001", "001", "001")]
+    table = pq.read_table(run.folder / "metrics.parquet")
+    assert table["f1"].to_pylist() == [0.5, 0.7, 0.6, 0.7]
+    assert table["seconds_tag"].to_pylist() == [1.0] * 4
+    assert mode(run.folder / "metrics.parquet") == 0o600
+
+
+def test_a_run_is_finished_when_its_last_iteration_says_why(tmp_path: Path) -> None:
+    run = begun(tmp_path / "run")
+    close(run, 0.5)
+    run.iteration_folder(1).mkdir()
+    run.close_iteration(1, None, metrics(0.6, "stagnation"))
+    assert run.is_finished()
+    assert run.outcome().stopped == "stagnation"
+
+
+def test_where_nothing_was_selected_the_model_is_copied(tmp_path: Path) -> None:
+    run = begun(tmp_path / "run")
+    close(run, 0.5)
+    run.close_iteration(1, None, metrics(0.5))
+    assert (run.model_folder(1) / "model.json").read_text() == "0"
+    table = pq.read_table(run.iteration_folder(1) / "selected.parquet")
+    assert len(table) == 0
+    assert "confidence" in table.column_names
+
+
+@pytest.fixture(scope="module")
+def selected(notes: Callable[..., list[Document]]) -> list[Selected]:
+    """What three iterations selected; the second one nothing."""
+    odd = [
+        Document("emoji", "Pac 😀 Ànna\u0301 \r\nVic", (Span(6, 11, "PERSON"),), "p1"),
+        Document("n2", "\ufeffBOM", ()),
+    ]
+    batches = [make_batch(some, labelled=True, classes=CLASSES) for some in (notes(9, 5), odd)]
+    return [Selected(batch, np.linspace(0.85, 1, len(batch))) for batch in batches]
+
+
+def test_what_was_selected_is_read_back(tmp_path: Path, selected: list[Selected]) -> None:
+    run = begun(tmp_path / "run")
+    close(run, 0.5)
+    for some in (selected[0], None, selected[1]):
+        close(run, 0.6, selected=some)
+    tagger: Any = object()
+    accumulated = run.history("accumulate", tagger, CLASSES)
+    assert accumulated.f1 == (0.5, 0.6, 0.6, 0.6)
+    assert accumulated.tagger is tagger
+    for before, after in zip(selected, accumulated.selected, strict=True):
+        assert same(before.batch, after.batch)
+        assert (before.confidence == after.confidence).all()
+    (last,) = run.history("retag", tagger, CLASSES).selected
+    assert same(last.batch, selected[1].batch)
+    assert mode(run.iteration_folder(1) / "selected.parquet") == 0o600
+
+
+def same(left: Batch, right: Batch) -> bool:
+    words = [[batch.types[word] for word in batch.words.tolist()] for batch in (left, right)]
+    arrays = ("starts", "ends", "documents", "tags")
+    return (
+        left.to_documents() == right.to_documents()
+        and left.labels == right.labels
+        and words[0] == words[1]
+        and all((getattr(left, name) == getattr(right, name)).all() for name in arrays)
+    )
+
+
+def test_what_was_selected_says_when_and_how_sure(tmp_path: Path, selected: list[Selected]) -> None:
+    run = begun(tmp_path / "run")
+    close(run, 0.5)
+    close(run, 0.6, selected=selected[1])
+    rows = pq.read_table(run.iteration_folder(1) / "selected.parquet").to_pylist()
+    assert rows[0] == {
+        "id": "emoji",
+        "text": "Pac 😀 Ànna\u0301 \r\nVic",
+        "label": [{"start": 6, "end": 11, "label": "PERSON"}],
+        "group": "p1",
+        "iteration": 1,
+        "confidence": 0.85,
+        "open": [],
+    }
+    assert (rows[1]["label"], rows[1]["group"], rows[1]["iteration"]) == ([], None, 1)
+
+
+# Metrics
+
+
+def test_metrics_are_json_that_everyone_reads(tmp_path: Path) -> None:
+    """JSON has neither NaN nor infinity: what is not known is null."""
+    run = begun(tmp_path / "run")
+    run.model_folder(0).mkdir(parents=True)
+    odd = {"proportions": {"AGE length": float("nan")}, "deviation": float("inf")}
+    run.close_iteration(0, None, metrics(0.5) | odd)
+    text = (run.iteration_folder(0) / "metrics.json").read_text()
+
+    def refuse(constant: str) -> None:
+        raise AssertionError(constant)
+
+    assert json.loads(text, parse_constant=refuse)["f1"] == 0.5
+    (row,) = run.metrics()
+    assert (row["deviation"], row["proportions"]) == (None, {"AGE length": None})
+
+
+@given(
+    st.recursive(
+        st.one_of(st.none(), st.integers(), st.floats(), st.text(), st.lists(st.integers())),
+        lambda inner: st.dictionaries(st.text(st.characters(exclude_characters="_")), inner),
+    ).filter(lambda value: isinstance(value, dict))
+)
+def test_a_row_has_every_value_under_its_path(nested: Any) -> None:
+    def at(path: list[str]) -> Any:
+        value = nested
+        for name in path:
+            value = value[name]
+        return value
+
+    row = flat_row(nested)
+    for name, value in row.items():
+        assert at(name.split("_")) is value
+
+    def leaves(value: Any) -> int:
+        if isinstance(value, dict):
+            return sum(map(leaves, value.values()))
+        return not isinstance(value, list)
+
+    assert len(row) == leaves(nested)
+
+
+def test_what_is_no_run_has_no_metrics(tmp_path: Path) -> None:
+    for folder in (tmp_path, tmp_path / "nowhere"):
+        with pytest.raises(RunError, match="is not the folder of a run"):
+            Run(folder).metrics()
+
+
+@pytest.mark.parametrize("name", ["iterations/000/metrics.json", "data.parquet"])
+def test_a_damaged_file_of_a_run_is_named(tmp_path: Path, name: str) -> None:
+    run = begun(tmp_path / "run")
+    close(run, 0.5)
+    path = run.folder / name
+    path.write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(RunError, match=f"{name} is damaged"):
+        (run.data if name == "data.parquet" else run.metrics)()
+
+
+def test_damaged_documents_of_a_run_are_named(tmp_path: Path, selected: list[Selected]) -> None:
+    run = begun(tmp_path / "run")
+    close(run, 0.5, selected=selected[0])
+    path = run.iteration_folder(0) / "selected.parquet"
+    path.write_bytes(path.read_bytes()[:-9])
+    tagger: Any = None
+    with pytest.raises(RunError, match=r"selected\.parquet is damaged"):
+        run.history("accumulate", tagger, CLASSES)

@@ -1,0 +1,183 @@
+"""Model files of python-crfsuite are read to the last digit, or not at all."""
+
+import contextlib
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pycrfsuite
+import pytest
+
+from corpus.errors import InputError
+from taggers.crf.crfsuite_file import read_crfsuite, weights_of
+from taggers.crf.weights import Weights, border_hashes
+from taggers.vocabulary import hashed
+
+Document = Sequence[tuple[str, str]]  # words and labels
+
+DOCUMENTS: list[Document] = [
+    [("El", "O"), ("Sr", "O"), ("Puig", "PERSON"), ("·", "O")],
+    [("Puig", "PERSON"), ("viu", "O"), ("a", "O"), ("Clot=1", "LOCATION")],
+    [("ñandú", "O"), ("-1:lower=x", "O")],
+]
+
+
+def attributes_of(document: Document, window: int) -> list[list[str]]:
+    rows = []
+    for place in range(len(document)):
+        row = []
+        for offset in range(-window, window + 1):
+            other = place + offset
+            if 0 <= other < len(document):
+                word = document[other][0]
+                row += [f"{offset}:form={word}", f"{offset}:lower={word.lower()}"]
+            else:
+                row.append(f"{offset}:{'BOS' if other < 0 else 'EOS'}")
+        rows.append(row)
+    return rows
+
+
+def trained(
+    documents: Sequence[tuple[list[list[str]], list[str]]], path: Path, **options: object
+) -> bytes:
+    trainer = pycrfsuite.Trainer(verbose=False)
+    trainer.set_params({"max_iterations": 20, **options})
+    for attributes, labels in documents:
+        trainer.append(attributes, labels)
+    trainer.train(str(path))
+    return path.read_bytes()
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("model") / "model.crfsuite"
+    rows = [(attributes_of(each, 2), [label for _, label in each]) for each in DOCUMENTS]
+    trained(rows, path, **{"feature.possible_transitions": True})
+    return path
+
+
+def dump_of(path: Path) -> pycrfsuite._dumpparser.ParsedDump:
+    crfsuite = pycrfsuite.Tagger()
+    crfsuite.open(str(path))
+    return crfsuite.info()
+
+
+def test_every_weight_is_that_of_the_dump(file: Path) -> None:
+    found, dump = read_crfsuite(file.read_bytes()), dump_of(file)
+    assert found.labels == tuple(sorted(dump.labels, key=lambda label: int(dump.labels[label])))
+    assert sorted(found.attributes) == sorted(dump.attributes)
+    state = {
+        (found.attributes[attribute], found.labels[label]): weight
+        for attribute, label, weight in zip(
+            found.attribute_ids, found.label_ids, found.state, strict=True
+        )
+    }
+    assert len(state) == len(found.state) == len(dump.state_features)
+    assert state == pytest.approx(dump.state_features, abs=5.1e-7)  # it has six decimals
+    transition = {
+        (before, after): found.transition[row, column]
+        for row, before in enumerate(found.labels)
+        for column, after in enumerate(found.labels)
+    }
+    assert transition == pytest.approx(dump.transitions, abs=5.1e-7)
+    assert any(round(weight, 6) != weight for weight in state.values())
+
+
+def test_transitions_that_the_file_lacks_are_0(tmp_path: Path) -> None:
+    rows = [([["0:form=a"], ["0:form=b"]], ["X", "Y"])]
+    found = read_crfsuite(trained(rows, tmp_path / "model"))
+    (x, y) = (found.labels.index(name) for name in "XY")
+    assert found.transition[x, y] != 0
+    assert found.transition[y, x] == found.transition[x, x] == found.transition[y, y] == 0
+
+
+def test_weights_are_taken_over_by_value_offset_and_label(
+    file: Path, named_weights: Callable[[Weights], dict[tuple[int, int, int], float]]
+) -> None:
+    model = read_crfsuite(file.read_bytes())
+    features, weights = weights_of(model)
+    assert sorted(features) == ["form", "lower"]
+    assert (weights.labels, weights.offsets) == (3, 5)
+    assert weights.transition.tolist() == model.transition.tolist()
+    expected = {}
+    for attribute, label, weight in zip(
+        model.attribute_ids.tolist(), model.label_ids.tolist(), model.state.tolist(), strict=True
+    ):
+        offset, _, rest = model.attributes[attribute].partition(":")
+        name, _, text = rest.partition("=")
+        if rest in ("BOS", "EOS"):
+            value = int(border_hashes()[("BOS", "EOS").index(rest)])
+        else:
+            value = int(hashed(name, [text])[0])
+        expected[value, int(offset) + 2, label] = weight
+    assert named_weights(weights) == expected
+
+
+def test_a_file_cut_off_anywhere_is_an_input_error(file: Path) -> None:
+    whole = file.read_bytes()
+    read_crfsuite(whole)
+    for length in range(len(whole)):
+        with pytest.raises(InputError, match="not a whole model file of CRFsuite"):
+            read_crfsuite(whole[:length])
+    with pytest.raises(InputError, match="not a whole model file of CRFsuite"):
+        read_crfsuite(whole + b"\0")
+
+
+def test_a_changed_byte_is_an_input_error_or_another_model_and_no_crash(file: Path) -> None:
+    whole = file.read_bytes()
+    places = [*range(100), *np.random.default_rng(0).integers(0, len(whole), 300).tolist()]
+    for place in places:
+        for value in (0x00, 0x01, 0x7F, 0xFF):
+            damaged = bytearray(whole)
+            damaged[place] ^= value
+            with contextlib.suppress(InputError):
+                weights_of(read_crfsuite(bytes(damaged)))
+
+
+@pytest.mark.parametrize("data", [b"", b"lCRF", b"x" * 1000, b"\0" * 1000, b"{}" * 100])
+def test_another_file_is_an_input_error(data: bytes) -> None:
+    with pytest.raises(InputError, match="not a whole model file of CRFsuite"):
+        read_crfsuite(data)
+
+
+@pytest.mark.parametrize(
+    "attribute",
+    ["form=a", "bias", "x:form=a", "1:form", "1:BOSS", "1000:form=a", ":EOS", "1:Form=a", ""],
+)
+def test_other_attributes_are_an_input_error(file: Path, attribute: str) -> None:
+    model = read_crfsuite(file.read_bytes())
+    changed = replace(model, attributes=(attribute, *model.attributes[1:]))
+    with pytest.raises(InputError, match=r"the model has the attribute .*; expected such as -1:"):
+        weights_of(changed)
+
+
+def test_a_feature_that_is_not_known_is_an_input_error(tmp_path: Path) -> None:
+    rows = [([["0:colour=red"], ["0:colour=blue"]], ["X", "Y"])]
+    model = read_crfsuite(trained(rows, tmp_path / "model"))
+    with pytest.raises(InputError, match='no feature "colour"'):
+        weights_of(model)
+
+
+def test_values_may_be_any_text(tmp_path: Path) -> None:
+    values = ["=", ":", "a=b", "0:form=x", "ñ·昆", "a\nb", " ", "\U0001f600", "BOS"]
+    rows = [([[f"0:form={value}"] for value in values], ["X", "Y", "Z"] * 3)]
+    features, weights = weights_of(read_crfsuite(trained(rows, tmp_path / "model")))
+    assert features == ("form",)
+    assert set(weights.hashes.tolist()) == set(hashed("form", values).tolist())
+
+
+def test_a_model_without_state_weights_has_none(tmp_path: Path) -> None:
+    rows = [([["0:form=a"], ["0:form=b"]], ["X", "Y"])] * 3
+    model = read_crfsuite(trained(rows, tmp_path / "model"))
+    none = replace(
+        model,
+        attributes=(),
+        attribute_ids=model.attribute_ids[:0],
+        label_ids=model.label_ids[:0],
+        state=model.state[:0],
+    )
+    features, weights = weights_of(none)
+    assert features == ()
+    assert len(weights.state) == len(weights.hashes) == 0
+    assert weights.transition.tolist() == model.transition.tolist()

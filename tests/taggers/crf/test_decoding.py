@@ -1,0 +1,314 @@
+"""Decoding against brute force over all paths, with weights of any size."""
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from taggers.crf import decoding, lattice
+from taggers.crf.decoding import Decoded, Decoder
+from taggers.crf.logspace import log_forward_backward
+from taggers.crf.weights import empty_table
+from taggers.tagger import Detail
+
+REALS = pytest.mark.parametrize("real", [np.float32, np.float64])
+CLOSE = {np.float32: 2e-5, np.float64: 1e-10}
+
+
+@dataclass(frozen=True)
+class Case:
+    """Documents of which every token has scores of its own."""
+
+    lengths: list[int]
+    scores: np.ndarray  # of tokens and labels
+    transition: np.ndarray
+
+    @property
+    def documents(self) -> np.ndarray:
+        return np.cumsum([0, *self.lengths], dtype=np.int64)
+
+
+#: Steps between scores: of 8 of them, 1.25 and 10.5 make about the largest transitions that
+#: are safe in single and in double, and the exponential of 125 is 0. Sums of scores are exact.
+STEPS = st.sampled_from([0.0, 0.125, 1.25, 10.5, 125.0])
+LONGEST = {1: 5, 2: 6, 3: 5, 4: 4, 8: 2, 9: 2}
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> Case:
+    labels = draw(st.sampled_from(list(LONGEST)))
+    lengths = draw(st.lists(st.integers(0, LONGEST[labels]), max_size=6))
+    numbers = st.integers(-8, 8)
+    scores = draw(hnp.arrays(np.int64, (sum(lengths), labels), elements=numbers))
+    transition = draw(hnp.arrays(np.int64, (labels, labels), elements=numbers))
+    return Case(lengths, scores * draw(STEPS), transition * draw(STEPS))
+
+
+def decoder_of(case: Case, real: type) -> Decoder:
+    """Make a decoder for which every token is a word, with a window of 0."""
+    tokens, labels = case.scores.shape
+    table = empty_table(tokens + 2, 1, labels, real)
+    table[2:, 0, :labels] = case.scores
+    return Decoder(table, case.transition, begin=0, end=1)
+
+
+def decoded(case: Case, real: type, detail: Detail = "document") -> Decoded:
+    words = np.arange(2, len(case.scores) + 2, dtype=np.int32)
+    return decoder_of(case, real).decode(words, case.documents, detail=detail)
+
+
+@dataclass(frozen=True)
+class Brute:
+    """All paths of a document: the best one, its probability, and the marginals."""
+
+    best: list[int]
+    log_probability: float
+    marginals: np.ndarray
+
+    @classmethod
+    def of(cls, scores: np.ndarray, transition: np.ndarray) -> "Brute":
+        number, labels = scores.shape
+        paths = np.array(list(itertools.product(range(labels), repeat=number)))
+        values = scores[np.arange(number), paths].sum(axis=1)
+        values += transition[paths[:, :-1], paths[:, 1:]].sum(axis=1)
+        log_z = np.logaddexp.reduce(values)
+        probabilities = np.exp(values - log_z)
+        marginals = np.zeros((number, labels))
+        for place in range(number):
+            marginals[place] = np.bincount(paths[:, place], probabilities, labels)
+        # Of equally good paths, the one with the lowest label at its end, then before that.
+        best = min(paths[values == values.max()].tolist(), key=lambda path: path[::-1])
+        return cls(best, float(values.max() - log_z), marginals)
+
+
+def brute_of(case: Case) -> list[Brute | None]:
+    return [
+        Brute.of(case.scores[start:stop], case.transition) if stop > start else None
+        for start, stop in itertools.pairwise(case.documents)
+    ]
+
+
+@REALS
+@given(case=cases())
+@example(case=Case([], np.zeros((0, 3)), np.zeros((3, 3))))
+@example(case=Case([0, 0], np.zeros((0, 3)), np.zeros((3, 3))))
+@example(case=Case([2, 0, 1], np.zeros((3, 1)), np.full((1, 1), -1e3)))
+@example(case=Case([4], np.full((4, 2), -1e3), np.array([[1e3, -1e3], [-1e3, 1e3]])))
+@example(case=Case([3, 3], np.array([[1e3, -1e3]] * 6), np.array([[-1e3, 1e3], [0, 0]])))
+def test_paths_probabilities_and_marginals_are_those_of_brute_force(case: Case, real: type) -> None:
+    found = decoded(case, real, "labels")
+    close = CLOSE[real]
+    assert np.isfinite(found.log_probability).all()
+    for row, brute in enumerate(brute_of(case)):
+        tokens = slice(case.documents[row], case.documents[row + 1])
+        if brute is None:
+            assert found.log_probability[row] == 0
+            continue
+        assert found.labels[tokens].tolist() == brute.best
+        assert found.log_probability[row] == pytest.approx(brute.log_probability, abs=close)
+        assert found.log_probability[row] <= 0
+        assert found.marginals is not None
+        assert found.marginals[tokens] == pytest.approx(brute.marginals, abs=close)
+
+
+@REALS
+@given(case=cases())
+def test_all_marginals_of_a_token_sum_to_1(case: Case, real: type) -> None:
+    marginals = decoded(case, real, "labels").marginals
+    assert marginals is not None
+    assert marginals.shape == case.scores.shape
+    assert marginals.sum(axis=1) == pytest.approx(np.ones(len(marginals)), abs=CLOSE[real])
+    assert ((marginals >= 0) & (marginals <= 1 + CLOSE[real])).all()
+
+
+@REALS
+@given(case=cases())
+def test_what_is_asked_for_beside_the_paths_changes_nothing_else(case: Case, real: type) -> None:
+    plain, token, labels = (decoded(case, real, each) for each in ("document", "token", "labels"))
+    assert (plain.chosen, plain.marginals, token.marginals, labels.chosen) == (None,) * 4
+    for each in (token, labels):
+        assert each.labels.tolist() == plain.labels.tolist()
+        assert each.log_probability.tolist() == plain.log_probability.tolist()
+    assert token.chosen is not None
+    assert labels.marginals is not None
+    of_path = labels.marginals[np.arange(len(plain.labels)), plain.labels]
+    assert token.chosen.tolist() == of_path.tolist()
+
+
+@REALS
+@given(case=cases(), seed=st.integers(0, 2**32 - 1))
+def test_the_order_of_documents_makes_no_difference(case: Case, real: type, seed: int) -> None:
+    order = np.random.default_rng(seed).permutation(len(case.lengths))
+    tokens = np.split(np.arange(len(case.scores)), case.documents[1:-1])
+    moved = np.concatenate([*(tokens[row] for row in order), np.zeros(0, np.int64)]).astype(int)
+    other = Case([case.lengths[row] for row in order], case.scores[moved], case.transition)
+    before, after = (decoded(each, real, "labels") for each in (case, other))
+    assert after.labels.tolist() == before.labels[moved].tolist()
+    close = CLOSE[real]
+    assert after.log_probability == pytest.approx(before.log_probability[order], abs=close)
+    assert before.marginals is not None
+    assert after.marginals == pytest.approx(before.marginals[moved], abs=close)
+
+
+@REALS
+@pytest.mark.parametrize("packed", [1, 5, 40])
+@pytest.mark.parametrize("step", [1.0, 100.0])
+def test_how_many_tokens_are_packed_makes_no_difference(
+    monkeypatch: pytest.MonkeyPatch, real: type, packed: int, step: float
+) -> None:
+    rng = np.random.default_rng(0)
+    lengths = rng.integers(0, 12, 30).tolist()
+    scores, transition = rng.normal(size=(sum(lengths), 5)), rng.normal(size=(5, 5))
+    case = Case(lengths, scores, step * transition)
+    expected = decoded(case, real, "labels")
+    monkeypatch.setattr(decoding, "_PACKED", packed)
+    found = decoded(case, real, "labels")
+    assert found.labels.tolist() == expected.labels.tolist()
+    assert found.log_probability == pytest.approx(expected.log_probability, abs=CLOSE[real])
+    assert expected.marginals is not None
+    assert found.marginals == pytest.approx(expected.marginals, abs=CLOSE[real])
+
+
+@REALS
+@pytest.mark.parametrize("labels", [1, 2, 7, 8, 9, 45])
+def test_ties_go_to_the_lowest_label(real: type, labels: int) -> None:
+    case = Case([3, 1, 0, 4], np.zeros((8, labels)), np.zeros((labels, labels)))
+    found = decoded(case, real, "token")
+    assert found.labels.tolist() == [0] * 8
+    lengths = np.array(case.lengths)
+    expected = -lengths * np.log(labels)
+    assert found.log_probability == pytest.approx(expected, abs=1e-5)
+    assert found.chosen == pytest.approx(np.full(8, 1 / labels))
+
+
+def brought_to(bound: float, transition: np.ndarray) -> np.ndarray:
+    """Scale transitions so that they are the largest that are safe."""
+    differences = np.ptp(transition, axis=0).max() + np.ptp(transition, axis=1).max()
+    return transition * (0.9999 * bound / differences)
+
+
+@REALS
+@pytest.mark.parametrize("seed", range(4))
+def test_nothing_is_lost_where_transitions_are_barely_safe(real: type, seed: int) -> None:
+    """Paths that begin as the least probable ones become the best ones by one transition."""
+    rng = np.random.default_rng(seed)
+    bound = lattice._SAFE[np.dtype(real)]
+    for _ in range(150):
+        labels, number = rng.integers(2, 4), rng.integers(2, 20)
+        own = rng.choice([0, 1, 2], labels)
+        origins = np.repeat(own[:, None], labels, axis=1)  # as good to every label
+        kind = rng.choice([origins, origins.T, rng.integers(0, 2, (labels, labels))])
+        transition = brought_to(bound, kind + np.eye(labels, k=1) * 1e-3)
+        step = rng.choice([1, bound / 2, bound, 2 * bound, 5 * bound])
+        case = Case([int(number)], rng.integers(-2, 3, (number, labels)) * step, transition)
+        assert lattice.safe(transition, np.dtype(real))
+        found = decoded(case, real, "labels")
+        alpha, beta = np.empty((2, *case.scores.shape))
+        log_z = log_forward_backward(case.scores, transition, alpha, beta)
+        assert found.marginals == pytest.approx(np.exp(alpha + beta - log_z), abs=1e-5)
+
+
+@REALS
+@pytest.mark.parametrize("labels", [1, 2])
+def test_rounding_makes_no_probability_greater_than_1(real: type, labels: int) -> None:
+    rng = np.random.default_rng(0)
+    lengths = rng.integers(1, 200, 50).tolist()
+    scores = rng.normal(size=(sum(lengths), labels))
+    scores[:, 0] += 60
+    case = Case(lengths, scores, rng.normal(size=(labels, labels)))
+    found = decoded(case, real)
+    assert (found.log_probability <= 0).all()
+    assert found.log_probability == pytest.approx(np.zeros(50), abs=2e-3)
+
+
+def windowed_scores(table: np.ndarray, words: list[int], begin: int, end: int) -> np.ndarray:
+    """Add up rows of the table of the words around each token."""
+    offsets = table.shape[1]
+    scores = np.zeros((len(words), table.shape[2]))
+    for place in range(len(words)):
+        for offset in range(offsets):
+            other = place + offset - offsets // 2
+            row = begin if other < 0 else end if other >= len(words) else words[other]
+            scores[place] += table[row, offset]
+    return scores
+
+
+@REALS
+@given(
+    documents=st.lists(st.lists(st.integers(0, 5), max_size=4), max_size=4),
+    window=st.integers(0, 5),
+    borders=st.permutations(range(6)),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_words_score_the_tokens_around_them(
+    documents: list[list[int]], window: int, borders: list[int], seed: int, real: type
+) -> None:
+    """Also where the window is wider than the documents."""
+    rng = np.random.default_rng(seed)
+    begin, end = borders[:2]
+    table = empty_table(6, 2 * window + 1, 3, real)
+    table[:, :, :3] = rng.integers(-8, 8, table[:, :, :3].shape) / 8
+    transition = rng.integers(-8, 8, (3, 3)) / 8
+    words = np.array([word for document in documents for word in document], np.int32)
+    bounds = np.cumsum([0, *map(len, documents)], dtype=np.int64)
+    found = Decoder(table, transition, begin=begin, end=end).decode(words, bounds)
+    for row, document in enumerate(documents):
+        if document:
+            scores = windowed_scores(table[:, :, :3].astype(np.float64), document, begin, end)
+            brute = Brute.of(scores, transition)
+            assert found.labels[bounds[row] : bounds[row + 1]].tolist() == brute.best
+            probability = pytest.approx(brute.log_probability, abs=CLOSE[real])
+            assert found.log_probability[row] == probability
+
+
+@REALS
+@pytest.mark.parametrize("step", [1.0, 0.0, 60.0, 1e3])
+def test_a_very_long_document_is_that_of_a_straightforward_computation(
+    real: type, step: float
+) -> None:
+    rng = np.random.default_rng(0)
+    number, labels = 100_000, 3
+    scores = rng.integers(-16, 16, (number, labels)) / 8
+    transition = step * rng.integers(-8, 8, (labels, labels)) / 8
+    transition[0, 2] = -step
+    case = Case([3, number, 0], np.concatenate([scores[:3], scores]), transition)
+    assert lattice.safe(transition, np.dtype(real)) == (
+        step < 60 or (step, real) == (60, np.float64)
+    )
+    found = decoded(case, real, "token")
+    alpha, delta = scores[0], scores[0]
+    origins = []
+    for own in scores[1:]:
+        both = alpha[:, None] + transition
+        most = both.max(axis=0)
+        alpha = most + np.log(np.exp(both - most).sum(axis=0)) + own
+        paths = delta[:, None] + transition
+        origins.append(paths.argmax(axis=0))
+        delta = paths.max(axis=0) + own
+    path = [int(delta.argmax())]
+    for origin in reversed(origins):
+        path.append(int(origin[path[-1]]))
+    assert found.labels[3:].tolist() == path[::-1]
+    log_probability = delta.max() - np.logaddexp.reduce(alpha)
+    relative = 1e-5 if real == np.float32 else 1e-10
+    assert found.log_probability[1] == pytest.approx(log_probability, rel=relative)
+    assert found.chosen is not None
+    assert np.isfinite(found.chosen).all()
+    assert ((found.chosen > 0) & (found.chosen <= 1 + 1e-5)).all()
+
+
+def test_progress_is_told_of_documents(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decoding, "_PACKED", 10)
+    case = Case([4, 0, 4, 2, 4, 0, 1], np.zeros((15, 2)), np.zeros((2, 2)))
+    steps: list[tuple[int, int]] = []
+    words = np.arange(2, 17, dtype=np.int32)
+    decoder_of(case, np.float32).decode(
+        words, case.documents, progress=lambda *step: steps.append(step)
+    )
+    assert steps == sorted(steps)
+    assert len(steps) > 1
+    assert steps[-1] == (7, 7)

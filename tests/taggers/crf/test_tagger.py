@@ -1,0 +1,981 @@
+"""The CRF against brute force over all paths, and what becomes of its training and its files.
+
+What both engines do is tested with both.
+"""
+
+import itertools
+import json
+import math
+import os
+import signal
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+
+from corpus.batch import Batch, concatenate, make_batch
+from corpus.document import Document, Span
+from corpus.errors import InputError
+from taggers import CRFOptions, CRFTagger, TrainingError, load_tagger, wordtype
+from taggers.crf.weights import Weights
+
+Engine = Literal["wordtype", "crfsuite"]
+TokenScores = Callable[[Weights, Sequence[str], Sequence[str]], np.ndarray]
+
+ENGINES: tuple[Engine, ...] = ("wordtype", "crfsuite")
+SMALL = CRFOptions(features=("form",), window=1)
+TOY = [
+    ("El Sr {Joan Puig} viu a [Clot] .", 20),
+    ("La {Rosa} va a [Sant Pau] avui", 20),
+    ("dolor de cap i febre", 20),
+]
+
+
+def marked(name: str, text: str) -> Document:
+    """Make a document of a text in which braces mark a PERSON and brackets a LOCATION."""
+    plain, spans, start = "", [], 0
+    for character in text:
+        if character in "{[":
+            start = len(plain)
+        elif character in "}]":
+            spans.append(Span(start, len(plain), "PERSON" if character == "}" else "LOCATION"))
+        else:
+            plain += character
+    return Document(name, plain, tuple(spans))
+
+
+def notes(*texts: str, labelled: bool = True) -> Batch:
+    documents = [marked(str(number), text) for number, text in enumerate(texts)]
+    return make_batch(documents, labelled=labelled, classes=["PERSON", "LOCATION"])
+
+
+def fitted(train: Batch, options: CRFOptions = SMALL) -> CRFTagger:
+    return CRFTagger(options).fit(train, rng=np.random.default_rng(0))
+
+
+@pytest.fixture(scope="module")
+def toy() -> Batch:
+    return notes(*(text for text, _ in TOY))
+
+
+@pytest.fixture(scope="module", params=ENGINES)
+def engine(request: pytest.FixtureRequest) -> Engine:
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def small(engine: Engine) -> CRFOptions:
+    return replace(SMALL, engine=engine)
+
+
+@pytest.fixture(scope="module")
+def tagger(toy: Batch, small: CRFOptions) -> CRFTagger:
+    return fitted(toy, small)
+
+
+def random_notes(rng: np.random.Generator, number: int, longest: int) -> Batch:
+    """Make documents of few words, whose tags depend on chance alone; some have no tokens."""
+    texts = []
+    for _ in range(number):
+        words = rng.choice(list("abcdefg"), rng.integers(0, longest + 1))
+        marks = rng.choice(["{}", "[]", ""], len(words), p=[0.3, 0.2, 0.5])
+        texts.append(
+            " ".join(f"{mark[:1]}{word}{mark[1:]}" for mark, word in zip(marks, words, strict=True))
+        )
+    return notes(*texts)
+
+
+class BruteForce:
+    """All paths of a document, scored with the weights of a model one by one."""
+
+    def __init__(self, tagger: CRFTagger, token_scores: TokenScores) -> None:
+        engine = tagger.wordtype()
+        self.weights, self.features = engine.weights, engine.features
+        self.labels = engine.labels
+        self._token_scores = token_scores
+
+    def paths(self, words: list[str]) -> tuple[np.ndarray, np.ndarray]:
+        """Give paths as numbers of labels, and their scores."""
+        state = self._token_scores(self.weights, self.features, words)
+        paths = np.array(list(itertools.product(range(len(self.labels)), repeat=len(words))))
+        scores = state[np.arange(len(words)), paths].sum(axis=1)
+        scores += self.weights.transition[paths[:, :-1], paths[:, 1:]].sum(axis=1)
+        return paths, scores
+
+
+def repaired(path: Sequence[str]) -> list[str]:
+    """Begin every entity with B-, which is what the tagger promises of its tags."""
+    names: list[str] = []
+    for name in path:
+        begun = bool(names) and names[-1][2:] == name[2:]
+        names.append(f"B-{name[2:]}" if name.startswith("I-") and not begun else name)
+    return names
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("precision", ["single", "double"])
+def test_path_and_confidence_are_those_of_brute_force(
+    seed: int, precision: Literal["single", "double"], engine: Engine, token_scores: TokenScores
+) -> None:
+    rng = np.random.default_rng(seed)
+    c2 = float(rng.choice([0.01, 0.1, 1.0]))
+    options = CRFOptions(engine, features=("form",), window=1, c2=c2, precision=precision)
+    tagger = fitted(random_notes(rng, 12, 7), options)
+    brute = BruteForce(tagger, token_scores)
+    batch = random_notes(rng, 15, 5)
+    taggings = {
+        measure: tagger.tag(batch, measure=measure, detail="labels")
+        for measure in ("probability", "normalised", "lowest")
+    }
+    tagging = taggings["probability"]
+    close = 1e-5 if engine == "wordtype" and precision == "single" else 1e-10
+    number = [tagger.labels.index(name) for name in brute.labels]
+    for row, (start, stop) in enumerate(itertools.pairwise(batch.documents.tolist())):
+        confidence = {name: each.confidence[row] for name, each in taggings.items()}
+        if start == stop:
+            assert set(confidence.values()) == {1.0}
+            continue
+        paths, scores = brute.paths([batch.types[word] for word in batch.words[start:stop]])
+        probabilities = np.exp(scores - np.logaddexp.reduce(scores))
+        best = paths[scores > scores.max() - close].tolist()
+        found = [tagger.labels[tag] for tag in tagging.tags[start:stop]]
+        assert found in [repaired([brute.labels[label] for label in path]) for path in best]
+        probability = probabilities.max()
+        assert confidence["probability"] == pytest.approx(probability, abs=close)
+        normalised = probability ** (1 / (stop - start))
+        assert confidence["normalised"] == pytest.approx(normalised, abs=close)
+        marginals = np.zeros((stop - start, len(tagger.labels)))
+        for place in range(stop - start):
+            own = np.bincount(paths[:, place], probabilities, len(number))
+            marginals[place, number] = own
+        assert tagging.marginals is not None
+        assert tagging.marginals[start:stop] == pytest.approx(marginals, abs=close)
+        lowest = [marginals[np.arange(len(path)), np.array(number)[path]].min() for path in best]
+        assert any(confidence["lowest"] == pytest.approx(each, abs=close) for each in lowest)
+        for each in taggings.values():
+            assert np.array_equal(each.tags, tagging.tags)
+
+
+@pytest.mark.parametrize("measure", ["probability", "normalised", "lowest"])
+def test_detail_is_given_where_it_is_asked_for(tagger: CRFTagger, measure: str) -> None:
+    batch = notes("Joan Puig de Clot", "", "mai vist , Rosa")
+    plain, token, labels = (
+        tagger.tag(batch, measure=measure, detail=detail)
+        for detail in ("document", "token", "labels")
+    )
+    assert (plain.tokens, plain.marginals, token.marginals) == (None, None, None)
+    for each in (token, labels):
+        assert each.tags.tolist() == plain.tags.tolist()
+        assert each.confidence == pytest.approx(plain.confidence, rel=1e-12)
+    assert labels.tokens is not None
+    assert labels.marginals is not None
+    assert labels.marginals.shape == (len(batch.words), len(tagger.labels))
+    assert labels.marginals.sum(axis=1) == pytest.approx(np.ones(len(batch.words)), abs=1e-6)
+    assert token.tokens == pytest.approx(labels.tokens, rel=1e-12)
+    chosen = labels.marginals[np.arange(len(labels.tags)), labels.tags]
+    assert labels.tokens.tolist() == chosen.tolist()  # no path began with I- here
+    if measure == "lowest":
+        lowest = [min(each) for each in (labels.tokens[:4], [1.0], labels.tokens[4:])]
+        assert labels.confidence.tolist() == lowest
+
+
+def test_it_learns_a_toy_corpus(toy: Batch, tagger: CRFTagger) -> None:
+    found = tagger.tag(toy)
+    assert tagger.labels == toy.labels == found.labels
+    assert found.tags.tolist() == toy.tags.tolist()
+    assert found.tags.dtype == np.int16
+    assert toy.tags.any()
+
+
+def test_an_entity_that_a_path_only_goes_on_with_is_begun(engine: Engine) -> None:
+    options = CRFOptions(engine, features=("form",), window=0)
+    tagger = fitted(notes("{Joan Puig}", "res de res"), options)
+    decoder = tagger.wordtype()
+    (label,) = decoder.decode(notes("Puig")).labels
+    assert decoder.labels[label] == "I-PERSON"
+    found = tagger.tag(notes("Puig", "Joan Puig"))
+    assert [found.labels[tag] for tag in found.tags] == ["B-PERSON", "B-PERSON", "I-PERSON"]
+
+
+def test_its_own_tags_are_not_looked_at(toy: Batch, tagger: CRFTagger) -> None:
+    unlabelled = notes(*(text for text, _ in TOY), labelled=False)
+    assert (unlabelled.tags < 0).all()
+    assert tagger.tag(unlabelled).tags.tolist() == toy.tags.tolist()
+
+
+def test_labels_need_not_be_ascii(small: CRFOptions) -> None:
+    text = "viu a Móra la Nova"
+    document = Document("ñ", text, (Span(6, 18, "POBLACIÓ·昆"), Span(0, 3, "ÀREA")))
+    train = make_batch([document], labelled=True)
+    found = fitted(train, small).tag(train)
+    assert found.labels == ("O", "B-POBLACIÓ·昆", "I-POBLACIÓ·昆", "B-ÀREA", "I-ÀREA")
+    assert found.tags.tolist() == train.tags.tolist() == [3, 0, 1, 2, 2]
+
+
+def test_odd_words_are_words(engine: Engine) -> None:
+    train = notes("a\x00b {:} \\ {%s} \t {e\u0301} \u200b", "")
+    assert fitted(train, CRFOptions(engine)).tag(train).tags.tolist() == train.tags.tolist()
+
+
+def test_labels_that_training_did_not_see_are_never_given(small: CRFOptions) -> None:
+    train = notes("la {Rosa} ve", "res")
+    assert "B-LOCATION" in train.labels
+    tagger = fitted(train, small)
+    found = tagger.tag(notes("la {Rosa} ve a [Clot]", "Clot"), detail="labels")
+    assert found.labels == tagger.labels == train.labels
+    assert found.marginals is not None
+    seen = np.isin(np.arange(len(train.labels)), train.tags)
+    assert not found.marginals[:, ~seen].any()
+    assert found.marginals[:, seen].all()
+    assert seen[found.tags].all()
+
+
+def test_documents_without_tokens_are_sure_and_have_no_tags(tagger: CRFTagger) -> None:
+    found = tagger.tag(notes("", "La {Rosa}", " \n", ""), measure="lowest")
+    assert len(found.tags) == 2
+    assert found.confidence[[0, 2, 3]].tolist() == [1, 1, 1]
+    assert 0 < found.confidence[1] < 1
+    nothing = tagger.tag(notes("", ""))
+    assert nothing.tags.tolist() == []
+    assert nothing.confidence.tolist() == [1, 1]
+    assert len(tagger.tag(notes()).confidence) == 0
+
+
+@pytest.mark.parametrize("measure", ["probability", "normalised", "lowest"])
+def test_a_document_of_one_token_is_measured_alike_by_all(tagger: CRFTagger, measure: str) -> None:
+    batch = notes("Rosa", "Clot", "mai", "de")
+    found = tagger.tag(batch, measure=measure)
+    assert found.confidence == pytest.approx(tagger.tag(batch).confidence)
+    assert (found.confidence < 1).all()
+
+
+def test_a_document_is_tagged_alike_alone_and_in_company(toy: Batch, tagger: CRFTagger) -> None:
+    many = concatenate([toy, notes("", "Joan Clot , Rosa", "Sant"), toy])
+    together = tagger.tag(many)
+    alone = [tagger.tag(many.slice(row, row + 1)) for row in range(len(many))]
+    assert together.tags.tolist() == np.concatenate([each.tags for each in alone]).tolist()
+    confidence = np.array([each.confidence[0] for each in alone])
+    assert together.confidence == pytest.approx(confidence, rel=1e-6)
+
+
+def test_confidence_of_a_very_long_document_stays_a_number(tagger: CRFTagger) -> None:
+    text = "Puig de la Clot i Rosa " * 2000
+    for measure in ("probability", "normalised", "lowest"):
+        (confidence,) = tagger.tag(notes(text), measure=measure).confidence
+        assert 0 <= confidence <= 1
+
+
+def test_an_unknown_measure_is_an_error_that_lists_the_known_ones(
+    toy: Batch, tagger: CRFTagger
+) -> None:
+    with pytest.raises(InputError, match='"luck"; there are probability, normalised, lowest'):
+        tagger.tag(toy, measure="luck")
+
+
+def test_an_untrained_tagger_does_not_tag(toy: Batch) -> None:
+    with pytest.raises(ValueError, match="not been trained"):
+        CRFTagger().tag(toy)
+
+
+# Training
+
+
+def contents(tagger: CRFTagger, folder: Path) -> dict[str, bytes]:
+    tagger.save(folder)
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_two_fits_are_equal_to_the_byte(toy: Batch, engine: Engine, tmp_path: Path) -> None:
+    first = fitted(toy, CRFOptions(engine))
+    first.tag(toy)
+    second = fitted(toy, CRFOptions(engine))
+    assert contents(first, tmp_path / "1") == contents(second, tmp_path / "2")
+    first.fit(toy, rng=np.random.default_rng(5))  # again, and whatever the generator
+    assert contents(first, tmp_path / "3") == contents(second, tmp_path / "2")
+
+
+def test_a_batch_that_came_as_bytes_is_the_same(
+    toy: Batch, small: CRFOptions, tmp_path: Path
+) -> None:
+    """Its arrays cannot be written to."""
+    sent = Batch.from_bytes(toy.to_bytes())
+    first, second = fitted(toy, small), fitted(sent, small)
+    assert contents(first, tmp_path / "1") == contents(second, tmp_path / "2")
+    assert first.tag(toy).confidence.tolist() == first.tag(sent).confidence.tolist()
+
+
+def test_options_change_the_model(toy: Batch, small: CRFOptions, tmp_path: Path) -> None:
+    def arrays(options: CRFOptions, name: str) -> dict[str, bytes]:
+        files = contents(fitted(toy, options), tmp_path / name)
+        return {name: files[name] for name in files if name != "model.json"}
+
+    model = arrays(small, "plain")
+    for number, changes in enumerate(
+        [
+            {"features": ("lower",)},
+            {"window": 2},
+            {"c2": 0.5},
+            {"c1": 0.5},
+            {"min_frequency": 2},
+            {"max_iterations": 2},
+        ]
+    ):
+        assert arrays(replace(small, **changes), str(number)) != model
+
+
+def test_documents_without_tokens_teach_nothing(
+    toy: Batch, small: CRFOptions, tmp_path: Path
+) -> None:
+    padded = concatenate([notes(""), toy, notes(" ", "")])
+    plain = contents(fitted(toy, small), tmp_path / "plain")
+    assert contents(fitted(padded, small), tmp_path / "padded") == plain
+
+
+def test_fitting_again_forgets(toy: Batch, small: CRFOptions, tmp_path: Path) -> None:
+    other = notes("avui {Joan} i {Rosa}", "demà no")
+    tagger = fitted(toy, small)
+    tagger.tag(toy)
+    tagger.fit(other, rng=np.random.default_rng(0))
+    assert tagger.tag(other).tags.tolist() == other.tags.tolist()
+    assert contents(tagger, tmp_path / "a") == contents(fitted(other, small), tmp_path / "b")
+
+
+# Unknown tags and weights of documents
+
+DOUBLE = replace(SMALL, precision="double")
+
+
+def test_the_reference_refuses_what_it_cannot_learn_from(toy: Batch) -> None:
+    options = replace(SMALL, engine="crfsuite")
+    tags = toy.tags.copy()
+    tags[3] = -1
+    with pytest.raises(ValueError, match="every tag"):
+        fitted(toy.with_tags(tags, toy.labels), options)
+    with pytest.raises(ValueError, match="every tag"):
+        fitted(notes("La Rosa", labelled=False), options)
+    with pytest.raises(ValueError, match="weights"):
+        fitted(toy.with_weights(np.array([1, 2, 1], np.float32)), options)
+
+
+def test_weights_that_are_all_1_change_nothing(
+    toy: Batch, small: CRFOptions, tmp_path: Path
+) -> None:
+    weighted = toy.with_weights(np.ones(len(toy), np.float32))
+    plain = contents(fitted(toy, small), tmp_path / "plain")
+    assert contents(fitted(weighted, small), tmp_path / "weighted") == plain
+
+
+def brute_loss(tagger: CRFTagger, train: Batch, token_scores: TokenScores) -> float:
+    """Sum over all sequences and over those that have the known tags."""
+    brute = BruteForce(tagger, token_scores)
+    weights = brute.weights
+    squares = float(weights.state @ weights.state + (weights.transition**2).sum())
+    loss = tagger.options.c2 * squares
+    number = np.array([tagger.labels.index(name) for name in brute.labels])
+    for row, (start, stop) in enumerate(itertools.pairwise(train.documents.tolist())):
+        if start < stop:
+            paths, scores = brute.paths([train.types[word] for word in train.words[start:stop]])
+            tags = train.tags[start:stop]
+            right = ((tags < 0) | (number[paths] == tags)).all(axis=1)
+            log = np.logaddexp.reduce(scores) - np.logaddexp.reduce(scores[right])
+            loss += log * (1.0 if train.weights is None else float(train.weights[row]))
+    return float(loss)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_loss_is_that_of_brute_force(
+    seed: int, engine: Engine, token_scores: TokenScores
+) -> None:
+    train = random_notes(np.random.default_rng(seed), 8, 6)
+    tagger = fitted(train, replace(DOUBLE, engine=engine))
+    assert tagger.training is not None
+    expected = brute_loss(tagger, train, token_scores)
+    assert tagger.training.loss == pytest.approx(expected, rel=1e-9, abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_with_unknown_tags_and_weights_too_the_loss_is_that_of_brute_force(
+    seed: int, token_scores: TokenScores
+) -> None:
+    rng = np.random.default_rng(seed)
+    train = random_notes(rng, 10, 6)
+    tags = np.where(rng.random(len(train.tags)) < 0.3, -1, train.tags).astype(np.int16)
+    weights = rng.choice(np.array([0, 0.5, 1, 3], np.float32), len(train))
+    train = train.with_tags(tags, train.labels).with_weights(weights)
+    tagger = fitted(train, DOUBLE)
+    assert tagger.training is not None
+    expected = brute_loss(tagger, train, token_scores)
+    assert tagger.training.loss == pytest.approx(expected, rel=1e-9)
+
+
+def test_from_unknown_tags_nothing_false_is_learned(toy: Batch) -> None:
+    """The words of a name are known in one document and not looked at in another."""
+    tags = toy.tags.copy()
+    tags[toy.documents[1] :] = -1
+    tagger = fitted(toy.with_tags(tags, toy.labels))
+    first = toy.slice(0, 1)
+    assert tagger.tag(first).tags.tolist() == first.tags.tolist()
+    many = concatenate([first, *[first.with_tags(np.full_like(first.tags, -1), toy.labels)] * 20])
+    found = fitted(many).tag(first)
+    assert found.tags.tolist() == first.tags.tolist()
+
+
+def test_without_one_known_tag_there_is_nothing_to_learn(toy: Batch) -> None:
+    with pytest.raises(TrainingError, match="not one token whose tag is known"):
+        fitted(notes("La Rosa", labelled=False))
+    with pytest.raises(TrainingError, match="not one token whose tag is known"):
+        fitted(toy.with_tags(np.full_like(toy.tags, -1), toy.labels))
+
+
+def assert_alike(left: CRFTagger, right: CRFTagger, batch: Batch, close: float = 1e-6) -> None:
+    """Compare the losses and what is tagged."""
+    assert left.training is not None
+    assert right.training is not None
+    assert left.training.loss == pytest.approx(right.training.loss, rel=close)
+    first, second = (each.tag(batch, detail="labels") for each in (left, right))
+    assert first.tags.tolist() == second.tags.tolist()
+    assert first.marginals == pytest.approx(second.marginals, abs=close)
+
+
+def test_a_document_that_counts_2_is_a_document_twice(toy: Batch) -> None:
+    weighted = toy.with_weights(np.array([1, 2, 3], np.float32))
+    repeated = toy.take(np.array([0, 1, 1, 2, 2, 2]))
+    options = replace(DOUBLE, max_iterations=1000)
+    assert_alike(fitted(weighted, options), fitted(repeated, options), toy, 1e-4)
+
+
+def test_a_document_that_counts_0_is_absent(toy: Batch) -> None:
+    """It only brings features: its words are in no other document here."""
+    more = concatenate([toy, notes("El Sr {Oriol Coll} ens [Fa] .")])
+    more = more.with_weights(np.array([1, 1, 1, 0], np.float32))
+    words = [word for word in more.types if word in toy.types]
+    assert "Oriol" not in words
+    assert_alike(fitted(more, DOUBLE), fitted(toy, DOUBLE), toy)
+
+
+def test_only_documents_that_count_0_teach_nothing(toy: Batch) -> None:
+    with pytest.raises(TrainingError):
+        fitted(toy.with_weights(np.zeros(3, np.float32)))
+
+
+# Beginning with another model
+
+
+def test_from_its_own_weights_nothing_is_left_to_do(toy: Batch) -> None:
+    options = replace(DOUBLE, max_iterations=500)
+    first = fitted(toy, options)
+    second = CRFTagger(options).fit(toy, start=first, rng=np.random.default_rng(0))
+    assert first.training is not None
+    assert second.training is not None
+    assert second.training.iterations < first.training.iterations / 2
+    assert second.training.loss <= first.training.loss
+    assert_alike(first, second, toy, 1e-3)
+
+
+@pytest.mark.parametrize("options", [DOUBLE, replace(DOUBLE, window=2, features=("form", "lower"))])
+@pytest.mark.parametrize("started", [SMALL, CRFOptions("crfsuite", window=1), CRFOptions(window=0)])
+def test_wherever_it_begins_it_ends_alike(
+    toy: Batch, options: CRFOptions, started: CRFOptions
+) -> None:
+    """With other features, another window, other labels in another order."""
+    options = replace(options, max_iterations=2000, c2=1.0)
+    other = make_batch(
+        [marked("a", "a [Clot] i {Rosa}"), Document("b", "l' HCP", ())], labelled=True
+    )
+    start = fitted(other, started)
+    warm = CRFTagger(options).fit(toy, start=start, rng=np.random.default_rng(0))
+    assert_alike(fitted(toy, options), warm, toy, 2e-3)
+
+
+@pytest.mark.parametrize("window", [0, 1, 2])
+def test_it_begins_with_the_weights_that_the_other_model_has(
+    toy: Batch,
+    window: int,
+    monkeypatch: pytest.MonkeyPatch,
+    named_weights: Callable[[Weights], dict[tuple[int, int, int], float]],
+) -> None:
+    """By value, offset and label; the other model has a class more, which comes first."""
+    other = make_batch(
+        [*toy.to_documents(), Document("b", "92 anys", (Span(0, 2, "AGE"),))], labelled=True
+    )
+    start = fitted(other, DOUBLE)
+    old = start.wordtype()
+    assert old.labels[:2] == ("O", "B-AGE")
+    begun: list[np.ndarray] = []
+    minimise = wordtype.minimise
+
+    def noted(evaluate: Any, begin: np.ndarray, **options: Any) -> Any:
+        begun.append(begin.copy())
+        return minimise(evaluate, begin, **{**options, "most": 1})
+
+    monkeypatch.setattr(wordtype, "minimise", noted)
+    tagger = CRFTagger(replace(DOUBLE, window=window))
+    cold = fitted(toy, tagger.options).wordtype()
+    new = tagger.fit(toy, start=start, rng=np.random.default_rng(0)).wordtype()
+    assert new.labels == cold.labels == tuple(name for name in old.labels if "AGE" not in name)
+    assert not begun[0].any()
+    labels, size = len(new.labels), len(begun[1]) - len(new.labels) ** 2
+    assert begun[1][size:].reshape(labels, labels).tolist() == [
+        [old.weights.transition[old.labels.index(a), old.labels.index(b)] for b in new.labels]
+        for a in new.labels
+    ]
+    expected = [
+        weight
+        for (_, offset, label), weight in named_weights(old.weights).items()
+        if abs(offset - 1) <= window and "AGE" not in old.labels[label]
+    ]
+    found = begun[1][:size]
+    kept = sorted(set(found[found != 0].tolist()))
+    assert set(kept) <= set(expected)
+    assert len(kept) > 0.8 * len(set(expected))  # but for the words of the other document
+
+
+def test_a_tagger_can_begin_with_itself(toy: Batch, tmp_path: Path) -> None:
+    first, second = fitted(toy), fitted(toy)
+    second.fit(toy, start=second, rng=np.random.default_rng(0))
+    third = CRFTagger(SMALL).fit(toy, start=first, rng=np.random.default_rng(0))
+    assert contents(second, tmp_path / "2") == contents(third, tmp_path / "3")
+
+
+def test_beginning_with_a_saved_model_is_beginning_with_the_model(
+    toy: Batch, tmp_path: Path
+) -> None:
+    first = fitted(toy, replace(SMALL, max_iterations=3))
+    first.save(tmp_path / "first")
+    loaded = CRFTagger.load(tmp_path / "first")
+    models = [
+        contents(
+            CRFTagger(SMALL).fit(toy, start=start, rng=np.random.default_rng(0)), tmp_path / name
+        )
+        for name, start in (("a", first), ("b", loaded))
+    ]
+    assert models[0] == models[1]
+
+
+def test_an_untrained_tagger_is_nothing_to_begin_with(toy: Batch) -> None:
+    with pytest.raises(ValueError, match="not been trained"):
+        CRFTagger(SMALL).fit(toy, start=CRFTagger(SMALL), rng=np.random.default_rng(0))
+
+
+# How training ends
+
+
+@pytest.mark.parametrize("texts", [(), ("",), ("", " \n")])
+def test_nothing_to_train_on_is_an_error(texts: tuple[str, ...], small: CRFOptions) -> None:
+    with pytest.raises(TrainingError, match="not one token"):
+        fitted(notes(*texts), small)
+
+
+def test_features_must_be_named_and_known() -> None:
+    with pytest.raises(InputError, match="features is empty"):
+        CRFOptions(features=())
+    with pytest.raises(InputError, match='no feature "colour"'):
+        CRFOptions(features=("form", "colour"))
+
+
+@pytest.mark.parametrize("name", ["c1", "c2"])
+@pytest.mark.parametrize("weight", [-0.1, math.nan, math.inf, -math.inf])
+def test_weights_of_the_norms_are_finite_and_not_negative(name: str, weight: float) -> None:
+    with pytest.raises(InputError, match=f"{name} = {weight}: expected a finite number of 0 or"):
+        CRFOptions(**{name: weight})
+    CRFOptions(**{name: 0.0})
+
+
+def test_convergence_is_reported(toy: Batch, engine: Engine) -> None:
+    steps: list[tuple[int, int]] = []
+    options = CRFOptions(engine, features=("form",), window=1, max_iterations=150)
+    tagger = CRFTagger(options)
+    assert tagger.training is None
+    tagger.fit(toy, rng=np.random.default_rng(0), progress=lambda *step: steps.append(step))
+    assert tagger.training is not None
+    assert tagger.training.converged
+    assert tagger.training.outcome in CONVERGED[engine]
+    assert 1 < tagger.training.iterations < 150
+    assert math.isfinite(tagger.training.loss)
+    assert steps == [(number + 1, 150) for number in range(tagger.training.iterations)]
+
+
+OWN = ("the gradient vanished", "the objective no longer falls")
+CONVERGED = {"wordtype": OWN, "crfsuite": ("L-BFGS resulted in convergence",)}
+STOPPED = {"wordtype": OWN, "crfsuite": ("L-BFGS terminated with the stopping criteria",)}
+
+
+def test_the_stopping_criterion_is_convergence_too(toy: Batch, engine: Engine) -> None:
+    options = CRFOptions(engine, features=("form",), c1=0.5, c2=0.0, max_iterations=500)
+    training = fitted(toy, options).training
+    assert training is not None
+    assert training.outcome in STOPPED[engine]
+    assert training.converged
+
+
+def test_with_an_l1_norm_both_engines_end_alike(toy: Batch) -> None:
+    options = CRFOptions(c1=0.3, c2=0.01, max_iterations=500, precision="double")
+    left, right = (fitted(toy, replace(options, engine=engine)) for engine in ENGINES)
+    assert_alike(left, right, toy, 1e-2)
+    sizes = [len(each.wordtype().weights.state) for each in (left, right)]
+    assert sizes[0] < len(fitted(toy, replace(options, c1=0.0)).wordtype().weights.state) / 2
+    assert sizes[0] == pytest.approx(sizes[1], rel=0.1)
+
+
+def test_a_lower_loss_comes_with_more_steps(toy: Batch, engine: Engine) -> None:
+    losses = []
+    for most in (1, 3, 6):
+        training = fitted(toy, CRFOptions(engine, max_iterations=most)).training
+        assert training is not None
+        assert not training.converged
+        assert "maximum number of iterations" in training.outcome
+        assert training.iterations == most
+        losses.append(training.loss)
+    assert losses == sorted(losses, reverse=True)
+    assert losses[0] > losses[2]
+
+
+def test_an_error_of_lbfgs_after_some_steps_is_reported() -> None:
+    """Enormous regularization of contradictory tags: L-BFGS ends in rounding errors at times."""
+    options = CRFOptions("crfsuite", features=("form",), window=1, c2=1e16)
+    outcomes = []
+    for seed in range(30):
+        train = random_notes(np.random.default_rng(seed), 6, 6)
+        training = fitted(train, options).training
+        assert training is not None
+        assert math.isfinite(training.loss)
+        assert training.converged != ("error code" in training.outcome)
+        assert training.iterations >= 1
+        outcomes.append(training.converged)
+    assert False in outcomes
+    assert True in outcomes
+
+
+def test_enormous_regularization_ends_in_numbers() -> None:
+    for seed in range(10):
+        train = random_notes(np.random.default_rng(seed), 6, 6)
+        tagger = fitted(train, replace(SMALL, c2=1e16))
+        assert tagger.training is not None
+        assert math.isfinite(tagger.training.loss)
+        assert np.isfinite(tagger.tag(train).confidence).all()
+
+
+ERRORS = {"wordtype": "not trained", "crfsuite": r"not trained: L-BFGS .*error code \(-\d+\)"}
+
+
+@pytest.mark.filterwarnings("error")
+def test_an_error_of_lbfgs_before_its_first_step_is_an_error(toy: Batch, engine: Engine) -> None:
+    with pytest.raises(TrainingError, match=ERRORS[engine]):
+        fitted(toy, CRFOptions(engine, c2=1e308))
+
+
+@pytest.mark.parametrize(
+    ("texts", "c1"),
+    [
+        (("dolor de cap", "febre"), 0.0),
+        (("{Rosa}", "{Mercedes}"), 0.0),
+        (tuple(text for text, _ in TOY), 1e6),
+    ],
+    ids=["no entities", "nothing else", "regularization"],
+)
+def test_where_nothing_can_be_told_apart_the_error_says_so(
+    texts: tuple[str, ...], c1: float, engine: Engine
+) -> None:
+    with pytest.raises(TrainingError, match=r"all have the same tag, or .*c1"):
+        fitted(notes(*texts), CRFOptions(engine, c1=c1))
+
+
+def test_a_failed_fit_leaves_the_tagger_as_it_was(
+    toy: Batch, small: CRFOptions, tmp_path: Path
+) -> None:
+    tagger = fitted(toy, small)
+    before = contents(tagger, tmp_path / "before")
+    unlike = make_batch([Document("a", "dolor de cap", ())], labelled=True)
+    with pytest.raises(TrainingError):
+        tagger.fit(unlike, rng=np.random.default_rng(0))
+    assert contents(tagger, tmp_path / "after") == before
+    assert tagger.tag(toy).tags.tolist() == toy.tags.tolist()
+
+
+def interrupt(step: int, most: int) -> None:
+    if step == 2:
+        raise KeyboardInterrupt
+
+
+def send_sigint(step: int, most: int) -> None:
+    if step == 2:
+        os.kill(os.getpid(), signal.SIGINT)
+
+
+@pytest.mark.parametrize("progress", [interrupt, send_sigint])
+def test_an_interrupt_comes_out_of_training(
+    toy: Batch, small: CRFOptions, progress: Callable[[int, int], None]
+) -> None:
+    tagger = CRFTagger(small)
+    with pytest.raises(KeyboardInterrupt):
+        tagger.fit(toy, rng=np.random.default_rng(0), progress=progress)
+    assert tagger.training is None
+    with pytest.raises(ValueError, match="not been trained"):
+        tagger.tag(toy)
+    tagger.fit(toy, rng=np.random.default_rng(0))  # and it can be trained after all
+    assert tagger.tag(toy).tags.tolist() == toy.tags.tolist()
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Make an empty folder that is the working and the temporary folder of the test."""
+    for name in ("TMPDIR", "TMP", "TEMP"):
+        monkeypatch.setenv(name, str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="only Linux has files in memory")
+def test_training_writes_no_file(toy: Batch, small: CRFOptions, temporary: Path) -> None:
+    fitted(toy, small)  # what is opened once is open
+    seen: list[list[Path]] = []
+    files = len(list(Path("/proc/self/fd").iterdir()))
+
+    def look(step: int, most: int) -> None:
+        seen.append(list(temporary.rglob("*")))
+
+    CRFTagger(small).fit(toy, rng=np.random.default_rng(0), progress=look)
+    with pytest.raises(KeyboardInterrupt):
+        CRFTagger(small).fit(toy, rng=np.random.default_rng(0), progress=interrupt)
+    assert len(seen) > 2
+    assert not any(seen)
+    assert list(temporary.iterdir()) == []
+    assert len(list(Path("/proc/self/fd").iterdir())) == files
+
+
+def test_without_files_in_memory_none_is_left(
+    toy: Batch, temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = replace(SMALL, engine="crfsuite")
+    expected = fitted(toy, options).tag(toy).confidence.tolist()
+    monkeypatch.delattr(os, "memfd_create", raising=False)
+    assert fitted(toy, options).tag(toy).confidence.tolist() == expected
+    with pytest.raises(KeyboardInterrupt):
+        CRFTagger(options).fit(toy, rng=np.random.default_rng(0), progress=interrupt)
+    assert list(temporary.iterdir()) == []
+
+
+def test_progress_of_tagging_is_told(tagger: CRFTagger) -> None:
+    batch = notes(*["La Rosa"] * 6000, "")
+    steps: list[tuple[int, int]] = []
+    tagger.tag(batch, progress=lambda *step: steps.append(step))
+    assert steps == sorted(steps)
+    assert len(steps) > 1
+    assert steps[-1] == (6001, 6001)
+    assert {most for _, most in steps} == {6001}
+
+
+# Files
+
+
+def test_saved_and_loaded_it_tags_alike(toy: Batch, tagger: CRFTagger, tmp_path: Path) -> None:
+    batch = concatenate([toy, notes("Joan de Clot", "", "mai vist")])
+    folder = tmp_path / "a" / "model"
+    tagger.save(folder)
+    assert {path.name for path in folder.iterdir()} == {*FILES[tagger.options.engine], "model.json"}
+    for loaded in (CRFTagger.load(folder), load_tagger(folder)):
+        assert isinstance(loaded, CRFTagger)
+        assert loaded.labels == tagger.labels
+        assert loaded.options == tagger.options
+        assert loaded.training == tagger.training
+        for measure in ("probability", "lowest"):
+            expected, found = (each.tag(batch, measure=measure) for each in (tagger, loaded))
+            assert found.tags.tolist() == expected.tags.tolist()
+            assert found.confidence.tolist() == expected.confidence.tolist()
+        assert contents(loaded, tmp_path / "again") == contents(tagger, folder)
+
+
+FILES = {
+    "wordtype": [
+        *("begins.npy", "hashes.npy", "name_ends.npy", "names.npy"),
+        *("seen.npy", "state.npy", "state_labels.npy", "transition.npy"),
+    ],
+    "crfsuite": ["crf.crfsuite"],
+}
+
+
+def test_a_model_of_no_state_weights_is_saved_and_loaded(tmp_path: Path) -> None:
+    train = notes(*["{a} [a] {a} [a]"] * 3)
+    tagger = fitted(train, CRFOptions(features=("form",), window=0, c1=0.2))
+    assert len(tagger.wordtype().weights.state) == 0
+    assert tagger.wordtype().weights.transition.any()
+    tagger.save(tmp_path)
+    expected = tagger.tag(train)
+    found = CRFTagger.load(tmp_path).tag(train)
+    assert found.tags.tolist() == expected.tags.tolist()
+    assert found.confidence.tolist() == expected.confidence.tolist()
+
+
+def test_a_loaded_model_is_not_changed_by_what_is_saved_over_it(
+    toy: Batch, small: CRFOptions, tagger: CRFTagger, tmp_path: Path
+) -> None:
+    batch = notes("Joan de Clot", "mai vist")
+    expected = tagger.tag(batch).confidence.tolist()
+    tagger.save(tmp_path)
+    loaded = CRFTagger.load(tmp_path)
+    fitted(notes("{Anna}", "res"), small).save(tmp_path)
+    assert loaded.tag(batch).confidence.tolist() == expected
+    loaded.save(tmp_path)  # and where it was loaded from
+    assert loaded.tag(toy).tags.tolist() == toy.tags.tolist()
+    assert CRFTagger.load(tmp_path).tag(batch).confidence.tolist() == expected
+
+
+@pytest.fixture
+def saved(tagger: CRFTagger, tmp_path: Path) -> Path:
+    tagger.save(tmp_path / "model")
+    return tmp_path / "model"
+
+
+def model_files(saved: Path) -> list[Path]:
+    return [path for path in sorted(saved.iterdir()) if path.name != "model.json"]
+
+
+def test_a_truncated_model_file_is_an_input_error(saved: Path) -> None:
+    for file in model_files(saved):
+        whole = file.read_bytes()
+        size = len(whole)
+        for length in {0, 1, 47, 48, *range(0, size, size // 17), size - 1}:
+            file.write_bytes(whole[:length])
+            with pytest.raises(InputError, match=rf"{file.name} is damaged"):
+                load_tagger(saved)
+        file.write_bytes(whole + b"\0")
+        with pytest.raises(InputError, match=rf"{file.name} is damaged"):
+            load_tagger(saved)
+        file.unlink()
+        with pytest.raises(InputError, match="not the folder of a CRF model"):
+            load_tagger(saved)
+        file.mkdir()
+        with pytest.raises(InputError, match="not the folder of a CRF model"):
+            load_tagger(saved)
+        file.rmdir()
+        file.write_bytes(whole)
+        load_tagger(saved)
+
+
+def test_a_file_with_a_changed_byte_is_an_input_error(saved: Path) -> None:
+    for file in saved.iterdir():
+        whole = file.read_bytes()
+        for place in np.random.default_rng(0).integers(0, len(whole), 30).tolist():
+            damaged = bytearray(whole)
+            damaged[place] ^= 0x41
+            file.write_bytes(damaged)
+            with pytest.raises(InputError):
+                load_tagger(saved)
+        file.write_bytes(whole)
+        load_tagger(saved)
+
+
+def test_files_that_changed_places_are_an_input_error(saved: Path) -> None:
+    files = model_files(saved)
+    for left, right in itertools.combinations(files, 2):
+        first, second = left.read_bytes(), right.read_bytes()
+        left.write_bytes(second)
+        right.write_bytes(first)
+        with pytest.raises(InputError, match="is damaged"):
+            load_tagger(saved)
+        left.write_bytes(first)
+        right.write_bytes(second)
+
+
+def test_a_truncated_description_is_an_input_error(saved: Path) -> None:
+    file = saved / "model.json"
+    whole = file.read_bytes()
+    for length in {*range(0, len(whole), 7), len(whole) - 1}:
+        file.write_bytes(whole[:length])
+        with pytest.raises(InputError, match="is not the folder of a"):
+            load_tagger(saved)
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["kind", "format", "labels", "engine_labels", "options", "training", "files", "digest"],
+)
+def test_a_description_that_lacks_a_key_is_an_input_error(saved: Path, key: str) -> None:
+    file = saved / "model.json"
+    description = json.loads(file.read_bytes())
+    del description[key]
+    file.write_text(json.dumps(description))
+    with pytest.raises(InputError):
+        load_tagger(saved)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("kind", None),
+        ("kind", ["crf"]),
+        ("kind", "gru"),
+        ("format", 1),
+        ("format", 2),
+        ("format", "3"),
+        ("engine_labels", None),
+        ("engine_labels", ["O"]),
+        ("labels", None),
+        ("labels", 5),
+        ("options", {}),
+        ("options", {"features": ["form"], "colour": 1}),
+        ("options", {"features": ["colour"]}),
+        ("options", {"features": ["form"], "window": "wide"}),
+        ("training", "fine"),
+        ("training", {"converged": True}),
+        ("files", None),
+        ("files", {}),
+        ("files", {"state.npy": None}),
+        ("digest", None),
+        ("digest", "0"),
+    ],
+)
+def test_a_description_with_another_value_is_an_input_error(
+    saved: Path, key: str, value: object
+) -> None:
+    file = saved / "model.json"
+    description = json.loads(file.read_bytes())
+    file.write_text(json.dumps({**description, key: value}))
+    with pytest.raises(InputError):
+        load_tagger(saved)
+
+
+@pytest.mark.parametrize(
+    ("key", "change"),
+    [
+        ("labels", lambda labels: ["O", "B-CITY", "I-CITY", *labels[3:]]),
+        ("engine_labels", lambda labels: labels[::-1]),
+        ("options", lambda options: {**options, "window": options["window"] + 1}),
+        ("options", lambda options: {**options, "features": ["lower"]}),
+        ("options", lambda options: {**options, "precision": "double"}),
+        ("training", lambda training: {**training, "converged": not training["converged"]}),
+        ("files", lambda files: {name: digest[::-1] for name, digest in files.items()}),
+    ],
+)
+def test_a_changed_description_is_an_input_error(
+    saved: Path, key: str, change: Callable[[Any], Any]
+) -> None:
+    """The model would be opened, and tag in another way than it learned."""
+    file = saved / "model.json"
+    description = json.loads(file.read_bytes())
+    file.write_text(json.dumps({**description, key: change(description[key])}))
+    with pytest.raises(InputError, match=r"model\.json is damaged: it is not the file that was"):
+        load_tagger(saved)
+    file.write_text(json.dumps(description))  # in other white space
+    load_tagger(saved)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "5", '"crf"', "null", '{"kind": "crf"}', "\ufeff{}"])
+def test_another_file_of_that_name_is_an_input_error(saved: Path, text: str) -> None:
+    (saved / "model.json").write_text(text)
+    with pytest.raises(InputError, match="is not the folder of a"):
+        load_tagger(saved)
+
+
+def test_a_folder_that_is_no_model_is_an_input_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    for folder in (tmp_path, tmp_path / "none", tmp_path / "file"):
+        with pytest.raises(InputError, match="is not the folder of a model"):
+            load_tagger(folder)
+        with pytest.raises(InputError, match="is not the folder of a CRF model"):
+            CRFTagger.load(folder)

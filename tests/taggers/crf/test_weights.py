@@ -1,0 +1,227 @@
+"""Weights in their order, and what they add up to for words, against dictionaries of weights."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from taggers.crf import lattice
+from taggers.crf.weights import (
+    Weights,
+    add_expected,
+    add_weights,
+    border_hashes,
+    carry_over,
+    empty_table,
+    pruned,
+    sorted_weights,
+    value_hashes,
+    values_of,
+)
+from taggers.vocabulary import Vocabulary, hashed
+
+Named = dict[tuple[int, int, int], float]
+NamedWeights = Callable[[Weights], Named]
+
+VALUES = [int(each) for each in hashed("form", list("abcde"))]
+NUMBERS = st.integers(-40, 40).map(lambda number: number / 8)  # sums of these are exact
+
+
+class Sizes(NamedTuple):
+    """How many labels and offsets there are."""
+
+    labels: int
+    offsets: int
+
+
+def named_of(sizes: Sizes) -> st.SearchStrategy[Named]:
+    key = st.tuples(
+        st.sampled_from(VALUES),
+        st.integers(0, sizes.offsets - 1),
+        st.integers(0, sizes.labels - 1),
+    )
+    return st.dictionaries(key, NUMBERS, max_size=30)
+
+
+def weights_of(named: Named, sizes: Sizes, transition: np.ndarray | None = None) -> Weights:
+    """Put weights in the order of the dictionary, which is any order."""
+    values, places, labels = (
+        np.array([key[part] for key in named], kind)
+        for part, kind in enumerate((np.uint64, np.int64, np.int64))
+    )
+    if transition is None:
+        transition = np.zeros((sizes.labels, sizes.labels))
+    state = np.array(list(named.values()), np.float64)
+    return sorted_weights(
+        values, places, labels, state, transition=transition, offsets=sizes.offsets
+    )
+
+
+SIZES = st.builds(Sizes, st.integers(1, 9), st.sampled_from([1, 3, 5]))
+CASES = SIZES.flatmap(lambda sizes: st.tuples(st.just(sizes), named_of(sizes)))
+
+
+def codes_of(weights: Weights, rows: list[list[int]]) -> np.ndarray:
+    """Number values for `add_weights`; those that have no weights are negative."""
+    hashes = np.array(rows, np.uint64)
+    return Vocabulary(weights.hashes).codes(hashes.reshape(-1)).reshape(hashes.shape)
+
+
+def table_of(weights: Weights, rows: list[list[int]], real: type = np.float64) -> np.ndarray:
+    table = empty_table(len(rows), weights.offsets, weights.labels, real)
+    codes = codes_of(weights, rows)
+    add_weights(codes, weights.begins, weights.state_labels, weights.state, table)
+    return table
+
+
+def looped_table(named: Named, sizes: Sizes, rows: list[list[int]]) -> np.ndarray:
+    table = np.zeros((len(rows), sizes.offsets, sizes.labels))
+    for word, values in enumerate(rows):
+        for offset in range(sizes.offsets):
+            for label in range(sizes.labels):
+                table[word, offset, label] = sum(
+                    named.get((value, offset, label), 0.0) for value in values
+                )
+    return table
+
+
+WORDS = st.lists(
+    st.lists(st.sampled_from([*VALUES, 5]), min_size=2, max_size=2), min_size=1, max_size=4
+)
+
+
+@given(case=CASES)
+def test_sorted_weights_are_those_given(
+    case: tuple[Sizes, Named], named_weights: NamedWeights
+) -> None:
+    sizes, named = case
+    weights = weights_of(named, sizes)
+    assert named_weights(weights) == named
+    assert (weights.labels, weights.offsets) == sizes
+    assert weights.hashes.tolist() == sorted({value for value, _, _ in named})
+    assert len(weights.begins) == len(weights.hashes) * sizes.offsets + 1
+    for start, stop in zip(weights.begins[:-1], weights.begins[1:], strict=True):
+        labels = weights.state_labels[start:stop].tolist()
+        assert labels == sorted(labels)
+
+
+@given(case=CASES, rows=WORDS)
+def test_the_weights_of_a_word_are_those_of_its_values(
+    case: tuple[Sizes, Named], rows: list[list[int]]
+) -> None:
+    sizes, named = case
+    weights = weights_of(named, sizes)
+    expected = looped_table(named, sizes, rows)
+    for real in (np.float64, np.float32):
+        table = table_of(weights, rows, real)
+        assert table.dtype == real
+        assert table[:, :, : sizes.labels].tolist() == expected.tolist()
+
+
+@given(case=CASES, rows=WORDS, seed=st.integers(0, 2**32 - 1))
+def test_what_is_expected_of_values_is_the_transpose(
+    case: tuple[Sizes, Named], rows: list[list[int]], seed: int
+) -> None:
+    """For every table T: sum(T * add(weights)) = sum(weights * expected(T))."""
+    sizes, named = case
+    weights = weights_of(named, sizes)
+    expected_of_words = (
+        np.random.default_rng(seed)
+        .integers(-8, 8, (len(rows), sizes.offsets, sizes.labels))
+        .astype(np.float64)
+    )
+    expected = np.zeros(len(weights.state))
+    codes = codes_of(weights, rows)
+    add_expected(codes, weights.begins, weights.state_labels, expected_of_words, expected)
+    left = (expected_of_words * looped_table(named, sizes, rows)).sum()
+    assert float(weights.state @ expected) == left
+
+
+@given(case=CASES, rows=WORDS)
+def test_pruned_weights_give_the_same_scores(
+    case: tuple[Sizes, Named], rows: list[list[int]], named_weights: NamedWeights
+) -> None:
+    sizes, named = case
+    weights = weights_of(named, sizes)
+    fewer = pruned(weights)
+    kept = {key: weight for key, weight in named.items() if weight}
+    assert named_weights(fewer) == kept
+    assert set(fewer.hashes.tolist()) == {value for value, _, _ in kept}
+    assert fewer.transition is weights.transition
+    assert table_of(fewer, rows).tolist() == table_of(weights, rows).tolist()
+    assert named_weights(pruned(fewer)) == kept
+
+
+def carried(old: Weights, old_labels: str, new: Weights, new_labels: str) -> np.ndarray:
+    """Carry weights over between models whose labels are letters."""
+    number = np.array([old_labels.find(name) for name in new_labels], np.int64)
+    state = np.zeros(len(new.state))
+    carry_over(
+        Vocabulary(old.hashes).codes(new.hashes),
+        new.begins,
+        new.state_labels,
+        number,
+        (old.offsets - new.offsets) // 2,
+        old.begins,
+        old.state_labels,
+        old.state,
+        old.offsets,
+        state,
+    )
+    return state
+
+
+LETTERS = st.lists(st.sampled_from("OBIXY"), min_size=1, max_size=5, unique=True).map("".join)
+
+
+@given(data=st.data(), letters=st.tuples(LETTERS, LETTERS))
+def test_weights_go_over_by_value_offset_and_label(
+    data: st.DataObject, letters: tuple[str, str], named_weights: NamedWeights
+) -> None:
+    sizes = [Sizes(len(each), data.draw(st.sampled_from([1, 3, 5]))) for each in letters]
+    old_named, new_named = (data.draw(named_of(each)) for each in sizes)
+    old, new = (
+        weights_of(named, each) for named, each in zip((old_named, new_named), sizes, strict=True)
+    )
+    state = carried(old, letters[0], new, letters[1])
+    by_name = {
+        (value, offset - old.offsets // 2, letters[0][label]): weight
+        for (value, offset, label), weight in old_named.items()
+    }
+    assert named_weights(replace(new, state=state)) == {
+        (value, offset, label): by_name.get(
+            (value, offset - new.offsets // 2, letters[1][label]), 0.0
+        )
+        for value, offset, label in new_named
+    }
+
+
+def hashes_of(words: list[str], features: list[str]) -> Any:
+    return value_hashes(values_of(words, features), features)
+
+
+def test_hashes_of_values_are_those_of_each_feature() -> None:
+    found = hashes_of(["Joan", "COL·LEGI"], ["lower", "shape"])
+    assert found[:, 0].tolist() == hashed("lower", ["joan", "col·legi"]).tolist()
+    assert found[:, 1].tolist() == hashed("shape", ["Xxxx", "XXX·XXXX"]).tolist()
+
+
+def test_borders_are_no_words() -> None:
+    found = border_hashes()
+    assert len(set(found.tolist())) == 2
+    words = hashes_of(["BOS", "EOS", "bos", ""], ["form", "lower", "shape"])
+    assert not np.isin(found, words).any()
+
+
+@pytest.mark.parametrize("labels", [1, 7, 8, 9, 45])
+def test_padding_labels_of_a_table_are_never_reached(labels: int) -> None:
+    table = empty_table(2, 3, labels, np.float32)
+    assert table.shape[:2] == (2, 3)
+    assert labels <= table.shape[2] < labels + lattice.LANES
+    assert table.shape[2] % lattice.LANES == 0
+    assert not table[:, :, :labels].any()
+    assert (table[:, :, labels:].sum(axis=1) == lattice.NEVER).all()  # whatever the window

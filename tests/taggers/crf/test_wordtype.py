@@ -1,0 +1,180 @@
+"""Words are scored once, kept for later batches, and scored as their weights say."""
+
+import itertools
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pytest
+
+from corpus.batch import Batch, make_batch
+from corpus.document import Document
+from taggers.crf import lattice, wordtype
+from taggers.crf.weights import Weights, border_hashes, sorted_weights
+from taggers.crf.wordtype import WordScores, WordTypeEngine
+from taggers.vocabulary import hashed
+
+TokenScores = Callable[[Weights, Sequence[str], Sequence[str]], np.ndarray]
+
+FEATURES = ("form", "suffix1")
+LABELS = ("O", "B-A", "I-A")
+WORDS = ["".join(letters) for letters in itertools.product("pqrst", "aeiouxyz", "abc")]
+
+
+def random_weights(step: float = 1.0, offsets: int = 3) -> Weights:
+    """Make weights of most words, of their last letters and of borders."""
+    rng = np.random.default_rng(0)
+    values = np.concatenate(
+        [hashed("form", WORDS[10:]), hashed("suffix1", ["a", "b"]), border_hashes()]
+    )
+    every = np.array([*np.ndindex(len(values), offsets, len(LABELS))])
+    kept = every[rng.random(len(every)) < 0.6]
+    return sorted_weights(
+        values[kept[:, 0]],
+        kept[:, 1],
+        kept[:, 2],
+        rng.normal(size=len(kept)),
+        transition=step * rng.normal(size=(3, 3)),
+        offsets=offsets,
+    )
+
+
+def batch_of(*texts: str) -> Batch:
+    documents = [Document(str(row), text, ()) for row, text in enumerate(texts)]
+    return make_batch(documents, labelled=False)
+
+
+@pytest.fixture
+def computed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The words whose features were computed."""
+    words: list[str] = []
+    values_of = wordtype.values_of
+
+    def counted(types: Sequence[str], features: Sequence[str]) -> np.ndarray:
+        words.extend(types)
+        return values_of(types, features)
+
+    monkeypatch.setattr(wordtype, "values_of", counted)
+    return words
+
+
+def tokens_by_table(scores: WordScores, document: Sequence[str]) -> np.ndarray:
+    types = list(dict.fromkeys(document))
+    row_of = dict(zip(types, scores.rows(types).tolist(), strict=True))
+    table = scores.table
+    window = table.shape[1] // 2
+    padded = [*[0] * window, *(row_of[word] for word in document), *[1] * window]
+    return np.array(
+        [
+            sum(table[padded[place + offset], offset] for offset in range(table.shape[1]))
+            for place in range(len(document))
+        ]
+    )
+
+
+@pytest.mark.parametrize("offsets", [1, 3, 7])
+@pytest.mark.parametrize("real", [np.float32, np.float64])
+def test_the_table_adds_up_to_the_scores_of_tokens(
+    offsets: int, real: type, token_scores: TokenScores
+) -> None:
+    weights = random_weights(offsets=offsets)
+    scores = WordScores(weights, FEATURES, real)
+    close = 1e-5 if real == np.float32 else 1e-12
+    for document in (["paa", "sab", "paa", "new", "tzc"], ["paa"], ["other", "tzc"]):
+        found = tokens_by_table(scores, document)
+        assert found.dtype == real
+        expected = token_scores(weights, FEATURES, document)
+        assert found[:, : weights.labels] == pytest.approx(expected, abs=close)
+        assert (found[:, weights.labels :] == lattice.NEVER).all()
+
+
+def test_a_word_that_was_met_is_not_worked_on_again(computed: list[str]) -> None:
+    scores = WordScores(random_weights(), FEATURES, np.float32)
+    first = scores.rows(["a", "b", "c"]).tolist()
+    assert computed == ["a", "b", "c"]
+    again = scores.rows(["c", "d", "a"]).tolist()
+    assert computed == ["a", "b", "c", "d"]
+    assert again[::2] == [first[2], first[0]]
+    scores.rows(["d", "b"])
+    assert computed == ["a", "b", "c", "d"]
+
+
+def test_no_words_have_no_rows(computed: list[str]) -> None:
+    scores = WordScores(random_weights(), FEATURES, np.float32)
+    assert scores.rows([]).tolist() == []
+    assert scores.rows(()).dtype == np.int32
+    assert computed == []
+
+
+def test_the_table_grows_and_keeps_what_it_has() -> None:
+    scores = WordScores(random_weights(), FEATURES, np.float64)
+    few = scores.table[scores.rows(WORDS)].copy()
+    borders = scores.table[:2].copy()
+    rows = scores.rows([f"x{number}" for number in range(5000)])
+    assert len(np.unique(rows)) == 5000
+    assert rows.min() >= 2
+    assert len(scores.table) > rows.max()
+    assert scores.table[scores.rows(WORDS)].tolist() == few.tolist()
+    assert scores.table[:2].tolist() == borders.tolist()
+
+
+@pytest.mark.parametrize("kept", [0, 1, 3, 10])
+def test_how_many_words_are_kept_does_not_change_results(
+    monkeypatch: pytest.MonkeyPatch, kept: int
+) -> None:
+    weights = random_weights()
+    texts = [
+        "paa peb pic paa",
+        "poa pub",
+        "",
+        "paa peb",
+        "paa qab qec",
+        "qab qec qia qob quc raa reb",
+        "qec paa",
+    ]
+    batches = [batch_of(text) for text in texts]
+    engine = WordTypeEngine(FEATURES, LABELS, weights)
+    expected = [engine.decode(batch, detail="labels") for batch in batches]
+    row_bytes = WordScores(weights, FEATURES, np.float32).table[0].nbytes
+    monkeypatch.setattr(wordtype, "KEPT", kept * row_bytes)
+    forgetful = WordTypeEngine(FEATURES, LABELS, weights)
+    for batch, one in zip(batches, expected, strict=True):
+        found = forgetful.decode(batch, detail="labels")
+        assert found.labels.tolist() == one.labels.tolist()
+        assert found.log_probability.tolist() == one.log_probability.tolist()
+        assert found.marginals is not None
+        assert one.marginals is not None
+        assert found.marginals.tolist() == one.marginals.tolist()
+
+
+def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch, computed: list[str]) -> None:
+    scores = WordScores(random_weights(), FEATURES, np.float32)
+    row_bytes = scores.table[0].nbytes
+    monkeypatch.setattr(wordtype, "KEPT", 2000 * row_bytes)
+    for number in range(40):
+        scores.rows([f"{number}-{word}" for word in range(300)])
+        assert scores.table.nbytes <= 2 * 2048 * row_bytes
+    assert len(computed) == 40 * 300
+    scores.rows(["39-0", "39-299"])  # of the last batch
+    assert len(computed) == 40 * 300
+    scores.rows(["0-0"])  # of the first one, forgotten
+    assert computed[-1] == "0-0"
+
+
+def test_transitions_that_are_not_safe_in_single_are_worked_on_in_double() -> None:
+    engine = WordTypeEngine(FEATURES, LABELS, random_weights(), np.float32)
+    assert engine._scores.table.dtype == np.float32
+    engine = WordTypeEngine(FEATURES, LABELS, random_weights(step=100.0), np.float32)
+    assert engine._scores.table.dtype == np.float64
+    found = engine.decode(batch_of("paa sab tzc"), detail="labels")
+    assert found.marginals is not None
+    assert found.marginals.sum(axis=1) == pytest.approx(np.ones(3), abs=1e-9)
+
+
+def test_a_batch_without_tokens_is_decoded() -> None:
+    engine = WordTypeEngine(FEATURES, LABELS, random_weights())
+    for batch in (batch_of(), batch_of(""), batch_of("", " ")):
+        found = engine.decode(batch, detail="token")
+        assert len(found.labels) == 0
+        assert found.chosen is not None
+        assert len(found.chosen) == 0
+        assert found.log_probability.tolist() == [0.0] * len(batch)
