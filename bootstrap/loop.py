@@ -209,7 +209,9 @@ def self_train(
             again = islice(pool.batches(), iteration) if loop.keep == "retag" else [batch]
             for unlabeled in watch.each("read", again):
                 with watch("tag"):
-                    tagging = tagger.tag(unlabeled, measure=select.measure)
+                    tagging = tagger.tag(
+                        unlabeled, measure=select.measure, detail=_DETAIL[select.level]
+                    )
                 with watch("select"):
                     step.select(tagging, unlabeled)
             train.add(step.selected)

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from bootstrap.configuration import load_configuration
-from bootstrap.runs import Run, locked
+from bootstrap.runs.folder import Run, locked
 from corpus.document import Document, Span
 from corpus.formats import Columns, write
 
@@ -104,6 +104,25 @@ def test_the_metrics_of_all_iterations_are_one_table(finished: Path, command: Co
     assert all({"seconds_tag", "seconds_select", "seconds_read"} <= row.keys() for row in rows[1:])
     table = pq.read_table(finished / "metrics.parquet").to_pylist()
     assert [{**row, **shown} for row, shown in zip(table, rows, strict=True)] == table
+
+
+def test_a_run_that_selects_spans_leaves_the_rest_open(
+    project: Path, tmp_path: Path, command: Command
+) -> None:
+    run = tmp_path / "run"
+    done = command(
+        "run", project / "config.toml", "--out", run, "--jobs", "1",
+        "--set", "select.level=span", "--set", "select.confidence=0.95", "--set", "select.most=600",
+        "--set", "select.proportions=false", "--set", "loop.iterations=2",
+    )  # fmt: skip
+    assert done.code == 0, done
+    rows = [row for number in (1, 2) for row in selected(run, number)]
+    parts = [row for row in rows if row["open"]]
+    assert rows and parts and len(parts) < len(rows)
+    for row in parts:
+        assert row["label"] and row["confidence"] < 1
+        for span in row["label"]:  # what is open is outside of what was kept
+            assert all(o["end"] <= span["start"] or span["end"] <= o["start"] for o in row["open"])
 
 
 def test_the_best_link_leads_to_the_best_iteration(finished: Path) -> None:
