@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bootstrap import choice, programs
+from bootstrap.selection import choice, programs
 from bootstrap.selection.examples import FLOOR, Selection, select_examples
 from bootstrap.selection.proportions import (
     Reference,
