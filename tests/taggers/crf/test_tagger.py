@@ -20,7 +20,8 @@ import pytest
 from corpus.batch import Batch, concatenate, make_batch
 from corpus.document import Document, Span
 from corpus.errors import InputError
-from taggers import CRFOptions, CRFTagger, TrainingError, load_tagger, wordtype
+from taggers import CRFOptions, CRFTagger, TrainingError, load_tagger
+from taggers.crf import wordtype
 from taggers.crf.weights import Weights
 
 Engine = Literal["wordtype", "crfsuite"]
