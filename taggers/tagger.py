@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.batch import Batch
+from corpus.tags import TokenSpans
 
 #: Measures of how sure a tagger is of a document, by the name they have in the configuration.
 MEASURES = {
@@ -20,8 +21,8 @@ MEASURES = {
 }
 
 #: What tagging gives beside tags and the confidence of documents: nothing, the confidence of
-#: tokens, or the marginals of all labels.
-Detail = Literal["document", "token", "labels"]
+#: tokens, beside it the probabilities of entities, or the marginals of all labels.
+Detail = Literal["document", "token", "entity", "labels"]
 
 #: Receives the steps done and the most there can be.
 Progress = Callable[[int, int], None]
@@ -69,6 +70,10 @@ class Tagging:
         The probability of each token's tag, where it was asked for.
     marginals : ndarray of float64, shape (N, L), or None
         The probability of each label, where it was asked for.
+    entities : ndarray of float64, shape (E, C), or None
+        Where it was asked for, the marginals of spans: of each entity in the tags, in the order of
+        `corpus.tags.find_entities`, the probability that just its tokens, not one less or more,
+        are an entity of each of ``classes_of(labels)``.
     """
 
     tags: npt.NDArray[np.int16]
@@ -76,6 +81,28 @@ class Tagging:
     confidence: npt.NDArray[np.float64]
     tokens: npt.NDArray[np.float64] | None = None
     marginals: npt.NDArray[np.float64] | None = None
+    entities: npt.NDArray[np.float64] | None = None
+
+    def entity_confidence(self, found: TokenSpans) -> npt.NDArray[np.float64]:
+        """Give the probability of each entity as one of its own class.
+
+        Parameters
+        ----------
+        found : TokenSpans
+            What `corpus.tags.find_entities` finds in the tags.
+
+        Returns
+        -------
+        ndarray of float64, shape (E,)
+
+        Raises
+        ------
+        ValueError
+            If the probabilities of entities were not asked for.
+        """
+        if self.entities is None:
+            raise ValueError('the probabilities of entities are given with detail="entity" only')
+        return self.entities[np.arange(len(found.classes)), found.classes]
 
 
 def joined(taggings: Sequence[Tagging]) -> Tagging:
@@ -91,6 +118,7 @@ def joined(taggings: Sequence[Tagging]) -> Tagging:
         np.concatenate([tagging.confidence for tagging in taggings]),
         together(tagging.tokens for tagging in taggings),
         together(tagging.marginals for tagging in taggings),
+        together(tagging.entities for tagging in taggings),
     )
 
 

@@ -87,7 +87,15 @@ class CRFsuiteEngine:
     def decode(
         self, batch: Batch, *, detail: Detail = "document", progress: Progress | None = None
     ) -> Decoded:
-        """Find the best labels of the tokens of a batch."""
+        """Find the best labels of the tokens of a batch.
+
+        Raises
+        ------
+        ValueError
+            If the probabilities of entities are asked for, which CRFsuite does not give.
+        """
+        if detail == "entity":
+            raise ValueError("CRFsuite gives no probabilities of entities")
         numbers = {name: int(name) for name in self._crfsuite.labels()}
         decoded = Decoded.empty(len(batch.words), len(batch), len(self.labels), detail)
         for row, document in enumerate(self._attributes.of_documents(batch)):

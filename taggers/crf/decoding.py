@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from taggers.crf import lattice
+from taggers.crf.entities import EntityLabels, PackedEntities, in_order
 from taggers.crf.logspace import log_forward_backward
 from taggers.tagger import Detail
 
@@ -32,12 +33,15 @@ class Decoded:
         The marginal probability of each of these labels, where asked for.
     marginals : ndarray of float64, shape (N, L), or None
         Of every label of each token, where asked for.
+    entities : ndarray of float64, shape (E, C), or None
+        The probability of each entity of the sequences as one of each class, where asked for.
     """
 
     labels: npt.NDArray[np.int16]
     log_probability: Floats
     chosen: Floats | None
     marginals: Floats | None
+    entities: Floats | None = None
 
     @classmethod
     def empty(cls, tokens: int, documents: int, labels: int, detail: Detail) -> Decoded:
@@ -45,7 +49,7 @@ class Decoded:
         return cls(
             np.zeros(tokens, np.int16),
             np.zeros(documents),
-            np.zeros(tokens) if detail == "token" else None,
+            np.zeros(tokens) if detail in {"token", "entity"} else None,
             np.zeros((tokens, labels)) if detail == "labels" else None,
         )
 
@@ -61,10 +65,21 @@ class Decoder:
         Scores from a label to the following one.
     begin, end : int
         Rows of the places before and after a document.
+    names : sequence of str
+        The labels, which say what an entity is: needed for the probabilities of entities.
     """
 
-    def __init__(self, table: lattice.Reals, transition: Floats, *, begin: int, end: int) -> None:
+    def __init__(
+        self,
+        table: lattice.Reals,
+        transition: Floats,
+        *,
+        begin: int,
+        end: int,
+        names: Sequence[str] = (),
+    ) -> None:
         self._table = table
+        self._labels = EntityLabels.of(names)
         self._borders = begin, end
         self._number = len(transition)
         self._transition = transition
@@ -103,6 +118,7 @@ class Decoder:
         largest = max((packing.tokens for packing in packings), default=0)
         buffers = np.empty((2, largest, self._table.shape[2]), self._table.dtype)
         done = number - sum(len(packing.documents) for packing in packings)
+        entities = []
         for packing in packings:
             scores, other = buffers[:, : packing.tokens]
             where = packing.first, packing.lengths, packing.steps
@@ -112,15 +128,21 @@ class Decoder:
             lattice.backtrack(
                 *where, scores, other, self._padded, self._number, decoded.labels, best
             )
+            found = None
+            if detail == "entity":
+                found = PackedEntities.of(packing, decoded.labels, self._labels)
+                entities.append(found)
             log_z = np.empty(len(best))
             if self._exact:
-                self._sum_exactly(packing, scores, log_z, decoded)
+                self._sum_exactly(packing, scores, log_z, decoded, entities=found)
             else:
-                self._sum(packing, scores, other, log_z, decoded)
+                self._sum(packing, scores, other, log_z, decoded, entities=found)
             decoded.log_probability[packing.documents] = np.minimum(best - log_z, 0.0)
             done += len(best)
             if progress:
                 progress(done, number)
+        if detail == "entity":
+            return replace(decoded, entities=in_order(entities, self._labels))
         return decoded
 
     def _sum(
@@ -130,6 +152,8 @@ class Decoder:
         alpha: lattice.Reals,
         log_z: Floats,
         decoded: Decoded,
+        *,
+        entities: PackedEntities | None,
     ) -> None:
         largest = np.empty(packing.tokens, scores.dtype)
         scale = np.empty(packing.tokens)
@@ -140,9 +164,13 @@ class Decoder:
         lattice.log_sums(packing.steps, scale, largest, top, log_z)
         if decoded.chosen is None and decoded.marginals is None:
             return
+        if entities is not None:
+            entities.begin(packing, scores, self._exponential, alpha, scale)
         transposed = np.ascontiguousarray(self._exponential.T)
         ones, unused = np.ones(len(log_z)), np.zeros(transposed.shape)
         lattice.backward(packing.steps, scores, transposed, ones, alpha, scale, unused)
+        if entities is not None:
+            entities.end(packing, scores, self._exponential)
         where = packing.first, packing.lengths, packing.steps
         if decoded.chosen is not None:
             lattice.unpack_chosen(*where, alpha, decoded.labels, decoded.chosen)
@@ -155,12 +183,16 @@ class Decoder:
         scores: lattice.Reals,
         log_z: Floats,
         decoded: Decoded,
+        *,
+        entities: PackedEntities | None,
     ) -> None:
         for row, (first, length) in enumerate(zip(packing.first, packing.lengths, strict=True)):
             places = packing.steps[:length] + row
             own = scores[places, : self._number].astype(np.float64)
             alpha, beta = np.empty((2, *own.shape))
             log_z[row] = log_forward_backward(own, self._transition, alpha, beta)
+            if entities is not None:
+                entities.sum_exactly(row, own, self._transition, alpha, beta, log_z[row])
             tokens = slice(first, first + length)
             if decoded.chosen is None and decoded.marginals is None:
                 continue

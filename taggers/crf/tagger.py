@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from corpus.batch import Batch
 from corpus.errors import InputError, shown
-from corpus.tags import bio_labels, well_formed
+from corpus.tags import bio_labels, classes_of, well_formed
 from taggers.features import feature
 from taggers.tagger import MEASURES, Detail, Progress, Tagging, Training, TrainingError
 
@@ -102,6 +102,7 @@ class CRFTagger:
         self.labels: tuple[str, ...] = ()
         self.training: Training | None = None
         self._engine: Engine | None = None
+        self._converted: WordTypeEngine | None = None
 
     def fit(
         self,
@@ -158,6 +159,7 @@ class CRFTagger:
 
     def _take(self, engine: Engine, training: Training) -> None:
         self._engine, self.training = engine, training
+        self._converted = None
 
     def tag(
         self,
@@ -176,7 +178,9 @@ class CRFTagger:
         measure : str
             How to measure confidence: one of `taggers.tagger.MEASURES`.
         detail : str
-            "token" for the confidence of each token, "labels" for the marginals of all labels.
+            "token" for the confidence of each token, "entity" for that and the probabilities of
+            each entity, "labels" for the marginals of all labels. CRFsuite gives none of entities:
+            with its engine, the other one tags with its weights then.
         progress : callable, optional
             Told of the documents done.
 
@@ -189,8 +193,9 @@ class CRFTagger:
         if self._engine is None:
             raise ValueError("the CRF has not been trained")
         need: Detail = "token" if measure == "lowest" and detail == "document" else detail
-        decoded = self._engine.decode(batch, detail=need, progress=progress)
-        number = [self.labels.index(name) for name in self._engine.labels]
+        engine = self.wordtype() if detail == "entity" else self._engine
+        decoded = engine.decode(batch, detail=need, progress=progress)
+        number = [self.labels.index(name) for name in engine.labels]
         tags = np.array(number, np.int16)[decoded.labels]
         marginals = None
         if decoded.marginals is not None:
@@ -205,7 +210,17 @@ class CRFTagger:
             _confidence(decoded, chosen, batch, measure),
             None if detail == "document" else chosen,
             marginals,
+            None if decoded.entities is None else self._by_class(decoded.entities, engine.labels),
         )
+
+    def _by_class(
+        self, entities: npt.NDArray[np.float64], labels: Sequence[str]
+    ) -> npt.NDArray[np.float64]:
+        """Put columns of the classes of an engine's labels where those of the tagger's are."""
+        classes = classes_of(self.labels)
+        found = np.zeros((len(entities), len(classes)))
+        found[:, [classes.index(name) for name in classes_of(labels)]] = entities
+        return found
 
     def prepare(self, tell: Callable[[], None]) -> None:
         """Do what only the first use on a machine takes; `tell` is called before it takes long."""
@@ -222,7 +237,10 @@ class CRFTagger:
             raise ValueError("the CRF has not been trained")
         if isinstance(self._engine, WordTypeEngine):
             return self._engine
-        return WordTypeEngine.of_crfsuite(self._engine.model, lambda name: self.labels[int(name)])
+        if self._converted is None:
+            model = self._engine.model
+            self._converted = WordTypeEngine.of_crfsuite(model, lambda name: self.labels[int(name)])
+        return self._converted
 
     @property
     def values(self) -> int:

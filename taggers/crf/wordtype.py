@@ -148,7 +148,9 @@ class WordTypeEngine:
     ) -> Decoded:
         """Find the best labels of the tokens of a batch."""
         rows = self._scores.rows(batch.types)
-        decoder = Decoder(self._scores.table, self.weights.transition, begin=0, end=1)
+        decoder = Decoder(
+            self._scores.table, self.weights.transition, begin=0, end=1, names=self.labels
+        )
         return decoder.decode(rows[batch.words], batch.documents, detail=detail, progress=progress)
 
     def reduced(self, rare: int, nameless: bool) -> WordTypeEngine:
@@ -311,4 +313,4 @@ def prepare(options: CRFOptions, tell: Callable[[], None]) -> None:
     with telling(tell):
         engine, _ = WordTypeEngine.trained(batch, replace(options, max_iterations=1))
         WordTypeEngine.trained(batch, replace(options, max_iterations=1), start=engine)
-        engine.decode(batch, detail="token")
+        engine.decode(batch, detail="entity")

@@ -9,6 +9,7 @@ import math
 import os
 import signal
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +21,7 @@ import pytest
 from corpus.batch import Batch, concatenate, make_batch
 from corpus.document import Document, Span
 from corpus.errors import InputError
+from corpus.tags import find_entities
 from taggers import CRFOptions, CRFTagger, TrainingError, load_tagger
 from taggers.crf import wordtype
 from taggers.crf.weights import Weights
@@ -161,17 +163,108 @@ def test_path_and_confidence_are_those_of_brute_force(
             assert np.array_equal(each.tags, tagging.tags)
 
 
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("precision", ["single", "double"])
+def test_entities_are_as_probable_as_by_brute_force(
+    seed: int, precision: Literal["single", "double"], engine: Engine, token_scores: TokenScores
+) -> None:
+    rng = np.random.default_rng(seed)
+    options = CRFOptions(engine, features=("form",), window=1, c2=0.1, precision=precision)
+    tagger = fitted(random_notes(rng, 12, 7), options)
+    brute = BruteForce(tagger, token_scores)
+    batch = random_notes(rng, 15, 5)
+    tagging = tagger.tag(batch, detail="entity")
+    found = find_entities(tagging.tags, batch.documents, tagging.labels)
+    number = np.array([tagger.labels.index(name) for name in brute.labels], np.int16)
+    expected = []
+    for start, stop in itertools.pairwise(batch.documents.tolist()):
+        own = (found.first >= start) & (found.last < stop)
+        if not own.any():
+            continue
+        paths, scores = brute.paths([batch.types[word] for word in batch.words[start:stop]])
+        total = Counter[tuple[int, ...]]()
+        for path, score in zip(paths, scores - np.logaddexp.reduce(scores), strict=True):
+            every = find_entities(number[path], np.array([0, len(path)]), tagger.labels)
+            for entity in zip(every.first, every.last, every.classes, strict=True):
+                total[entity] += np.exp(score)
+        for first, last in zip(found.first[own] - start, found.last[own] - start, strict=True):
+            expected.append([total[first, last, kind] for kind in range(2)])
+    close = 1e-5 if engine == "wordtype" and precision == "single" else 1e-10
+    assert tagging.entities is not None
+    assert len(expected) > 5
+    assert tagging.entities == pytest.approx(np.array(expected), abs=close)
+    own_class = tagging.entities[np.arange(len(expected)), found.classes]
+    assert tagging.entity_confidence(found).tolist() == own_class.tolist()
+
+
+def test_both_engines_give_the_same_of_entities(toy: Batch) -> None:
+    """Of one model: CRFsuite's own tags, confidences and marginals are those of the other."""
+    tagger = fitted(toy, CRFOptions("crfsuite", features=("form",), window=1))
+    batch = concatenate([toy, notes("Joan Puig de Clot", "", "mai vist , Rosa")])
+    own = tagger.tag(batch, detail="token", measure="lowest")
+    found = tagger.tag(batch, detail="entity", measure="lowest")
+    assert found.tags.tolist() == own.tags.tolist()
+    assert found.confidence == pytest.approx(own.confidence, abs=1e-10)
+    assert found.tokens == pytest.approx(own.tokens, abs=1e-10)
+    other = CRFTagger(CRFOptions(features=("form",), window=1, precision="double"))
+    other.labels, other._engine = tagger.labels, tagger.wordtype()
+    assert found.entities is not None
+    assert other.tag(batch, detail="entity").entities == pytest.approx(found.entities, abs=1e-10)
+    assert len(found.entities) > 3
+    assert tagger.wordtype() is tagger.wordtype()
+    with pytest.raises(ValueError, match="CRFsuite gives no probabilities of entities"):
+        tagger._engine.decode(batch, detail="entity")
+
+
+def test_a_model_trained_anew_is_not_mistaken_for_the_earlier(toy: Batch) -> None:
+    tagger = fitted(toy, CRFOptions("crfsuite", features=("form",), window=1))
+    before = tagger.tag(toy, detail="entity")
+    tagger.fit(notes("{Joan} viu", "res de res"), rng=np.random.default_rng(0))
+    after = tagger.tag(toy, detail="entity")
+    assert after.tags.tolist() == tagger.tag(toy).tags.tolist()
+    assert after.tags.tolist() != before.tags.tolist()
+
+
+def test_classes_that_training_did_not_show_are_never_of_an_entity(engine: Engine) -> None:
+    """Labels that the engine does not have stand before, between and after those that it has."""
+    document = marked("0", "El Sr {Joan Puig} viu a Clot")
+    classes = ["AGE", "PERSON", "ZIP"]
+    train = make_batch([document] * 3, labelled=True, classes=classes)
+    tagging = fitted(train, replace(SMALL, engine=engine)).tag(train, detail="entity")
+    assert tagging.entities is not None
+    assert tagging.entities.shape == (3, 3)
+    assert tagging.entities[:, [0, 2]].tolist() == [[0, 0]] * 3
+    assert (tagging.entities[:, 1] > 0.5).all()
+
+
+def test_an_entity_without_a_beginning_is_as_probable_as_its_continuation(engine: Engine) -> None:
+    """An I- after nothing of its class begins an entity, and the tags say so."""
+    options = CRFOptions(engine, features=("form",), window=0)
+    tagger = fitted(notes("{Joan Puig}", "res de res"), options)
+    found = tagger.tag(notes("Puig"), detail="entity")
+    marginals = tagger.tag(notes("Puig"), detail="labels").marginals
+    assert marginals is not None
+    assert found.labels[found.tags[0]] == "B-PERSON"
+    own = [found.labels.index(name) for name in ("B-PERSON", "I-PERSON")]
+    expected = marginals[0, own].sum()
+    assert found.entities is not None
+    assert found.entities[0, 1] == pytest.approx(expected, abs=1e-6)
+    assert found.entities[0, 1] > marginals[0, own[1]]
+
+
 @pytest.mark.parametrize("measure", ["probability", "normalised", "lowest"])
 def test_detail_is_given_where_it_is_asked_for(tagger: CRFTagger, measure: str) -> None:
     batch = notes("Joan Puig de Clot", "", "mai vist , Rosa")
-    plain, token, labels = (
+    plain, token, entity, labels = (
         tagger.tag(batch, measure=measure, detail=detail)
-        for detail in ("document", "token", "labels")
+        for detail in ("document", "token", "entity", "labels")
     )
-    assert (plain.tokens, plain.marginals, token.marginals) == (None, None, None)
-    for each in (token, labels):
+    assert (plain.tokens, plain.marginals, token.marginals, entity.marginals) == (None,) * 4
+    assert (plain.entities, token.entities, labels.entities) == (None, None, None)
+    assert entity.tokens == pytest.approx(token.tokens, rel=1e-10)
+    for each in (token, entity, labels):
         assert each.tags.tolist() == plain.tags.tolist()
-        assert each.confidence == pytest.approx(plain.confidence, rel=1e-12)
+        assert each.confidence == pytest.approx(plain.confidence, rel=1e-10)
     assert labels.tokens is not None
     assert labels.marginals is not None
     assert labels.marginals.shape == (len(batch.words), len(tagger.labels))

@@ -1,0 +1,335 @@
+"""How probable the entities of the best tag sequences are: their marginals, as spans.
+
+The marginal of a span is the probability that a sequence drawn from the CRF has an entity of a
+class on just these tokens, as `corpus.tags.find_entities` reads it: a ``B-``, or an ``I-`` that
+continues nothing of its class, then ``I-`` up to the last token, and no ``I-`` of the class after
+it. Sums over such sequences are those of forward-backward with all other labels left out within
+the span (constrained forward-backward: Culotta and McCallum, 2004, "Confidence estimation for
+information extraction"), so that only the tokens of entities are worked on, and nothing is
+subtracted or divided by what may be small.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from corpus.tags import classes_of, find_entities
+from taggers.compiled import Array, compiled
+from taggers.crf.lattice import Packing, Reals
+
+Floats = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.int64]
+
+_NONE = -1  # in the place of a label that a model does not have, or of the class of O
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EntityLabels:
+    """What the labels of a model say of entities.
+
+    Parameters
+    ----------
+    names : tuple of str
+        The labels.
+    classes : ndarray of int64, shape (L,)
+        The class of each label, an index into ``classes_of(names)``, or -1.
+    begin, inside : ndarray of int64, shape (C,)
+        The ``B-`` and the ``I-`` label of each class, or -1.
+    """
+
+    names: tuple[str, ...]
+    classes: Indices
+    begin: Indices
+    inside: Indices
+
+    @classmethod
+    def of(cls, names: Sequence[str]) -> EntityLabels:
+        """Look up what labels say."""
+        number = {name: index for index, name in enumerate(names)}
+        classes = classes_of(names)
+
+        def labels(kind: str) -> Indices:
+            return np.array([number.get(f"{kind}-{name}", _NONE) for name in classes], np.int64)
+
+        own = [_NONE if name == "O" else classes.index(name[2:]) for name in names]
+        return cls(tuple(names), np.array(own, np.int64), labels("B"), labels("I"))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PackedEntities:
+    """The entities of the documents of a packing, and what is computed of them.
+
+    Parameters
+    ----------
+    labels : EntityLabels
+        Of the model.
+    tokens : ndarray of int64, shape (E,)
+        The first token of each in the batch.
+    rows : ndarray of int64, shape (E,)
+        The documents that they are in, as rows of the packing, in order.
+    first, last : ndarray of int64, shape (E,)
+        The places of their first and last tokens in the documents.
+    sums : ndarray of float64, shape (E, C, 2)
+        Over the sequences that have one entity of the class on the tokens, those whose last label
+        is the ``B-`` and those where it is the ``I-``: up to the last token after `begin`, and
+        all in all after `end`.
+    probabilities : ndarray of float64, shape (E, C)
+        What is computed in the end.
+    """
+
+    labels: EntityLabels
+    tokens: Indices
+    rows: Indices
+    first: Indices
+    last: Indices
+    sums: Floats
+    probabilities: Floats
+
+    @classmethod
+    def of(
+        cls, packing: Packing, tags: npt.NDArray[np.int16], labels: EntityLabels
+    ) -> PackedEntities:
+        """Find the entities of the documents of a packing.
+
+        Parameters
+        ----------
+        packing : Packing
+            The documents.
+        tags : ndarray of int16, shape (N,)
+            Of the tokens of the batch.
+        labels : EntityLabels
+            What the tags are.
+        """
+        bounds = np.concatenate([np.zeros(1, np.int64), np.cumsum(packing.lengths)])
+        tokens = np.arange(bounds[-1]) + np.repeat(packing.first - bounds[:-1], packing.lengths)
+        found = find_entities(tags[tokens], bounds, labels.names)
+        rows = np.searchsorted(bounds, found.first, side="right") - 1
+        first, last = found.first - bounds[rows], found.last - bounds[rows]
+        shape = len(rows), len(labels.begin)
+        sums, probabilities = np.zeros((*shape, 2)), np.zeros(shape)
+        return cls(labels, tokens[found.first], rows, first, last, sums, probabilities)
+
+    def begin(
+        self, packing: Packing, emission: Reals, transition: Reals, alpha: Reals, scale: Floats
+    ) -> None:
+        """Compute the forward sums, after `lattice.forward` and before `lattice.backward`."""
+        own = self.labels
+        where = self.rows, self.first, self.last, packing.steps
+        labels = own.classes, own.begin, own.inside
+        _begin(*where, *labels, emission, transition, alpha, scale, self.sums)
+
+    def end(self, packing: Packing, successors: Reals, transition: Reals) -> None:
+        """Compute the probabilities, of what `lattice.backward` leaves of the emissions."""
+        where = self.rows, self.last, packing.lengths, packing.steps
+        labels = self.labels.begin, self.labels.inside
+        _end(*where, len(self.labels.names), *labels, successors, transition, self.sums)
+        self.probabilities[:] = np.minimum(self.sums.sum(axis=2), 1.0)
+
+    def sum_exactly(
+        self,
+        row: int,
+        scores: Floats,
+        transition: Floats,
+        alpha: Floats,
+        beta: Floats,
+        log_z: float,
+    ) -> None:
+        """Compute the probabilities in the document of a row on logarithms.
+
+        Parameters
+        ----------
+        row : int
+            Of the packing.
+        scores : ndarray of float64, shape (n, L)
+            Of each label at each token.
+        transition : ndarray of float64, shape (L, L)
+            From a label to the following one.
+        alpha, beta : ndarray of float64, shape (n, L)
+            What `logspace.log_forward_backward` computes.
+        log_z : float
+            What it gives.
+        """
+        here = slice(*np.searchsorted(self.rows, [row, row + 1]).tolist())
+        own = self.labels
+        labels = own.classes, own.begin, own.inside
+        found = np.empty_like(self.probabilities[here])
+        _log_sums(
+            self.first[here], self.last[here], *labels, scores, transition, alpha, beta, found
+        )
+        self.probabilities[here] = np.exp(np.minimum(found - log_z, 0.0))
+
+
+def in_order(packings: Iterable[PackedEntities], labels: EntityLabels) -> Floats:
+    """Put the probabilities of the entities of packings in the order of their tokens.
+
+    Returns
+    -------
+    ndarray of float64, shape (E, C)
+    """
+    parts = list(packings)
+    tokens = np.concatenate([np.zeros(0, np.int64), *(part.tokens for part in parts)])
+    none = np.zeros((0, len(labels.begin)))
+    probabilities = np.concatenate([none, *(part.probabilities for part in parts)])
+    return probabilities[np.argsort(tokens)]
+
+
+@compiled
+def _begin(
+    rows: Array,
+    first: Array,
+    last: Array,
+    steps: Array,
+    classes: Array,
+    begin: Array,
+    inside: Array,
+    emission: Array,
+    transition: Array,
+    alpha: Array,
+    scale: Array,
+    sums: Array,
+) -> None:
+    """Sum over the sequences that have one entity of each class on some tokens so far."""
+    for span in range(len(rows)):
+        row = rows[span]
+        token = steps[first[span]] + row
+        for each in range(len(begin)):
+            head, tail = begin[each], inside[each]
+            opening = np.float64(alpha[token, head]) if head >= 0 else 0.0
+            going = 0.0
+            if tail >= 0 and first[span] == 0:
+                going = np.float64(alpha[token, tail])
+            elif tail >= 0:
+                before = alpha[steps[first[span] - 1] + row]
+                for label in range(len(classes)):
+                    if classes[label] != each:
+                        going += np.float64(before[label]) * transition[label, tail]
+                going *= emission[token, tail] / scale[token]
+            for place in range(first[span] + 1, last[span] + 1):
+                total = 0.0
+                if tail >= 0:
+                    after = steps[place] + row
+                    total = going * transition[tail, tail]
+                    if head >= 0:
+                        total += opening * transition[head, tail]
+                    total *= emission[after, tail] / scale[after]
+                opening, going = 0.0, total
+            sums[span, each, 0] = opening
+            sums[span, each, 1] = going
+
+
+@compiled
+def _end(
+    rows: Array,
+    last: Array,
+    lengths: Array,
+    steps: Array,
+    labels: int,
+    begin: Array,
+    inside: Array,
+    successors: Array,
+    transition: Array,
+    sums: Array,
+) -> None:
+    """Multiply the sums by those over what may follow: all but going on with the entity.
+
+    `successors` is ``emission * beta / scale``. At the end of a document, nothing follows.
+    """
+    for span in range(len(rows)):
+        row = rows[span]
+        if last[span] == lengths[row] - 1:
+            continue
+        after = successors[steps[last[span] + 1] + row]
+        for each in range(len(begin)):
+            tail = inside[each]
+            for kind in range(2):
+                origin = tail if kind else begin[each]
+                if origin >= 0:
+                    total = 0.0
+                    for label in range(labels):
+                        if label != tail:
+                            total += np.float64(after[label]) * transition[origin, label]
+                    sums[span, each, kind] *= total
+
+
+@compiled
+def _log_sums(
+    first: Array,
+    last: Array,
+    classes: Array,
+    begin: Array,
+    inside: Array,
+    scores: Array,
+    transition: Array,
+    alpha: Array,
+    beta: Array,
+    sums: Array,
+) -> None:
+    """Sum over the sequences that have one entity of each class on just some tokens: logarithms."""
+    for span in range(len(first)):
+        place, after = first[span], last[span] + 1
+        for each in range(len(begin)):
+            head, tail = begin[each], inside[each]
+            opening = alpha[place, head] if head >= 0 else -np.inf
+            going = -np.inf
+            if tail >= 0:
+                going = _log_entered(place, each, tail, classes, scores, transition, alpha)
+            for token in range(place + 1, after):
+                total = -np.inf
+                if tail >= 0:
+                    total = going + transition[tail, tail]
+                    if head >= 0:
+                        total = _log_add(total, opening + transition[head, tail])
+                    total += scores[token, tail]
+                opening, going = -np.inf, total
+            if head >= 0:
+                opening += _log_left(after, head, tail, scores, transition, beta)
+            if tail >= 0:
+                going += _log_left(after, tail, tail, scores, transition, beta)
+            sums[span, each] = _log_add(opening, going)
+
+
+@compiled
+def _log_entered(
+    place: int,
+    own: int,
+    tail: int,
+    classes: Array,
+    scores: Array,
+    transition: Array,
+    alpha: Array,
+) -> float:
+    """Sum over the sequences that come to an ``I-`` from labels of other classes, or begin so."""
+    if place == 0:
+        return float(alpha[0, tail])
+    total = -np.inf
+    for label in range(len(classes)):
+        if classes[label] != own:
+            total = _log_add(total, alpha[place - 1, label] + transition[label, tail])
+    return float(total + scores[place, tail])
+
+
+@compiled
+def _log_left(
+    after: int, origin: int, tail: int, scores: Array, transition: Array, beta: Array
+) -> float:
+    """Sum over what may follow a label, but for an ``I-``; 1 at the end of a document."""
+    number, labels = scores.shape
+    if after == number:
+        return 0.0
+    total = -np.inf
+    for label in range(labels):
+        if label != tail:
+            value = transition[origin, label] + scores[after, label]
+            total = _log_add(total, value + beta[after, label])
+    return total
+
+
+@compiled
+def _log_add(left: float, right: float) -> float:
+    """Add two numbers that are given as logarithms, minus infinity for 0."""
+    most, least = max(left, right), min(left, right)
+    return most if least == -np.inf else most + np.log1p(np.exp(least - most))

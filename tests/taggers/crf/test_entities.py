@@ -1,0 +1,277 @@
+"""Probabilities of entities against brute force: `find_entities` on every path there is."""
+
+import itertools
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from corpus.tags import bio_labels, classes_of, find_entities
+from taggers.crf import decoding, lattice
+from taggers.crf.decoding import Decoder
+from taggers.crf.entities import EntityLabels, PackedEntities, in_order
+from taggers.crf.logspace import log_forward_backward
+from taggers.crf.weights import empty_table
+
+REALS = pytest.mark.parametrize("real", [np.float32, np.float64])
+CLOSE = {np.float32: 2e-5, np.float64: 1e-10}
+
+#: Labels of models and the most tokens of a document; a model may lack any of them.
+LABELS = {
+    ("O",): 4,
+    ("B-A",): 4,
+    ("I-A",): 4,
+    ("O", "B-A"): 5,
+    ("O", "I-A"): 5,
+    ("B-A", "I-A"): 5,
+    ("O", "B-A", "I-A"): 5,
+    ("I-B", "O", "B-A", "I-A"): 4,
+    ("O", "B-A", "I-A", "B-B", "I-B"): 4,
+    bio_labels("ABCD"): 3,
+}
+
+
+@dataclass(frozen=True)
+class Case:
+    """Documents of which every token has scores of its own, and tags that need not be likely."""
+
+    names: tuple[str, ...]
+    lengths: list[int]
+    scores: np.ndarray  # of tokens and labels
+    transition: np.ndarray
+    tags: np.ndarray
+
+    @property
+    def documents(self) -> np.ndarray:
+        return np.cumsum([0, *self.lengths], dtype=np.int64)
+
+
+#: The exponential of 8 times 125 is 0 in float64.
+STEPS = st.sampled_from([0.0, 0.125, 1.25, 10.5, 125.0])
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> Case:
+    names = draw(st.sampled_from(list(LABELS)))
+    lengths = draw(st.lists(st.integers(0, LABELS[names]), max_size=5))
+    size, labels = sum(lengths), len(names)
+    numbers = st.integers(-8, 8)
+    scores = draw(hnp.arrays(np.int64, (size, labels), elements=numbers))
+    transition = draw(hnp.arrays(np.int64, (labels, labels), elements=numbers))
+    tags = draw(hnp.arrays(np.int16, size, elements=st.integers(0, labels - 1)))
+    return Case(names, lengths, scores * draw(STEPS), transition * draw(STEPS), tags)
+
+
+def spans_of(tags: np.ndarray, documents: np.ndarray, names: tuple[str, ...]) -> list[list[tuple]]:
+    """Give the first and last token and the class of the entities of each document."""
+    found = find_entities(tags, documents, names)
+    spans: list[list[tuple]] = [[] for _ in documents[1:]]
+    for first, last, kind in zip(found.first, found.last, found.classes, strict=True):
+        owner = int(np.searchsorted(documents, first, side="right")) - 1
+        spans[owner].append((first - documents[owner], last - documents[owner], kind))
+    return spans
+
+
+def brute_force(case: Case, start: int, stop: int) -> Counter:
+    """Give the probability of every entity that any path through a document has."""
+    number = stop - start
+    paths = np.array(list(itertools.product(range(len(case.names)), repeat=number)), np.int16)
+    values = case.scores[start:stop][np.arange(number), paths].sum(axis=1)
+    values = values + case.transition[paths[:, :-1], paths[:, 1:]].sum(axis=1)
+    probabilities = np.exp(values - np.logaddexp.reduce(values))
+    bounds = np.arange(len(paths) + 1) * number
+    total: Counter = Counter()
+    for entities, probability in zip(
+        spans_of(paths.reshape(-1), bounds, case.names), probabilities, strict=True
+    ):
+        for entity in entities:
+            total[entity] += probability
+    return total
+
+
+def expected(case: Case, tags: np.ndarray) -> Iterator[list[float]]:
+    """Yield the probabilities of the entities in tags, as one of each class."""
+    own = spans_of(tags, case.documents, case.names)
+    for (start, stop), entities in zip(itertools.pairwise(case.documents), own, strict=True):
+        if entities:
+            total = brute_force(case, start, stop)
+            for first, last, _ in entities:
+                yield [total[first, last, kind] for kind, _ in enumerate(classes_of(case.names))]
+
+
+def packed_scores(case: Case, packing: lattice.Packing, real: type) -> np.ndarray:
+    scores = np.full((packing.tokens, -(-len(case.names) // 8) * 8), lattice.NEVER, real)
+    for row, (first, length) in enumerate(zip(packing.first, packing.lengths, strict=True)):
+        scores[packing.steps[:length] + row, : len(case.names)] = case.scores[first:][:length]
+    return scores
+
+
+def summed(case: Case, packing: lattice.Packing, found: PackedEntities, real: type) -> None:
+    """Compute the probabilities as sums over a packing."""
+    emission = packed_scores(case, packing, real)
+    alpha, scale = np.empty_like(emission), np.empty(packing.tokens)
+    lattice.lower_by_largest(emission, np.empty(packing.tokens, real))
+    np.exp(emission, out=emission)
+    transition = lattice.exponential_transition(case.transition, np.dtype(real))
+    lattice.forward(packing.steps, emission, transition, alpha, scale)
+    found.begin(packing, emission, transition, alpha, scale)
+    ones, unused = np.ones(len(packing.documents)), np.zeros(transition.shape)
+    transposed = np.ascontiguousarray(transition.T)
+    lattice.backward(packing.steps, emission, transposed, ones, alpha, scale, unused)
+    found.end(packing, emission, transition)
+
+
+def summed_exactly(case: Case, packing: lattice.Packing, found: PackedEntities) -> None:
+    """Compute the probabilities as sums of logarithms, document by document."""
+    for row, (first, length) in enumerate(zip(packing.first, packing.lengths, strict=True)):
+        scores = case.scores[first : first + length].astype(np.float64)
+        alpha, beta = np.empty((2, *scores.shape))
+        log_z = log_forward_backward(scores, case.transition.astype(np.float64), alpha, beta)
+        transition = case.transition.astype(np.float64)
+        found.sum_exactly(row, scores, transition, alpha, beta, log_z)
+
+
+def computed(case: Case, real: type | None, packed: int = 7) -> np.ndarray:
+    """Compute the probabilities of the entities in the tags; on logarithms without a type."""
+    labels = EntityLabels.of(case.names)
+    parts = []
+    for packing in lattice.pack(case.documents, packed):
+        parts.append(PackedEntities.of(packing, case.tags, labels))
+        if real is None:
+            summed_exactly(case, packing, parts[-1])
+        else:
+            summed(case, packing, parts[-1], real)
+    return in_order(parts, labels)
+
+
+def decoded(case: Case, real: type, detail: str = "entity") -> decoding.Decoded:
+    """Decode documents for which every token is a word, with a window of 0."""
+    tokens, labels = case.scores.shape
+    table = empty_table(tokens + 2, 1, labels, real)
+    table[2:, 0, :labels] = case.scores
+    words = np.arange(2, tokens + 2, dtype=np.int32)
+    decoder = Decoder(table, case.transition, begin=0, end=1, names=case.names)
+    return decoder.decode(words, case.documents, detail=detail)
+
+
+def assert_close(found: np.ndarray, case: Case, tags: np.ndarray, close: float) -> None:
+    classes = len(classes_of(case.names))
+    rows = list(expected(case, tags))
+    assert found.dtype == np.float64
+    assert found.shape == (len(rows), classes)
+    assert found == pytest.approx(np.reshape(rows, found.shape), abs=close)
+    assert ((found >= 0) & (found <= 1)).all()
+
+
+BIO = ("O", "B-A", "I-A")
+LEVEL = np.zeros((3, 3))
+
+
+def level(tags: list[int], *lengths: int) -> Case:
+    """Make documents with these tags in which every path is as good as any other."""
+    return Case(BIO, [*lengths], np.zeros((len(tags), 3)), LEVEL, np.array(tags, np.int16))
+
+
+@REALS
+@given(case=cases())
+def test_entities_of_best_paths_are_as_probable_as_by_brute_force(case: Case, real: type) -> None:
+    found = decoded(case, real)
+    assert found.entities is not None
+    assert_close(found.entities, case, found.labels, CLOSE[real])
+
+
+@given(case=cases())
+@example(level([1], 1))
+@example(level([2], 1))
+@example(level([1, 1, 2, 1], 4))
+@example(level([1, 2, 2, 0, 2], 3, 0, 2))
+@example(level([0, 2, 2, 1, 2], 5))
+@example(level([], 0, 0))
+def test_any_entity_is_as_probable_as_by_brute_force(case: Case) -> None:
+    """Also one that no good path has, and whatever the weights are."""
+    assert_close(computed(case, None), case, case.tags, 1e-10)
+    for real, close in CLOSE.items():
+        if lattice.safe(case.transition, np.dtype(real)):
+            assert_close(computed(case, real), case, case.tags, close)
+
+
+def test_what_begins_continues_and_follows_an_entity_is_counted() -> None:
+    """Of the 27 paths of three tokens, all equally probable."""
+    assert computed(level([1, 2, 2], 3), np.float64) == pytest.approx(2 / 27)  # B or I, I, I
+    assert computed(level([1, 2, 0], 3), np.float64) == pytest.approx(2 * 2 / 27)  # no I after it
+    # At the second token: B after anything or I after O; after it no I.
+    assert computed(level([0, 1, 0], 3), np.float64) == pytest.approx((3 + 1) * 2 / 27)
+    assert computed(level([1, 1, 1], 3), np.float64) == pytest.approx(
+        np.array([[2 * 2 * 3], [(3 + 1) * 2], [3 * (3 + 1)]]) / 27
+    )
+
+
+@pytest.mark.parametrize("real", [np.float32, np.float64, None])
+def test_a_token_is_outside_or_in_one_entity(real: type | None) -> None:
+    """The probabilities of all entities that a token can be in make up what is not O."""
+    rng = np.random.default_rng(3)
+    names, number = bio_labels("AB"), 12
+    scores, transition = 2 * rng.normal(size=(number, 5)), rng.normal(size=(5, 5))
+    covered = np.zeros(number)
+    for first, last in itertools.combinations_with_replacement(range(number), 2):
+        tags = np.zeros(number, np.int16)
+        tags[first : last + 1] = names.index("I-A")
+        (probabilities,) = computed(Case(names, [number], scores, transition, tags), real)
+        covered[first : last + 1] += probabilities.sum()
+    alpha, beta = np.empty((2, number, 5))
+    log_z = log_forward_backward(scores, transition, alpha, beta)
+    outside = np.exp(alpha[:, 0] + beta[:, 0] - log_z)
+    assert covered == pytest.approx(1 - outside, abs=1e-5 if real == np.float32 else 1e-10)
+
+
+@REALS
+@pytest.mark.parametrize("packed", [1, 5, 40])
+@pytest.mark.parametrize("step", [1.0, 100.0])
+def test_entities_come_in_the_order_of_their_tokens_however_packed(
+    monkeypatch: pytest.MonkeyPatch, real: type, packed: int, step: float
+) -> None:
+    rng = np.random.default_rng(0)
+    lengths = rng.integers(0, 12, 30).tolist()
+    scores, transition = rng.normal(size=(sum(lengths), 5)), step * rng.normal(size=(5, 5))
+    case = Case(bio_labels("AB"), lengths, scores, transition, np.zeros(0))
+    whole = decoded(case, real)
+    alone = []
+    for start, stop in itertools.pairwise(case.documents):
+        one = replace(case, lengths=[stop - start], scores=scores[start:stop])
+        alone.append(decoded(one, real).entities)
+    monkeypatch.setattr(decoding, "_PACKED", packed)
+    found = decoded(case, real)
+    assert found.entities is not None
+    assert len(found.entities) > 20
+    assert found.entities == pytest.approx(whole.entities, abs=CLOSE[real])
+    assert found.entities == pytest.approx(np.concatenate(alone), abs=CLOSE[real])
+
+
+@REALS
+@given(case=cases())
+def test_asking_for_entities_changes_nothing_else(case: Case, real: type) -> None:
+    token, entity = decoded(case, real, "token"), decoded(case, real, "entity")
+    assert token.entities is None
+    assert entity.marginals is None
+    assert entity.labels.tolist() == token.labels.tolist()
+    assert entity.log_probability.tolist() == token.log_probability.tolist()
+    assert token.chosen is not None
+    assert entity.chosen is not None
+    assert entity.chosen.tolist() == token.chosen.tolist()
+
+
+@REALS
+def test_a_long_entity_is_as_probable_as_its_only_path(real: type) -> None:
+    """No other path is likely, so that rounding alone takes from 1."""
+    number = 5000
+    scores = np.zeros((number, 3))
+    scores[:, 2] = 60
+    case = Case(BIO, [number], scores, LEVEL, np.zeros(0))
+    found = decoded(case, real)
+    assert found.entities is not None
+    assert found.entities == pytest.approx(np.ones((1, 1)), abs=1e-2 * CLOSE[real] * number)
