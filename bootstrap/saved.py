@@ -192,10 +192,10 @@ class SavedTagger:
                 for chunk in chunks
             )
         for found in _alive(results):
-            tags, confidence, tokens, marginals = (_array(part) for part in found)
+            tags, confidence, *details = (_array(part) for part in found)
             assert tags is not None
             assert confidence is not None
-            yield Tagging(tags, self.labels, confidence, tokens, marginals)
+            yield Tagging(tags, self.labels, confidence, *details)
 
     def _take(self, tagger: Tagger) -> None:
         self._tagger = tagger
@@ -243,7 +243,7 @@ def _loaded(folder: str, version: int) -> Tagger:
 
 def _tag_chunk(folder: str, version: int, batch: bytes, measure: str, detail: Detail) -> _Found:
     tagging = _loaded(folder, version).tag(Batch.from_bytes(batch), measure=measure, detail=detail)
-    arrays = tagging.tags, tagging.confidence, tagging.tokens, tagging.marginals
+    arrays = tagging.tags, tagging.confidence, tagging.tokens, tagging.marginals, tagging.entities
     return tuple(
         None if each is None else (each.tobytes(), each.dtype.str, each.shape) for each in arrays
     )

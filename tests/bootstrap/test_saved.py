@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -21,8 +21,11 @@ from bootstrap.saved import KilledError, SavedTagger
 from corpus.batch import Batch, make_batch
 from corpus.document import Document
 from corpus.errors import InputError
+from corpus.tags import classes_of, find_entities
 from taggers import CRFOptions, CRFTagger, TrainingError
+from taggers.tagger import Detail
 
+DETAILS: tuple[Detail, ...] = get_args(Detail)
 OPTIONS = CRFOptions(features=("lower", "suffix3"), window=1, max_iterations=10)
 
 linux = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
@@ -93,6 +96,29 @@ def test_any_number_of_processes_gives_the_same_tags(
         assert (alone.confidence == together.confidence).all()
     assert [done for _, done, _ in told[:8]] == [64, 128, 192, 256, 320, 384, 448, 501]
     assert two.tag(unlabelled.slice(0, 0)).confidence.shape == (0,)
+
+
+def test_any_number_of_processes_gives_the_same_details(
+    trained: SavedTagger, unlabelled: Batch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = CRFTagger.load(trained.folder).tag(unlabelled, detail="entity")
+    monkeypatch.setattr(saved, "_CHUNK", 64)
+    two = SavedTagger.load(trained.folder, jobs=2)
+    classes = len(classes_of(trained.labels))
+    for detail in DETAILS:
+        alone, together = (each.tag(unlabelled, detail=detail) for each in (trained, two))
+        for name in ("tokens", "marginals", "entities"):
+            left, right = getattr(alone, name), getattr(together, name)
+            assert (left is None) == (right is None)
+            assert left is None or np.array_equal(left, right)
+        if detail == "entity":
+            found = find_entities(together.tags, unlabelled.documents, together.labels)
+            assert together.entities is not None
+            assert together.entities.shape == (len(found.first), classes)
+            assert len(found.first) > 100
+            assert together.entities == pytest.approx(whole.entities, abs=1e-5)
+        nothing = two.tag(unlabelled.slice(0, 0), detail=detail)
+        assert nothing.entities is None or nothing.entities.shape == (0, classes)
 
 
 def test_a_later_model_in_the_same_folder_is_not_mistaken_for_the_earlier(
