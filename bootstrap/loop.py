@@ -36,7 +36,7 @@ STOPPED = {
 }
 
 # What tagging must say for a level of selection.
-_DETAIL: dict[str, Detail] = {"document": "document", "span": "token"}
+_DETAIL: dict[str, Detail] = {"document": "document", "span": "entity"}
 _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 

@@ -17,12 +17,13 @@ def confident_parts(
 ) -> tuple[Tagging, npt.NDArray[np.bool_]]:
     """Open the tags that a tagger is not sure of.
 
-    An entity stays if all of its tokens reach the threshold, a token outside if it does itself.
+    An entity stays if its probability, as just this span of just this class, reaches the
+    threshold, and a token outside if that of its tag does.
 
     Parameters
     ----------
     tagging : Tagging
-        With the confidence of every token.
+        With the probabilities of tokens and of entities.
     batch : Batch
         The documents tagged.
     confidence : float
@@ -40,11 +41,10 @@ def confident_parts(
         raise ValueError("the confidence of every token is needed to keep parts of documents")
     sure = tagging.tokens >= confidence
     entities = find_entities(tagging.tags, batch.documents, tagging.labels)
-    unsure = np.concatenate([np.zeros(1, np.int64), np.cumsum(~sure)])
-    kept = unsure[entities.last + 1] == unsure[entities.first]
+    kept = tagging.entity_confidence(entities) >= confidence
     owners = np.searchsorted(batch.documents, entities.first, side="right") - 1
-    for first, last in zip(entities.first[~kept], entities.last[~kept], strict=True):
-        sure[first : last + 1] = False
+    for first, last, keep in zip(entities.first, entities.last, kept, strict=True):
+        sure[first : last + 1] = keep
     known = np.concatenate([np.zeros(1, np.int64), np.cumsum(sure)])
     number = np.diff(known[batch.documents])
     useful = number == batch.lengths
