@@ -57,6 +57,11 @@ def build_parser() -> argparse.ArgumentParser:
     tag.add_argument("source", metavar="IN", help="notes: a file, a folder or a pattern")
     tag.add_argument("target", type=Path, metavar="OUT", help="where to write them, tagged")
     tag.add_argument("--measure", choices=_MEASURES, default=_MEASURES[0], help="of confidence")
+    tag.add_argument(
+        "--span-confidence",
+        action="store_true",
+        help="write how sure the model is of each span, too (JSONL and Parquet)",
+    )
     _formats(tag)
     _jobs(tag)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import tee
+from itertools import islice, tee
 from pathlib import Path
 
 from bootstrap.running import UNIT_FILE
@@ -17,8 +17,10 @@ from corpus.document import Document
 from corpus.errors import InputError
 from corpus.formats import Columns, WriteReport, write
 from corpus.problems import Problems
+from corpus.tags import find_entities
 from corpus.units import UNITS, Unit, join_spans, split_document
 from taggers import Tagger
+from taggers.tagger import Detail
 
 _UNITS_AT_A_TIME = 20_000  # enough for every process; few enough for memory
 
@@ -67,14 +69,23 @@ class Tagged:
         As in the source, but for its spans.
     confidence : float
         How sure the tagger is: of a document of several units, the lowest of theirs.
+    span_confidences : tuple of float
+        How sure it is of each span, where that was asked for: the probability that just this span
+        is one of its class.
     """
 
     document: Document
     confidence: float
+    span_confidences: tuple[float, ...] = ()
 
 
 def tag_documents(
-    documents: Iterable[Document], tagger: Tagger, unit: Unit, measure: str
+    documents: Iterable[Document],
+    tagger: Tagger,
+    unit: Unit,
+    measure: str,
+    *,
+    detail: Detail = "document",
 ) -> Iterator[Tagged]:
     """Tag documents as they come, a bounded number of them at a time.
 
@@ -88,6 +99,8 @@ def tag_documents(
         What is tagged by itself; the spans are put together at the offsets of the source.
     measure : str
         How confidence is measured.
+    detail : str
+        "entity" if the confidence of each span is wanted.
     """
     waiting: list[tuple[Document, list[tuple[int, Document]]]] = []
     number = 0
@@ -97,19 +110,26 @@ def tag_documents(
         waiting.append((bare, units))
         number += len(units)
         if number >= _UNITS_AT_A_TIME:
-            yield from _tag_units(waiting, tagger, measure)
+            yield from _tag_units(waiting, tagger, measure, detail)
             waiting, number = [], 0
-    yield from _tag_units(waiting, tagger, measure)
+    yield from _tag_units(waiting, tagger, measure, detail)
 
 
 def _tag_units(
-    sources: list[tuple[Document, list[tuple[int, Document]]]], tagger: Tagger, measure: str
+    sources: list[tuple[Document, list[tuple[int, Document]]]],
+    tagger: Tagger,
+    measure: str,
+    detail: Detail,
 ) -> Iterator[Tagged]:
     units = [unit for _, pieces in sources for _, unit in pieces]
+    sure: Iterator[float] = iter(())
     if units:
         batch = make_batch(units, labelled=False)
-        tagging = tagger.tag(batch, measure=measure)
+        tagging = tagger.tag(batch, measure=measure, detail=detail)
         spans = batch.with_tags(tagging.tags, tagging.labels).spans()
+        if detail == "entity":
+            found = find_entities(tagging.tags, batch.documents, tagging.labels)
+            sure = iter(tagging.entity_confidence(found).tolist())
     place = 0
     for source, pieces in sources:
         here = slice(place, place + len(pieces))
@@ -118,8 +138,9 @@ def _tag_units(
             yield Tagged(source, 1.0)
             continue
         offsets = [offset for offset, _ in pieces]
-        found = join_spans(zip(offsets, spans[here], strict=True))
-        yield Tagged(replace(source, spans=found), float(tagging.confidence[here].min()))
+        document = replace(source, spans=join_spans(zip(offsets, spans[here], strict=True)))
+        confidence = float(tagging.confidence[here].min())
+        yield Tagged(document, confidence, tuple(islice(sure, len(document.spans))))
 
 
 def tag_corpus(
@@ -131,6 +152,7 @@ def tag_corpus(
     target_format: str | None,
     columns: Columns,
     measure: str,
+    scored_spans: bool,
     problems: Problems,
     jobs: int,
     report: Report,
@@ -152,6 +174,8 @@ def tag_corpus(
         Names of columns and keys, in both.
     measure : str
         How confidence is measured.
+    scored_spans : bool
+        Whether to write how sure the model is of each span, too.
     problems : Problems
         Told of what cannot be read.
     jobs : int
@@ -173,14 +197,17 @@ def tag_corpus(
     documents = read_corpus(
         source, format=source_format, columns=columns, problems=problems, labelled=False
     )
-    tagged = _counted(tag_documents(documents, tagger, unit_of(folder), measure), report)
-    left, right = tee(tagged)
+    unit = unit_of(folder)
+    detail: Detail = "entity" if scored_spans else "document"
+    found = tag_documents(documents, tagger, unit, measure, detail=detail)
+    left, middle, right = tee(_counted(found, report), 3)
     return write(
         (item.document for item in left),
         target,
         format=target_format,
         columns=columns,
-        confidences=(item.confidence for item in right),
+        confidences=(item.confidence for item in middle),
+        span_confidences=(item.span_confidences for item in right) if scored_spans else None,
     )
 
 

@@ -22,6 +22,7 @@ def main(options: argparse.Namespace) -> None:
             target_format=options.target_format,
             columns=columns_of(options),
             measure=options.measure,
+            scored_spans=options.span_confidence,
             problems=problems,
             jobs=options.jobs or default_jobs(),
             report=line.report,

@@ -6,16 +6,17 @@ that format holds it; what it does not hold, the report of `write` counts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple
 from pathlib import Path
+from typing import Any
 
 from corpus.document import Document
 from corpus.errors import InputError
 from corpus.formats import brat, jsonl, parquet, text
-from corpus.formats.columns import CONFIDENCE, Columns
+from corpus.formats.columns import CONFIDENCE, SPAN_CONFIDENCES, Columns
 from corpus.formats.sources import Source, format_of, locate
-from corpus.formats.targets import Rows, WriteReport, format_for, refuse_existing
+from corpus.formats.targets import Row, Rows, WriteReport, format_for, refuse_existing
 from corpus.problems import Problems
 
 __all__ = [
@@ -168,6 +169,7 @@ def write(
     format: str | None = None,
     columns: Columns = Columns(),  # noqa: B008 - frozen
     confidences: Iterable[float] | None = None,
+    span_confidences: Iterable[Sequence[float]] | None = None,
 ) -> WriteReport:
     """Write documents to a new file or folder: completely, or not at all.
 
@@ -186,6 +188,9 @@ def write(
         Names of columns or keys, for JSONL and Parquet.
     confidences : iterable of float, optional
         One for each document, for JSONL and Parquet, as column ``"confidence"``.
+    span_confidences : iterable of sequence of float, optional
+        One for each span of each document, for JSONL and Parquet only, as column
+        ``"span_confidences"``: a list beside that of the annotations, in its order.
 
     Returns
     -------
@@ -196,21 +201,26 @@ def write(
     ------
     InputError
         If the target exists or cannot be made, or a document cannot be written in this format, or
-        there is none to write into a folder.
+        there is none to write into a folder, or the format has no place for confidences of spans.
     """
     path = Path(target)
-    writer = _WRITERS[_known(format or format_for(path))]
+    format = _known(format or format_for(path))
     refuse_existing(path)
-    if confidences is not None and CONFIDENCE in astuple(columns):
-        raise InputError(f"column {CONFIDENCE!r} is that of the confidences: name another")
-    return writer(_rows(documents, confidences), path, columns, confidences is not None)
+    given = {CONFIDENCE: confidences, SPAN_CONFIDENCES: span_confidences}
+    extra = {name: values for name, values in given.items() if values is not None}
+    for name in extra:
+        if name in astuple(columns):
+            raise InputError(f"column {name!r} is that of the confidences: name another")
+    if span_confidences is not None and format not in _HOLDERS:
+        raise InputError(
+            f"the format {format} has no place for the confidence of spans: write JSONL or Parquet"
+        )
+    return _WRITERS[format](_rows(documents, extra), path, columns, extra)
 
 
-def _rows(documents: Iterable[Document], confidences: Iterable[float] | None) -> Rows:
-    if confidences is None:
-        return ((document, None) for document in documents)
-    pairs = zip(documents, confidences, strict=True)
-    return ((document, float(confidence)) for document, confidence in pairs)
+def _rows(documents: Iterable[Document], extra: Mapping[str, Iterable[Any]]) -> Rows:
+    for document, *values in zip(documents, *extra.values(), strict=True):
+        yield Row(document, **dict(zip(extra, values, strict=True)))
 
 
 def _known(format: str) -> str:

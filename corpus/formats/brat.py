@@ -8,7 +8,7 @@ byte-order mark is one, a Windows line end two.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -142,7 +142,7 @@ def _offsets(pieces: list[Span]) -> str:
     return " and ".join(map(str, pieces))
 
 
-def write(rows: Rows, target: Path, columns: Columns, scored: bool) -> WriteReport:
+def write(rows: Rows, target: Path, columns: Columns, extra: Collection[str]) -> WriteReport:
     """Write a folder with two files for each document; groups and confidences are left out.
 
     Raises
@@ -152,12 +152,13 @@ def write(rows: Rows, target: Path, columns: Columns, scored: bool) -> WriteRepo
     """
     tally = Tally()
     with new_folder(target) as folder:
-        for document, confidence in rows:
+        for row in rows:
+            document = row.document
             with new_file_for(document, folder, ".txt") as file:
                 file.write(document.text.encode("utf-8"))
             with new_file_for(document, folder, ".ann") as file:
                 file.writelines(_lines(document))
-            tally.count(document, confidence, holds=("spans",))
+            tally.count(row, holds=("spans",))
     return tally.report()
 
 

@@ -9,6 +9,9 @@ from corpus.errors import InputError
 #: The column or key that holds how sure a tagger was of a document.
 CONFIDENCE = "confidence"
 
+#: The column or key that holds how sure it was of each span, in the order of the annotations.
+SPAN_CONFIDENCES = "span_confidences"
+
 
 @dataclass(frozen=True, slots=True)
 class Columns:

@@ -14,7 +14,7 @@ from typing import Any
 from corpus.document import Document, Span
 from corpus.errors import InputError, shown
 from corpus.formats.annotations import MALFORMED, settled, within
-from corpus.formats.columns import CONFIDENCE, Columns
+from corpus.formats.columns import CONFIDENCE, SPAN_CONFIDENCES, Columns
 from corpus.formats.records import (
     NOT_UNICODE,
     Unreadable,
@@ -23,7 +23,7 @@ from corpus.formats.records import (
     encodable,
 )
 from corpus.formats.sources import Source, files_of
-from corpus.formats.targets import Rows, Tally, WriteReport, checked, new_file
+from corpus.formats.targets import Row, Rows, Tally, WriteReport, checked, new_file
 from corpus.problems import Problem, Problems
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -126,19 +126,20 @@ def _span(item: object) -> Span | None:
     return Span(start, end, label) if label and encodable(label) else None
 
 
-def write(rows: Rows, target: Path, columns: Columns, scored: bool) -> WriteReport:
-    """Write a document a line, with its group where known and its confidence where given."""
+def write(rows: Rows, target: Path, columns: Columns, extra: Collection[str]) -> WriteReport:
+    """Write a document a line, with its group where known and confidences where given."""
     tally = Tally()
     with new_file(target) as file:
-        for document, confidence in rows:
-            record = _record(checked(document), confidence, columns)
+        for row in rows:
+            record = _record(row, columns)
             line = json.dumps(record, ensure_ascii=False, allow_nan=False)
             file.write(f"{line}\n".encode())
-            tally.count(document, confidence, holds=("spans", "groups", "confidences"))
+            tally.count(row, holds=("spans", "groups", "confidences"))
     return tally.report()
 
 
-def _record(document: Document, confidence: float | None, columns: Columns) -> dict[str, Any]:
+def _record(row: Row, columns: Columns) -> dict[str, Any]:
+    document = checked(row.document)
     record: dict[str, Any] = {
         columns.id: document.id,
         columns.text: document.text,
@@ -146,6 +147,8 @@ def _record(document: Document, confidence: float | None, columns: Columns) -> d
     }
     if document.group is not None:
         record[columns.group] = document.group
-    if confidence is not None:
-        record[CONFIDENCE] = confidence
+    if row.confidence is not None:
+        record[CONFIDENCE] = float(row.confidence)
+    if row.span_confidences is not None:
+        record[SPAN_CONFIDENCES] = [float(confidence) for confidence in row.span_confidences]
     return record

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import astuple
 from functools import partial
 from itertools import accumulate
@@ -16,10 +16,10 @@ import pyarrow.parquet as pq
 from corpus.document import Document, Span
 from corpus.errors import InputError, shown
 from corpus.formats.annotations import MALFORMED, settled, within
-from corpus.formats.columns import CONFIDENCE, Columns
+from corpus.formats.columns import CONFIDENCE, SPAN_CONFIDENCES, Columns
 from corpus.formats.records import NOT_UTF8, Unreadable, documents_of
 from corpus.formats.sources import Source, files_of
-from corpus.formats.targets import Rows, Tally, WriteReport, checked, new_file
+from corpus.formats.targets import Row, Rows, Tally, WriteReport, checked, new_file
 from corpus.problems import Problem, Problems
 
 NULL = "rows without an id or a text"
@@ -36,6 +36,9 @@ BUFFER = 1 << 20
 _INVALID = object()
 
 _SPAN = pa.struct([("start", pa.int32()), ("end", pa.int32()), ("label", pa.string())])
+
+#: Columns beside those of documents, named after attributes of `Row`.
+_EXTRA = {CONFIDENCE: pa.float64(), SPAN_CONFIDENCES: pa.list_(pa.float64())}
 
 #: The id, text, annotations and group of a row, as Python objects.
 _Row: TypeAlias = tuple[object, object, object, object]
@@ -258,34 +261,34 @@ def _spans(
         yield span
 
 
-def write(rows: Rows, target: Path, columns: Columns, scored: bool) -> WriteReport:
+def write(rows: Rows, target: Path, columns: Columns, extra: Collection[str]) -> WriteReport:
     """Write a document a row, in row groups of bounded size."""
     tally = Tally()
-    schema = _schema(columns, scored)
+    schema = _schema(columns, extra)
     with new_file(target) as file, pq.ParquetWriter(file, schema, compression="zstd") as writer:
         for part in _parts(rows):
             writer.write_batch(_batch(part, schema))
-            for document, confidence in part:
-                tally.count(document, confidence, holds=("spans", "groups", "confidences"))
+            for row in part:
+                tally.count(row, holds=("spans", "groups", "confidences"))
     return tally.report()
 
 
-def _schema(columns: Columns, scored: bool) -> pa.Schema:
+def _schema(columns: Columns, extra: Collection[str]) -> pa.Schema:
     fields = [
         pa.field(columns.id, pa.string()),
         pa.field(columns.text, pa.large_string()),
         pa.field(columns.label, pa.list_(_SPAN)),
         pa.field(columns.group, pa.string()),
     ]
-    return pa.schema([*fields, pa.field(CONFIDENCE, pa.float64())] if scored else fields)
+    return pa.schema([*fields, *(pa.field(name, _EXTRA[name]) for name in extra)])
 
 
-def _parts(rows: Rows) -> Iterator[list[tuple[Document, float | None]]]:
-    part: list[tuple[Document, float | None]] = []
+def _parts(rows: Rows) -> Iterator[list[Row]]:
+    part: list[Row] = []
     size = 0
-    for document, confidence in rows:
-        part.append((checked(document), confidence))
-        size += len(document.text)
+    for row in rows:
+        size += len(checked(row.document).text)
+        part.append(row)
         if len(part) == MOST_ROWS or size >= MOST_BYTES:
             yield part
             part, size = [], 0
@@ -293,16 +296,16 @@ def _parts(rows: Rows) -> Iterator[list[tuple[Document, float | None]]]:
         yield part
 
 
-def _batch(part: list[tuple[Document, float | None]], schema: pa.Schema) -> pa.RecordBatch:
-    documents = [document for document, _ in part]
+def _batch(part: list[Row], schema: pa.Schema) -> pa.RecordBatch:
+    documents = [row.document for row in part]
     columns: list[list[Any]] = [
         [document.id for document in documents],
         [document.text for document in documents],
         [[_item(span) for span in document.spans] for document in documents],
         [document.group for document in documents],
-        [confidence for _, confidence in part],
     ]
-    arrays = [pa.array(values, field.type) for values, field in zip(columns, schema, strict=False)]
+    columns += [[getattr(row, name) for row in part] for name in schema.names[len(columns) :]]
+    arrays = [pa.array(values, field.type) for values, field in zip(columns, schema, strict=True)]
     return pa.record_batch(arrays, schema=schema)
 
 

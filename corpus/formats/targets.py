@@ -9,7 +9,7 @@ import re
 import secrets
 import shutil
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,15 +20,47 @@ from corpus.errors import InputError, shown
 from corpus.formats.records import encodable
 from corpus.formats.sources import EXPECTED, SUFFIXES
 
-#: Documents, and how sure a tagger was of each where that is written.
-Rows = Iterable[tuple[Document, float | None]]
-
 #: What a file system says to a name that is taken, and to one that it cannot hold.
 TAKEN = (errno.EEXIST, errno.ENOTDIR, errno.EISDIR)
 IMPOSSIBLE = (errno.ENAMETOOLONG, errno.EILSEQ, errno.EINVAL)
 
 #: What a file system without hard links says when it is to make one.
 NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A document to write, and how sure a tagger was of it where that is written.
+
+    It stands beside the document: a span is what was found, whoever found it.
+
+    Parameters
+    ----------
+    document : Document
+        The document.
+    confidence : float, optional
+        Of the document.
+    span_confidences : sequence of float, optional
+        Of each of its spans.
+
+    Raises
+    ------
+    ValueError
+        If there is not one for each span.
+    """
+
+    document: Document
+    confidence: float | None = None
+    span_confidences: Sequence[float] | None = None
+
+    def __post_init__(self) -> None:
+        given = self.span_confidences
+        if given is not None and len(given) != len(self.document.spans):
+            raise ValueError("expected one confidence for each span of a document")
+
+
+#: What is written.
+Rows = Iterable[Row]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +89,12 @@ class Tally:
     spans: int = 0
     left_out: Counter[str] = field(default_factory=Counter)
 
-    def count(self, document: Document, confidence: float | None, holds: Collection[str]) -> None:
+    def count(self, row: Row, holds: Collection[str]) -> None:
         """Count a document that was written in a format that holds what `holds` names."""
         parts = {
-            "spans": len(document.spans),
-            "groups": int(document.group is not None),
-            "confidences": int(confidence is not None),
+            "spans": len(row.document.spans),
+            "groups": int(row.document.group is not None),
+            "confidences": int(row.confidence is not None),
         }
         self.documents += 1
         self.spans += parts["spans"] if "spans" in holds else 0

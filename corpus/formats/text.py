@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -26,12 +26,13 @@ def _document(root: Path, where: str, file: Path) -> Document:
     return Document(id_of(file, root), text_of(file))
 
 
-def write(rows: Rows, target: Path, columns: Columns, scored: bool) -> WriteReport:
+def write(rows: Rows, target: Path, columns: Columns, extra: Collection[str]) -> WriteReport:
     """Write a folder with a file for each document; spans, groups and confidences are left out."""
     tally = Tally()
     with new_folder(target) as folder:
-        for document, confidence in rows:
+        for row in rows:
+            document = row.document
             with new_file_for(document, folder, ".txt") as file:
                 file.write(document.text.encode("utf-8"))
-            tally.count(document, confidence, holds=())
+            tally.count(row, holds=())
     return tally.report()

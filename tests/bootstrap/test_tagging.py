@@ -21,6 +21,7 @@ from corpus.document import Document, Span
 from corpus.errors import InputError
 from corpus.formats import read, write
 from corpus.problems import Problems
+from corpus.tags import find_entities
 from corpus.units import split_document
 
 Command = Callable[..., Any]
@@ -212,6 +213,69 @@ def test_confidence_stands_where_the_format_can_hold_it(
         lines = (tmp_path / f"{measure}.jsonl").read_text(encoding="utf-8").split("\n")[:-1]
         assert [json.loads(line)["confidence"] for line in lines] == truth
         assert pq.read_table(tmp_path / f"{measure}.parquet")["confidence"].to_pylist() == truth
+
+
+def test_confidence_of_spans_stands_beside_them_where_asked_for(
+    finished: Path, tagger: SavedTagger, fresh: list[Document], tmp_path: Path, command: Command
+) -> None:
+    write(fresh, tmp_path / "in.jsonl")
+    for suffix in ("jsonl", "parquet"):
+        out = tmp_path / f"out.{suffix}"
+        done = command("tag", finished, tmp_path / "in.jsonl", out, "--span-confidence")
+        assert done.code == 0
+        assert "left out" not in done.out
+    batch = make_batch(fresh, labelled=False)
+    whole = tagger.tag(batch, detail="entity")
+    found = find_entities(whole.tags, batch.documents, whole.labels)
+    truth = whole.entity_confidence(found).tolist()
+    lines = (tmp_path / "out.jsonl").read_text(encoding="utf-8").split("\n")[:-1]
+    records = [json.loads(line) for line in lines]
+    assert [sure for record in records for sure in record["span_confidences"]] == truth
+    assert [len(record["span_confidences"]) for record in records] == [
+        len(record["label"]) for record in records
+    ]
+    assert len(truth) > 20
+    column = pq.read_table(tmp_path / "out.parquet")["span_confidences"].to_pylist()
+    assert column == [record["span_confidences"] for record in records]
+    assert [record["confidence"] for record in records] == whole.confidence.tolist()
+    assert documents_at(tmp_path / "out.jsonl") == [
+        replace(document, group=source.group)
+        for document, source in zip(expected(tagger, fresh), fresh, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("name", ["brat", "text"])
+def test_confidence_of_spans_is_refused_where_there_is_no_place_for_it(
+    name: str, finished: Path, project: Path, tmp_path: Path, command: Command
+) -> None:
+    source, out = project / "seed.jsonl", tmp_path / "out"
+    done = command("tag", finished, source, out, "--to", name, "--span-confidence")
+    assert done.code == 2
+    assert f"the format {name} has no place for the confidence of spans" in done.err
+    assert len(done.err.splitlines()) == 1
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("unit", ["document", "line"])
+def test_confidence_of_spans_goes_with_them_through_units(
+    unit: Any, tagger: SavedTagger, notes: MakeNotes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    some = iter(notes(30, 5))
+    sources = [
+        Document(f"d{i}", "\n".join(next(some).text for _ in range(3)), group="p")
+        for i in range(10)
+    ]
+    sources.insert(3, Document("empty", ""))
+    whole = list(tag_documents(sources, tagger, unit, "probability", detail="entity"))
+    monkeypatch.setattr(tagging, "_UNITS_AT_A_TIME", 4)
+    parts = list(tag_documents(sources, tagger, unit, "probability", detail="entity"))
+    assert [item.document for item in parts] == [item.document for item in whole]
+    for part, item in zip(parts, whole, strict=True):
+        assert len(item.span_confidences) == len(item.document.spans)
+        assert part.span_confidences == pytest.approx(item.span_confidences, abs=1e-5)
+    assert len({each for item in whole for each in item.span_confidences}) > 10
+    plain = list(tag_documents(sources, tagger, unit, "probability"))
+    assert {item.span_confidences for item in plain} == {()}
 
 
 def test_any_number_of_processes_gives_the_same_output(

@@ -1,6 +1,7 @@
 """What is written is complete or absent, and harms nothing that exists."""
 
 import errno
+import json
 import signal
 import stat
 import subprocess
@@ -8,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from corpus.document import Document, Span
@@ -250,6 +252,46 @@ def test_confidences_have_a_column_of_their_own(tmp_path: Path) -> None:
     write([ANNA], tmp_path / "a.jsonl", columns=columns)
     with pytest.raises(InputError, match="'confidence' is that of the confidences"):
         write([ANNA], tmp_path / "b.jsonl", columns=columns, confidences=[1.0])
+    columns = Columns(id="span_confidences")
+    with pytest.raises(InputError, match="'span_confidences' is that of the confidences"):
+        write([ANNA], tmp_path / "b.jsonl", columns=columns, span_confidences=[[1.0, 1.0]])
+
+
+@pytest.mark.parametrize("name", ["o.jsonl", "o.parquet"])
+@pytest.mark.parametrize("confidences", [None, [1, 0.5]])
+def test_confidences_of_spans_stand_beside_them(
+    tmp_path: Path, name: str, confidences: list[float] | None
+) -> None:
+    path = tmp_path / name
+    sure = [[0.25, 1], []]
+    report = write([ANNA, JOAN], path, confidences=confidences, span_confidences=sure)
+    assert report == WriteReport(2, 2)
+    if name == "o.parquet":
+        records = pq.read_table(path).to_pylist()
+    else:
+        records = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [record["span_confidences"] for record in records] == sure
+    assert [record.get("confidence") for record in records] == (confidences or [None, None])
+    assert list(read(path, problems=Problems())) == [ANNA, JOAN]
+
+
+@every_target
+@pytest.mark.parametrize("given", [[[0.5, 0.5]], [[0.5], []], [[0.5, 0.5], [0.5]]])
+def test_there_is_a_confidence_for_each_span(
+    tmp_path: Path, name: str, format: str | None, given: list[list[float]]
+) -> None:
+    with pytest.raises((ValueError, InputError)):
+        write([ANNA, JOAN], tmp_path / name, format=format, span_confidences=given)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("format", ["brat", "text"])
+def test_a_format_without_place_for_confidences_of_spans_is_refused(
+    tmp_path: Path, format: str
+) -> None:
+    with pytest.raises(InputError, match=f"format {format} has no place for the confidence of"):
+        write([ANNA], tmp_path / "o", format=format, span_confidences=[[0.5, 0.5]])
+    assert not list(tmp_path.iterdir())
 
 
 folders = pytest.mark.parametrize("format", ["brat", "text"])
