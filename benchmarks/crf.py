@@ -29,9 +29,9 @@ from taggers import CRFOptions, CRFTagger
 from taggers.compiled import one_thread
 from taggers.crf.crfsuite import CRFsuiteEngine
 from taggers.crf.lbfgs import minimise
-from taggers.crf.likelihood import Likelihood, TrainingSet
+from taggers.crf.likelihood import Likelihood
+from taggers.crf.training_set import TrainingSet
 from taggers.crf.wordtype import WordTypeEngine
-from taggers.features import WindowAttributes
 
 NOVEL = 0.05
 CLASSES = {42: None, 5: MERGED}
@@ -94,7 +94,7 @@ class Race:
     def fresh(self) -> WordTypeEngine:
         """Give an engine that has kept no word."""
         engine = WordTypeEngine.of_crfsuite(self.slow.model, lambda name: self.names[int(name)])
-        return WordTypeEngine(engine.features, engine.labels, engine.weights, np.float32)
+        return WordTypeEngine(engine.templates, engine.labels, engine.weights, np.float32)
 
     def seconds(self) -> dict[tuple[str, str], float]:
         """Take the time of one round, in processor seconds a token."""
@@ -165,7 +165,7 @@ def _own(batch: Batch, options: CRFOptions) -> tuple[float, float, float]:
     begin = time.process_time()
     training_set = TrainingSet.of(
         batch.words, batch.types, batch.documents, batch.tags, np.ones(len(batch)),
-        features=options.features, window=options.window, labels=len(batch.labels),
+        templates=options.templates(), labels=len(batch.labels),
     )  # fmt: skip
     prepared = time.process_time() - begin
     real = np.float32 if options.precision == "single" else np.float64
@@ -178,11 +178,6 @@ def _own(batch: Batch, options: CRFOptions) -> tuple[float, float, float]:
 
 def _crfsuite(batch: Batch, options: CRFOptions) -> tuple[float, float, float]:
     begin = time.process_time()
-    number = 0
-    for document in WindowAttributes(options.features, options.window).of_documents(batch):
-        number += len(document)
-    attributes = time.process_time() - begin
-    begin = time.process_time()
     marks: list[float] = []
     _, trained = CRFsuiteEngine.trained(
         batch,
@@ -191,7 +186,6 @@ def _crfsuite(batch: Batch, options: CRFOptions) -> tuple[float, float, float]:
     )
     whole = time.process_time() - begin
     evaluation = float(np.median(np.diff(marks)))
-    del attributes
     return whole - evaluation * (trained.iterations + 1), evaluation, trained.loss
 
 

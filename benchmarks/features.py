@@ -19,6 +19,12 @@ from taggers import CRFOptions, CRFTagger
 
 DEFAULT = CRFOptions()
 SHORT = ("prefix1", "prefix2", "suffix1", "suffix2")
+SHORT_SHAPES = DEFAULT.conjunctions
+CAPITALIZATIONS = (
+    "capitalization[-1] capitalization[0]",
+    "capitalization[0] capitalization[1]",
+    "capitalization[-1] capitalization[0] capitalization[1]",
+)
 
 VARIANTS = {
     "default": DEFAULT,
@@ -29,6 +35,12 @@ VARIANTS = {
     "without shape": CRFOptions(features=DEFAULT.features[:-1]),
     "with affixes of 1 and 2": CRFOptions(features=(*DEFAULT.features, *SHORT)),
     "with lemma": CRFOptions(features=(*DEFAULT.features, "lemma")),
+    "with three capitalizations": CRFOptions(conjunctions=(*SHORT_SHAPES, *CAPITALIZATIONS)),
+    "without short shapes together": CRFOptions(conjunctions=()),
+    "without header": CRFOptions(streams=("colon",)),
+    "without colon": CRFOptions(streams=("header",)),
+    "with rules": CRFOptions(streams=("header", "colon", "rules[-1..1]")),
+    "words alone": CRFOptions(streams=(), conjunctions=()),
 }
 
 

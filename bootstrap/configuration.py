@@ -18,7 +18,7 @@ from corpus.corpora import is_synthetic
 from corpus.errors import InputError
 from corpus.formats import Columns
 from corpus.units import Unit
-from taggers import OPTIONS
+from taggers import ANNOTATORS, OPTIONS
 
 #: The keys of ``[data]`` that name notes.
 _PATHS = ("seed", "validation", "unlabeled")
@@ -260,13 +260,20 @@ def parse_configuration(tables: Mapping[str, Any], folder: Path, where: str) -> 
         raise ConfigurationError(
             f'{where}: [labels] must hold lines such as SOURCE_LABEL = "CLASS"'
         )
+    options = _section(OPTIONS[kind], tagger, "tagger", where)
+    for stream in options.templates().needed:
+        if stream not in ANNOTATORS:  # no file of notes brings one
+            raise ConfigurationError(
+                f'{where}: [tagger] there is no stream or feature "{stream}"; the streams are '
+                f"{', '.join(ANNOTATORS)}"
+            )
     data: DataOptions = _section(DataOptions, _table(tables, "data", where), "data", where)
     paths = {name: _located(getattr(data, name), folder) for name in _PATHS}
     return Configuration(
         data=DataOptions(**{**asdict(data), **paths}),
         labels=labels,
         kind=kind,
-        tagger=_section(OPTIONS[kind], tagger, "tagger", where),
+        tagger=options,
         loop=_section(LoopOptions, _table(tables, "loop", where), "loop", where),
         select=_section(SelectOptions, select, "select", where),
         reference=None

@@ -7,16 +7,18 @@ to another process as Arrow bytes.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from corpus.alignment import touched_tokens
 from corpus.document import Document, Span
 from corpus.errors import shown
 from corpus.problems import Problem, Problems
+from corpus.streams import NOTHING, Stream, concatenate_streams, used_only
 from corpus.tags import (
     UNKNOWN,
     TokenSpans,
@@ -53,6 +55,8 @@ class Batch:
         ``O``, then ``B-`` and ``I-`` of each class. Empty where nothing is labelled.
     weights : ndarray of float32, shape (D,), or None
         How much each document counts in training; None where all count 1.
+    streams : mapping of str to Stream
+        What is said of each token beside its word, by name.
     """
 
     ids: pa.LargeStringArray
@@ -66,6 +70,7 @@ class Batch:
     tags: npt.NDArray[np.int16]
     labels: tuple[str, ...]
     weights: npt.NDArray[np.float32] | None = None
+    streams: Mapping[str, Stream] = field(default_factory=dict)
 
     def __len__(self) -> int:
         """Give the number of documents, D."""
@@ -82,20 +87,21 @@ class Batch:
         documents = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
         shift = np.repeat(self.documents[:-1][indices] - documents[:-1], lengths)
         tokens = np.arange(documents[-1]) + shift
-        used, words = np.unique(self.words[tokens], return_inverse=True)
+        used, words = used_only(self.words[tokens], len(self.types))
         rows = pa.array(indices, pa.int64())
         return Batch(
             ids=self.ids.take(rows),
             texts=self.texts.take(rows),
             groups=self.groups.take(rows),
             types=tuple(self.types[index] for index in used.tolist()),
-            words=words.astype(np.int32),
+            words=words,
             starts=self.starts[tokens],
             ends=self.ends[tokens],
             documents=documents,
             tags=self.tags[tokens],
             labels=self.labels,
             weights=None if self.weights is None else self.weights[indices],
+            streams={name: stream.take(tokens) for name, stream in self.streams.items()},
         )
 
     def slice(self, start: int, stop: int) -> Batch:
@@ -109,6 +115,10 @@ class Batch:
     def with_weights(self, weights: npt.NDArray[np.float32]) -> Batch:
         """Give the same documents with other weights."""
         return replace(self, weights=weights)
+
+    def with_streams(self, streams: Mapping[str, Stream]) -> Batch:
+        """Give the same documents with more streams; one of a name that is there replaces it."""
+        return replace(self, streams={**self.streams, **streams})
 
     def to_documents(self) -> list[Document]:
         """Give the documents with the spans that their tags describe."""
@@ -143,20 +153,20 @@ class Batch:
     def to_bytes(self) -> bytes:
         """Write the batch as an Arrow stream, one row a document."""
         offsets = pa.array(self.documents, pa.int64())
-        words = pa.DictionaryArray.from_arrays(
-            pa.array(self.words, pa.int32()), pa.array(self.types, pa.large_string())
-        )
         columns: dict[str, pa.Array] = {
             "id": self.ids,
             "text": self.texts,
             "group": self.groups,
-            "words": pa.LargeListArray.from_arrays(offsets, words),
+            "words": pa.LargeListArray.from_arrays(offsets, _dictionary(self.words, self.types)),
             "starts": pa.LargeListArray.from_arrays(offsets, pa.array(self.starts, pa.int32())),
             "ends": pa.LargeListArray.from_arrays(offsets, pa.array(self.ends, pa.int32())),
             "tags": pa.LargeListArray.from_arrays(offsets, pa.array(self.tags, pa.int16())),
         }
         if self.weights is not None:
             columns["weight"] = pa.array(self.weights, pa.float32())
+        for name, stream in self.streams.items():
+            values = _dictionary(stream.values, stream.types)
+            columns[f"{_STREAM}{name}"] = pa.LargeListArray.from_arrays(offsets, values)
         table = pa.record_batch(columns)
         schema = table.schema.with_metadata({"labels": json.dumps(self.labels)})
         sink = pa.BufferOutputStream()
@@ -172,6 +182,11 @@ class Batch:
             table = stream.read_next_batch()
             labels = json.loads((stream.schema.metadata or {})[b"labels"])
         words = table["words"]
+        streams = {
+            name.removeprefix(_STREAM): _stream(table[name].values)
+            for name in table.schema.names
+            if name.startswith(_STREAM)
+        }
         return cls(
             ids=table["id"],
             texts=table["text"],
@@ -184,7 +199,22 @@ class Batch:
             tags=table["tags"].values.to_numpy(),
             labels=tuple(labels),
             weights=table["weight"].to_numpy() if "weight" in table.schema.names else None,
+            streams=streams,
         )
+
+
+_STREAM = "stream:"  # begins the names of their columns
+
+
+def _dictionary(values: npt.NDArray[np.int32], types: Sequence[str]) -> pa.DictionaryArray:
+    """Encode numbered strings; a negative number is null."""
+    numbers = pa.array(values, pa.int32(), mask=values < 0)
+    return pa.DictionaryArray.from_arrays(numbers, pa.array(types, pa.large_string()))
+
+
+def _stream(values: pa.DictionaryArray) -> Stream:
+    numbers = values.indices.fill_null(NOTHING).to_numpy()
+    return Stream(tuple(values.dictionary.to_pylist()), numbers)
 
 
 def make_batch(
@@ -248,10 +278,9 @@ def _align(
     starts = np.array([span.start for _, span in spans], np.int64)
     ends = np.array([span.end for _, span in spans], np.int64)
     kinds = np.array([index[span.label] for _, span in spans], np.int64)
-    # Document and offset in one number, which grows along the batch.
-    owners = np.repeat(np.arange(len(batch), dtype=np.int64) << 32, batch.lengths)
-    first = np.searchsorted(owners + batch.ends, (rows << 32) + starts, side="right")
-    last = np.searchsorted(owners + batch.starts, (rows << 32) + ends, side="left") - 1
+    first, last = touched_tokens(
+        batch.documents, batch.starts, batch.ends, rows=rows, begins=starts, finishes=ends
+    )
     # Two spans that meet within a token: it stays with the first of them.
     if len(first):
         taken = np.maximum.accumulate(last)
@@ -306,7 +335,17 @@ def concatenate(batches: Sequence[Batch]) -> Batch:
         tags=np.concatenate([_relabelled(batch, labels) for batch in batches]),
         labels=labels,
         weights=_together(batches),
+        streams={
+            name: concatenate_streams([_stream_of(batch, name) for batch in batches])
+            for name in dict.fromkeys(name for batch in batches for name in batch.streams)
+        },
     )
+
+
+def _stream_of(batch: Batch, name: str) -> Stream:
+    """Give a stream of a batch, or one that says nothing where the batch has none."""
+    silent = np.full(len(batch.words), NOTHING, np.int32)
+    return batch.streams.get(name, Stream((), silent))
 
 
 def _together(batches: Sequence[Batch]) -> npt.NDArray[np.float32] | None:

@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from corpus.errors import InputError
+from taggers.annotators import ANNOTATORS
 from taggers.crf import CRFOptions, CRFTagger
 from taggers.tagger import MEASURES, Tagger, Tagging, Training, TrainingError
 
 __all__ = [
+    "ANNOTATORS",
     "MEASURES",
     "OPTIONS",
     "CRFOptions",

@@ -1,4 +1,4 @@
-"""Features of words and the attributes that a window of them gives a token.
+"""Features of words.
 
 A feature depends on the word alone, so it is computed once per word type (paper 003,
 section 3.4.2), for many types at a time.
@@ -7,15 +7,13 @@ section 3.4.2), for many types at a time.
 from __future__ import annotations
 
 import functools
-import itertools
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from corpus.batch import Batch
 from corpus.errors import InputError
 
 #: Words beyond the ends of a document: the begin and the end of sentence of paper 003.
@@ -154,6 +152,11 @@ FEATURES: dict[str, Feature] = {
 }
 
 
+def is_feature(name: str) -> bool:
+    """Say whether there is a feature of this name."""
+    return name in FEATURES or _AFFIX.fullmatch(name) is not None
+
+
 def feature(name: str) -> Feature:
     """Find a feature by its name.
 
@@ -176,72 +179,3 @@ def feature(name: str) -> Feature:
         raise InputError(f'there is no feature "{name}"; the features are {known}')
     side = _prefix if affix[1] == "prefix" else _suffix
     return functools.partial(side, int(affix[2]))
-
-
-class WindowAttributes:
-    """Writes the attributes of tokens: the features of the words around them, with their offset.
-
-    Parameters
-    ----------
-    features : sequence of str
-        Names of features.
-    window : int
-        Words on each side of the token.
-    """
-
-    def __init__(self, features: Sequence[str], window: int) -> None:
-        self._features = [(name, feature(name)) for name in features]
-        self._window = window
-
-    def of_documents(self, batch: Batch) -> Iterator[list[list[bytes]]]:
-        """Write the attributes of each token, document by document.
-
-        Parameters
-        ----------
-        batch : Batch
-            Its words are looked at.
-
-        Yields
-        ------
-        list of list of bytes
-            Such as ``b"-1:lower=dr"``; ``b"1:EOS"`` for a place beyond the end.
-        """
-        words = Words(batch.types)
-        columns = [
-            [f"{name}={value}" for value in compute(words)] for name, compute in self._features
-        ]
-        rows: dict[int, list[list[bytes]]] = {}
-        bounds = batch.documents.tolist()
-        for start, stop in itertools.pairwise(bounds):
-            document = []
-            for word in batch.words[start:stop].tolist():
-                if word not in rows:
-                    rows[word] = self._at_offsets([column[word] for column in columns])
-                document.append(rows[word])
-            yield self._of_document(document)
-            if len(rows) > _KEPT:
-                rows.clear()
-
-    def _at_offsets(self, values: Sequence[str]) -> list[list[bytes]]:
-        return [
-            [f"{offset}:{value}".encode("utf-8", "surrogatepass") for value in values]
-            for offset in range(-self._window, self._window + 1)
-        ]
-
-    def _of_document(self, rows: Sequence[list[list[bytes]]]) -> list[list[bytes]]:
-        last = len(rows) - 1
-        attributes = []
-        for place in range(len(rows)):
-            found: list[bytes] = []
-            for column in range(2 * self._window + 1):
-                offset = column - self._window
-                if 0 <= place + offset <= last:
-                    found += rows[place + offset][column]
-                else:
-                    border = BEGIN if offset < 0 else END
-                    found.append(f"{offset}:{border}".encode())
-            attributes.append(found)
-        return attributes
-
-
-_KEPT = 15_000  # words whose attributes are kept: notes use few words often

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from taggers.crf.tagger import CRFOptions, CRFTagger
+from taggers.crf.options import CRFOptions
+from taggers.crf.tagger import CRFTagger
 
 __all__ = ["CRFOptions", "CRFTagger"]

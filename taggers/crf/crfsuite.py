@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Self
 import pycrfsuite
 
 from corpus.batch import Batch
+from taggers.crf.attributes import WindowAttributes
 from taggers.crf.decoding import Decoded
-from taggers.features import WindowAttributes
 from taggers.tagger import Detail, Progress, Training, TrainingError
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class CRFsuiteEngine:
     def __init__(self, labels: tuple[str, ...], options: CRFOptions, model: bytes) -> None:
         self.labels = labels
         self.model = model
-        self._attributes = WindowAttributes(options.features, options.window)
+        self._attributes = WindowAttributes(options.templates())
         self._crfsuite = pycrfsuite.Tagger()
         self._crfsuite.open_inmemory(model)
 
@@ -77,7 +77,7 @@ class CRFsuiteEngine:
         )
         # CRFsuite reads labels as ASCII, so it gets their numbers.
         tags = train.tags.astype(str).tolist()
-        attributes = WindowAttributes(options.features, options.window)
+        attributes = WindowAttributes(options.templates())
         for row, document in enumerate(attributes.of_documents(train)):
             if document:
                 trainer.append(document, tags[train.documents[row] : train.documents[row + 1]])

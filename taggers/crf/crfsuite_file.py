@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import re
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from corpus.errors import InputError, shown
-from taggers.crf.weights import Weights, border_hashes, sorted_weights
+from taggers.crf.weights import BORDER, Weights, sorted_weights
 from taggers.features import BEGIN, END, feature
-from taggers.vocabulary import hashed
+from taggers.templates import Templates
+from taggers.vocabulary import Hashes, hashed
 
 _HEADER = struct.Struct("<4sI4sIIIIIIIII")
 _DATABASE = struct.Struct("<4sIIIII")
 _FEATURE = np.dtype([("type", "<u4"), ("source", "<u4"), ("target", "<u4"), ("weight", "<f8")])
 _STATE, _TRANSITION = 0, 1
-_ATTRIBUTE = re.compile(rf"(-?\d{{1,3}}):(?:({BEGIN}|{END})|([a-z_]+\d?)=(.*))", re.DOTALL)
+_ATTRIBUTE = re.compile(rf"(-?\d{{1,3}}):(?:({BEGIN}|{END})|([^=]+)=(.*))", re.DOTALL)
 _CHUNK = 12  # bytes before the features: a name, a size, a number
 
 
@@ -67,18 +69,21 @@ def read_crfsuite(data: bytes) -> CRFsuiteModel:
         raise InputError(f"not a whole model file of CRFsuite: {error}") from None
 
 
-def weights_of(model: CRFsuiteModel) -> tuple[tuple[str, ...], Weights]:
-    """Take over the weights of a model whose attributes are windows of features of words.
+def weights_of(
+    model: CRFsuiteModel, templates: Templates | None = None
+) -> tuple[Templates, Weights]:
+    """Take over the weights of a model.
 
     Parameters
     ----------
     model : CRFsuiteModel
         With attributes such as ``-1:lower=dr`` or ``2:EOS``.
+    templates : Templates, optional
+        What it looks at; by default, what its attributes say: windows of features of words.
 
     Returns
     -------
-    features : tuple of str
-        Their names.
+    templates : Templates
     weights : Weights
 
     Raises
@@ -86,37 +91,57 @@ def weights_of(model: CRFsuiteModel) -> tuple[tuple[str, ...], Weights]:
     InputError
         If there is an attribute of another form, or of a feature that is not known.
     """
-    offsets = np.empty(len(model.attributes), np.int64)
-    hashes = np.empty(len(model.attributes), np.uint64)
-    values: dict[str, tuple[list[int], list[str]]] = {}
-    for row, attribute in enumerate(model.attributes):
+    places, names, values = _parsed(model.attributes)
+    reach = int(np.abs(places).max(initial=0))
+    if templates is None:
+        found = tuple(dict.fromkeys(name for name in names if name))
+        for name in found:
+            feature(name)
+        templates = Templates.parse(found, reach)
+    reach = max(reach, templates.reach)
+    hashes = _hashes(names, values)
+    texts = [
+        f"{name}={value}" if name else value for name, value in zip(names, values, strict=True)
+    ]
+    weights = sorted_weights(
+        hashes[model.attribute_ids],
+        places[model.attribute_ids] + reach,
+        model.label_ids,
+        model.state,
+        transition=model.transition,
+        offsets=2 * reach + 1,
+        names=[texts[row] for row in model.attribute_ids.tolist()],
+    )
+    return templates, weights
+
+
+def _parsed(
+    attributes: Sequence[str],
+) -> tuple[npt.NDArray[np.int64], list[str], list[str]]:
+    """Give the place, the name and the value of each; borders have no name."""
+    places = np.empty(len(attributes), np.int64)
+    names, values = [], []
+    for row, attribute in enumerate(attributes):
         match = _ATTRIBUTE.fullmatch(attribute)
         if match is None:
             raise InputError(
                 f"the model has the attribute {shown(attribute)}; expected such as -1:lower=dr"
             )
-        offsets[row] = int(match[1])
-        if match[2]:
-            hashes[row] = border_hashes()[(BEGIN, END).index(match[2])]
-        else:
-            rows, texts = values.setdefault(match[3], ([], []))
-            rows.append(row)
-            texts.append(match[4])
-    for name, (rows, texts) in values.items():
-        feature(name)
-        hashes[rows] = hashed(name, texts)
-    names = [attribute.split(":", 1)[1] for attribute in model.attributes]
-    window = int(np.abs(offsets).max(initial=0))
-    weights = sorted_weights(
-        hashes[model.attribute_ids],
-        offsets[model.attribute_ids] + window,
-        model.label_ids,
-        model.state,
-        transition=model.transition,
-        offsets=2 * window + 1,
-        names=[names[row] for row in model.attribute_ids.tolist()],
-    )
-    return tuple(values), weights
+        places[row] = int(match[1])
+        names.append(match[3] or "")
+        values.append(match[2] or match[4])
+    return places, names, values
+
+
+def _hashes(names: Sequence[str], values: Sequence[str]) -> Hashes:
+    """Hash the values of several features."""
+    rows: dict[str, list[int]] = {}
+    for row, name in enumerate(names):
+        rows.setdefault(name, []).append(row)
+    hashes = np.empty(len(names), np.uint64)
+    for name, own in rows.items():
+        hashes[own] = hashed(name or BORDER, [values[row] for row in own])
+    return hashes
 
 
 def _read(data: bytes) -> CRFsuiteModel:

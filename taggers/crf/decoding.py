@@ -11,6 +11,7 @@ import numpy.typing as npt
 from taggers.crf import lattice
 from taggers.crf.entities import EntityLabels, PackedEntities, in_order
 from taggers.crf.logspace import log_forward_backward
+from taggers.crf.streams import gather_stream
 from taggers.tagger import Detail
 
 Floats = npt.NDArray[np.float64]
@@ -54,6 +55,25 @@ class Decoded:
         )
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Beside:
+    """A stream of a batch, and what its values add to scores.
+
+    Parameters
+    ----------
+    values : ndarray of int32, shape (N,)
+        The value of each token; negative where nothing is said of it.
+    offsets : ndarray of int64, shape (O,)
+        Where it is looked at, counted from the token.
+    table : ndarray of float32 or float64, shape (V, O, P)
+        What each value adds.
+    """
+
+    values: npt.NDArray[np.int32]
+    offsets: Indices
+    table: lattice.Reals
+
+
 class Decoder:
     """Decodes documents whose words have rows in a table of scores.
 
@@ -91,6 +111,7 @@ class Decoder:
         self,
         words: npt.NDArray[np.int32],
         documents: Indices,
+        streams: Sequence[Beside] = (),
         *,
         detail: Detail = "document",
         progress: Callable[[int, int], None] | None = None,
@@ -103,6 +124,8 @@ class Decoder:
             The row of each token's word.
         documents : ndarray of int64, shape (D + 1,)
             Offsets of each document's tokens.
+        streams : sequence of Beside
+            What is said of tokens beside their words.
         detail : str
             What is wanted beside the best sequences.
         progress : callable, optional
@@ -123,6 +146,8 @@ class Decoder:
             scores, other = buffers[:, : packing.tokens]
             where = packing.first, packing.lengths, packing.steps
             lattice.gather(words, *where, self._table, *self._borders, scores)
+            for beside in streams:
+                gather_stream(beside.values, *where, beside.offsets, beside.table, scores)
             best = np.empty(len(packing.documents))
             lattice.viterbi(packing.steps, scores, self._padded, other)
             lattice.backtrack(

@@ -37,7 +37,26 @@ class Pairs:
 
     def at_least(self, count: float) -> Pairs:
         """Give the pairs that occur so often."""
-        kept = self.counts >= count
+        return self._kept(self.counts >= count)
+
+    def of_rows(self, rows: npt.NDArray[np.bool_]) -> Pairs:
+        """Give the pairs of some rows; the others stay without any."""
+        return self._kept(np.repeat(rows, np.diff(self.begins)))
+
+    def first_rows(self, rows: int) -> Pairs:
+        """Give so many rows."""
+        number = self.begins[rows]
+        return Pairs(self.begins[: rows + 1], self.labels[:number], self.counts[:number])
+
+    def followed_by(self, others: Pairs) -> Pairs:
+        """Give these pairs and, in the rows after them, others."""
+        return Pairs(
+            np.concatenate([self.begins, others.begins[1:] + self.begins[-1]]),
+            np.concatenate([self.labels, others.labels]),
+            np.concatenate([self.counts, others.counts]),
+        )
+
+    def _kept(self, kept: npt.NDArray[np.bool_]) -> Pairs:
         before = np.concatenate([np.zeros(1, np.int64), np.cumsum(kept)])
         return Pairs(before[self.begins], self.labels[kept], self.counts[kept])
 
@@ -236,13 +255,9 @@ def seen_in(
     codes: npt.NDArray[np.int32],
     values: int,
 ) -> npt.NDArray[np.int32]:
-    """Count the documents in which each value of a feature occurs, shape (values,).
-
-    The last two values, the begin and the end, are in every document that has tokens.
-    """
+    """Count the documents in which each value of a feature occurs, shape (values,)."""
     seen = np.zeros(values, np.int32)
     _count_documents(words, documents, codes, np.full(values, -1, np.int64), seen)
-    seen[-2:] = np.count_nonzero(np.diff(documents))
     return seen
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +16,8 @@ import numpy.typing as npt
 from corpus.batch import Batch
 from corpus.errors import InputError, shown
 from corpus.tags import bio_labels, classes_of, well_formed
-from taggers.features import feature
+from taggers.annotators import ANNOTATORS, Annotator, Rules, annotated
+from taggers.crf.options import CRFOptions
 from taggers.tagger import MEASURES, Detail, Progress, Tagging, Training, TrainingError
 
 if TYPE_CHECKING:
@@ -30,53 +30,7 @@ if TYPE_CHECKING:
     Engine: TypeAlias = CRFsuiteEngine | WordTypeEngine
 
 _DESCRIPTION = "model.json"
-_FORMAT = 3
-
-
-@dataclass(frozen=True, slots=True)
-class CRFOptions:
-    """Options of the CRF tagger; every field is a key of ``[tagger]``."""
-
-    engine: Literal["wordtype", "crfsuite"] = field(
-        default="wordtype",
-        metadata={"help": '"wordtype" is fast; "crfsuite" is the reference, on python-crfsuite'},
-    )
-    features: tuple[str, ...] = field(
-        default=(
-            "form",
-            "lower",
-            "capitalization",
-            "has_digit",
-            "is_number",
-            "prefix3",
-            "prefix4",
-            "suffix3",
-            "suffix4",
-            "shape",
-        ),
-        metadata={"help": "features of a word, by name (see docs/taggers.md)"},
-    )
-    window: int = field(default=2, metadata={"help": "words on each side of a token", "least": 0})
-    c1: float = field(default=0.0, metadata={"help": "weight of the L1 norm", "least": 0})
-    c2: float = field(default=0.1, metadata={"help": "weight of the L2 norm", "least": 0})
-    max_iterations: int = field(default=100, metadata={"help": "L-BFGS steps at most", "least": 1})
-    min_frequency: int = field(
-        default=0, metadata={"help": "attributes seen less often are left out", "least": 0}
-    )
-    precision: Literal["single", "double"] = field(
-        default="single",
-        metadata={"help": 'of the engine "wordtype": "double" takes twice the time'},
-    )
-
-    def __post_init__(self) -> None:
-        for name in self.features:
-            feature(name)
-        if not self.features:
-            raise InputError("features is empty: a CRF needs at least one, such as form")
-        for name in ("c1", "c2"):
-            weight = getattr(self, name)
-            if not 0 <= weight < math.inf:
-                raise InputError(f"{name} = {weight}: expected a finite number of 0 or more")
+_FORMAT = 4
 
 
 class CRFTagger:
@@ -103,6 +57,12 @@ class CRFTagger:
         self.training: Training | None = None
         self._engine: Engine | None = None
         self._converted: WordTypeEngine | None = None
+        self._needed = self.options.templates().needed
+        self._annotators: dict[str, Annotator] = {
+            name: Rules(self.options.rules) if name == "rules" else ANNOTATORS[name]()
+            for name in self._needed
+            if name in ANNOTATORS
+        }
 
     def fit(
         self,
@@ -118,9 +78,9 @@ class CRFTagger:
         Parameters
         ----------
         train : Batch
-            Documents. With the engine "wordtype", tags that are unknown are summed over, and the
-            weights of the batch say how much a document counts. Documents without tokens teach
-            nothing.
+            Documents; streams that they lack are added by annotators. With the engine "wordtype",
+            tags that are unknown are summed over, and the weights of the batch say how much a
+            document counts. Documents without tokens teach nothing.
         validation : Batch, optional
             Not looked at: L-BFGS stops by its own objective.
         start : CRFTagger, optional
@@ -139,11 +99,14 @@ class CRFTagger:
         ------
         TrainingError
             If there is nothing to learn from, or L-BFGS failed before its first step.
+        InputError
+            If the documents have no stream that is looked at, and no annotator adds it.
         ValueError
             If a tag is unknown, or documents do not all count 1, and the engine is "crfsuite".
         """
         if not len(train.words):
             raise TrainingError("there is not one token to train a CRF on")
+        train = annotated(train, self._needed, self._annotators)
         if self.options.engine == "crfsuite":
             from taggers.crf.crfsuite import CRFsuiteEngine  # noqa: PLC0415 - not always used
 
@@ -192,6 +155,7 @@ class CRFTagger:
             raise InputError(f'there is no measure "{measure}"; there are {", ".join(MEASURES)}')
         if self._engine is None:
             raise ValueError("the CRF has not been trained")
+        batch = annotated(batch, self._needed, self._annotators)
         need: Detail = "token" if measure == "lowest" and detail == "document" else detail
         engine = self.wordtype() if detail == "entity" else self._engine
         decoded = engine.decode(batch, detail=need, progress=progress)
@@ -238,8 +202,9 @@ class CRFTagger:
         if isinstance(self._engine, WordTypeEngine):
             return self._engine
         if self._converted is None:
-            model = self._engine.model
-            self._converted = WordTypeEngine.of_crfsuite(model, lambda name: self.labels[int(name)])
+            self._converted = WordTypeEngine.of_crfsuite(
+                self._engine.model, self.options.templates(), lambda name: self.labels[int(name)]
+            )
         return self._converted
 
     @property
@@ -270,6 +235,7 @@ class CRFTagger:
             )
         tagger = CRFTagger(replace(self.options, engine="wordtype"))
         tagger.labels, tagger.training = self.labels, self.training
+        tagger._annotators = self._annotators
         tagger._engine = engine.reduced(rare, nameless)
         return tagger
 
@@ -299,7 +265,10 @@ class CRFTagger:
                 f"the model has the label {shown(strange[0])}; expected O, B-CLASS and I-CLASS"
             )
         engine = WordTypeEngine.of_crfsuite(model)
-        options = CRFOptions(features=engine.features, window=engine.weights.offsets // 2)
+        features = tuple(each.name for each in engine.templates.features)
+        options = CRFOptions(
+            features=features, window=engine.templates.window, streams=(), conjunctions=()
+        )
         tagger = cls(options)
         tagger.labels, tagger._engine = labels, engine
         return tagger
@@ -318,6 +287,7 @@ class CRFTagger:
             "labels": self.labels,
             "engine_labels": self._engine.labels,
             "options": asdict(self.options),
+            "annotators": {name: each.settings() for name, each in self._annotators.items()},
             "training": asdict(self.training) if self.training else None,
             "files": {name: _digest(content) for name, content in files.items()},
         }
@@ -337,8 +307,12 @@ class CRFTagger:
         try:
             description = json.loads((folder / _DESCRIPTION).read_text(encoding="utf-8"))
             _check(description, folder)
-            options = {**description["options"], "features": (*description["options"]["features"],)}
+            options = {name: _frozen(value) for name, value in description["options"].items()}
             tagger = cls(CRFOptions(**options))
+            tagger._annotators = {
+                name: ANNOTATORS[name].of_settings(settings)
+                for name, settings in description["annotators"].items()
+            }
             tagger.labels = tuple(description["labels"])
             training = description["training"]
             tagger.training = Training(**training) if training else None
@@ -346,6 +320,11 @@ class CRFTagger:
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise InputError(f"{folder} is not the folder of a CRF model: {error}") from error
         return tagger
+
+
+def _frozen(value: Any) -> Any:
+    """Give a list of JSON as the tuple that it was."""
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _opened(folder: Path, labels: tuple[str, ...], options: CRFOptions) -> Engine:

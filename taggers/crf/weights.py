@@ -77,11 +77,12 @@ class Weights:
     labels : int
         How many there are, L.
     offsets : int
-        How many words around a token are looked at, itself among them: odd.
+        How many places around a token are looked at, its own in the middle: odd.
     hashes : ndarray of uint64, shape (V,)
         The values of all features.
     names : Names
-        What they are, such as ``lower=dr``; none where a model is not to tell.
+        What they are, such as ``lower=dr``; none where a model is not to tell. A value is one of
+        a feature of words, or of what stands beside them.
     seen : ndarray of int32, shape (V,)
         Training documents in which each value occurs.
     begins : ndarray of int64, shape (V * offsets + 1,)
@@ -250,43 +251,66 @@ def border_hashes() -> Hashes:
 
 
 @compiled
-def add_weights(codes: Array, begins: Array, labels: Array, weights: Array, table: Array) -> None:
+def add_weights(
+    codes: Array,
+    places: Array,
+    stride: int,
+    begins: Array,
+    labels: Array,
+    weights: Array,
+    table: Array,
+) -> None:
     """Add the weights of the values of each word to its row of the table.
 
     Parameters
     ----------
     codes : ndarray of int32, shape (T, F)
         Values of each word, negative where there is no weight for it.
+    places : ndarray of int64, shape (O,)
+        Which of the offsets that weights are for are those of the table.
+    stride : int
+        How many offsets weights are for.
     begins, labels, weights
         As in `Weights`.
     table : ndarray of float, shape (T, O, P)
         Of words, offsets and labels.
     """
-    offsets = table.shape[1]
     for word in range(len(codes)):
         for column in range(codes.shape[1]):
             code = codes[word, column]
             if code >= 0:
-                for offset in range(offsets):
+                for offset in range(len(places)):
                     row = table[word, offset]
-                    first = np.int64(code) * offsets + offset
+                    first = np.int64(code) * stride + places[offset]
                     for pair in range(begins[first], begins[first + 1]):
                         row[labels[pair]] += weights[pair]
 
 
 @compiled
-def add_expected(codes: Array, begins: Array, labels: Array, table: Array, expected: Array) -> None:
+def add_expected(
+    codes: Array,
+    places: Array,
+    stride: int,
+    begins: Array,
+    labels: Array,
+    table: Array,
+    expected: Array,
+) -> None:
     """Add what is expected of each word to the weights of its values: transposed `add_weights`."""
-    offsets = table.shape[1]
     for word in range(len(codes)):
         for column in range(codes.shape[1]):
             code = codes[word, column]
             if code >= 0:
-                for offset in range(offsets):
+                for offset in range(len(places)):
                     row = table[word, offset]
-                    first = np.int64(code) * offsets + offset
+                    first = np.int64(code) * stride + places[offset]
                     for pair in range(begins[first], begins[first + 1]):
                         expected[pair] += row[labels[pair]]
+
+
+def middle(offsets: int, stride: int) -> Indices:
+    """Give the places of a window of offsets in the middle of a wider one, as in `add_weights`."""
+    return np.arange(offsets) + (stride - offsets) // 2
 
 
 def empty_table(words: int, offsets: int, labels: int, real: npt.DTypeLike) -> lattice.Reals:

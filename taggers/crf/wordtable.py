@@ -51,7 +51,11 @@ class WordTable:
         Values of each word, negative where there is none.
     state : Pairs
         The state weights: values at offsets, and labels.
-    offsets, labels : int
+    places : ndarray of int64, shape (O,)
+        Which of the offsets that weights are for are those of the table.
+    stride : int
+        How many offsets weights are for.
+    labels : int
         How many there are.
     real : dtype
         Of the scores.
@@ -63,14 +67,21 @@ class WordTable:
     """
 
     def __init__(
-        self, codes: Codes, state: Pairs, offsets: int, labels: int, real: npt.DTypeLike
+        self,
+        codes: Codes,
+        state: Pairs,
+        places: npt.NDArray[np.int64],
+        *,
+        stride: int,
+        labels: int,
+        real: npt.DTypeLike,
     ) -> None:
-        self._state = state.begins, state.labels
+        self._state = places, stride, state.begins, state.labels
         self._labels = labels
-        self.scores = empty_table(len(codes), offsets, labels, real)
+        self.scores = empty_table(len(codes), len(places), labels, real)
         self.expected = np.zeros_like(self.scores)
-        weights = np.diff(state.begins).reshape(-1, offsets).sum(axis=1)
-        joint, alone = _grouped(codes, weights, offsets * self.scores.shape[2] // _DENSE)
+        weights = np.diff(state.begins).reshape(-1, stride)[:, places].sum(axis=1)
+        joint, alone = _grouped(codes, weights, len(places) * self.scores.shape[2] // _DENSE)
         self._joint = [self._joined(codes[:, columns]) for columns in joint]
         self._alone = np.ascontiguousarray(codes[:, alone])
 

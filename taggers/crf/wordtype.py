@@ -13,12 +13,15 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from corpus.batch import Batch
+from corpus.streams import Stream
 from taggers.compiled import one_thread, telling
 from taggers.crf import lattice
 from taggers.crf.crfsuite_file import read_crfsuite, weights_of
-from taggers.crf.decoding import Decoded, Decoder
+from taggers.crf.decoding import Beside, Decoded, Decoder
 from taggers.crf.lbfgs import minimise
-from taggers.crf.likelihood import Likelihood, TrainingSet
+from taggers.crf.likelihood import Likelihood
+from taggers.crf.streams import Channel, Channels
+from taggers.crf.training_set import TrainingSet
 from taggers.crf.weights import (
     NAMELESS,
     Names,
@@ -27,12 +30,14 @@ from taggers.crf.weights import (
     border_hashes,
     carry_over,
     empty_table,
+    middle,
     pruned,
     value_hashes,
     values_of,
 )
 from taggers.tagger import Detail, Progress, Training, TrainingError
-from taggers.vocabulary import Vocabulary
+from taggers.templates import Templates
+from taggers.vocabulary import Vocabulary, hashed
 
 if TYPE_CHECKING:
     from taggers.crf import CRFOptions
@@ -52,8 +57,8 @@ class WordTypeEngine:
 
     Parameters
     ----------
-    features : sequence of str
-        Names of the features of a word.
+    templates : Templates
+        What it looks at.
     labels : tuple of str
         Those that it can give.
     weights : Weights
@@ -64,19 +69,20 @@ class WordTypeEngine:
 
     def __init__(
         self,
-        features: Sequence[str],
+        templates: Templates,
         labels: tuple[str, ...],
         weights: Weights,
         real: npt.DTypeLike = np.float32,
     ) -> None:
-        self.features = tuple(features)
+        self.templates = templates
         self.labels = labels
         self.weights = weights
         kind: np.dtype[Any] = np.dtype(real)
         if not lattice.safe(weights.transition, kind):
             kind = np.dtype(np.float64)
         self._real = kind
-        self._scores = WordScores(weights, self.features, kind)
+        self._scores = WordScores(weights, templates, kind)
+        self._channels = Channels(templates)
 
     @classmethod
     def trained(
@@ -112,14 +118,15 @@ class WordTypeEngine:
         number = np.full(len(train.labels) + 1, -1, np.int16)  # the last one is that of -1
         number[known] = np.arange(len(known), dtype=np.int16)
         labels = tuple(train.labels[label] for label in known.tolist())
+        templates = options.templates()
         training_set = TrainingSet.of(
             train.words,
             train.types,
             train.documents.copy(),
             number[train.tags],
             np.ones(len(train)) if train.weights is None else train.weights.astype(np.float64),
-            features=options.features,
-            window=options.window,
+            templates=templates,
+            channels=Channels(templates).of(train),
             labels=len(labels),
             min_frequency=options.min_frequency,
         )
@@ -139,7 +146,7 @@ class WordTypeEngine:
             )
         if not np.isfinite(minimum.value) or not minimum.x.any():
             raise TrainingError(_UNTRAINED if minimum.iterations == 0 else minimum.outcome)
-        engine = cls(options.features, labels, pruned(training_set.weights_of(minimum.x)), real)
+        engine = cls(templates, labels, pruned(training_set.weights_of(minimum.x)), real)
         training = Training(minimum.converged, minimum.outcome, minimum.iterations, minimum.value)
         return engine, training
 
@@ -151,7 +158,9 @@ class WordTypeEngine:
         decoder = Decoder(
             self._scores.table, self.weights.transition, begin=0, end=1, names=self.labels
         )
-        return decoder.decode(rows[batch.words], batch.documents, detail=detail, progress=progress)
+        streams = [self._scores.beside(channel) for channel in self._channels.of(batch)]
+        words = rows[batch.words]
+        return decoder.decode(words, batch.documents, streams, detail=detail, progress=progress)
 
     def reduced(self, rare: int, nameless: bool) -> WordTypeEngine:
         """Leave out values that fewer than `rare` training documents have, and their names."""
@@ -160,14 +169,29 @@ class WordTypeEngine:
             weights = pruned(weights, np.asarray(weights.seen >= rare))
         if nameless:
             weights = replace(weights, names=NAMELESS)
-        return WordTypeEngine(self.features, self.labels, weights, self._real)
+        return WordTypeEngine(self.templates, self.labels, weights, self._real)
 
     @classmethod
-    def of_crfsuite(cls, model: bytes, named: Callable[[str], str] = str) -> Self:
-        """Take over a model file of CRFsuite; `named` gives the names of its labels."""
+    def of_crfsuite(
+        cls,
+        model: bytes,
+        templates: Templates | None = None,
+        named: Callable[[str], str] = str,
+    ) -> Self:
+        """Take over a model file of CRFsuite.
+
+        Parameters
+        ----------
+        model : bytes
+            The file.
+        templates : Templates, optional
+            What it looks at; by default, what its attributes say.
+        named : callable
+            Gives the names of its labels.
+        """
         found = read_crfsuite(model)
-        features, weights = weights_of(found)
-        return cls(features, tuple(map(named, found.labels)), weights, np.float64)
+        templates, weights = weights_of(found, templates)
+        return cls(templates, tuple(map(named, found.labels)), weights, np.float64)
 
     def files(self) -> dict[str, bytes]:
         """Give the content of the model's files: arrays as NumPy writes them."""
@@ -188,8 +212,9 @@ class WordTypeEngine:
 
         names = Names(read("names"), read("name_ends"))
         arrays = {name: read(name) for name in _ARRAYS}
-        weights = Weights(len(labels), 2 * options.window + 1, names=names, **arrays)
-        return cls(options.features, labels, weights, REALS[options.precision])
+        templates = options.templates()
+        weights = Weights(len(labels), 2 * templates.reach + 1, names=names, **arrays)
+        return cls(templates, labels, weights, REALS[options.precision])
 
 
 _ARRAYS = ("hashes", "seen", "begins", "state_labels", "state", "transition")
@@ -234,22 +259,24 @@ class WordScores:
     ----------
     weights : Weights
         Of the values of features.
-    features : sequence of str
-        Names of features.
+    templates : Templates
+        What is looked at.
     real : dtype
         Of the scores.
     """
 
-    def __init__(self, weights: Weights, features: Sequence[str], real: npt.DTypeLike) -> None:
+    def __init__(self, weights: Weights, templates: Templates, real: npt.DTypeLike) -> None:
         self._weights = weights
-        self._features = features
+        self._features = [each.name for each in templates.features]
+        self._offsets = 2 * templates.window + 1
+        self._places = middle(self._offsets, weights.offsets)
         self._vocabulary = Vocabulary(weights.hashes)
         self._real = real
         self._clear()
 
     def _clear(self) -> None:
         self._index: dict[str, int] = {}
-        self._rows = empty_table(1024, self._weights.offsets, self._weights.labels, self._real)
+        self._rows = empty_table(1024, self._offsets, self._weights.labels, self._real)
         borders = np.full((2, 1), -1, np.int32)
         borders[:, 0] = self._vocabulary.codes(border_hashes())
         self._add(borders, self._rows[:2])
@@ -286,16 +313,30 @@ class WordScores:
 
     def _grow(self, rows: int) -> None:
         if rows > len(self._rows):
-            weights = self._weights
-            more = empty_table(
-                max(rows, 2 * len(self._rows)), weights.offsets, weights.labels, self._real
-            )
+            number = max(rows, 2 * len(self._rows))
+            more = empty_table(number, self._offsets, self._weights.labels, self._real)
             more[: len(self._rows)] = self._rows
             self._rows = more
 
-    def _add(self, codes: npt.NDArray[np.int32], table: lattice.Reals) -> None:
+    def beside(self, channel: Channel) -> Beside:
+        """Compute what the values of a stream add."""
+        types = channel.stream.types
+        offsets = np.array(channel.offsets, np.int64)
+        table = empty_table(len(types), len(offsets), self._weights.labels, self._real)
+        if types:
+            codes = self._vocabulary.codes(hashed(channel.name, types))
+            self._add(codes[:, None], table, offsets + self._weights.offsets // 2)
+        return Beside(channel.stream.values, offsets, table)
+
+    def _add(
+        self,
+        codes: npt.NDArray[np.int32],
+        table: lattice.Reals,
+        places: npt.NDArray[np.int64] | None = None,
+    ) -> None:
         weights = self._weights
-        add_weights(codes, weights.begins, weights.state_labels, weights.state, table)
+        where = self._places if places is None else places, weights.offsets
+        add_weights(codes, *where, weights.begins, weights.state_labels, weights.state, table)
 
 
 def prepare(options: CRFOptions, tell: Callable[[], None]) -> None:
@@ -310,6 +351,8 @@ def prepare(options: CRFOptions, tell: Callable[[], None]) -> None:
         strings, strings, strings, ("a", "b"), np.array([0, 1], np.int32), offsets, offsets + 1,
         np.array([0, 2], np.int64), tags, ("O", "B-A"),
     )  # fmt: skip
+    said = Stream(("a",), np.zeros(2, np.int32))
+    batch = batch.with_streams(dict.fromkeys(options.templates().needed, said))
     with telling(tell):
         engine, _ = WordTypeEngine.trained(batch, replace(options, max_iterations=1))
         WordTypeEngine.trained(batch, replace(options, max_iterations=1), start=engine)

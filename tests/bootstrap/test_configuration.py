@@ -134,9 +134,13 @@ def settings(draw: st.DrawFn) -> dict[str, dict[str, Any]]:
             },
         )
     )
-    features = st.lists(st.sampled_from(["form", "lower", "prefix2", "suffix9"]), min_size=1)
+    features = st.lists(
+        st.sampled_from(["form", "lower", "prefix2", "suffix9"]), min_size=1, unique=True
+    )
     tagger = draw(
-        st.fixed_dictionaries({}, optional={"features": features, "window": number, "c2": share})
+        st.fixed_dictionaries(
+            {}, optional={"features": features, "window": st.integers(0, 20), "c2": share}
+        )
     )
     tables = {"data": data, "loop": loop, "select": select, "tagger": tagger}
     if draw(st.booleans()):
@@ -170,6 +174,12 @@ def test_all_settings_survive_writing_and_reading(tables: dict[str, dict[str, An
         ('[tagger]\nkind = "hmm"', '[tagger] kind = "hmm" is unknown; known are crf'),
         ('[tagger]\nfeatures = ["shap"]', 'no feature "shap"; the features are form,'),
         ("[tagger]\nfeatures = []", "features is empty"),
+        ('[tagger]\nfeatures = ["form", "form"]', '"form" is there 2 times; expected once'),
+        ("[tagger]\nwindow = 21", "window = 21: expected 20 or less"),
+        ('[tagger]\nstreams = ["heder"]', 'no stream or feature "heder"; the streams are header,'),
+        ('[tagger]\nstreams = ["shape"]', '"shape" is a feature of words, not a stream'),
+        ('[tagger]\nconjunctions = ["a[0] form[1]"]', 'no stream or feature "a"'),
+        ('[tagger.rules]\nA = "("', "the rule A is no regular expression"),
         ('[tagger]\nfeatures = "form"', "expected a list of strings"),
         ("[tagger]\nfeatures = [1]", "expected a list of strings"),
         ("[loop]\niterations = 2.5", "iterations = 2.5: expected a whole number"),

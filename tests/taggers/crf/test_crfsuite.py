@@ -13,19 +13,20 @@ from corpus.formats import read
 from corpus.problems import Problems
 from corpus.units import split_documents
 from taggers import CRFOptions, CRFTagger
+from taggers.crf.attributes import WindowAttributes
 from taggers.crf.crfsuite import CRFsuiteEngine
 from taggers.crf.crfsuite_file import read_crfsuite, weights_of
 from taggers.crf.decoding import Decoded
 from taggers.crf.lbfgs import minimise
-from taggers.crf.likelihood import Likelihood, TrainingSet
+from taggers.crf.likelihood import Likelihood
+from taggers.crf.training_set import TrainingSet
 from taggers.crf.weights import Weights
 from taggers.crf.wordtype import WordTypeEngine
-from taggers.features import WindowAttributes
 
 Named = dict[tuple[int, int, int], float]
 NamedWeights = Callable[[Weights], Named]
 
-OPTIONS = CRFOptions("crfsuite", max_iterations=40)
+OPTIONS = CRFOptions("crfsuite", max_iterations=40, streams=(), conjunctions=())
 
 
 def lines(folder: Path, number: int) -> Batch:
@@ -63,7 +64,7 @@ def decoded(reference: CRFTagger, batch: Batch, real: type, detail: Any) -> Both
     engine, other = reference._engine, reference.wordtype()
     assert isinstance(engine, CRFsuiteEngine)
     expected = engine.decode(batch, detail=detail)
-    other = WordTypeEngine(other.features, other.labels, other.weights, real)
+    other = WordTypeEngine(other.templates, other.labels, other.weights, real)
     found = other.decode(batch, detail=detail)
     number = np.array([reference.labels.index(name) for name in other.labels])
     marginals = None
@@ -116,8 +117,7 @@ def training_set(batch: Batch, labels: tuple[str, ...]) -> TrainingSet:
         batch.documents,
         number[batch.tags].astype(np.int16),
         np.ones(len(batch)),
-        features=OPTIONS.features,
-        window=OPTIONS.window,
+        templates=OPTIONS.templates(),
         labels=len(labels),
     )
 
@@ -165,7 +165,7 @@ def test_trained_to_the_end_the_weights_are_those_of_the_reference(
         }
     )
     tags = batch.tags.astype(str).tolist()
-    attributes = WindowAttributes(OPTIONS.features, OPTIONS.window)
+    attributes = WindowAttributes(OPTIONS.templates())
     for row, document in enumerate(attributes.of_documents(batch)):
         if document:
             trainer.append(document, tags[batch.documents[row] : batch.documents[row + 1]])

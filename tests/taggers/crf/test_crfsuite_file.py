@@ -1,6 +1,7 @@
 """Model files of python-crfsuite are read to the last digit, or not at all."""
 
 import contextlib
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from corpus.errors import InputError
 from taggers.crf.crfsuite_file import read_crfsuite, weights_of
 from taggers.crf.weights import Weights, border_hashes
+from taggers.templates import Templates
 from taggers.vocabulary import hashed
 
 Document = Sequence[tuple[str, str]]  # words and labels
@@ -96,8 +98,9 @@ def test_weights_are_taken_over_by_value_offset_and_label(
     file: Path, named_weights: Callable[[Weights], dict[tuple[int, int, int], float]]
 ) -> None:
     model = read_crfsuite(file.read_bytes())
-    features, weights = weights_of(model)
-    assert sorted(features) == ["form", "lower"]
+    templates, weights = weights_of(model)
+    assert sorted(each.name for each in templates.features) == ["form", "lower"]
+    assert templates.window == templates.reach == 2
     assert (weights.labels, weights.offsets) == (3, 5)
     assert weights.transition.tolist() == model.transition.tolist()
     expected = {}
@@ -143,7 +146,7 @@ def test_another_file_is_an_input_error(data: bytes) -> None:
 
 @pytest.mark.parametrize(
     "attribute",
-    ["form=a", "bias", "x:form=a", "1:form", "1:BOSS", "1000:form=a", ":EOS", "1:Form=a", ""],
+    ["form=a", "bias", "x:form=a", "1:form", "1:BOSS", "1000:form=a", ":EOS", ""],
 )
 def test_other_attributes_are_an_input_error(file: Path, attribute: str) -> None:
     model = read_crfsuite(file.read_bytes())
@@ -152,18 +155,19 @@ def test_other_attributes_are_an_input_error(file: Path, attribute: str) -> None
         weights_of(changed)
 
 
-def test_a_feature_that_is_not_known_is_an_input_error(tmp_path: Path) -> None:
-    rows = [([["0:colour=red"], ["0:colour=blue"]], ["X", "Y"])]
+@pytest.mark.parametrize("name", ["colour", "Form", "form[0]", "rules", "shape[-1] shape[0]"])
+def test_a_feature_that_is_not_known_is_an_input_error(tmp_path: Path, name: str) -> None:
+    rows = [([[f"0:{name}=red"], [f"0:{name}=blue"]], ["X", "Y"])]
     model = read_crfsuite(trained(rows, tmp_path / "model"))
-    with pytest.raises(InputError, match='no feature "colour"'):
+    with pytest.raises(InputError, match=f'no feature "{re.escape(name)}"'):
         weights_of(model)
 
 
 def test_values_may_be_any_text(tmp_path: Path) -> None:
     values = ["=", ":", "a=b", "0:form=x", "ñ·昆", "a\nb", " ", "\U0001f600", "BOS"]
     rows = [([[f"0:form={value}"] for value in values], ["X", "Y", "Z"] * 3)]
-    features, weights = weights_of(read_crfsuite(trained(rows, tmp_path / "model")))
-    assert features == ("form",)
+    templates, weights = weights_of(read_crfsuite(trained(rows, tmp_path / "model")))
+    assert templates == Templates.parse(["form"], 0)
     assert set(weights.hashes.tolist()) == set(hashed("form", values).tolist())
 
 
@@ -177,7 +181,7 @@ def test_a_model_without_state_weights_has_none(tmp_path: Path) -> None:
         label_ids=model.label_ids[:0],
         state=model.state[:0],
     )
-    features, weights = weights_of(none)
-    assert features == ()
+    templates, weights = weights_of(none)
+    assert templates == Templates(())
     assert len(weights.state) == len(weights.hashes) == 0
     assert weights.transition.tolist() == model.transition.tolist()

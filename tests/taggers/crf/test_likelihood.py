@@ -11,8 +11,10 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from taggers.crf import lattice, likelihood
-from taggers.crf.likelihood import Likelihood, TrainingSet, partial
+from taggers.crf.likelihood import Likelihood
+from taggers.crf.training_set import TrainingSet, partial
 from taggers.crf.weights import Weights
+from taggers.templates import Templates
 
 TokenScores = Callable[[Weights, Sequence[str], Sequence[str]], np.ndarray]
 
@@ -37,8 +39,7 @@ class Corpus:
             np.cumsum([0, *map(len, self.documents)], dtype=np.int64),
             np.array([label for _, label in tokens], np.int16),
             np.array(self.weights, np.float64),
-            features=FEATURES,
-            window=self.window,
+            templates=Templates.parse(FEATURES, self.window),
             labels=self.labels,
             **options,
         )

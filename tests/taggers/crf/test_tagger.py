@@ -30,7 +30,14 @@ Engine = Literal["wordtype", "crfsuite"]
 TokenScores = Callable[[Weights, Sequence[str], Sequence[str]], np.ndarray]
 
 ENGINES: tuple[Engine, ...] = ("wordtype", "crfsuite")
-SMALL = CRFOptions(features=("form",), window=1)
+
+
+def of_words(*options: Any, **others: Any) -> CRFOptions:
+    """Options of a CRF that looks at words alone."""
+    return CRFOptions(*options, streams=(), conjunctions=(), **others)
+
+
+SMALL = of_words(features=("form",), window=1)
 TOY = [
     ("El Sr {Joan Puig} viu a [Clot] .", 20),
     ("La {Rosa} va a [Sant Pau] avui", 20),
@@ -97,7 +104,8 @@ class BruteForce:
 
     def __init__(self, tagger: CRFTagger, token_scores: TokenScores) -> None:
         engine = tagger.wordtype()
-        self.weights, self.features = engine.weights, engine.features
+        self.weights = engine.weights
+        self.features = [each.name for each in engine.templates.features]
         self.labels = engine.labels
         self._token_scores = token_scores
 
@@ -126,7 +134,7 @@ def test_path_and_confidence_are_those_of_brute_force(
 ) -> None:
     rng = np.random.default_rng(seed)
     c2 = float(rng.choice([0.01, 0.1, 1.0]))
-    options = CRFOptions(engine, features=("form",), window=1, c2=c2, precision=precision)
+    options = of_words(engine, features=("form",), window=1, c2=c2, precision=precision)
     tagger = fitted(random_notes(rng, 12, 7), options)
     brute = BruteForce(tagger, token_scores)
     batch = random_notes(rng, 15, 5)
@@ -169,7 +177,7 @@ def test_entities_are_as_probable_as_by_brute_force(
     seed: int, precision: Literal["single", "double"], engine: Engine, token_scores: TokenScores
 ) -> None:
     rng = np.random.default_rng(seed)
-    options = CRFOptions(engine, features=("form",), window=1, c2=0.1, precision=precision)
+    options = of_words(engine, features=("form",), window=1, c2=0.1, precision=precision)
     tagger = fitted(random_notes(rng, 12, 7), options)
     brute = BruteForce(tagger, token_scores)
     batch = random_notes(rng, 15, 5)
@@ -199,14 +207,14 @@ def test_entities_are_as_probable_as_by_brute_force(
 
 def test_both_engines_give_the_same_of_entities(toy: Batch) -> None:
     """Of one model: CRFsuite's own tags, confidences and marginals are those of the other."""
-    tagger = fitted(toy, CRFOptions("crfsuite", features=("form",), window=1))
+    tagger = fitted(toy, of_words("crfsuite", features=("form",), window=1))
     batch = concatenate([toy, notes("Joan Puig de Clot", "", "mai vist , Rosa")])
     own = tagger.tag(batch, detail="token", measure="lowest")
     found = tagger.tag(batch, detail="entity", measure="lowest")
     assert found.tags.tolist() == own.tags.tolist()
     assert found.confidence == pytest.approx(own.confidence, abs=1e-10)
     assert found.tokens == pytest.approx(own.tokens, abs=1e-10)
-    other = CRFTagger(CRFOptions(features=("form",), window=1, precision="double"))
+    other = CRFTagger(of_words(features=("form",), window=1, precision="double"))
     other.labels, other._engine = tagger.labels, tagger.wordtype()
     assert found.entities is not None
     assert other.tag(batch, detail="entity").entities == pytest.approx(found.entities, abs=1e-10)
@@ -217,7 +225,7 @@ def test_both_engines_give_the_same_of_entities(toy: Batch) -> None:
 
 
 def test_a_model_trained_anew_is_not_mistaken_for_the_earlier(toy: Batch) -> None:
-    tagger = fitted(toy, CRFOptions("crfsuite", features=("form",), window=1))
+    tagger = fitted(toy, of_words("crfsuite", features=("form",), window=1))
     before = tagger.tag(toy, detail="entity")
     tagger.fit(notes("{Joan} viu", "res de res"), rng=np.random.default_rng(0))
     after = tagger.tag(toy, detail="entity")
@@ -239,7 +247,7 @@ def test_classes_that_training_did_not_show_are_never_of_an_entity(engine: Engin
 
 def test_an_entity_without_a_beginning_is_as_probable_as_its_continuation(engine: Engine) -> None:
     """An I- after nothing of its class begins an entity, and the tags say so."""
-    options = CRFOptions(engine, features=("form",), window=0)
+    options = of_words(engine, features=("form",), window=0)
     tagger = fitted(notes("{Joan Puig}", "res de res"), options)
     found = tagger.tag(notes("Puig"), detail="entity")
     marginals = tagger.tag(notes("Puig"), detail="labels").marginals
@@ -286,7 +294,7 @@ def test_it_learns_a_toy_corpus(toy: Batch, tagger: CRFTagger) -> None:
 
 
 def test_an_entity_that_a_path_only_goes_on_with_is_begun(engine: Engine) -> None:
-    options = CRFOptions(engine, features=("form",), window=0)
+    options = of_words(engine, features=("form",), window=0)
     tagger = fitted(notes("{Joan Puig}", "res de res"), options)
     decoder = tagger.wordtype()
     (label,) = decoder.decode(notes("Puig")).labels
@@ -312,7 +320,7 @@ def test_labels_need_not_be_ascii(small: CRFOptions) -> None:
 
 def test_odd_words_are_words(engine: Engine) -> None:
     train = notes("a\x00b {:} \\ {%s} \t {e\u0301} \u200b", "")
-    assert fitted(train, CRFOptions(engine)).tag(train).tags.tolist() == train.tags.tolist()
+    assert fitted(train, of_words(engine)).tag(train).tags.tolist() == train.tags.tolist()
 
 
 def test_labels_that_training_did_not_see_are_never_given(small: CRFOptions) -> None:
@@ -384,9 +392,9 @@ def contents(tagger: CRFTagger, folder: Path) -> dict[str, bytes]:
 
 
 def test_two_fits_are_equal_to_the_byte(toy: Batch, engine: Engine, tmp_path: Path) -> None:
-    first = fitted(toy, CRFOptions(engine))
+    first = fitted(toy, of_words(engine))
     first.tag(toy)
-    second = fitted(toy, CRFOptions(engine))
+    second = fitted(toy, of_words(engine))
     assert contents(first, tmp_path / "1") == contents(second, tmp_path / "2")
     first.fit(toy, rng=np.random.default_rng(5))  # again, and whatever the generator
     assert contents(first, tmp_path / "3") == contents(second, tmp_path / "2")
@@ -571,7 +579,7 @@ def test_from_its_own_weights_nothing_is_left_to_do(toy: Batch) -> None:
 
 
 @pytest.mark.parametrize("options", [DOUBLE, replace(DOUBLE, window=2, features=("form", "lower"))])
-@pytest.mark.parametrize("started", [SMALL, CRFOptions("crfsuite", window=1), CRFOptions(window=0)])
+@pytest.mark.parametrize("started", [SMALL, of_words("crfsuite", window=1), of_words(window=0)])
 def test_wherever_it_begins_it_ends_alike(
     toy: Batch, options: CRFOptions, started: CRFOptions
 ) -> None:
@@ -666,22 +674,22 @@ def test_nothing_to_train_on_is_an_error(texts: tuple[str, ...], small: CRFOptio
 
 def test_features_must_be_named_and_known() -> None:
     with pytest.raises(InputError, match="features is empty"):
-        CRFOptions(features=())
+        of_words(features=())
     with pytest.raises(InputError, match='no feature "colour"'):
-        CRFOptions(features=("form", "colour"))
+        of_words(features=("form", "colour"))
 
 
 @pytest.mark.parametrize("name", ["c1", "c2"])
 @pytest.mark.parametrize("weight", [-0.1, math.nan, math.inf, -math.inf])
 def test_weights_of_the_norms_are_finite_and_not_negative(name: str, weight: float) -> None:
     with pytest.raises(InputError, match=f"{name} = {weight}: expected a finite number of 0 or"):
-        CRFOptions(**{name: weight})
-    CRFOptions(**{name: 0.0})
+        of_words(**{name: weight})
+    of_words(**{name: 0.0})
 
 
 def test_convergence_is_reported(toy: Batch, engine: Engine) -> None:
     steps: list[tuple[int, int]] = []
-    options = CRFOptions(engine, features=("form",), window=1, max_iterations=150)
+    options = of_words(engine, features=("form",), window=1, max_iterations=150)
     tagger = CRFTagger(options)
     assert tagger.training is None
     tagger.fit(toy, rng=np.random.default_rng(0), progress=lambda *step: steps.append(step))
@@ -699,7 +707,7 @@ STOPPED = {"wordtype": OWN, "crfsuite": ("L-BFGS terminated with the stopping cr
 
 
 def test_the_stopping_criterion_is_convergence_too(toy: Batch, engine: Engine) -> None:
-    options = CRFOptions(engine, features=("form",), c1=0.5, c2=0.0, max_iterations=500)
+    options = of_words(engine, features=("form",), c1=0.5, c2=0.0, max_iterations=500)
     training = fitted(toy, options).training
     assert training is not None
     assert training.outcome in STOPPED[engine]
@@ -707,7 +715,7 @@ def test_the_stopping_criterion_is_convergence_too(toy: Batch, engine: Engine) -
 
 
 def test_with_an_l1_norm_both_engines_end_alike(toy: Batch) -> None:
-    options = CRFOptions(c1=0.3, c2=0.01, max_iterations=500, precision="double")
+    options = of_words(c1=0.3, c2=0.01, max_iterations=500, precision="double")
     left, right = (fitted(toy, replace(options, engine=engine)) for engine in ENGINES)
     assert_alike(left, right, toy, 1e-2)
     sizes = [len(each.wordtype().weights.state) for each in (left, right)]
@@ -718,7 +726,7 @@ def test_with_an_l1_norm_both_engines_end_alike(toy: Batch) -> None:
 def test_a_lower_loss_comes_with_more_steps(toy: Batch, engine: Engine) -> None:
     losses = []
     for most in (1, 3, 6):
-        training = fitted(toy, CRFOptions(engine, max_iterations=most)).training
+        training = fitted(toy, of_words(engine, max_iterations=most)).training
         assert training is not None
         assert not training.converged
         assert "maximum number of iterations" in training.outcome
@@ -730,7 +738,7 @@ def test_a_lower_loss_comes_with_more_steps(toy: Batch, engine: Engine) -> None:
 
 def test_an_error_of_lbfgs_after_some_steps_is_reported() -> None:
     """Enormous regularization of contradictory tags: L-BFGS ends in rounding errors at times."""
-    options = CRFOptions("crfsuite", features=("form",), window=1, c2=1e16)
+    options = of_words("crfsuite", features=("form",), window=1, c2=1e16)
     outcomes = []
     for seed in range(30):
         train = random_notes(np.random.default_rng(seed), 6, 6)
@@ -759,7 +767,7 @@ ERRORS = {"wordtype": "not trained", "crfsuite": r"not trained: L-BFGS .*error c
 @pytest.mark.filterwarnings("error")
 def test_an_error_of_lbfgs_before_its_first_step_is_an_error(toy: Batch, engine: Engine) -> None:
     with pytest.raises(TrainingError, match=ERRORS[engine]):
-        fitted(toy, CRFOptions(engine, c2=1e308))
+        fitted(toy, of_words(engine, c2=1e308))
 
 
 @pytest.mark.parametrize(
@@ -775,7 +783,7 @@ def test_where_nothing_can_be_told_apart_the_error_says_so(
     texts: tuple[str, ...], c1: float, engine: Engine
 ) -> None:
     with pytest.raises(TrainingError, match=r"all have the same tag, or .*c1"):
-        fitted(notes(*texts), CRFOptions(engine, c1=c1))
+        fitted(notes(*texts), of_words(engine, c1=c1))
 
 
 def test_a_failed_fit_leaves_the_tagger_as_it_was(
@@ -895,7 +903,7 @@ FILES = {
 
 def test_a_model_of_no_state_weights_is_saved_and_loaded(tmp_path: Path) -> None:
     train = notes(*["{a} [a] {a} [a]"] * 3)
-    tagger = fitted(train, CRFOptions(features=("form",), window=0, c1=0.2))
+    tagger = fitted(train, of_words(features=("form",), window=0, c1=0.2))
     assert len(tagger.wordtype().weights.state) == 0
     assert tagger.wordtype().weights.transition.any()
     tagger.save(tmp_path)

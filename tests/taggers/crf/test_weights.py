@@ -74,7 +74,9 @@ def codes_of(weights: Weights, rows: list[list[int]]) -> np.ndarray:
 def table_of(weights: Weights, rows: list[list[int]], real: type = np.float64) -> np.ndarray:
     table = empty_table(len(rows), weights.offsets, weights.labels, real)
     codes = codes_of(weights, rows)
-    add_weights(codes, weights.begins, weights.state_labels, weights.state, table)
+    places = np.arange(weights.offsets)
+    where = places, weights.offsets, weights.begins, weights.state_labels
+    add_weights(codes, *where, weights.state, table)
     return table
 
 
@@ -136,7 +138,8 @@ def test_what_is_expected_of_values_is_the_transpose(
     )
     expected = np.zeros(len(weights.state))
     codes = codes_of(weights, rows)
-    add_expected(codes, weights.begins, weights.state_labels, expected_of_words, expected)
+    where = np.arange(weights.offsets), weights.offsets, weights.begins, weights.state_labels
+    add_expected(codes, *where, expected_of_words, expected)
     left = (expected_of_words * looped_table(named, sizes, rows)).sum()
     assert float(weights.state @ expected) == left
 

@@ -11,11 +11,13 @@ from corpus.document import Document
 from taggers.crf import lattice, wordtype
 from taggers.crf.weights import Weights, border_hashes, sorted_weights
 from taggers.crf.wordtype import WordScores, WordTypeEngine
+from taggers.templates import Templates
 from taggers.vocabulary import hashed
 
 TokenScores = Callable[[Weights, Sequence[str], Sequence[str]], np.ndarray]
 
 FEATURES = ("form", "suffix1")
+TEMPLATES = Templates.parse(FEATURES, 1)
 LABELS = ("O", "B-A", "I-A")
 WORDS = ["".join(letters) for letters in itertools.product("pqrst", "aeiouxyz", "abc")]
 
@@ -77,7 +79,7 @@ def test_the_table_adds_up_to_the_scores_of_tokens(
     offsets: int, real: type, token_scores: TokenScores
 ) -> None:
     weights = random_weights(offsets=offsets)
-    scores = WordScores(weights, FEATURES, real)
+    scores = WordScores(weights, Templates.parse(FEATURES, offsets // 2), real)
     close = 1e-5 if real == np.float32 else 1e-12
     for document in (["paa", "sab", "paa", "new", "tzc"], ["paa"], ["other", "tzc"]):
         found = tokens_by_table(scores, document)
@@ -88,7 +90,7 @@ def test_the_table_adds_up_to_the_scores_of_tokens(
 
 
 def test_a_word_that_was_met_is_not_worked_on_again(computed: list[str]) -> None:
-    scores = WordScores(random_weights(), FEATURES, np.float32)
+    scores = WordScores(random_weights(), TEMPLATES, np.float32)
     first = scores.rows(["a", "b", "c"]).tolist()
     assert computed == ["a", "b", "c"]
     again = scores.rows(["c", "d", "a"]).tolist()
@@ -99,14 +101,14 @@ def test_a_word_that_was_met_is_not_worked_on_again(computed: list[str]) -> None
 
 
 def test_no_words_have_no_rows(computed: list[str]) -> None:
-    scores = WordScores(random_weights(), FEATURES, np.float32)
+    scores = WordScores(random_weights(), TEMPLATES, np.float32)
     assert scores.rows([]).tolist() == []
     assert scores.rows(()).dtype == np.int32
     assert computed == []
 
 
 def test_the_table_grows_and_keeps_what_it_has() -> None:
-    scores = WordScores(random_weights(), FEATURES, np.float64)
+    scores = WordScores(random_weights(), TEMPLATES, np.float64)
     few = scores.table[scores.rows(WORDS)].copy()
     borders = scores.table[:2].copy()
     rows = scores.rows([f"x{number}" for number in range(5000)])
@@ -132,11 +134,11 @@ def test_how_many_words_are_kept_does_not_change_results(
         "qec paa",
     ]
     batches = [batch_of(text) for text in texts]
-    engine = WordTypeEngine(FEATURES, LABELS, weights)
+    engine = WordTypeEngine(TEMPLATES, LABELS, weights)
     expected = [engine.decode(batch, detail="labels") for batch in batches]
-    row_bytes = WordScores(weights, FEATURES, np.float32).table[0].nbytes
+    row_bytes = WordScores(weights, TEMPLATES, np.float32).table[0].nbytes
     monkeypatch.setattr(wordtype, "KEPT", kept * row_bytes)
-    forgetful = WordTypeEngine(FEATURES, LABELS, weights)
+    forgetful = WordTypeEngine(TEMPLATES, LABELS, weights)
     for batch, one in zip(batches, expected, strict=True):
         found = forgetful.decode(batch, detail="labels")
         assert found.labels.tolist() == one.labels.tolist()
@@ -147,7 +149,7 @@ def test_how_many_words_are_kept_does_not_change_results(
 
 
 def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch, computed: list[str]) -> None:
-    scores = WordScores(random_weights(), FEATURES, np.float32)
+    scores = WordScores(random_weights(), TEMPLATES, np.float32)
     row_bytes = scores.table[0].nbytes
     monkeypatch.setattr(wordtype, "KEPT", 2000 * row_bytes)
     for number in range(40):
@@ -161,9 +163,9 @@ def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch, computed: list
 
 
 def test_transitions_that_are_not_safe_in_single_are_worked_on_in_double() -> None:
-    engine = WordTypeEngine(FEATURES, LABELS, random_weights(), np.float32)
+    engine = WordTypeEngine(TEMPLATES, LABELS, random_weights(), np.float32)
     assert engine._scores.table.dtype == np.float32
-    engine = WordTypeEngine(FEATURES, LABELS, random_weights(step=100.0), np.float32)
+    engine = WordTypeEngine(TEMPLATES, LABELS, random_weights(step=100.0), np.float32)
     assert engine._scores.table.dtype == np.float64
     found = engine.decode(batch_of("paa sab tzc"), detail="labels")
     assert found.marginals is not None
@@ -171,7 +173,7 @@ def test_transitions_that_are_not_safe_in_single_are_worked_on_in_double() -> No
 
 
 def test_a_batch_without_tokens_is_decoded() -> None:
-    engine = WordTypeEngine(FEATURES, LABELS, random_weights())
+    engine = WordTypeEngine(TEMPLATES, LABELS, random_weights())
     for batch in (batch_of(), batch_of(""), batch_of("", " ")):
         found = engine.decode(batch, detail="token")
         assert len(found.labels) == 0

@@ -1,0 +1,134 @@
+"""What the line of a token says of it: its header, and the last word before a colon."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from corpus.batch import Batch
+from corpus.streams import NOTHING, Stream
+
+Indices = npt.NDArray[np.int64]
+
+_LONGEST = 4  # words of a header
+_BREAKS = (ord("\n"), ord("\r"))
+
+
+class LineHeaders:
+    """The words before the first colon of a line, if they are few, for all tokens of the line.
+
+    ``Fecha de ingreso: 3 de mayo`` has the header ``fecha de ingreso``.
+    """
+
+    def annotate(self, batch: Batch) -> Stream:
+        """Give each token the header of its line, in lower case."""
+        lines = line_numbers(batch)
+        colons = _colons_after_letters(batch, lines)
+        begins = np.flatnonzero(np.diff(lines, prepend=-1))
+        owner = np.searchsorted(begins, colons, side="right") - 1
+        owner, first = np.unique(owner, return_index=True)
+        colons = colons[first]
+        short = colons - begins[owner] <= _LONGEST
+        owner, colons = owner[short], colons[short]
+        parts: dict[bytes, int] = {}  # headers as words, which notes have again and again
+        of_lines = [
+            parts.setdefault(batch.words[first:last].tobytes(), len(parts))
+            for first, last in zip(begins[owner].tolist(), colons.tolist(), strict=True)
+        ]
+        headers: dict[str, int] = {}
+        numbers = [
+            headers.setdefault(_written(batch, np.frombuffer(part, np.int32)), len(headers))
+            for part in parts
+        ]
+        values = np.full(len(begins), NOTHING, np.int32)
+        values[owner] = np.array(numbers, np.int32)[np.array(of_lines, np.int64)]
+        lengths = np.diff(np.append(begins, len(lines)))
+        return Stream(tuple(headers), np.repeat(values, lengths))
+
+    def settings(self) -> dict[str, Any]:
+        """Give nothing: there is nothing to set."""
+        return {}
+
+    @classmethod
+    def of_settings(cls, settings: Mapping[str, Any]) -> Self:
+        """Make it again."""
+        return cls()
+
+
+class Colons:
+    """The last word before a colon, for the tokens after it in the same line.
+
+    In ``NHC: 123 Nombre: Ana``, 123 has ``nhc`` and Ana has ``nombre``.
+    """
+
+    def annotate(self, batch: Batch) -> Stream:
+        """Give each token the word before the last colon before it, in lower case."""
+        lines = line_numbers(batch)
+        colons = _colons_after_letters(batch, lines)
+        if not len(colons):
+            return Stream((), np.full(len(lines), NOTHING, np.int32))
+        before = np.searchsorted(colons, np.arange(len(lines))) - 1  # colon of each token
+        colon = colons[before]
+        says = (before >= 0) & (lines[colon] == lines)
+        used, words = np.unique(batch.words[colons - 1], return_inverse=True)
+        found: dict[str, int] = {}
+        numbers = [
+            found.setdefault(batch.types[word].lower(), len(found)) for word in used.tolist()
+        ]
+        values = np.array(numbers, np.int32)[words.reshape(-1)][before]
+        return Stream(tuple(found), np.where(says, values, np.int32(NOTHING)))
+
+    def settings(self) -> dict[str, Any]:
+        """Give nothing: there is nothing to set."""
+        return {}
+
+    @classmethod
+    def of_settings(cls, settings: Mapping[str, Any]) -> Self:
+        """Make it again."""
+        return cls()
+
+
+def _written(batch: Batch, words: npt.NDArray[np.int32]) -> str:
+    return " ".join(batch.types[word] for word in words.tolist()).lower()
+
+
+def line_numbers(batch: Batch) -> Indices:
+    """Give the line of each token, shape (N,): it grows along the batch, over documents too."""
+    owners = np.repeat(np.arange(len(batch)), batch.lengths)
+    data, bounds = _bytes_of(batch)
+    breaks = np.flatnonzero((data == _BREAKS[0]) | (data == _BREAKS[1]))
+    if not len(breaks):  # the documents are lines
+        return owners
+    # What does not continue a character of UTF-8 begins one.
+    begins = np.concatenate([np.zeros(1, np.int64), np.cumsum((data & 0xC0) != 0x80)])
+    breaks = begins[breaks]
+    characters = begins[bounds[:-1]][owners] + batch.starts
+    lines: Indices = np.searchsorted(breaks, characters) + owners
+    return lines
+
+
+def _bytes_of(batch: Batch) -> tuple[npt.NDArray[np.uint8], Indices]:
+    """Give all texts as UTF-8, and where each begins and ends."""
+    texts = batch.texts
+    _, offsets, data = texts.buffers()
+    if data is None or not len(texts):
+        return np.zeros(0, np.uint8), np.zeros(len(texts) + 1, np.int64)
+    bounds = np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(texts) + 1]
+    content = np.frombuffer(data, np.uint8)[bounds[0] : bounds[-1]]
+    return content, bounds - bounds[0]
+
+
+def _colons_after_letters(batch: Batch, lines: Indices) -> Indices:
+    """Find the tokens that are colons after a word of letters in the same line."""
+    if ":" not in batch.types:
+        return np.zeros(0, np.int64)
+    colons = np.flatnonzero(batch.words == batch.types.index(":"))
+    colons = colons[colons > 0].astype(np.int64)
+    used, before = np.unique(batch.words[colons - 1], return_inverse=True)
+    letters = np.array([batch.types[word].isalpha() for word in used.tolist()], bool)
+    after: npt.NDArray[np.bool_] = letters[before.reshape(-1)]
+    found: Indices = colons[after & (lines[colons - 1] == lines[colons])]
+    return found

@@ -1,0 +1,106 @@
+"""The attributes of tokens as CRFsuite reads them, such as ``-1:lower=dr``."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+
+from corpus.batch import Batch
+from taggers.crf.streams import Channel, Channels
+from taggers.features import BEGIN, END, Words, feature
+from taggers.templates import Templates
+
+_KEPT = 15_000  # words whose attributes are kept: notes use few words often
+
+
+class WindowAttributes:
+    """Writes the attributes of tokens: what is looked at around them, with its offset.
+
+    Parameters
+    ----------
+    templates : Templates
+        What is looked at.
+    """
+
+    def __init__(self, templates: Templates) -> None:
+        self._templates = templates
+        self._features = [(each, feature(each.name)) for each in templates.features]
+        self._channels = Channels(templates)
+
+    def of_documents(self, batch: Batch) -> Iterator[list[list[bytes]]]:
+        """Write the attributes of each token, document by document.
+
+        Parameters
+        ----------
+        batch : Batch
+            Its words are looked at, and its streams.
+
+        Yields
+        ------
+        list of list of bytes
+            Such as ``b"-1:lower=dr"``; ``b"1:EOS"`` for a place beyond the end.
+        """
+        words = Words(batch.types)
+        columns = [compute(words) for _, compute in self._features]
+        channels = [_Written(channel) for channel in self._channels.of(batch)]
+        rows: dict[int, list[list[bytes]]] = {}
+        bounds = batch.documents.tolist()
+        for start, stop in itertools.pairwise(bounds):
+            document = []
+            for word in batch.words[start:stop].tolist():
+                if word not in rows:
+                    rows[word] = self._at_offsets([column[word] for column in columns])
+                document.append(rows[word])
+            attributes = self._of_document(document)
+            for channel in channels:
+                channel.add(start, attributes)
+            yield attributes
+            if len(rows) > _KEPT:
+                rows.clear()
+
+    def _at_offsets(self, values: Sequence[str]) -> list[list[bytes]]:
+        window = self._templates.window
+        found: list[list[bytes]] = [[] for _ in range(2 * window + 1)]
+        for (template, _), value in zip(self._features, values, strict=True):
+            for offset in template.offsets:
+                found[offset + window].append(_encoded(offset, template.name, value))
+        return found
+
+    def _of_document(self, rows: Sequence[list[list[bytes]]]) -> list[list[bytes]]:
+        last = len(rows) - 1
+        window = self._templates.window
+        attributes = []
+        for place in range(len(rows)):
+            found: list[bytes] = []
+            for offset in range(-window, window + 1):
+                if 0 <= place + offset <= last:
+                    found += rows[place + offset][offset + window]
+                else:
+                    border = BEGIN if offset < 0 else END
+                    found.append(f"{offset}:{border}".encode())
+            attributes.append(found)
+        return attributes
+
+
+class _Written:
+    """The attributes of a channel, written once for each value and place."""
+
+    def __init__(self, channel: Channel) -> None:
+        self._values = channel.stream.values
+        self._at = {
+            offset: [_encoded(offset, channel.name, value) for value in channel.stream.types]
+            for offset in channel.offsets
+        }
+
+    def add(self, start: int, attributes: list[list[bytes]]) -> None:
+        """Add to the attributes of a document whose first token is `start`."""
+        values = self._values[start : start + len(attributes)].tolist()
+        for place, found in enumerate(attributes):
+            for offset, written in self._at.items():
+                other = place + offset
+                if 0 <= other < len(values) and values[other] >= 0:
+                    found.append(written[values[other]])
+
+
+def _encoded(offset: int, name: str, value: str) -> bytes:
+    return f"{offset}:{name}={value}".encode("utf-8", "surrogatepass")

@@ -1,0 +1,102 @@
+"""Options of the CRF tagger."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from corpus.errors import InputError
+from taggers.annotators.rules import Rules
+from taggers.features import feature, is_feature
+from taggers.templates import Templates
+
+
+@dataclass(frozen=True, slots=True)
+class CRFOptions:
+    """Options of the CRF tagger; every field is a key of ``[tagger]``."""
+
+    engine: Literal["wordtype", "crfsuite"] = field(
+        default="wordtype",
+        metadata={"help": '"wordtype" is fast; "crfsuite" is the reference, on python-crfsuite'},
+    )
+    features: tuple[str, ...] = field(
+        default=(
+            "form",
+            "lower",
+            "capitalization",
+            "has_digit",
+            "is_number",
+            "prefix3",
+            "prefix4",
+            "suffix3",
+            "suffix4",
+            "shape",
+        ),
+        metadata={"help": "features of a word, by name (see docs/taggers.md)"},
+    )
+    window: int = field(
+        default=2,
+        metadata={
+            "help": "words on each side of a token; shape[0] or shape[-1..1] is another window for "
+            "a feature",
+            "least": 0,
+            "most": 20,
+        },
+    )
+    streams: tuple[str, ...] = field(
+        default=("header", "colon"),
+        metadata={
+            "help": "what is looked at beside words: header, colon, rules (see docs/taggers.md)"
+        },
+    )
+    conjunctions: tuple[str, ...] = field(
+        default=("short_shape[-1] short_shape[0]", "short_shape[0] short_shape[1]"),
+        metadata={"help": 'taken together, such as "capitalization[-1] capitalization[0]"'},
+    )
+    rules: Mapping[str, str] = field(
+        default_factory=dict,
+        metadata={
+            "help": "regular expressions of the stream rules, by what they find; without any, "
+            "those for dates, telephones, identifiers and the like"
+        },
+    )
+    c1: float = field(default=0.0, metadata={"help": "weight of the L1 norm", "least": 0})
+    c2: float = field(default=0.1, metadata={"help": "weight of the L2 norm", "least": 0})
+    max_iterations: int = field(default=100, metadata={"help": "L-BFGS steps at most", "least": 1})
+    min_frequency: int = field(
+        default=0, metadata={"help": "attributes seen less often are left out", "least": 0}
+    )
+    precision: Literal["single", "double"] = field(
+        default="single",
+        metadata={"help": 'of the engine "wordtype": "double" takes twice the time'},
+    )
+
+    def __post_init__(self) -> None:
+        if not self.features:
+            raise InputError("features is empty: a CRF needs at least one, such as form")
+        templates = self.templates()
+        for each in templates.features:
+            feature(each.name)
+        for each in templates.streams:
+            if is_feature(each.name):
+                raise InputError(f'"{each.name}" is a feature of words, not a stream')
+        for name, count in Counter(self._names(templates)).items():
+            if count > 1:
+                raise InputError(f'"{name}" is there {count} times; expected once')
+        Rules(self.rules)
+        for name in ("c1", "c2"):
+            weight = getattr(self, name)
+            if not 0 <= weight < math.inf:
+                raise InputError(f"{name} = {weight}: expected a finite number of 0 or more")
+
+    def templates(self) -> Templates:
+        """Give what the tagger looks at."""
+        return Templates.parse(self.features, self.window, self.streams, self.conjunctions)
+
+    @staticmethod
+    def _names(templates: Templates) -> list[str]:
+        looked_at = [each.name for each in (*templates.features, *templates.streams)]
+        return [*looked_at, *(each.name for each in templates.conjunctions)]

@@ -1,0 +1,242 @@
+"""The documents that a CRF is trained on, as numbers: word types, values of features, labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from taggers.crf.observed import Pairs, pairs_of_values, pairs_of_words, seen_in, transitions
+from taggers.crf.streams import Channel
+from taggers.crf.weights import Names, Weights, border_hashes, value_hashes, values_of
+from taggers.features import BEGIN, END
+from taggers.templates import Templates
+from taggers.vocabulary import Codes, Hashes, hashed
+
+Floats = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrainingStream:
+    """A stream as training needs it.
+
+    Parameters
+    ----------
+    values : ndarray of int32, shape (N,)
+        The value of each token, numbered from 0; negative where nothing is said of it.
+    codes : ndarray of int32, shape (V,)
+        The numbers of these values among all of a `TrainingSet`.
+    offsets : ndarray of int64, shape (O,)
+        Where it is looked at, counted from the token.
+    """
+
+    values: Codes
+    codes: Codes
+    offsets: Indices
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrainingSet:
+    """Documents as training needs them.
+
+    Parameters
+    ----------
+    words : ndarray of int32, shape (N,)
+        Word types, the most frequent first.
+    documents : ndarray of int64, shape (D + 1,)
+        Offsets of each document's tokens.
+    tags : ndarray of int16, shape (N,)
+        Labels, negative where not known.
+    weights : ndarray of float64, shape (D,)
+        How much each document counts.
+    codes : ndarray of int32, shape (T + 2, F + 1)
+        The values of each word's features; the last two rows are the begin and the end.
+    streams : tuple of TrainingStream
+        What is said of tokens beside their words.
+    hashes : ndarray of uint64, shape (V,)
+        Of the values, of features and of streams.
+    names : Names
+        The values, such as ``lower=dr``.
+    seen : ndarray of int32, shape (V,)
+        Documents in which each value occurs.
+    state : Pairs
+        Of values and labels: a weight each. Documents with unknown labels are not counted.
+    transition : ndarray of float64, shape (L, L)
+        How often a label follows another in the same documents.
+    window, reach : int
+        How far from a token words are looked at, and how far words or streams are.
+    labels : int
+        How many there are.
+    """
+
+    words: Codes
+    documents: Indices
+    tags: npt.NDArray[np.int16]
+    weights: Floats
+    codes: Codes
+    streams: tuple[TrainingStream, ...]
+    hashes: Hashes
+    names: Names
+    seen: Codes
+    state: Pairs
+    transition: Floats
+    window: int
+    reach: int
+    labels: int
+
+    @property
+    def offsets(self) -> int:
+        """How many places around a token have weights."""
+        return 2 * self.reach + 1
+
+    @classmethod
+    def of(
+        cls,
+        words: Codes,
+        types: tuple[str, ...],
+        documents: Indices,
+        tags: npt.NDArray[np.int16],
+        weights: Floats,
+        *,
+        templates: Templates,
+        channels: Sequence[Channel] = (),
+        labels: int,
+        min_frequency: float = 0.0,
+    ) -> TrainingSet:
+        """Look up what is said of every word and token, and count what occurs with which label."""
+        order = np.argsort(-np.bincount(words, minlength=len(types)), kind="stable")
+        rank = np.empty(len(types), np.int32)
+        rank[order] = np.arange(len(types), dtype=np.int32)
+        words = rank[words]
+        frequent_first = [types[word] for word in order.tolist()]
+        counted = np.where(partial(documents, tags), 0.0, weights)
+        counter = _Counter(documents, tags, counted, labels, templates)
+        codes, state = counter.words(words, frequent_first)
+        streams = []
+        for channel in (each for each in channels if each.stream.types):
+            stream, found = counter.stream(channel)
+            streams.append(stream)
+            state = state.followed_by(found)
+        return cls(
+            words,
+            documents,
+            tags,
+            weights,
+            codes,
+            tuple(streams),
+            np.concatenate(counter.hashes),
+            Names.of(counter.names),
+            np.concatenate(counter.seen),
+            state.at_least(min_frequency),
+            transitions(documents, tags, counted, labels),
+            templates.window,
+            templates.reach,
+            labels,
+        )
+
+    def weights_of(self, x: Floats) -> Weights:
+        """Give the weights that a vector of `Likelihood` stands for."""
+        number = len(self.state.labels)
+        return Weights(
+            self.labels,
+            self.offsets,
+            self.hashes,
+            self.names,
+            self.seen,
+            self.state.begins,
+            self.state.labels,
+            x[:number],
+            x[number:].reshape(self.labels, self.labels),
+        )
+
+
+class _Counter:
+    """Numbers the values of features and streams, and counts them with labels."""
+
+    def __init__(
+        self,
+        documents: Indices,
+        tags: npt.NDArray[np.int16],
+        weights: Floats,
+        labels: int,
+        templates: Templates,
+    ) -> None:
+        self.hashes: list[Hashes] = []
+        self.names: list[str] = []
+        self.seen: list[Codes] = []
+        self._documents = documents
+        self._counted = documents, tags, weights
+        self._templates = templates
+        self._labels = labels
+        self._stride = 2 * templates.reach + 1
+
+    def words(self, words: Codes, types: Sequence[str]) -> tuple[Codes, Pairs]:
+        """Count the values of the words' features, and the places beyond the ends of documents."""
+        templates = self._templates
+        names = [each.name for each in templates.features]
+        values = values_of(types, names)
+        codes = self._coded(value_hashes(values, names), values)
+        number = len(self.names)
+        sizes = np.diff([0, *(codes[: len(types)].max(axis=0)[:-1] + 1), number])
+        by_word = pairs_of_words(words, *self._counted, len(types), self._stride, self._labels)
+        pairs = pairs_of_values(by_word, codes, number, self._stride, self._labels)
+        offsets = [each.offsets for each in templates.features]
+        window = tuple(range(-templates.window, templates.window + 1))
+        used = np.repeat(self._looked_at([*offsets, window]), sizes, axis=0)
+        seen = seen_in(words, self._documents, codes, number)
+        seen[-2:] = np.count_nonzero(np.diff(self._documents))
+        self.seen.append(seen)
+        return codes, pairs.of_rows(used.reshape(-1))
+
+    def stream(self, channel: Channel) -> tuple[TrainingStream, Pairs]:
+        """Count the values of a stream that has some."""
+        types, values = channel.stream.types, channel.stream.values
+        size = len(types)
+        codes = np.arange(size, dtype=np.int32) + np.int32(len(self.names))
+        self.hashes.append(hashed(channel.name, types))
+        self.names += [f"{channel.name}={value}" for value in types]
+        # What says nothing is one more value, which is not counted.
+        spoken = np.where(values < 0, np.int32(size), values)
+        pairs = pairs_of_words(spoken, *self._counted, size + 1, self._stride, self._labels)
+        used = np.zeros((size + 3, self._stride), bool)
+        used[:size] = self._looked_at([channel.offsets])
+        pairs = pairs.of_rows(used.reshape(-1)).first_rows(size * self._stride)
+        own = np.append(np.arange(size, dtype=np.int32), np.int32(-1))
+        self.seen.append(seen_in(spoken, self._documents, own[:, None], size))
+        return TrainingStream(values, codes, np.array(channel.offsets, np.int64)), pairs
+
+    def _looked_at(self, offsets: Sequence[tuple[int, ...]]) -> npt.NDArray[np.bool_]:
+        """Say which of all places are among some, shape (len(offsets), O)."""
+        places = np.arange(self._stride) - self._templates.reach
+        return np.array([np.isin(places, some) for some in offsets])
+
+    def _coded(self, hashes: Hashes, values: Sequence[Sequence[str]]) -> Codes:
+        """Give the values of every feature numbers, and add the begin and the end of documents."""
+        types = len(hashes)
+        features = [each.name for each in self._templates.features]
+        codes = np.full((types + 2, len(features) + 1), -1, np.int32)
+        for column, name in enumerate(features):
+            found, first, inverse = np.unique(
+                hashes[:, column], return_index=True, return_inverse=True
+            )
+            # In the order of the words, so that what frequent words need is close together.
+            order = np.argsort(first)
+            rank = np.empty(len(order), np.int32)
+            rank[order] = np.arange(len(order), dtype=np.int32)
+            codes[:types, column] = rank[inverse.reshape(-1)] + len(self.names)
+            self.hashes.append(found[order])
+            self.names += [f"{name}={values[column][index]}" for index in first[order].tolist()]
+        codes[types:, len(features)] = len(self.names) + np.arange(2)
+        self.hashes.append(border_hashes())
+        self.names += [BEGIN, END]
+        return codes
+
+
+def partial(documents: Indices, tags: npt.NDArray[np.int16]) -> npt.NDArray[np.bool_]:
+    """Say which documents have tokens whose label is not known."""
+    unknown = np.concatenate([np.zeros(1, np.int64), np.cumsum(tags < 0)])
+    found: npt.NDArray[np.bool_] = np.diff(unknown[documents]) > 0
+    return found
