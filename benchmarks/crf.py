@@ -26,12 +26,12 @@ from meddocan import MERGED, lines_of
 from corpus.batch import Batch, make_batch
 from corpus.document import Document
 from taggers import CRFOptions, CRFTagger
-from taggers.compiled import one_thread
 from taggers.crf.crfsuite import CRFsuiteEngine
 from taggers.crf.lbfgs import minimise
 from taggers.crf.likelihood import Likelihood
 from taggers.crf.training_set import TrainingSet
 from taggers.crf.wordtype import WordTypeEngine
+from taggers.threads import one_thread
 
 NOVEL = 0.05
 CLASSES = {42: None, 5: MERGED}

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from taggers.compiled import Array, compiled
+from corpus.compiled import Array, compiled
 
 Hashes = npt.NDArray[np.uint64]
 Codes = npt.NDArray[np.int32]

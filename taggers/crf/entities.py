@@ -17,8 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from corpus.compiled import Array, compiled
 from corpus.tags import classes_of, find_entities
-from taggers.compiled import Array, compiled
 from taggers.crf.lattice import Packing, Reals
 
 Floats = npt.NDArray[np.float64]

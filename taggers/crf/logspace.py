@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from taggers.compiled import Array, compiled
+from corpus.compiled import Array, compiled
 
 
 @compiled

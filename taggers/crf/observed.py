@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from taggers.compiled import Array, compiled
+from corpus.compiled import Array, compiled
 
 Indices = npt.NDArray[np.int64]
 

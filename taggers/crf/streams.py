@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.batch import Batch
+from corpus.compiled import Array, compiled
 from corpus.errors import InputError
 from corpus.streams import Stream, used_only
-from taggers.compiled import Array, compiled
 from taggers.features import BEGIN, END, Words, feature, is_feature
 from taggers.templates import Conjunction, Templates
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from taggers.compiled import Array, compiled
+from corpus.compiled import Array, compiled
 from taggers.crf import lattice
 from taggers.features import BEGIN, END, Words, feature
 from taggers.vocabulary import Hashes, hashed

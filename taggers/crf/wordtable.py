@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from taggers.compiled import Array, compiled
+from corpus.compiled import Array, compiled
 from taggers.crf import lattice
 from taggers.crf.observed import Pairs
 from taggers.crf.weights import add_expected, add_weights, empty_table

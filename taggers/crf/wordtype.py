@@ -13,8 +13,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from corpus.batch import Batch
+from corpus.compiled import telling
 from corpus.streams import Stream
-from taggers.compiled import one_thread, telling
 from taggers.crf import lattice
 from taggers.crf.crfsuite_file import read_crfsuite, weights_of
 from taggers.crf.decoding import Beside, Decoded, Decoder
@@ -37,6 +37,7 @@ from taggers.crf.weights import (
 )
 from taggers.tagger import Detail, Progress, Training, TrainingError
 from taggers.templates import Templates
+from taggers.threads import one_thread
 from taggers.vocabulary import Vocabulary, hashed
 
 if TYPE_CHECKING:

@@ -2,42 +2,33 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
-from typing import Any
+from contextlib import contextmanager
+from typing import Any, ParamSpec, TypeVar
 
 import numba
 import numpy.typing as npt
-import scipy.linalg.cython_blas  # noqa: F401 - what products of matrices in compiled functions use
-import threadpoolctl
 from numba.core.event import Listener, install_listener
 
 #: What compiled functions get: an array of whatever type.
 Array = npt.NDArray[Any]
 
-
-@functools.cache
-def _libraries() -> threadpoolctl.ThreadpoolController:
-    return threadpoolctl.ThreadpoolController()
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
 
 
-def one_thread() -> AbstractContextManager[object]:
-    """Keep products of matrices to one thread: these are small, and waiting for others is slow."""
-    limited: AbstractContextManager[object] = _libraries().limit(limits=1, user_api="blas")
-    return limited
-
-
-def compiled(function: Callable[..., Any]) -> Any:
+def compiled(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
     """Compile a function at its first call, or read what was compiled before.
 
     The machine code is kept beside the source, or else in the user's cache folder. Where neither
     can be written, every process compiles anew.
     """
+    njit: Callable[..., Any] = numba.njit  # its own types forget those of the function
     try:
-        return numba.njit(function, cache=True, nogil=True)
+        found: Callable[_Arguments, _Result] = njit(function, cache=True, nogil=True)
     except RuntimeError:  # numba found no folder that it can write
-        return numba.njit(function, nogil=True)
+        found = njit(function, nogil=True)
+    return found
 
 
 @contextmanager
