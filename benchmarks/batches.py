@@ -14,7 +14,7 @@ from corpus.batch import make_batch
 from corpus.document import Document
 from corpus.formats import read
 from corpus.problems import Problems
-from corpus.tokens import TOKEN
+from corpus.tokens.expression import TOKEN
 from corpus.units import split_documents
 
 DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data" / "meddocan"

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from corpus import tokens
 from corpus.batch import Batch
 from corpus.compiled import telling
 from corpus.streams import Stream
@@ -341,7 +342,7 @@ class WordScores:
 
 
 def prepare(options: CRFOptions, tell: Callable[[], None]) -> None:
-    """Compile what the engine needs, if that was not done before; tell if it has to be done.
+    """Compile what the engine and its texts need, if that was not done before; tell if it was not.
 
     Afterwards other processes find it compiled.
     """
@@ -355,6 +356,7 @@ def prepare(options: CRFOptions, tell: Callable[[], None]) -> None:
     said = Stream(("a",), np.zeros(2, np.int32))
     batch = batch.with_streams(dict.fromkeys(options.templates().needed, said))
     with telling(tell):
+        tokens.prepare()
         engine, _ = WordTypeEngine.trained(batch, replace(options, max_iterations=1))
         WordTypeEngine.trained(batch, replace(options, max_iterations=1), start=engine)
         engine.decode(batch, detail="entity")

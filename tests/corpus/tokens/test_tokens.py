@@ -1,5 +1,6 @@
 """Tokens: exact offsets, nothing lost, and the same for a text whatever stands beside it."""
 
+from collections.abc import Iterator
 from unicodedata import category
 
 import numpy as np
@@ -9,6 +10,8 @@ from hypothesis import strategies as st
 
 from corpus import tokens
 from corpus.tokens import Tokens, tokenize
+from corpus.tokens.expression import Expression
+from corpus.tokens.scanner import Scanner
 
 #: What notes are made of, and where a tokenizer goes wrong.
 PIECES = [
@@ -32,6 +35,14 @@ PIECES = [
 texts = st.lists(st.sampled_from(PIECES) | st.text(max_size=4), max_size=12).map("".join)
 corpora = st.lists(texts, max_size=6)
 thorough = settings(max_examples=120, deadline=None)
+
+
+@pytest.fixture(scope="module", autouse=True, params=[Expression, Scanner])
+def finder(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Find tokens in either way."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tokens, "_finder", lambda _: request.param())
+        yield
 
 
 def offsets_of(tokens: Tokens, text: int) -> list[tuple[int, int]]:

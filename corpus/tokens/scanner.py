@@ -1,0 +1,182 @@
+"""What `corpus.tokens.expression` finds, found by compiled code in a sixth of the time."""
+
+from __future__ import annotations
+
+import functools
+import re
+
+import numpy as np
+import numpy.typing as npt
+
+from corpus.compiled import Array, compiled
+from corpus.tokens import expression
+from corpus.tokens.lexicon import Codes, Lexicon
+
+_LETTER, _HEAD, _LOWER, _MARK, _DIGIT, _WORD, _GAP = (1 << bit for bit in range(7))
+_CLITIC, _APOSTROPHE, _ELL, _POINT, _IDENTITY, _ASCII = (1 << bit for bit in range(7, 13))
+_KNOWN = 1 << 13  # of a character whose classes were looked up
+
+#: The characters of each class, in the words of the expression.
+_CLASSES = {
+    _LETTER: expression.LETTER,
+    _HEAD: f"{expression.CAPITAL}|{expression.MARK}",
+    _LOWER: expression.LOWER,
+    _MARK: expression.MARK,
+    _DIGIT: expression.DIGIT,
+    _WORD: expression.WORD,
+    _GAP: expression.GAP,
+    _CLITIC: expression.CLITIC,
+    _APOSTROPHE: expression.APOSTROPHE,
+    _ELL: expression.ELL,
+    _POINT: expression.POINT,
+    _IDENTITY: expression.IDENTITY,
+    _ASCII: expression.ASCII_LETTER,
+}
+_BLOCK = 256  # characters that are looked up together
+
+
+class Scanner:
+    """Finds tokens by the classes of characters, and numbers their words.
+
+    Only a word that is new becomes a string.
+
+    Attributes
+    ----------
+    types : list of str
+        Distinct words, in the order of their first appearance.
+    """
+
+    def __init__(self) -> None:
+        self.types: list[str] = []
+        self._lexicon = Lexicon()
+
+    def find(
+        self, text: str
+    ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Find the tokens of a text.
+
+        Parameters
+        ----------
+        text : str
+            Its last character is a line end.
+
+        Returns
+        -------
+        words : ndarray of int32, shape (N,)
+            The index into `types` of each token.
+        starts, ends : ndarray of int64, shape (N,)
+            Half-open offsets of each token.
+        """
+        codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+        starts, ends = np.empty((2, len(codes)), np.int64)
+        number = _find_tokens(codes, _classes().covering(codes), starts, ends)
+        starts, ends = starts[:number], ends[:number]
+        words, firsts = self._lexicon.look_up(codes, starts, ends)
+        new = zip(starts[firsts].tolist(), ends[firsts].tolist(), strict=True)
+        self.types += [text[start:end] for start, end in new]
+        return words, starts, ends
+
+
+class _Classes:
+    """The classes of characters, as bits; those of characters not met are not looked up."""
+
+    def __init__(self) -> None:
+        self._bits: npt.NDArray[np.uint16] = np.zeros(0x110000, np.uint16)
+
+    def covering(self, codes: Codes) -> npt.NDArray[np.uint16]:
+        """Give the table, filled in for all of these characters."""
+        place = _first_unknown(codes, self._bits, 0)
+        while place < len(codes):
+            self._look_up(int(codes[place]) // _BLOCK * _BLOCK)
+            place = _first_unknown(codes, self._bits, place)
+        return self._bits
+
+    def _look_up(self, first: int) -> None:
+        block = "".join(map(chr, range(first, first + _BLOCK)))
+        bits = np.full(_BLOCK, _KNOWN, np.uint16)
+        for bit, characters in _CLASSES.items():
+            for found in re.finditer(f"(?:{characters})++", block):
+                bits[found.start() : found.end()] |= bit
+        self._bits[first : first + _BLOCK] = bits
+
+
+@functools.cache
+def _classes() -> _Classes:
+    return _Classes()
+
+
+@compiled
+def _first_unknown(codes: Array, classes: Array, place: int) -> int:
+    while place < len(codes) and classes[codes[place]] != 0:
+        place += 1
+    return place
+
+
+@compiled
+def _find_tokens(codes: Array, classes: Array, starts: Array, ends: Array) -> int:
+    number = 0
+    place = 0
+    # No token has a line end, so that beyond the last character none is looked for.
+    while place < len(codes):
+        if classes[codes[place]] & _GAP:
+            place += 1
+        else:
+            starts[number] = place
+            place = _token_end(codes, classes, place)
+            ends[number] = place
+            number += 1
+    return number
+
+
+@compiled
+def _token_end(codes: Array, classes: Array, place: int) -> int:
+    """Find where the token that begins at a place ends: the expression's alternatives in turn."""
+    first = classes[codes[place]]
+    if first & _CLITIC and _is_clitic(codes, classes, place):
+        return place + 2
+    if first & _IDENTITY:
+        end = _skip(codes, classes, place + 1, _DIGIT)
+        if end - place == 8 and _is_last_letter(codes, classes, end):
+            return end + 1
+    if first & (_LETTER | _MARK):
+        return _word_end(codes, classes, place)
+    if first & _DIGIT:
+        end = _skip(codes, classes, place, _DIGIT)
+        if end - place >= 7 and _is_last_letter(codes, classes, end):
+            return end + 1
+        return end
+    return place + 1
+
+
+@compiled
+def _is_clitic(codes: Array, classes: Array, place: int) -> bool:
+    """Say whether an apostrophe and a letter follow."""
+    return bool(classes[codes[place + 1]] & _APOSTROPHE and classes[codes[place + 2]] & _LETTER)
+
+
+@compiled
+def _is_last_letter(codes: Array, classes: Array, place: int) -> bool:
+    """Say whether here is the letter of an identity number, with nothing of a word behind it."""
+    return bool(classes[codes[place]] & _ASCII and not classes[codes[place + 1]] & _WORD)
+
+
+@compiled
+def _word_end(codes: Array, classes: Array, place: int) -> int:
+    """Find the end of what begins with a letter or a mark."""
+    place = _skip(codes, classes, place, _HEAD)
+    while True:
+        place = _skip(codes, classes, place, _LOWER)
+        here = classes[codes[place]]
+        if here & _MARK:
+            place = _skip(codes, classes, place, _MARK)
+        elif here & _POINT and classes[codes[place - 1]] & classes[codes[place + 1]] & _ELL:
+            place = _skip(codes, classes, place + 2, _HEAD)
+        else:
+            return place
+
+
+@compiled
+def _skip(codes: Array, classes: Array, place: int, kind: int) -> int:
+    while classes[codes[place]] & kind:
+        place += 1
+    return place

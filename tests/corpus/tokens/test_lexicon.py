@@ -1,0 +1,60 @@
+"""Words have the numbers that a dictionary would give them."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from corpus.tokens import lexicon
+from corpus.tokens.lexicon import Lexicon
+
+words = st.text("abé\0\U0010ffff", min_size=1, max_size=3)
+corpora = st.lists(st.lists(words, max_size=30), max_size=4)
+thorough = settings(max_examples=100, deadline=None)
+
+
+def assert_numbered(corpus: Sequence[Sequence[str]]) -> None:
+    """Look up texts of words, and compare with a dictionary."""
+    found = Lexicon()
+    numbers: dict[str, int] = {}
+    for text in corpus:
+        before = len(numbers)
+        expected = [numbers.setdefault(word, len(numbers)) for word in text]
+        codes = np.frombuffer("".join(text).encode("utf-32-le"), np.uint32)
+        lengths = np.fromiter(map(len, text), np.int64, len(text))
+        ends = np.cumsum(lengths)
+        given_numbers, firsts = found.look_up(codes, ends - lengths, ends)
+        assert given_numbers.tolist() == expected
+        new = range(before, len(numbers))
+        assert firsts.tolist() == [expected.index(number) for number in new]
+
+
+@given(corpora, st.integers(1, 9))
+@thorough
+def test_words_are_numbered_as_they_are_met(corpus: list[list[str]], piece: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lexicon, "_PIECE", piece)
+        assert_numbered(corpus)
+
+
+@given(corpora)
+@thorough
+def test_words_of_one_hash_are_told_apart(corpus: list[list[str]]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lexicon, "_look_up", lexicon._look_up.py_func)
+        patch.setattr(lexicon, "_hash", lambda _: np.uint64(7))
+        assert_numbered(corpus)
+
+
+def test_many_words() -> None:
+    many = [f"mot{number}" for number in range(100_000)]
+    found = Lexicon()
+    codes = np.frombuffer("".join(many).encode("utf-32-le"), np.uint32)
+    lengths = np.fromiter(map(len, many), np.int64, len(many))
+    ends = np.cumsum(lengths)
+    for new in (100_000, 0):
+        numbers, firsts = found.look_up(codes, ends - lengths, ends)
+        assert np.array_equal(numbers, np.arange(100_000))
+        assert np.array_equal(firsts, np.arange(new))
