@@ -50,6 +50,9 @@ REALS = {"single": np.float32, "double": np.float64}
 #: What it leaves of the value of the objective cannot be told apart below this share.
 NOISE = {"single": 1e-5, "double": 1e-12}
 
+#: Words whose features are computed together: what they need at once is small.
+_PIECE = 1 << 13
+
 #: Memory for the score tables of words that were met before, in bytes.
 KEPT = 128 * 2**20
 
@@ -290,28 +293,27 @@ class WordScores:
 
     def rows(self, types: Sequence[str]) -> npt.NDArray[np.int32]:
         """Give the row of each word, computed where it is new; the table changes."""
-        row_bytes = self._rows[0].nbytes
-        found = self._found(types)
-        new = np.flatnonzero(found < 0)
-        if len(new) and (len(self._index) + len(new)) * row_bytes > KEPT:
+        new = self._new(types)
+        if new and (len(self._index) + len(new)) * self._rows[0].nbytes > KEPT:
             self._clear()
-            found = self._found(types)
-            new = np.flatnonzero(found < 0)
-        if len(new):
-            words = [types[index] for index in new.tolist()]
-            used = len(self._index) + 2
-            self._grow(used + len(new))
-            hashes = value_hashes(values_of(words, self._features), self._features)
-            codes = self._vocabulary.codes(hashes.reshape(-1)).reshape(hashes.shape)
-            self._add(codes, self._rows[used : used + len(new)])
-            numbers = range(used, used + len(new))
-            self._index.update(zip(words, numbers, strict=True))
-            found[new] = numbers
-        return found
+            new = self._new(types)
+        used = len(self._index) + 2
+        self._grow(used + len(new))
+        for first in range(0, len(new), _PIECE):
+            self._compute(new[first : first + _PIECE], used + first)
+        return np.fromiter(map(self._index.__getitem__, types), np.int32, len(types))
 
-    def _found(self, types: Sequence[str]) -> npt.NDArray[np.int32]:
+    def _new(self, types: Sequence[str]) -> list[str]:
+        """Give the words that have no row, each once."""
         index = self._index
-        return np.fromiter((index.get(word, -1) for word in types), np.int32, len(types))
+        return [word for word in dict.fromkeys(types) if word not in index]
+
+    def _compute(self, words: Sequence[str], row: int) -> None:
+        """Fill in the rows of words, from `row` on."""
+        hashes = value_hashes(values_of(words, self._features), self._features)
+        codes = self._vocabulary.codes(hashes.reshape(-1)).reshape(hashes.shape)
+        self._add(codes, self._rows[row : row + len(words)])
+        self._index.update(zip(words, range(row, row + len(words)), strict=True))
 
     def _grow(self, rows: int) -> None:
         if rows > len(self._rows):

@@ -100,6 +100,20 @@ def test_a_word_that_was_met_is_not_worked_on_again(computed: list[str]) -> None
     assert computed == ["a", "b", "c", "d"]
 
 
+@pytest.mark.parametrize("piece", [1, 2, 100])
+def test_a_word_that_is_there_twice_has_one_row(
+    piece: int, monkeypatch: pytest.MonkeyPatch, computed: list[str]
+) -> None:
+    monkeypatch.setattr(wordtype, "_PIECE", piece)
+    weights = random_weights()
+    scores = WordScores(weights, FEATURES, np.float64)
+    scores.rows(["paa", "pab", "paa", "pab"])
+    assert np.array_equal(scores.rows([*WORDS, "x", "x"])[-2:], scores.rows(["x", "x"]))
+    assert len(computed) == len(set(computed)) == len(WORDS) + 1
+    once = WordScores(weights, FEATURES, np.float64)
+    assert np.array_equal(scores.table[scores.rows(WORDS)], once.table[once.rows(WORDS)])
+
+
 def test_no_words_have_no_rows(computed: list[str]) -> None:
     scores = WordScores(random_weights(), TEMPLATES, np.float32)
     assert scores.rows([]).tolist() == []
