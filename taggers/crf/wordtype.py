@@ -165,7 +165,8 @@ class WordTypeEngine:
         )
         streams = [self._scores.beside(channel) for channel in self._channels.of(batch)]
         words = rows[batch.words]
-        return decoder.decode(words, batch.documents, streams, detail=detail, progress=progress)
+        with one_thread():
+            return decoder.decode(words, batch.documents, streams, detail=detail, progress=progress)
 
     def reduced(self, rare: int, nameless: bool) -> WordTypeEngine:
         """Leave out values that fewer than `rare` training documents have, and their names."""

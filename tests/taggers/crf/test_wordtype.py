@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
+import threadpoolctl
 
 from corpus.batch import Batch, make_batch
 from corpus.document import Document
@@ -184,6 +185,17 @@ def test_transitions_that_are_not_safe_in_single_are_worked_on_in_double() -> No
     found = engine.decode(batch_of("paa sab tzc"), detail="labels")
     assert found.marginals is not None
     assert found.marginals.sum(axis=1) == pytest.approx(np.ones(3), abs=1e-9)
+
+
+def test_documents_are_decoded_on_one_thread() -> None:
+    threads: set[int] = set()
+
+    def look(*_: int) -> None:
+        found = threadpoolctl.threadpool_info()
+        threads.update(each["num_threads"] for each in found if each["user_api"] == "blas")
+
+    WordTypeEngine(FEATURES, LABELS, random_weights()).decode(batch_of("paa"), progress=look)
+    assert threads == {1}
 
 
 def test_a_batch_without_tokens_is_decoded() -> None:
