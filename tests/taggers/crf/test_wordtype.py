@@ -107,11 +107,11 @@ def test_a_word_that_is_there_twice_has_one_row(
 ) -> None:
     monkeypatch.setattr(wordtype, "_PIECE", piece)
     weights = random_weights()
-    scores = WordScores(weights, FEATURES, np.float64)
+    scores = WordScores(weights, TEMPLATES, np.float64)
     scores.rows(["paa", "pab", "paa", "pab"])
     assert np.array_equal(scores.rows([*WORDS, "x", "x"])[-2:], scores.rows(["x", "x"]))
     assert len(computed) == len(set(computed)) == len(WORDS) + 1
-    once = WordScores(weights, FEATURES, np.float64)
+    once = WordScores(weights, TEMPLATES, np.float64)
     assert np.array_equal(scores.table[scores.rows(WORDS)], once.table[once.rows(WORDS)])
 
 
@@ -194,7 +194,7 @@ def test_documents_are_decoded_on_one_thread() -> None:
         found = threadpoolctl.threadpool_info()
         threads.update(each["num_threads"] for each in found if each["user_api"] == "blas")
 
-    WordTypeEngine(FEATURES, LABELS, random_weights()).decode(batch_of("paa"), progress=look)
+    WordTypeEngine(TEMPLATES, LABELS, random_weights()).decode(batch_of("paa"), progress=look)
     assert threads == {1}
 
 
