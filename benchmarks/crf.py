@@ -16,21 +16,24 @@ import argparse
 import resource
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 from meddocan import MERGED, lines_of
 
 from corpus.batch import Batch, make_batch
 from corpus.document import Document
-from taggers import CRFOptions, CRFTagger
+from taggers import ANNOTATORS, CRFOptions, CRFTagger
+from taggers.annotators import annotated
 from taggers.crf.crfsuite import CRFsuiteEngine
 from taggers.crf.lbfgs import minimise
 from taggers.crf.likelihood import Likelihood
+from taggers.crf.streams import Channels
 from taggers.crf.training_set import TrainingSet
-from taggers.crf.wordtype import WordTypeEngine
 from taggers.threads import one_thread
 
 NOVEL = 0.05
@@ -79,22 +82,21 @@ def with_novel_words(notes: Sequence[Document], rng: np.random.Generator) -> lis
 class Race:
     """Both engines with the same weights, tagging the same notes with their probability."""
 
-    def __init__(self, classes: dict[str, str] | None, number: int) -> None:
+    def __init__(self, classes: dict[str, str] | None, number: int, folder: Path) -> None:
         lines = lines_of("train", classes)
         rng = np.random.default_rng(0)
         options = CRFOptions(engine="crfsuite", max_iterations=30)
-        train = make_batch(lines, labelled=True)
-        self.slow, _ = CRFsuiteEngine.trained(train, options)
+        self.slow = CRFTagger(options).fit(make_batch(lines, labelled=True), rng=rng)
+        self.slow.reduced().save(folder)
+        self.folder = folder
         self.notes = with_novel_words(drawn(lines, number, rng), rng)
         self.batch = make_batch(self.notes, labelled=False)
         self.few = make_batch(self.notes[:2000], labelled=False)
-        self.names = train.labels
-        self.fresh().decode(self.few)
+        self.fresh().tag(self.few)
 
-    def fresh(self) -> WordTypeEngine:
-        """Give an engine that has kept no word."""
-        engine = WordTypeEngine.of_crfsuite(self.slow.model, lambda name: self.names[int(name)])
-        return WordTypeEngine(engine.templates, engine.labels, engine.weights, np.float32)
+    def fresh(self) -> CRFTagger:
+        """Give a tagger that has kept no word."""
+        return CRFTagger.load(self.folder)
 
     def seconds(self) -> dict[tuple[str, str], float]:
         """Take the time of one round, in processor seconds a token."""
@@ -104,9 +106,9 @@ class Race:
             ("crfsuite", self.few, self.notes[:2000]),
         ):
             for source in ("batch", "text"):
-                engine = self.fresh() if name == "wordtype" else self.slow
+                tagger = self.fresh() if name == "wordtype" else self.slow
                 begin = time.process_time()
-                engine.decode(batch if source == "batch" else make_batch(notes, labelled=False))
+                tagger.tag(batch if source == "batch" else make_batch(notes, labelled=False))
                 found[name, source] = (time.process_time() - begin) / len(batch.words)
         return found
 
@@ -116,8 +118,9 @@ def tagging(number: int, rounds: int) -> None:
     print("| labels | from | wordtype, tokens/s | crfsuite, tokens/s | ratio |")
     print("|---|---|---|---|---|")
     for labels, classes in CLASSES.items():
-        race = Race(classes, number)
-        found = [race.seconds() for _ in range(rounds)]
+        with tempfile.TemporaryDirectory() as folder:
+            race = Race(classes, number, Path(folder))
+            found = [race.seconds() for _ in range(rounds)]
         for source in ("batch", "text"):
             own, other = (
                 1 / float(np.median([seconds[name, source] for seconds in found]))
@@ -161,12 +164,24 @@ def one_training(engine: str, number: int, classes: dict[str, str] | None, preci
     )
 
 
+def prepared_set(batch: Batch, options: CRFOptions) -> TrainingSet:
+    """Look up all that training needs."""
+    templates = options.templates()
+    batch = _looked_at(batch, options)
+    return TrainingSet.of(
+        batch.words, batch.types, batch.documents, batch.tags, np.ones(len(batch)),
+        templates=templates, channels=Channels(templates).of(batch), labels=len(batch.labels),
+    )  # fmt: skip
+
+
+def _looked_at(batch: Batch, options: CRFOptions) -> Batch:
+    needed = options.templates().needed
+    return annotated(batch, needed, {name: ANNOTATORS[name]() for name in needed})
+
+
 def _own(batch: Batch, options: CRFOptions) -> tuple[float, float, float]:
     begin = time.process_time()
-    training_set = TrainingSet.of(
-        batch.words, batch.types, batch.documents, batch.tags, np.ones(len(batch)),
-        templates=options.templates(), labels=len(batch.labels),
-    )  # fmt: skip
+    training_set = prepared_set(batch, options)
     prepared = time.process_time() - begin
     real = np.float32 if options.precision == "single" else np.float64
     likelihood = Likelihood(training_set, options.c2, real)
@@ -180,7 +195,7 @@ def _crfsuite(batch: Batch, options: CRFOptions) -> tuple[float, float, float]:
     begin = time.process_time()
     marks: list[float] = []
     _, trained = CRFsuiteEngine.trained(
-        batch,
+        _looked_at(batch, options),
         replace(options, max_iterations=10),
         progress=lambda *_: marks.append(time.process_time()),
     )
