@@ -6,7 +6,7 @@ made one: its values are numbered, and each token holds a number.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +14,6 @@ import numpy.typing as npt
 
 from corpus.batch import Batch
 from corpus.compiled import Array, compiled
-from corpus.errors import InputError
 from corpus.streams import Stream, used_only
 from taggers.features import BEGIN, END, Words, feature, is_feature
 from taggers.templates import Conjunction, Templates
@@ -23,8 +22,9 @@ Codes = npt.NDArray[np.int32]
 Indices = npt.NDArray[np.int64]
 
 _KEPT = 1_000_000  # words whose values of features are kept
-_DENSE = 1 << 24  # so many possible values of a conjunction are looked up in a table
-_SILENT = ""  # value of a stream that says nothing of a token, in a conjunction
+_DENSE = 32  # so many possible values to a token are looked up in a table
+#: What is written in a conjunction where there is no value: nothing is said, or no token is there.
+_BEYOND = ("", BEGIN, END)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,13 +62,7 @@ class Channels:
         self._words = {name: _FewValued(name) for name in names}
 
     def of(self, batch: Batch) -> list[Channel]:
-        """Give the channels of a batch that has all streams which the templates name.
-
-        Raises
-        ------
-        InputError
-            If words have too many values of a feature of a conjunction.
-        """
+        """Give the channels of a batch that has all streams which the templates name."""
         streams = [
             Channel(each.name, each.offsets, batch.streams[each.name])
             for each in self._templates.streams
@@ -90,37 +84,55 @@ class _FewValued:
         self._feature = feature(name)
         self._numbers: dict[str, int] = {}  # of the value of each word
         self._values: dict[str, int] = {}
+        self._names: list[str] = []  # the values, by their numbers
 
     def stream(self, batch: Batch) -> Stream:
-        """Give the value of each token's word."""
+        """Give the value of each token's word, numbered among those of the batch."""
         if len(self._numbers) > _KEPT:
-            self._numbers, self._values = {}, {}
+            self._numbers, self._values, self._names = {}, {}, []
         new = [word for word in batch.types if word not in self._numbers]
         values = self._values
         if new:
             found = self._feature(Words(new))
-            numbers = [values.setdefault(value, len(values)) for value in found]
-            self._numbers.update(zip(new, numbers, strict=True))
-        of_types = np.fromiter(
-            map(self._numbers.__getitem__, batch.types), np.int32, len(batch.types)
-        )
-        return Stream(tuple(values), of_types[batch.words])
+            for value in dict.fromkeys(found):
+                if value not in values:
+                    values[value] = len(values)
+                    self._names.append(value)
+            self._numbers.update(zip(new, map(values.__getitem__, found), strict=True))
+        kept = np.fromiter(map(self._numbers.__getitem__, batch.types), np.int32, len(batch.types))
+        used, numbers = np.unique(kept, return_inverse=True)
+        types = tuple(self._names[number] for number in used.tolist())
+        return Stream(types, numbers.astype(np.int32)[batch.words])
 
 
-def _joined(conjunction: Conjunction, sources: dict[str, Stream], documents: Indices) -> Stream:
-    """Make one stream of the values of several at their places."""
-    numbers: Indices = np.zeros(documents[-1], np.int64)
-    types: list[tuple[str, ...]] = []
-    size = 1
+def _joined(conjunction: Conjunction, sources: Mapping[str, Stream], documents: Indices) -> Stream:
+    """Make one stream of the values of several at their places, such as ``first|lower``.
+
+    They are joined one by one and numbered in between, so that any number of them can be.
+    """
+    parts: list[tuple[str, ...]] = [()]
+    values = np.zeros(documents[-1], np.int32)
     for name, offset in conjunction.terms:
         stream = sources[name]
-        types.append((*stream.types, _SILENT, BEGIN, END))
-        size *= len(types[-1])
+        size = len(stream.types) + len(_BEYOND)
+        numbers = values.astype(np.int64)
         _append(stream.values, documents, offset, len(stream.types), numbers)
-    if size > np.iinfo(np.int64).max:
-        raise InputError(f"{conjunction.name} has too many values for a conjunction")
-    used, values = _numbered(numbers, size)
-    return Stream(_names(used, types), values)
+        used, values = _numbered(numbers, len(parts) * size)
+        before, own = np.divmod(used, size)
+        written = {value: _written(stream, value) for value in np.unique(own).tolist()}
+        pairs = zip(before.tolist(), own.tolist(), strict=True)
+        parts = [(*parts[left], written[right]) for left, right in pairs]
+    return Stream(tuple(map("|".join, parts)), values)
+
+
+def _written(stream: Stream, value: int) -> str:
+    """Write a value, or what there is in its place, unlike any other, however they are joined."""
+    if value >= len(stream.types):
+        return _BEYOND[value - len(stream.types)]
+    text = stream.types[value]
+    if text in _BEYOND:
+        return rf"\={text}"
+    return text.replace("\\", r"\\").replace("|", r"\|")
 
 
 @compiled
@@ -143,19 +155,10 @@ def _append(values: Array, documents: Array, offset: int, size: int, numbers: Ar
 
 def _numbered(numbers: Indices, size: int) -> tuple[Indices, Codes]:
     """Give the distinct numbers, all below a size, and which of them each is."""
-    if size > _DENSE:
+    if size > _DENSE * len(numbers):
         used, values = np.unique(numbers, return_inverse=True)
         return used, values.reshape(-1).astype(np.int32)
     return used_only(numbers, size)
-
-
-def _names(used: Indices, types: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
-    """Write what is taken together, such as ``first|lower``."""
-    columns = []
-    for names in reversed(types):
-        used, last = np.divmod(used, len(names))
-        columns.append([names[index] for index in last.tolist()])
-    return tuple(map("|".join, zip(*reversed(columns), strict=True)))
 
 
 @compiled

@@ -1,0 +1,299 @@
+"""Streams and conjunctions are what a look at one token after the other says they are."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from corpus.batch import Batch
+from corpus.streams import NOTHING, Stream
+from taggers import features as features_module
+from taggers.crf import lattice
+from taggers.crf import streams as streams_module
+from taggers.crf.streams import Channel, Channels, gather_stream, scatter_stream
+from taggers.features import Words, feature, is_feature
+from taggers.templates import Templates
+
+Documents = list[list[tuple[str, str | None]]]  # words, and what a stream says of them
+
+# Words and values that could be taken for a border, for nothing, or for what joins values.
+WORDS = st.sampled_from(["BOS", "EOS", "|", "\\", "a", "A", "Ana", "b", "\\="])
+VALUES = st.none() | st.sampled_from(["", "BOS", "EOS", "|", "\\", "x", "a|b", "\\|", "\\=", "|x"])
+DOCUMENTS: st.SearchStrategy[Documents] = st.lists(
+    st.lists(st.tuples(WORDS, VALUES), max_size=5), max_size=4
+)
+NAMES = st.sampled_from(["form", "lower", "capitalization", "suffix1", "said"])
+TERMS = st.lists(st.tuples(NAMES, st.integers(-2, 2)), min_size=2, max_size=4)
+
+
+def batch_of(documents: Documents) -> Batch:
+    """Make a batch of words as they are, whatever tokens a text would have."""
+    tokens = [token for document in documents for token in document]
+    types = tuple(dict.fromkeys(word for word, _ in tokens))
+    strings = pa.array([""] * len(documents), pa.large_string())
+    words = np.array([types.index(word) for word, _ in tokens], np.int32)
+    return Batch(
+        ids=strings,
+        texts=strings,
+        groups=strings,
+        types=types,
+        words=words,
+        starts=np.zeros_like(words),
+        ends=np.zeros_like(words),
+        documents=np.cumsum([0, *map(len, documents)], dtype=np.int64),
+        tags=np.full(len(words), -1, np.int16),
+        labels=(),
+        streams={"said": Stream.of([value for _, value in tokens])},
+    )
+
+
+def channels_of(terms: Sequence[tuple[str, int]], *more: Sequence[tuple[str, int]]) -> Channels:
+    written = [" ".join(f"{name}[{at}]" for name, at in each) for each in (terms, *more)]
+    return Channels(Templates.parse(["form"], 1, (), written))
+
+
+#: A value, or why there is none: "silent", "before" or "after".
+Looked = tuple[str, bool]
+
+
+def looked_at(document: list[tuple[str, str | None]], place: int, name: str) -> Looked:
+    if place < 0:
+        return "before", False
+    if place >= len(document):
+        return "after", False
+    word, said = document[place]
+    if is_feature(name):
+        (value,) = feature(name)(Words([word]))
+        return value, True
+    return ("silent", False) if said is None else (said, True)
+
+
+def taken_together(
+    documents: Documents, terms: Sequence[tuple[str, int]]
+) -> list[tuple[Looked, ...]]:
+    return [
+        tuple(looked_at(document, place + offset, name) for name, offset in terms)
+        for document in documents
+        for place in range(len(document))
+    ]
+
+
+def values_of(stream: Stream) -> list[str]:
+    assert stream.values.dtype == np.int32
+    assert (stream.values >= 0).all()  # of every token it says something
+    assert len(set(stream.types)) == len(stream.types)
+    assert set(stream.values.tolist()) == set(range(len(stream.types)))
+    return [stream.types[value] for value in stream.values.tolist()]
+
+
+BORDERS: Documents = [[("BOS", "BOS"), ("EOS", None), ("|", "|")], [], [("a", ""), ("BOS", "\\=")]]
+
+
+@settings(max_examples=150)
+@given(batches=st.lists(DOCUMENTS, min_size=1, max_size=3), terms=TERMS)
+@example(batches=[BORDERS, [[("a", "x")]]], terms=[("form", -1), ("form", 0)])
+@example(batches=[BORDERS], terms=[("form", -1), ("said", 1), ("form", 1)])
+@example(batches=[BORDERS, BORDERS], terms=[("said", 0), ("said", 0)])
+def test_tokens_have_the_same_conjunction_where_they_have_the_same_values(
+    batches: list[Documents], terms: list[tuple[str, int]]
+) -> None:
+    """Over all batches: what is joined is told apart by its name, which weights are found by."""
+    channels = channels_of(terms)
+    names: dict[tuple[Looked, ...], str] = {}
+    for documents in batches:
+        (channel,) = channels.of(batch_of(documents))
+        assert channel.offsets == (0,)
+        found = values_of(channel.stream)
+        expected = taken_together(documents, terms)
+        assert len(found) == len(expected)
+        for values, name in zip(expected, found, strict=True):
+            assert names.setdefault(values, name) == name
+    assert len(set(names.values())) == len(names)
+
+
+def test_a_conjunction_is_written_as_its_values() -> None:
+    documents: Documents = [[("Ana", "x"), ("de", None), ("B", "y")]]
+    (one, two) = Channels(
+        Templates.parse(
+            ["form"], 0, (), ["capitalization[-1] lower", "said[-1] said[1] capitalization"]
+        )
+    ).of(batch_of(documents))
+    assert one.name == "capitalization[-1] lower[0]"
+    assert values_of(one.stream) == ["BOS|ana", "first|de", "lower|b"]
+    assert two.name == "said[-1] said[1] capitalization[0]"
+    assert values_of(two.stream) == ["BOS||first", "x|y|lower", "|EOS|initial"]
+
+
+@settings(max_examples=50)
+@given(documents=DOCUMENTS, terms=TERMS)
+def test_however_values_are_numbered_they_are_the_same(
+    documents: Documents, terms: list[tuple[str, int]]
+) -> None:
+    batch = batch_of(documents)
+    found = []
+    for dense in (0, 1 << 20):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(streams_module, "_DENSE", dense)
+            (channel,) = channels_of(terms).of(batch)
+            found.append((channel.stream.types, channel.stream.values.tolist()))
+    assert found[0] == found[1]
+
+
+@settings(max_examples=50)
+@given(batches=st.lists(DOCUMENTS, max_size=4), terms=TERMS, kept=st.integers(0, 4))
+def test_how_many_words_are_kept_makes_no_difference(
+    batches: list[Documents], terms: list[tuple[str, int]], kept: int
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(streams_module, "_KEPT", kept)
+        channels = channels_of(terms)
+        for documents in batches:
+            batch = batch_of(documents)
+            (channel,), (alone,) = channels.of(batch), channels_of(terms).of(batch)
+            assert values_of(channel.stream) == values_of(alone.stream)
+
+
+@pytest.fixture
+def computed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The words whose features were computed."""
+    words: list[str] = []
+
+    def counted(given: Words) -> list[str]:
+        words.extend(given.forms)
+        return given.forms
+
+    monkeypatch.setitem(features_module.FEATURES, "counted", counted)
+    return words
+
+
+def test_a_word_that_was_met_is_not_worked_on_again(computed: list[str]) -> None:
+    channels = channels_of([("counted", 0), ("counted", 1)], [("said", 0), ("counted", -1)])
+    for words in ("aba", "cb", "bca", "d"):
+        channels.of(batch_of([[(word, None) for word in words]]))
+    assert computed == ["a", "b", "c", "d"]
+
+
+def test_what_is_kept_of_words_is_bounded(
+    computed: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streams_module, "_KEPT", 3)
+    channels = channels_of([("counted", 0), ("counted", 1)])
+    for words in ("abcd", "ae", "a"):
+        channels.of(batch_of([[(word, None) for word in words]]))
+    assert computed == [*"abcd", *"ae"]
+
+
+def test_of_many_words_any_number_can_be_joined() -> None:
+    """Of many words there are more combinations than a number has room for."""
+    channels = channels_of([("form", at) for at in range(-4, 5)])
+    rng = np.random.default_rng(0)
+    documents: Documents = [[(f"w{number}", None) for number in rng.permutation(5000)]]
+    (channel,) = channels.of(batch_of(documents))
+    assert len(channel.stream.types) == 5000
+    (later,) = channels.of(batch_of([[("w1", None), ("new", None)]]))
+    assert values_of(later.stream) == [
+        "BOS|BOS|BOS|BOS|w1|new|EOS|EOS|EOS",
+        "BOS|BOS|BOS|w1|new|EOS|EOS|EOS|EOS",
+    ]
+
+
+def test_streams_come_as_they_are_and_where_they_are_looked_at() -> None:
+    batch = batch_of(BORDERS)
+    channels = Channels(Templates.parse(["form"], 1, ["said[-1..2]"], ["said[0] form[0]"]))
+    stream, conjunction = channels.of(batch)
+    assert stream.stream is batch.streams["said"]
+    assert (stream.name, stream.offsets) == ("said", (-1, 0, 1, 2))
+    assert (conjunction.name, conjunction.offsets) == ("said[0] form[0]", (0,))
+    assert Channels(Templates.parse(["form"], 1)).of(batch) == []
+
+
+@pytest.mark.parametrize("documents", [[], [[]], [[], []]])
+def test_no_tokens_have_no_conjunctions(documents: Documents) -> None:
+    (channel,) = channels_of([("form", -1), ("said", 1)]).of(batch_of(documents))
+    assert (channel.stream.types, len(channel.stream.values)) == ((), 0)
+
+
+# What streams add to scores
+
+
+@st.composite
+def gathered(draw: st.DrawFn) -> tuple[Channel, np.ndarray]:
+    """Give a stream, where it is looked at, and the documents."""
+    lengths = draw(st.lists(st.integers(0, 5), max_size=5))
+    types = draw(st.integers(0, 3))
+    size = sum(lengths)
+    values = draw(st.lists(st.integers(NOTHING, types - 1), min_size=size, max_size=size))
+    offsets = draw(st.lists(st.integers(-3, 3), min_size=1, unique=True))
+    stream = Stream(tuple("xyz"[:types]), np.array(values, np.int32))
+    documents = np.cumsum([0, *lengths], dtype=np.int64)
+    return Channel("said", tuple(offsets), stream), documents
+
+
+LABELS = 3
+
+
+def by_hand(channel: Channel, documents: np.ndarray, table: np.ndarray) -> np.ndarray:
+    """Add up in the order of the tokens."""
+    values = channel.stream.values
+    scores = np.zeros((len(values), table.shape[2]))
+    for start, stop in itertools.pairwise(documents.tolist()):
+        for place in range(start, stop):
+            for number, offset in enumerate(channel.offsets):
+                other = place + offset
+                if start <= other < stop and values[other] != NOTHING:
+                    scores[place] += table[values[other], number]
+    return scores
+
+
+def packed(documents: np.ndarray, tokens: int) -> list[tuple[lattice.Packing, np.ndarray]]:
+    """Give packings, and for each of their tokens the number that it has in the batch."""
+    found = []
+    for packing in lattice.pack(documents, tokens):
+        order = np.zeros(packing.tokens, np.int64)
+        for row, (first, length) in enumerate(zip(packing.first, packing.lengths, strict=True)):
+            order[packing.steps[:length] + row] = np.arange(first, first + length)
+        found.append((packing, order))
+    return found
+
+
+@given(drawn=gathered(), seed=st.integers(0, 1000), tokens=st.sampled_from([3, 100]))
+def test_what_is_gathered_is_what_the_values_around_a_token_add(
+    drawn: tuple[Channel, np.ndarray], seed: int, tokens: int
+) -> None:
+    channel, documents = drawn
+    rng = np.random.default_rng(seed)
+    table = rng.normal(size=(len(channel.stream.types), len(channel.offsets), LABELS))
+    offsets = np.array(channel.offsets, np.int64)
+    expected = by_hand(channel, documents, table)
+    for packing, order in packed(documents, tokens):
+        before = rng.normal(size=(packing.tokens, LABELS))
+        scores = before.copy()
+        where = packing.first, packing.lengths, packing.steps
+        gather_stream(channel.stream.values, *where, offsets, table, scores)
+        assert scores - before == pytest.approx(expected[order], abs=1e-12)
+
+
+@given(drawn=gathered(), seed=st.integers(0, 1000), tokens=st.sampled_from([3, 100]))
+def test_scattering_is_gathering_transposed(
+    drawn: tuple[Channel, np.ndarray], seed: int, tokens: int
+) -> None:
+    """Of every table and all marginals: what is gathered times these is the table times these."""
+    channel, documents = drawn
+    rng = np.random.default_rng(seed)
+    table = rng.normal(size=(len(channel.stream.types), len(channel.offsets), LABELS))
+    offsets = np.array(channel.offsets, np.int64)
+    marginals = rng.normal(size=(documents[-1], LABELS))
+    collected = np.zeros_like(table)
+    for packing, order in packed(documents, tokens):
+        where = packing.first, packing.lengths, packing.steps
+        own = marginals[order]
+        scatter_stream(channel.stream.values, *where, offsets, own, collected)
+        assert own.tolist() == marginals[order].tolist()
+    product = float((by_hand(channel, documents, table) * marginals).sum())
+    assert float((table * collected).sum()) == pytest.approx(product, abs=1e-9)
