@@ -20,11 +20,11 @@ _MONTH = (
 
 #: Rules in Spanish and Catalan, by what they find.
 RULES: dict[str, str] = {
-    "EMAIL": r"[\w.+-]++@[\w-]++(?:\.[\w-]++)++",
-    "URL": r"(?:https?://|www\.)[^\s<>]++",
+    "EMAIL": r"(?<![\w.+-])[\w.+-]++@[\w-]++(?:\.[\w-]++)++",
+    "URL": r"(?i:https?://|www\.)[^\s<>]*[^\s<>.,:;!?'\"()\[\]«»“”’]",
     "DATE": (
         r"(?<!\d)\d{1,2}(?P<sign>[/.-])\d{1,2}(?P=sign)(?:\d{4}|\d{2})(?!\d)"
-        rf"|(?<!\d)\d{{1,2}} (?:de |d['’])?(?i:{_MONTH})\b(?: del? \d{{4}}\b)?"
+        rf"|(?<!\d)\d{{1,2}} (?i:(?:de |d['’])?(?:{_MONTH})\b(?: del? \d{{4}}\b)?)"
     ),
     "TIME": r"(?<!\d)(?:[01]?\d|2[0-3]):[0-5]\d(?!\d)",
     "AGE": r"(?<!\d)\d{1,3} (?i:años?|anys?|meses|mesos|mes|días?|dies)\b",
@@ -34,7 +34,8 @@ RULES: dict[str, str] = {
     "LONG_NUMBER": r"(?<!\d)\d{6,}(?!\d)",
 }
 
-_NUMBERED = re.compile(r"(?<!\\)(?:\\\\)*\\[1-9]")  # a reference back to a group
+# What refers to a group by its number: \1, or the condition (?(1)...).
+_NUMBERED = re.compile(r"(?<!\\)(?:\\\\)*(?:\\[1-9]|\(\?\([0-9])")
 
 
 class Rules:
@@ -70,6 +71,7 @@ class Rules:
             (row, match.start(), match.end(), int(str(match.lastgroup)[1:]))
             for row, text in enumerate(batch.texts.to_pylist())
             for match in self._expression.finditer(text)
+            if match.end() > match.start()
         ]
         rows, starts, ends, rules = np.array(found, np.int64).reshape(-1, 4).T
         first, last = touched_tokens(
@@ -99,6 +101,13 @@ def _check(name: str, rule: str) -> None:
         empty = re.compile(rule).match("")
     except re.error as error:
         raise InputError(f"the rule {shown(name)} is no regular expression: {error}") from None
+    try:
+        re.compile(f"(?:{rule})")
+    except re.error as error:
+        raise InputError(
+            f"the rule {shown(name)} cannot stand beside others: {error}; flags go with the part "
+            "that they are for, (?i:...)"
+        ) from None
     if _NUMBERED.search(rule):
         raise InputError(
             f"the rule {shown(name)} repeats a group by its number, which is another one among all "

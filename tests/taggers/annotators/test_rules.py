@@ -1,0 +1,295 @@
+"""What the rules find, and what they do not."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from corpus.batch import Batch, make_batch
+from corpus.document import Document
+from corpus.errors import InputError
+from corpus.formats import read
+from corpus.problems import Problems
+from corpus.streams import Stream
+from taggers.annotators import Rules
+from taggers.annotators.rules import RULES
+
+
+def batch_of(*texts: str) -> Batch:
+    documents = [Document(str(row), text) for row, text in enumerate(texts)]
+    return make_batch(documents, labelled=False)
+
+
+def said(stream: Stream) -> list[str | None]:
+    assert stream.values.dtype == np.int32
+    return [stream.types[value] if value >= 0 else None for value in stream.values.tolist()]
+
+
+def found_in(text: str, rules: Rules) -> list[tuple[str, str]]:
+    """Give what is found: the rule, and its text from the first token to the last."""
+    batch = batch_of(text)
+    found: list[tuple[str, int, int]] = []
+    for token, each in enumerate(said(rules.annotate(batch))):
+        if each is None:
+            continue
+        start, end = int(batch.starts[token]), int(batch.ends[token])
+        side, name = each.split("-", 1)
+        if side == "B":
+            found.append((name, start, end))
+        else:
+            last = found.pop()
+            assert last[0] == name
+            found.append((name, last[1], end))
+    return [(name, text[start:end]) for name, start, end in found]
+
+
+BUILT_IN = Rules()
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("DATE", "3/5/2012"),
+        ("DATE", "03-05-12"),
+        ("DATE", "31.12.1999"),
+        ("DATE", "3 de mayo"),
+        ("DATE", "3 de Mayo de 2012"),
+        ("DATE", "12 de septiembre del 2012"),
+        ("DATE", "12 setiembre"),
+        ("DATE", "3 DE MAYO DE 2012"),
+        ("DATE", "1 de gener de 2015"),
+        ("DATE", "1 d'abril de 2015"),
+        ("DATE", "1 D’AGOST DEL 2015"),
+        ("DATE", "2 de març"),
+        ("DATE", "22 de desembre"),
+        ("TIME", "9:30"),
+        ("TIME", "23:59"),
+        ("TELEPHONE", "+34 91 234 56 78"),
+        ("TELEPHONE", "+34912345678"),
+        ("TELEPHONE", "+34-612-345-678"),
+        ("TELEPHONE", "612345678"),
+        ("TELEPHONE", "93.345.67.89"),
+        ("TELEPHONE", "93 345 67 89"),
+        ("IDENTITY", "12345678Z"),
+        ("IDENTITY", "12345678-Z"),
+        ("IDENTITY", "12345678 Z"),
+        ("IDENTITY", "X1234567L"),
+        ("IDENTITY", "Y1234567-L"),
+        ("POSTCODE", "08025"),
+        ("POSTCODE", "28027"),
+        ("POSTCODE", "52001"),
+        ("AGE", "68 años"),
+        ("AGE", "1 año"),
+        ("AGE", "102 AÑOS"),
+        ("AGE", "68 anys"),
+        ("AGE", "3 meses"),
+        ("AGE", "3 mesos"),
+        ("AGE", "11 dies"),
+        ("EMAIL", "ana.puig+nota@hospital-clinic.cat"),
+        ("EMAIL", "niña_2@correu.udl.es"),
+        ("URL", "https://www.hospital.cat/nota?id=3"),
+        ("URL", "http://x.es"),
+        ("URL", "www.hospital.cat"),
+        ("URL", "WWW.HOSPITAL.CAT"),
+        ("LONG_NUMBER", "123456"),
+        ("LONG_NUMBER", "0012345678901234"),
+    ],
+)
+def test_a_built_in_rule_finds(name: str, text: str) -> None:
+    assert found_in(text, BUILT_IN) == [(name, text)]
+    for around in ("el {} .", "({})", "\n{}\n", "es:{},", "«{}»"):
+        assert found_in(around.format(text), BUILT_IN) == [(name, text)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("3/5-2012", "3/5", "5/2012", "133/5/2012", "3/5/123", "mayo de 2012", "3 de mayoral"),
+        *("3 de mar", "25:30", "9:3", "9:60", "123:30", "9:301"),
+        *("00000", "53001", "2802", "1234 5678", "5 12 34 56 78"),
+        *("1234-Z", "Z", "años", "68 añadidos", "68 mesetas", "1000 años"),
+        *("ana@", "@hospital.cat", "ana@hospital", "ana arroba hospital.cat", "ana@.cat"),
+        *("http:", "http://", "www", "wwwhospital.cat", "www. "),
+        *("La paciente refiere dolor de 3 horas , 38,5 ºC y TA 120/80 .", "B12", "T1N0M0"),
+        "",
+    ],
+)
+def test_the_built_in_rules_do_not_find(text: str) -> None:
+    assert found_in(text, BUILT_IN) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("(www.hospital.cat).", [("URL", "www.hospital.cat")]),
+        ("www.hospital.cat, ana@x.es.", [("URL", "www.hospital.cat"), ("EMAIL", "ana@x.es")]),
+        ("612345678 / 934567890", [("TELEPHONE", "612345678"), ("TELEPHONE", "934567890")]),
+        ("28027España", [("POSTCODE", "28027")]),  # as notes run words together
+        ("el 3/5/2012 a las 9:30", [("DATE", "3/5/2012"), ("TIME", "9:30")]),
+        ("9:30:15", [("TIME", "9:30")]),
+        ("NHC 1234567, 08025 Barcelona", [("LONG_NUMBER", "1234567"), ("POSTCODE", "08025")]),
+    ],
+)
+def test_rules_find_each_thing_beside_the_other(text: str, found: list[tuple[str, str]]) -> None:
+    assert found_in(text, BUILT_IN) == found
+
+
+def test_the_first_token_begins_and_the_others_go_on() -> None:
+    batch = batch_of("el 3 de mayo y 4/5/12")
+    assert said(BUILT_IN.annotate(batch)) == [
+        *(None, "B-DATE", "I-DATE", "I-DATE", None),
+        *("B-DATE", "I-DATE", "I-DATE", "I-DATE", "I-DATE"),
+    ]
+
+
+def test_one_after_the_other_both_begin() -> None:
+    rules = Rules({"A": "[a-c]"})
+    assert said(rules.annotate(batch_of("a b c x"))) == ["B-A", "B-A", "B-A", None]
+
+
+def test_a_token_of_which_a_part_is_found_is_found() -> None:
+    rules = Rules({"ROOT": "itis|dolor", "WIDE": "de l"})
+    assert said(rules.annotate(batch_of("gastritis adolorida de las"))) == [
+        *("B-ROOT", "B-ROOT", "B-WIDE", "I-WIDE")
+    ]
+    # Two within a token, and one that ends within the token in which another begins.
+    assert said(rules.annotate(batch_of("dolordolor"))) == ["B-ROOT"]
+    assert said(rules.annotate(batch_of("de litis"))) == ["B-WIDE", "B-ROOT"]
+
+
+def test_what_is_found_between_tokens_is_no_token() -> None:
+    rules = Rules({"GAP": " +", "WORD": "b"})
+    assert said(rules.annotate(batch_of("a   b", "  "))) == [None, "B-WORD"]
+
+
+def test_the_first_rule_that_matches_at_a_place_is_taken() -> None:
+    text = "Sant Pau"
+    assert found_in(text, Rules({"A": "Sant", "B": "Sant Pau"})) == [("A", "Sant")]
+    assert found_in(text, Rules({"B": "Sant Pau", "A": "Sant"})) == [("B", "Sant Pau")]
+    assert found_in(text, Rules({"B": "Pau", "A": "ant P"})) == [("A", "Sant Pau")]
+
+
+def test_rules_may_have_alternatives_groups_and_names_of_any_form() -> None:
+    rules = Rules({"línea 1-2": "a|(b)(?P<x>c)(?P=x)", "B-": r"\\1|(?i:d)|\(?(11)", "": "e"})
+    assert found_in("a", rules) == [("línea 1-2", "a")]
+    assert found_in("bcc", rules) == [("línea 1-2", "bcc")]
+    assert found_in("D", rules) == [("B-", "D")]
+    assert found_in("(11", rules) == [("B-", "(11")]
+    assert found_in("e", rules) == [("", "e")]
+
+
+def test_where_there_is_nothing_nothing_is_found() -> None:
+    """A place within a word is no part of it, and hides no other rule."""
+    rules = Rules({"PLACE": r"(?<=o)(?=l)|\b", "WORD": "hola"})
+    assert found_in("hola sol", rules) == [("WORD", "hola")]
+
+
+@pytest.mark.parametrize(
+    ("rules", "message"),
+    [
+        ({"A": "("}, "the rule A is no regular expression: missing "),
+        ({"A": "a", "B\n": "*"}, r"the rule B\\n is no regular expression: nothing to repeat"),
+        ({"A": "a)(b"}, "the rule A is no regular expression: unbalanced"),
+        ({"A": ""}, "the rule A matches where there is nothing$"),
+        ({"A": "a*"}, "the rule A matches where there is nothing$"),
+        ({"A": "x|"}, "the rule A matches where there is nothing$"),
+        ({"A": r"(a)\1"}, r"the rule A repeats a group by its number, .* name it: \(\?P<sign>"),
+        ({"A": r"(a)\\\1"}, "the rule A repeats a group by its number"),
+        ({"A": r"(a)?b(?(1)c|d)"}, "the rule A repeats a group by its number"),
+        ({"A": "(?i)a"}, r"the rule A cannot stand beside others: global flags.*, \(\?i:\.\.\.\)$"),
+        ({"A": "(?P<x>a)", "B": "(?P<x>b)"}, "the rules cannot be taken together: .*'x'"),
+        ({"A": "(?P<_0>a)"}, "the rules cannot be taken together: .*'_0'"),
+    ],
+)
+def test_a_bad_rule_is_an_error_of_one_line(rules: dict[str, str], message: str) -> None:
+    with pytest.raises(InputError, match=message) as caught:
+        Rules(rules)
+    assert "\n" not in str(caught.value)
+
+
+def test_without_rules_there_are_the_built_in_ones() -> None:
+    for rules in (Rules(), Rules({}), Rules(None)):
+        assert rules.settings() == {"rules": RULES}
+
+
+def test_they_are_made_again_of_their_settings() -> None:
+    rules = Rules({"A": "a", "B": "b"})
+    batch = batch_of("a b c")
+    again = Rules.of_settings(rules.settings())
+    assert again.settings() == rules.settings()
+    assert said(again.annotate(batch)) == said(rules.annotate(batch)) == ["B-A", "B-B", None]
+
+
+# Against a look at one match after the other
+
+
+def one_after_the_other(batch: Batch, rules: dict[str, str]) -> list[str | None]:
+    """Find at each place of a text the first rule that matches there."""
+    compiled = {name: re.compile(rule) for name, rule in rules.items()}
+    found: list[str | None] = [None] * len(batch.words)
+    for row, text in enumerate(batch.texts.to_pylist()):
+        place = 0
+        while place < len(text):
+            matches = [(name, each.match(text, place)) for name, each in compiled.items()]
+            name, match = next((pair for pair in matches if pair[1]), ("", None))
+            if match is None:
+                place += 1
+                continue
+            touched = [
+                token
+                for token in range(int(batch.documents[row]), int(batch.documents[row + 1]))
+                if batch.starts[token] < match.end() and match.start() < batch.ends[token]
+            ]
+            for token in touched:
+                found[token] = f"{'B' if token == touched[0] else 'I'}-{name}"
+            place = match.end()
+    return found
+
+
+OWN = {"TWO": "a.b", "DOT": r"\.+", "WORD": r"(?<!\w)(?P<x>\w)(?P=x)", "END": r"\w(?=\s|$)"}
+PIECES = [
+    *("a", "b", "aab", "à", "e\u0301", "👩", ".", "..", " ", "\n", "\r\n", "3", "12/3/12", "28027"),
+    *("612345678", "ana@x.es", "+34 ", " de mayo", "68 años", ":", "-", "12345678Z", "www.a.b."),
+]
+TEXTS = st.lists(st.sampled_from(PIECES) | st.text(max_size=2), max_size=10).map("".join)
+
+
+@given(st.lists(TEXTS, max_size=4), st.sampled_from([OWN, RULES]))
+@example([], OWN)
+@example(["", "", " \n"], RULES)
+@settings(max_examples=150, deadline=None)
+def test_of_any_texts_it_finds_what_one_match_after_the_other_does(
+    texts: list[str], rules: dict[str, str]
+) -> None:
+    batch = batch_of(*texts)
+    for each in (batch, batch.slice(1, 3), batch.take(np.arange(len(batch))[::-1])):
+        assert said(Rules(rules).annotate(each)) == one_after_the_other(each, rules)
+
+
+def test_in_real_notes_it_finds_what_one_match_after_the_other_does(meddocan: Path) -> None:
+    documents = list(read(meddocan / "dev", problems=Problems()))[:12]
+    batch = make_batch(documents, labelled=False)
+    found = said(BUILT_IN.annotate(batch))
+    assert found == one_after_the_other(batch, RULES)
+    assert {"B-DATE", "I-DATE", "B-AGE", "B-POSTCODE", "B-EMAIL", "B-LONG_NUMBER"} <= set(found)
+
+
+LONG = 1_000_000
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        *("a", "é.", "-", "a@", "a@b", "www.", "http://,"),  # without a digit
+        *("1", "+34 ", "1/1", "1 de ", "6 ", "X1"),
+    ],
+)
+def test_a_very_long_line_takes_no_more_than_its_length(piece: str) -> None:
+    """With work for each pair of places, these would take hours."""
+    batch = batch_of((piece * LONG)[:LONG])
+    assert len(BUILT_IN.annotate(batch).values) == len(batch.words)
