@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping
 from typing import Any, Self
 
@@ -20,6 +21,7 @@ _BREAKS = (ord("\n"), ord("\r"))
 class LineHeaders:
     """The words before the first colon of a line, if they are few, for all tokens of the line.
 
+    Only colons after a word of letters count, not that of ``10:30``.
     ``Fecha de ingreso: 3 de mayo`` has the header ``fecha de ingreso``.
     """
 
@@ -76,7 +78,7 @@ class Colons:
         used, words = np.unique(batch.words[colons - 1], return_inverse=True)
         found: dict[str, int] = {}
         numbers = [
-            found.setdefault(batch.types[word].lower(), len(found)) for word in used.tolist()
+            found.setdefault(_composed(batch, word).lower(), len(found)) for word in used.tolist()
         ]
         values = np.array(numbers, np.int32)[words.reshape(-1)][before]
         return Stream(tuple(found), np.where(says, values, np.int32(NOTHING)))
@@ -92,7 +94,12 @@ class Colons:
 
 
 def _written(batch: Batch, words: npt.NDArray[np.int32]) -> str:
-    return " ".join(batch.types[word] for word in words.tolist()).lower()
+    return " ".join(_composed(batch, word) for word in words.tolist()).lower()
+
+
+def _composed(batch: Batch, word: int) -> str:
+    """Give a word type in the same way whether its accents are stored apart or not."""
+    return unicodedata.normalize("NFC", batch.types[word])
 
 
 def line_numbers(batch: Batch) -> Indices:
@@ -102,11 +109,14 @@ def line_numbers(batch: Batch) -> Indices:
     breaks = np.flatnonzero((data == _BREAKS[0]) | (data == _BREAKS[1]))
     if not len(breaks):  # the documents are lines
         return owners
-    # What does not continue a character of UTF-8 begins one.
-    begins = np.concatenate([np.zeros(1, np.int64), np.cumsum((data & 0xC0) != 0x80)])
-    breaks = begins[breaks]
-    characters = begins[bounds[:-1]][owners] + batch.starts
-    lines: Indices = np.searchsorted(breaks, characters) + owners
+    continued = np.flatnonzero((data & 0xC0) == 0x80)  # bytes that begin no character
+
+    def characters(places: Indices) -> Indices:
+        before: Indices = places - np.searchsorted(continued, places)
+        return before
+
+    begins = characters(bounds[:-1])[owners] + batch.starts
+    lines: Indices = np.searchsorted(characters(breaks), begins) + owners
     return lines
 
 
@@ -128,7 +138,7 @@ def _colons_after_letters(batch: Batch, lines: Indices) -> Indices:
     colons = np.flatnonzero(batch.words == batch.types.index(":"))
     colons = colons[colons > 0].astype(np.int64)
     used, before = np.unique(batch.words[colons - 1], return_inverse=True)
-    letters = np.array([batch.types[word].isalpha() for word in used.tolist()], bool)
+    letters = np.array([_composed(batch, word).isalpha() for word in used.tolist()], bool)
     after: npt.NDArray[np.bool_] = letters[before.reshape(-1)]
     found: Indices = colons[after & (lines[colons - 1] == lines[colons])]
     return found

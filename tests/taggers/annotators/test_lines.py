@@ -1,0 +1,263 @@
+"""What a line says of its tokens, against a look at one token after the other."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import unicodedata
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from corpus.batch import Batch, concatenate, make_batch
+from corpus.document import Document
+from corpus.errors import InputError
+from corpus.formats import read
+from corpus.problems import Problems
+from corpus.streams import Stream
+from corpus.units import split_documents
+from taggers.annotators import ANNOTATORS, Colons, LineHeaders, annotated
+from taggers.annotators.lines import line_numbers
+
+PIECES = [
+    *(
+        "Ana",
+        "Fecha",
+        "de",
+        "NHC",
+        "12",
+        "10:30",
+        "col·legi",
+        "MÉDICO",
+        "Me\u0301dico",
+        "año",
+        "👩",
+    ),
+    *(":", ": ", " : ", "::", " ", "\t", "\n", "\r", "\r\n", "\u2028", "\x0b", "\0", "\ufeff", "."),
+]
+TEXTS = st.lists(st.sampled_from(PIECES) | st.text(max_size=2), max_size=14).map("".join)
+thorough = settings(max_examples=150, deadline=None)
+
+
+def batch_of(*texts: str) -> Batch:
+    documents = [Document(str(row), text) for row, text in enumerate(texts)]
+    return make_batch(documents, labelled=False)
+
+
+def said(stream: Stream) -> list[str | None]:
+    assert stream.values.dtype == np.int32
+    assert len(set(stream.types)) == len(stream.types)
+    return [stream.types[value] if value >= 0 else None for value in stream.values.tolist()]
+
+
+def by_word(annotator: LineHeaders | Colons, text: str) -> list[tuple[str, str | None]]:
+    """Annotate one text and show what each word has."""
+    batch = batch_of(text)
+    words = [batch.types[word] for word in batch.words.tolist()]
+    return list(zip(words, said(annotator.annotate(batch)), strict=True))
+
+
+Token = tuple[int, str]  # its line, and the word, composed
+
+
+def tokens_of(batch: Batch) -> list[list[Token]]:
+    """Give the tokens of each document with the number of line breaks before them."""
+    found = []
+    for row, text in enumerate(batch.texts.to_pylist()):
+        tokens = range(int(batch.documents[row]), int(batch.documents[row + 1]))
+        found.append(
+            [
+                (
+                    len(re.findall(r"[\r\n]", text[: batch.starts[token]])),
+                    unicodedata.normalize("NFC", batch.types[batch.words[token]]),
+                )
+                for token in tokens
+            ]
+        )
+    return found
+
+
+def begins_after_letters(tokens: list[Token], place: int) -> bool:
+    line, word = tokens[place]
+    before = tokens[place - 1] if place else (-1, "")
+    return word == ":" and before[0] == line and before[1].isalpha()
+
+
+def headers(tokens: list[Token]) -> list[str | None]:
+    found = []
+    for line, _ in tokens:
+        places = [place for place, token in enumerate(tokens) if token[0] == line]
+        colons = [place for place in places if begins_after_letters(tokens, place)]
+        if colons and colons[0] - places[0] <= 4:
+            found.append(
+                " ".join(tokens[place][1] for place in range(places[0], colons[0])).lower()
+            )
+        else:
+            found.append(None)
+    return found
+
+
+def last_words(tokens: list[Token]) -> list[str | None]:
+    found = []
+    for place, (line, _) in enumerate(tokens):
+        colons = [
+            other
+            for other in range(place)
+            if tokens[other][0] == line and begins_after_letters(tokens, other)
+        ]
+        found.append(tokens[colons[-1] - 1][1].lower() if colons else None)
+    return found
+
+
+def assert_is_reference(batch: Batch) -> None:
+    tokens = tokens_of(batch)
+    numbers = line_numbers(batch)
+    assert (np.diff(numbers) >= 0).all()
+    lines = [(row, line) for row, document in enumerate(tokens) for line, _ in document]
+    changes = [one != other for one, other in itertools.pairwise(lines)]
+    assert (np.diff(numbers) > 0).tolist() == changes
+    assert said(LineHeaders().annotate(batch)) == [each for one in tokens for each in headers(one)]
+    assert said(Colons().annotate(batch)) == [each for one in tokens for each in last_words(one)]
+
+
+def test_a_line_has_the_words_before_its_colon_as_header() -> None:
+    text = "Fecha de ingreso: 3 de mayo\nSe  queja\nNHC: 12"
+    header = "fecha de ingreso"
+    words = ["Fecha", "de", "ingreso", ":", "3", "de", "mayo"]
+    assert by_word(LineHeaders(), text) == [
+        *((word, header) for word in words),
+        *(("Se", None), ("queja", None)),
+        *(("NHC", "nhc"), (":", "nhc"), ("12", "nhc")),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "header"),
+    [
+        ("NOMBRE: Ana", "nombre"),
+        ("Nombre : Ana", "nombre"),
+        ("uno dos tres cuatro: x", "uno dos tres cuatro"),
+        ("uno dos tres cuatro cinco: x", None),  # a sentence
+        ("Fecha nac.: 3", None),  # its word is before the stop
+        ("D.N.I: 1", None),  # five tokens
+        ("Ana: B: C", "ana"),  # the first one
+        ("uno dos tres cuatro cinco: x y: z", None),  # not even by the second one
+        ("10:30", None),
+        ("10:30 Ana: b", "10 : 30 ana"),
+        (": Ana", None),
+        ("Ana", None),
+        ("Mèdic: Puig", "mèdic"),
+        ("Me\u0300dic: Puig", "mèdic"),  # the same, decomposed
+    ],
+)
+def test_headers_are_few_words_before_a_colon(line: str, header: str | None) -> None:
+    assert {each for _, each in by_word(LineHeaders(), line)} == {header}
+    # Whatever stands in the lines around it.
+    lines = ["Antes: de", "àñ€👩 : ", line, ": después"]
+    for ending in ("\n", "\r", "\r\n", "\n\n"):
+        batch = batch_of(ending.join(lines))
+        before = len(make_batch([Document("", ending.join(lines[:2]))], labelled=False).words)
+        number = len(batch_of(line).words)
+        found = said(LineHeaders().annotate(batch))[before : before + number]
+        assert set(found) == {header}
+
+
+def test_a_token_has_the_last_word_before_a_colon_of_its_line() -> None:
+    assert by_word(Colons(), "NHC: 123 Nombre: Ana\nVic: x\nsola") == [
+        *(("NHC", None), (":", None), ("123", "nhc"), ("Nombre", "nhc"), (":", "nhc")),
+        ("Ana", "nombre"),
+        *(("Vic", None), (":", None), ("x", "vic")),
+        ("sola", None),
+    ]
+
+
+def test_a_colon_after_no_letters_says_nothing() -> None:
+    assert {each for _, each in by_word(Colons(), "10:30 : 4 (x): y\n: z")} == {None}
+    assert by_word(Colons(), "Hora: 10:30 h")[-1] == ("h", "hora")
+    assert by_word(Colons(), "Me\u0300dic: Puig")[-1] == ("Puig", "mèdic")
+
+
+@given(st.lists(TEXTS, max_size=5))
+@example([])
+@example(["", "", ""])
+@example(["Ana", ": x", "\nAna:", "b: c"])
+@example(["año\r\nAna: b", "àé: x\rc"])
+@thorough
+def test_of_any_texts_it_is_as_one_token_after_the_other_says(texts: list[str]) -> None:
+    assert_is_reference(batch_of(*texts))
+
+
+@given(st.lists(TEXTS, min_size=1, max_size=5), st.data())
+@thorough
+def test_it_is_the_same_whatever_became_of_the_batch(texts: list[str], data: st.DataObject) -> None:
+    batch = batch_of(*texts)
+    chosen = data.draw(st.lists(st.sampled_from(range(len(texts))), max_size=6))
+    assert_is_reference(batch.take(np.array(chosen, np.int64)))
+    assert_is_reference(batch.slice(1, 3))
+    assert_is_reference(Batch.from_bytes(batch.to_bytes()))
+    assert_is_reference(concatenate([batch, batch.slice(0, 2)]))
+
+
+def test_texts_that_are_part_of_a_longer_array_are_looked_at_alone() -> None:
+    whole = batch_of("años: de antes\n", "Ana: b\nc", "después: de")
+    part = whole.slice(1, 2)
+    for column in ("texts", "ids", "groups"):
+        object.__setattr__(part, column, getattr(whole, column).slice(1, 1))
+    assert part.texts.offset == 1
+    assert_is_reference(part)
+
+
+def test_documents_that_have_tokens_but_no_text_are_one_line_each() -> None:
+    batch = batch_of("Ana: b", "c\nd")
+    bare = pa.array(["", ""], pa.large_string())
+    object.__setattr__(batch, "texts", bare)
+    assert said(LineHeaders().annotate(batch)) == ["ana", "ana", "ana", None, None]
+
+
+def test_real_notes_are_as_one_token_after_the_other_says(meddocan: Path) -> None:
+    documents = list(read(meddocan / "dev", problems=Problems()))[:25]
+    batch = make_batch(documents, labelled=False)
+    assert_is_reference(batch)
+    found = said(LineHeaders().annotate(batch))
+    assert {"nombre", "apellidos", "domicilio", "fecha de nacimiento"} <= set(found)
+    assert None in found
+    assert "cp" in said(Colons().annotate(batch))
+    # Lines that are documents of their own are the same lines.
+    lines = make_batch(split_documents(documents, "line", Problems()), labelled=False)
+    assert len(lines) > 500
+    assert said(LineHeaders().annotate(lines)) == found
+    assert said(Colons().annotate(lines)) == said(Colons().annotate(batch))
+
+
+@pytest.mark.parametrize("kind", [LineHeaders, Colons])
+def test_it_is_made_again_of_its_settings(kind: type[LineHeaders | Colons]) -> None:
+    batch = batch_of("Ana: b")
+    again = kind.of_settings(kind().settings())
+    assert said(again.annotate(batch)) == said(kind().annotate(batch))
+
+
+# Adding streams to batches
+
+
+def test_only_streams_that_a_batch_lacks_are_added() -> None:
+    own = Stream.of(["x", None, None])
+    batch = batch_of("Ana: b").with_streams({"colon": own, "pos": own})
+    annotators = {name: kind() for name, kind in ANNOTATORS.items()}
+    found = annotated(batch, ["header", "colon", "pos"], annotators)
+    assert list(found.streams) == ["colon", "pos", "header"]
+    assert found.streams["colon"] is own
+    assert said(found.streams["header"]) == ["ana", "ana", "ana"]
+    assert list(batch.streams) == ["colon", "pos"]
+    assert list(annotated(batch, [], annotators).streams) == ["colon", "pos"]
+
+
+def test_a_stream_that_nobody_adds_is_an_error_that_names_it() -> None:
+    batch = batch_of("Ana: b")
+    with pytest.raises(
+        InputError, match=r'the notes have no stream "pos", and no .* add header, colon, rules$'
+    ):
+        annotated(batch, ["header", "pos", "other"], {"header": LineHeaders()})
