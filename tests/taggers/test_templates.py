@@ -1,0 +1,130 @@
+"""Templates are read as they are written, and what is written in another way is an error."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corpus.errors import InputError
+from taggers.templates import Conjunction, Template, Templates
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "offsets"),
+    [
+        ("shape", "shape", (-2, -1, 0, 1, 2)),
+        ("shape[0]", "shape", (0,)),
+        ("shape[-1]", "shape", (-1,)),
+        ("shape[3]", "shape", (3,)),
+        ("rules[-1..1]", "rules", (-1, 0, 1)),
+        ("rules[-9..-8]", "rules", (-9, -8)),
+        ("rules[9..9]", "rules", (9,)),
+        ("rules[-0]", "rules", (0,)),
+        ("prefix3[0]", "prefix3", (0,)),
+        ("part-of.speech_2", "part-of.speech_2", (-2, -1, 0, 1, 2)),
+        ("capçalera[0]", "capçalera", (0,)),
+    ],
+)
+def test_a_template_is_a_name_with_places(text: str, name: str, offsets: tuple[int, ...]) -> None:
+    assert Template.parse(text, range(-2, 3)) == Template(name, offsets)
+
+
+@given(
+    name=st.from_regex(r"[^\[\]\s:=|]+", fullmatch=True),
+    first=st.integers(-9, 9),
+    last=st.integers(-9, 9),
+)
+def test_what_is_written_is_read_again(name: str, first: int, last: int) -> None:
+    assert Template.parse(name, (7,)) == Template(name, (7,))
+    assert Template.parse(f"{name}[{first}]", (7,)) == Template(name, (first,))
+    first, last = sorted((first, last))
+    places = tuple(range(first, last + 1))
+    assert Template.parse(f"{name}[{first}..{last}]", (7,)) == Template(name, places)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", " ", "[0]", "shape[]", "shape[a]", "shape[0", "shape0]", "shape[10]", "shape[+1]"),
+        *("shape[0..]", "shape[..1]", "shape[0.1]", "shape[0..1..2]", "shape[0,1]", "shape[0][1]"),
+        *("shape [0]", " shape", "shape ", "shape[ 0]", "shape\n", "a:b", "a=b", "a|b", "shape[٣]"),
+    ],
+)
+def test_another_form_is_an_error_of_one_line(text: str) -> None:
+    with pytest.raises(InputError) as caught:
+        Template.parse(text, (0,))
+    message = str(caught.value)
+    assert message.endswith("is not written as NAME, NAME[0] or NAME[-1..1], places from -9 to 9")
+    assert message.isprintable()
+
+
+def test_places_that_end_before_they_begin_are_an_error() -> None:
+    with pytest.raises(
+        InputError, match=r"^rules\[1\.\.-1\] looks at no place: the first comes after the last$"
+    ):
+        Template.parse("rules[1..-1]", (0,))
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("capitalization[-1] capitalization[0]", "capitalization[-1] capitalization[0]"),
+        ("shape rules[1]", "shape[0] rules[1]"),
+        ("  a[-1..-1]\tb  c[2] ", "a[-1] b[0] c[2]"),
+    ],
+)
+def test_a_conjunction_is_two_names_or_more_with_a_place_each(text: str, name: str) -> None:
+    found = Conjunction.parse(text)
+    assert found.name == name
+    assert Conjunction.parse(found.name) == found
+
+
+@pytest.mark.parametrize("text", ["", " ", "shape", "shape[0]", "shape[-1..0] rules[0]"])
+def test_another_conjunction_is_an_error_of_one_line(text: str) -> None:
+    with pytest.raises(InputError, match="is not a conjunction: expected two or more names with"):
+        Conjunction.parse(text)
+
+
+def test_the_error_of_a_conjunction_names_the_part_that_is_wrong() -> None:
+    with pytest.raises(InputError, match=r"^rules\[x\] is not written as"):
+        Conjunction.parse("shape[0] rules[x]")
+    with pytest.raises(InputError, match=r"^rules\[1\.\.0\] looks at no place"):
+        Conjunction.parse("shape[0] rules[1..0]")
+
+
+def test_features_have_the_window_and_streams_the_token_where_nothing_else_is_said() -> None:
+    found = Templates.parse(
+        ["form", "shape[0]"], 1, ["header", "rules[-1..1]"], ["form[-1] rules[0]"]
+    )
+    assert found == Templates(
+        (Template("form", (-1, 0, 1)), Template("shape", (0,))),
+        (Template("header", (0,)), Template("rules", (-1, 0, 1))),
+        (Conjunction((("form", -1), ("rules", 0))),),
+    )
+    assert Templates.parse(["form"], 0) == Templates((Template("form", (0,)),))
+
+
+@pytest.mark.parametrize(
+    ("features", "streams", "conjunctions", "window", "reach"),
+    [
+        (["form"], [], [], 2, 2),
+        (["form[0]"], [], [], 0, 0),
+        (["form[0]", "shape[3]"], [], [], 3, 3),
+        (["form[-1..0]"], ["rules[-2..4]"], [], 1, 4),
+        (["form"], ["rules[-1]"], [], 2, 2),
+        (["form[0]"], ["rules[-5]"], [], 0, 5),
+        (["form[0]"], [], ["shape[-7] shape[7]"], 0, 0),  # which is a value of the token
+    ],
+)
+def test_the_window_is_of_words_and_the_reach_of_streams_too(
+    features: list[str], streams: list[str], conjunctions: list[str], window: int, reach: int
+) -> None:
+    found = Templates.parse(features, 2, streams, conjunctions)
+    assert (found.window, found.reach) == (window, reach)
+
+
+def test_the_streams_of_conjunctions_are_needed_too() -> None:
+    found = Templates.parse(
+        ["form"], 2, ["header", "rules"], ["rules[0] form[0]", "suffix3 pos[-1] colon pos[0]"]
+    )
+    assert found.needed == ("header", "rules", "pos", "colon")
+    assert Templates.parse(["form"], 2).needed == ()
