@@ -1,5 +1,6 @@
 """Batches hold what a list of documents holds, whatever is done to them."""
 
+import itertools
 from dataclasses import replace
 from operator import itemgetter
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from corpus.batch import Batch, concatenate, make_batch
 from corpus.document import Document, Span
 from corpus.problems import Problems
+from corpus.streams import NOTHING, Stream
 from corpus.tags import UNKNOWN
 from corpus.tokens import tokenize
 
@@ -271,3 +273,120 @@ def test_a_long_document() -> None:
     assert batch.lengths.tolist() == [100_000, 1]
     assert len(batch.types) == 11
     assert batch.to_documents() == corpus
+
+
+# Streams
+
+Said = dict[str, list[list[str | None]]]  # by stream and document
+STREAMS = ["header", "stream:header", "id", "ñ·日本"]  # some named as columns are
+values = st.none() | st.sampled_from(["", "a", "a b", "\0", "日本"])
+
+
+@st.composite
+def described(draw: st.DrawFn) -> tuple[Batch, Said]:
+    """Give a batch with streams, and what they say of each document."""
+    batch = make_batch(draw(corpora), labelled=draw(st.booleans()))
+    said: Said = {}
+    for name in draw(st.lists(st.sampled_from(STREAMS), unique=True)):
+        said[name] = [
+            draw(st.lists(values, min_size=length, max_size=length))
+            for length in batch.lengths.tolist()
+        ]
+    return batch.with_streams(streams_of(said)), said
+
+
+def streams_of(said: Said) -> dict[str, Stream]:
+    return {name: Stream.of([*itertools.chain(*rows)]) for name, rows in said.items()}
+
+
+def assert_says(batch: Batch, said: Said) -> None:
+    found: Said = {}
+    for name, stream in batch.streams.items():
+        assert stream.values.dtype == np.int32
+        assert len(stream.values) == len(batch.words)
+        assert len(set(stream.types)) == len(stream.types)
+        every = [stream.types[value] if value >= 0 else None for value in stream.values.tolist()]
+        found[name] = [every[a:b] for a, b in itertools.pairwise(batch.documents.tolist())]
+    assert found == said
+
+
+@given(described(), st.data())
+@thorough
+def test_streams_stay_with_their_documents(drawn: tuple[Batch, Said], data: st.DataObject) -> None:
+    batch, said = drawn
+    assert_says(batch, said)
+    rows = st.lists(st.sampled_from(range(len(batch))), max_size=7) if len(batch) else st.just([])
+    chosen = data.draw(rows)
+    taken = batch.take(np.array(chosen, np.int64))
+    assert_says(taken, {name: [each[row] for row in chosen] for name, each in said.items()})
+    for name, stream in taken.streams.items():
+        assert set(stream.types) == {each for row in chosen for each in said[name][row]} - {None}
+    start, stop = data.draw(st.tuples(st.integers(0, 6), st.integers(0, 6)))
+    assert_says(batch.slice(start, stop), {name: each[start:stop] for name, each in said.items()})
+    assert_says(batch, said)
+
+
+@given(st.lists(described(), min_size=1, max_size=4))
+@thorough
+def test_of_a_batch_that_lacks_a_stream_nothing_is_said(drawn: list[tuple[Batch, Said]]) -> None:
+    whole = concatenate([batch for batch, _ in drawn])
+    names = dict.fromkeys(name for _, said in drawn for name in said)
+    silent = [[[None] * length for length in batch.lengths.tolist()] for batch, _ in drawn]
+    rows = zip(drawn, silent, strict=True)
+    parts = [{name: said.get(name, nothing) for name in names} for (_, said), nothing in rows]
+    assert_says(
+        whole, {name: [*itertools.chain(*(each[name] for each in parts))] for name in names}
+    )
+    assert list(whole.streams) == list(names)
+    for batch, said in drawn:
+        assert_says(batch, said)
+
+
+@given(described())
+@example((make_batch([], labelled=True), {}))
+@thorough
+def test_streams_come_back_from_bytes(drawn: tuple[Batch, Said]) -> None:
+    batch, said = drawn
+    again = Batch.from_bytes(batch.to_bytes())
+    assert_says(again, said)
+    assert_same(again, batch)
+    for name, stream in batch.streams.items():
+        assert again.streams[name].types == stream.types
+    part = again.slice(1, 3)
+    assert_says(Batch.from_bytes(part.to_bytes()), {name: each[1:3] for name, each in said.items()})
+
+
+@pytest.mark.parametrize("types", [(), ("B-DATE", "I-DATE")])
+@pytest.mark.parametrize("texts", [[], [""], ["", "Ana Puig", ""]])
+def test_a_stream_that_says_nothing_is_a_stream(texts: list[str], types: tuple[str, ...]) -> None:
+    corpus = [Document(str(row), text) for row, text in enumerate(texts)]
+    batch = make_batch(corpus, labelled=False)
+    silent = Stream(types, np.full(len(batch.words), NOTHING, np.int32))
+    batch = batch.with_streams({"rules": silent})
+    nothing: Said = {"rules": [[None] * length for length in batch.lengths.tolist()]}
+    for same in (batch, Batch.from_bytes(batch.to_bytes()), concatenate([batch])):
+        assert_says(same, nothing)
+        assert same.streams["rules"].types == types
+    assert_says(batch.take(np.arange(len(batch))), nothing)
+    twice = concatenate([batch, batch.with_streams({"other": silent})])
+    assert_says(twice, dict.fromkeys(["rules", "other"], nothing["rules"] * 2))
+
+
+def test_a_stream_of_the_same_name_is_replaced() -> None:
+    batch = make_batch([Document("a", "Ana Puig")], labelled=False)
+    batch = batch.with_streams({"x": Stream.of(["1", "2"]), "y": Stream.of([None, "3"])})
+    other = batch.with_streams({"x": Stream.of(["4", None]), "z": Stream.of(["5", "6"])})
+    assert_says(other, {"x": [["4", None]], "y": [[None, "3"]], "z": [["5", "6"]]})
+    assert_says(batch, {"x": [["1", "2"]], "y": [[None, "3"]]})
+    assert_says(other.with_streams({}), {"x": [["4", None]], "y": [[None, "3"]], "z": [["5", "6"]]})
+    tagged = other.with_tags(np.array([0, 0], np.int16), ["O"]).with_weights(np.ones(1, np.float32))
+    assert list(tagged.streams) == ["x", "y", "z"]
+
+
+def test_bytes_hold_only_the_values_of_the_documents_taken() -> None:
+    corpus = [Document(str(number), "Ana") for number in range(2)]
+    batch = make_batch(corpus, labelled=False)
+    batch = batch.with_streams({"header": Stream.of(["secret0", "secret1"])})
+    data = batch.take(np.array([1])).to_bytes()
+    assert b"secret1" in data
+    assert b"secret0" not in data
