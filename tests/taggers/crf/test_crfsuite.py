@@ -1,24 +1,28 @@
 """The engine that works on word types against python-crfsuite, on real lines."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pycrfsuite
 import pytest
+from taggers.compiled import one_thread
 
 from corpus.batch import Batch, make_batch
 from corpus.formats import read
 from corpus.problems import Problems
 from corpus.units import split_documents
 from taggers import CRFOptions, CRFTagger
+from taggers.annotators import ANNOTATORS, annotated
 from taggers.crf.attributes import WindowAttributes
 from taggers.crf.crfsuite import CRFsuiteEngine
 from taggers.crf.crfsuite_file import read_crfsuite, weights_of
 from taggers.crf.decoding import Decoded
 from taggers.crf.lbfgs import minimise
 from taggers.crf.likelihood import Likelihood
+from taggers.crf.streams import Channels
 from taggers.crf.training_set import TrainingSet
 from taggers.crf.weights import Weights
 from taggers.crf.wordtype import WordTypeEngine
@@ -26,14 +30,30 @@ from taggers.crf.wordtype import WordTypeEngine
 Named = dict[tuple[int, int, int], float]
 NamedWeights = Callable[[Weights], Named]
 
-OPTIONS = CRFOptions("crfsuite", max_iterations=40, streams=(), conjunctions=())
+OPTIONS = {
+    "words": CRFOptions("crfsuite", max_iterations=40, streams=(), conjunctions=()),
+    # Streams wider than the window of words, and features narrower and wider than it.
+    "streams": CRFOptions(
+        "crfsuite",
+        features=("form", "lower", "suffix3", "capitalization", "shape[0]", "has_digit[-2..-1]"),
+        window=1,
+        streams=("header", "colon[-1..0]", "rules[-3..2]"),
+        conjunctions=(
+            "capitalization[-1] capitalization[0]",
+            "rules[-1] short_shape[0] rules[1]",
+            "header lower",
+        ),
+        max_iterations=40,
+    ),
+}
 
 
 def lines(folder: Path, number: int) -> Batch:
     """Read about so many lines, from all over the notes."""
     documents = split_documents(read(folder, problems=Problems()), "line", Problems())
     batch = make_batch(documents, labelled=True)
-    return batch.take(np.arange(0, len(batch), len(batch) // number)[:number])
+    batch = batch.take(np.arange(0, len(batch), len(batch) // number)[:number])
+    return annotated(batch, list(ANNOTATORS), {name: kind() for name, kind in ANNOTATORS.items()})
 
 
 @pytest.fixture(scope="module")
@@ -46,9 +66,14 @@ def dev(meddocan: Path) -> Batch:
     return lines(meddocan / "dev", 1500)
 
 
+@pytest.fixture(scope="module", params=OPTIONS)
+def options(request: pytest.FixtureRequest) -> CRFOptions:
+    return OPTIONS[request.param]
+
+
 @pytest.fixture(scope="module")
-def reference(train: Batch) -> CRFTagger:
-    return CRFTagger(OPTIONS).fit(train, rng=np.random.default_rng(0))
+def reference(train: Batch, options: CRFOptions) -> CRFTagger:
+    return CRFTagger(options).fit(train, rng=np.random.default_rng(0))
 
 
 class Both(NamedTuple):
@@ -100,7 +125,7 @@ def test_every_marginal_is_that_of_the_reference(
 
 def test_what_the_tagger_says_is_the_same(reference: CRFTagger, dev: Batch) -> None:
     """Of the model of the reference, read by the other engine."""
-    other = CRFTagger(CRFOptions(precision="double"))
+    other = CRFTagger(replace(reference.options, engine="wordtype", precision="double"))
     other.labels, other._engine = reference.labels, reference.wordtype()
     some = dev.slice(0, 300)
     for measure in ("probability", "normalised", "lowest"):
@@ -109,7 +134,8 @@ def test_what_the_tagger_says_is_the_same(reference: CRFTagger, dev: Batch) -> N
         assert left.confidence == pytest.approx(right.confidence, abs=1e-9)
 
 
-def training_set(batch: Batch, labels: tuple[str, ...]) -> TrainingSet:
+def training_set(batch: Batch, labels: tuple[str, ...], options: CRFOptions) -> TrainingSet:
+    templates = options.templates()
     number = np.array([*(labels.index(name) if name in labels else -1 for name in batch.labels)])
     return TrainingSet.of(
         batch.words,
@@ -117,7 +143,8 @@ def training_set(batch: Batch, labels: tuple[str, ...]) -> TrainingSet:
         batch.documents,
         number[batch.tags].astype(np.int16),
         np.ones(len(batch)),
-        templates=OPTIONS.templates(),
+        templates=templates,
+        channels=Channels(templates).of(batch),
         labels=len(labels),
     )
 
@@ -127,7 +154,7 @@ def test_the_objective_is_that_of_the_reference(
 ) -> None:
     """At its weights: all digits that its log has. So it has the same attributes as well."""
     engine = reference.wordtype()
-    training = training_set(train, engine.labels)
+    training = training_set(train, engine.labels, reference.options)
     size = len(training.state.labels)
     # The places of the weights, from weights that are their places.
     places = named_weights(
@@ -143,14 +170,15 @@ def test_the_objective_is_that_of_the_reference(
     assert reference.training is not None
     loss = reference.training.loss
     assert loss > 100  # nine digits
-    value, _ = Likelihood(training, OPTIONS.c2, np.float64)(x)
+    c2 = reference.options.c2
+    value, _ = Likelihood(training, c2, np.float64)(x)
     assert value == pytest.approx(loss, abs=1e-6)
-    value, _ = Likelihood(training, OPTIONS.c2, np.float32)(x)
+    value, _ = Likelihood(training, c2, np.float32)(x)
     assert value == pytest.approx(loss, rel=1e-5)
 
 
 def test_trained_to_the_end_the_weights_are_those_of_the_reference(
-    meddocan: Path, tmp_path: Path, named_weights: NamedWeights
+    meddocan: Path, tmp_path: Path, named_weights: NamedWeights, options: CRFOptions
 ) -> None:
     batch = lines(meddocan / "train", 150)
     trainer = pycrfsuite.Trainer(verbose=False)
@@ -165,18 +193,20 @@ def test_trained_to_the_end_the_weights_are_those_of_the_reference(
         }
     )
     tags = batch.tags.astype(str).tolist()
-    attributes = WindowAttributes(OPTIONS.templates())
+    attributes = WindowAttributes(options.templates())
     for row, document in enumerate(attributes.of_documents(batch)):
         if document:
             trainer.append(document, tags[batch.documents[row] : batch.documents[row + 1]])
     path = tmp_path / "model"
     trainer.train(str(path))
     model = read_crfsuite(path.read_bytes())
-    _, theirs = weights_of(model)
-    training = training_set(batch, tuple(batch.labels[int(name)] for name in model.labels))
+    _, theirs = weights_of(model, options.templates())
+    labels = tuple(batch.labels[int(name)] for name in model.labels)
+    training = training_set(batch, labels, options)
     start = np.zeros(len(training.state.labels) + training.labels**2)
     likelihood = Likelihood(training, 1.0, np.float64)
-    found = minimise(likelihood, start, most=3000, epsilon=1e-9, delta=1e-15)
+    with one_thread():
+        found = minimise(likelihood, start, most=3000, epsilon=1e-9, delta=1e-15)
     assert found.converged
     ours = training.weights_of(found.x)
     expected, state = named_weights(theirs), named_weights(ours)
@@ -185,12 +215,14 @@ def test_trained_to_the_end_the_weights_are_those_of_the_reference(
     assert ours.transition == pytest.approx(theirs.transition, abs=1e-4)
 
 
-def test_trained_by_either_engine_taggers_find_the_same(train: Batch, dev: Batch) -> None:
+def test_trained_by_either_engine_taggers_find_the_same(
+    train: Batch, dev: Batch, options: CRFOptions
+) -> None:
     some, judge = train.slice(0, 300), dev.slice(0, 300)
-    options: dict[str, Any] = {"c2": 1.0, "max_iterations": 300}
+    reference = replace(options, c2=1.0, max_iterations=300)
     taggers = [
-        CRFTagger(CRFOptions(**options, engine=engine)).fit(some, rng=np.random.default_rng(0))
-        for engine in ("crfsuite", "wordtype")
+        CRFTagger(each).fit(some, rng=np.random.default_rng(0))
+        for each in (reference, replace(reference, engine="wordtype"))
     ]
     assert all(tagger.training is not None and tagger.training.converged for tagger in taggers)
     left, right = (tagger.tag(judge) for tagger in taggers)

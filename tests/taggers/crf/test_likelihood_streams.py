@@ -1,0 +1,261 @@
+"""The likelihood with streams and windows of their own, weight by weight by its name."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, example, given, settings
+from hypothesis import strategies as st
+
+from corpus.streams import Stream
+from taggers.crf.likelihood import Likelihood
+from taggers.crf.streams import Channel
+from taggers.crf.training_set import TrainingSet
+from taggers.crf.weights import Weights
+from taggers.features import BEGIN, END, Words, feature
+from taggers.templates import Templates
+
+TYPES = ("a", "A", "Aa", "b", "unused")
+SAID = ("x", "y")
+STREAMS = ("header", "rules")
+
+#: A word, a label that is negative where it is not known, and what two streams say.
+Token = tuple[int, int, str | None, str | None]
+Key = tuple[str, int, int]  # such as lower=a, the place, the label
+
+
+def said(token: Token, name: str) -> str | None:
+    value = token[2 + STREAMS.index(name)]
+    assert not isinstance(value, int)
+    return value
+
+
+@dataclass(frozen=True)
+class Corpus:
+    documents: tuple[tuple[Token, ...], ...]
+    weights: tuple[float, ...]
+    labels: int
+    templates: Templates
+
+    def training(self, **options: Any) -> TrainingSet:
+        tokens = [token for document in self.documents for token in document]
+        channels = [
+            Channel(
+                each.name, each.offsets, Stream.of([said(token, each.name) for token in tokens])
+            )
+            for each in self.templates.streams
+        ]
+        return TrainingSet.of(
+            np.array([token[0] for token in tokens], np.int32),
+            TYPES,
+            np.cumsum([0, *map(len, self.documents)], dtype=np.int64),
+            np.array([token[1] for token in tokens], np.int16),
+            np.array(self.weights, np.float64),
+            templates=self.templates,
+            channels=channels,
+            labels=self.labels,
+            **options,
+        )
+
+    def looked_at(self, document: Sequence[Token], place: int) -> Iterator[tuple[str, int]]:
+        """Give the values around a token, and their places."""
+        size = len(document)
+        for each in self.templates.features:
+            for offset in each.offsets:
+                if 0 <= place + offset < size:
+                    (value,) = feature(each.name)(Words([TYPES[document[place + offset][0]]]))
+                    yield f"{each.name}={value}", offset
+        for offset in range(-self.templates.window, self.templates.window + 1):
+            if not 0 <= place + offset < size:
+                yield BEGIN if offset < 0 else END, offset
+        for each in self.templates.streams:
+            for offset in each.offsets:
+                if 0 <= place + offset < size:
+                    value_said = said(document[place + offset], each.name)
+                    if value_said is not None:
+                        yield f"{each.name}={value_said}", offset
+
+
+@st.composite
+def templates(draw: st.DrawFn) -> Templates:
+    def written(name: str) -> str:
+        first, last = sorted(draw(st.tuples(st.integers(-2, 2), st.integers(-2, 2))))
+        return draw(st.sampled_from([name, f"{name}[{first}..{last}]"]))
+
+    features = draw(
+        st.lists(st.sampled_from(["form", "lower", "capitalization"]), min_size=1, unique=True)
+    )
+    streams = draw(st.lists(st.sampled_from(STREAMS), unique=True))
+    window = draw(st.integers(0, 2))
+    return Templates.parse([*map(written, features)], window, [*map(written, streams)])
+
+
+@st.composite
+def corpora(draw: st.DrawFn) -> Corpus:
+    labels = draw(st.integers(1, 3))
+    lowest = draw(st.sampled_from([-1, 0]))  # with unknown labels or without
+    value = st.none() | st.sampled_from(SAID)
+    word = st.integers(0, len(TYPES) - 2)
+    token = st.tuples(word, st.integers(lowest, labels - 1), value, value)
+    documents = draw(st.lists(st.lists(token, max_size=4).map(tuple), min_size=1, max_size=4))
+    weights = draw(st.lists(st.sampled_from([0.0, 0.5, 1.0, 3.0]), min_size=4, max_size=4))
+    assume(any(documents))
+    return Corpus(tuple(documents), tuple(weights[: len(documents)]), labels, draw(templates()))
+
+
+PARTIAL = Corpus(
+    (
+        ((0, -1, "x", None), (1, 0, None, "y"), (2, 1, "x", "y"), (3, -1, None, None)),
+        (),
+        ((3, 1, "y", "x"), (0, 0, "y", None)),
+        ((1, 1, None, "x"),),
+    ),
+    (1.0, 1.0, 2.0, 0.5),
+    2,
+    Templates.parse(["form[0]", "lower"], 1, ["header", "rules[-2..2]"]),
+)
+SILENT = Corpus(
+    (((0, 0, None, None), (1, 1, None, None)),),
+    (1.0,),
+    2,
+    Templates.parse(["form[1]"], 0, ["header", "rules[-3]"]),
+)
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def by_name(training: TrainingSet, weights: Weights | None = None) -> dict[Key, float]:
+    """Give every state weight, or how often its value occurs with its label."""
+    names = training.names.strings()
+    assert len(set(names)) == len(names) == len(training.hashes)
+    numbers = training.state.counts if weights is None else weights.state
+    found: dict[Key, float] = {}
+    for row, (begin, end) in enumerate(itertools.pairwise(training.state.begins.tolist())):
+        value, place = divmod(row, training.offsets)
+        for pair in range(begin, end):
+            label = int(training.state.labels[pair])
+            found[names[value], place - training.reach, label] = float(numbers[pair])
+    assert len(found) == len(numbers)
+    return found
+
+
+def random_weights(training: TrainingSet, step: float, seed: int) -> np.ndarray:
+    size = len(training.state.labels) + training.labels**2
+    return step * np.random.default_rng(seed).normal(size=size)
+
+
+def brute_objective(corpus: Corpus, training: TrainingSet, x: np.ndarray, c2: float) -> float:
+    """Sum over all sequences, and over those that have the known labels."""
+    weights = training.weights_of(x)
+    named = by_name(training, weights)
+    value = c2 * float(x @ x)
+    for document, counts in zip(corpus.documents, corpus.weights, strict=True):
+        if not document:
+            continue
+        number = len(document)
+        scores = np.zeros((number, corpus.labels))
+        for place, label in np.ndindex(*scores.shape):
+            looked_at = corpus.looked_at(document, place)
+            scores[place, label] = sum(named.get((*each, label), 0.0) for each in looked_at)
+        paths = np.array(list(itertools.product(range(corpus.labels), repeat=number)))
+        values = scores[np.arange(number), paths].sum(axis=1)
+        values += weights.transition[paths[:, :-1], paths[:, 1:]].sum(axis=1)
+        labels = np.array([token[1] for token in document])
+        right = ((labels < 0) | (paths == labels)).all(axis=1)
+        value += counts * (np.logaddexp.reduce(values) - np.logaddexp.reduce(values[right]))
+    return float(value)
+
+
+@settings(max_examples=80)
+@given(corpus=corpora(), step=st.sampled_from([1.0, 30.0, 1000.0]), seed=SEEDS)
+@example(corpus=PARTIAL, step=1.0, seed=0)
+@example(corpus=PARTIAL, step=1000.0, seed=0)
+@example(corpus=SILENT, step=1.0, seed=0)
+def test_the_objective_is_that_of_brute_force(corpus: Corpus, step: float, seed: int) -> None:
+    training = corpus.training()
+    x = random_weights(training, step, seed)
+    value, _ = Likelihood(training, 0.1, np.float64)(x)
+    expected = brute_objective(corpus, training, x, 0.1)
+    assert value == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+@settings(max_examples=50)
+@given(corpus=corpora(), step=st.sampled_from([1.0, 30.0]), seed=SEEDS)
+@example(corpus=PARTIAL, step=1.0, seed=0)
+@example(corpus=SILENT, step=1.0, seed=0)
+def test_the_gradient_is_that_of_finite_differences(corpus: Corpus, step: float, seed: int) -> None:
+    training = corpus.training()
+    evaluate = Likelihood(training, 0.1, np.float64)
+    x = random_weights(training, step, seed)
+    _, gradient = evaluate(x)
+    width = 1e-4
+    chosen = np.random.default_rng(seed).integers(0, len(x), 10).tolist()
+    # The last weights of values are those of streams.
+    streams = range(max(len(x) - corpus.labels**2 - 6, 0), len(x))
+    for place in {*chosen, *streams}:
+        change = np.zeros(len(x))
+        change[place] = width
+        difference = (evaluate(x + change)[0] - evaluate(x - change)[0]) / (2 * width)
+        assert gradient[place] == pytest.approx(difference, abs=1e-4 * max(1.0, step))
+
+
+@settings(max_examples=40)
+@given(corpus=corpora(), step=st.sampled_from([0.3, 3.0]), seed=SEEDS)
+@example(corpus=PARTIAL, step=1.0, seed=0)
+def test_in_single_precision_it_is_nearly_the_same(corpus: Corpus, step: float, seed: int) -> None:
+    training = corpus.training()
+    x = random_weights(training, step, seed)
+    single, single_gradient = Likelihood(training, 0.1, np.float32)(x)
+    double, double_gradient = Likelihood(training, 0.1, np.float64)(x)
+    assert single == pytest.approx(double, rel=1e-3, abs=1e-3)
+    assert single_gradient == pytest.approx(double_gradient, rel=1e-3, abs=1e-3)
+
+
+@settings(max_examples=150)
+@given(corpus=corpora(), least=st.sampled_from([0.0, 0.5, 1.0, 2.0]))
+@example(corpus=PARTIAL, least=0.0)
+@example(corpus=SILENT, least=0.0)
+def test_what_is_looked_at_around_a_known_label_has_a_weight_and_nothing_else(
+    corpus: Corpus, least: float
+) -> None:
+    counts: dict[Key, float] = {}
+    for document, weight in zip(corpus.documents, corpus.weights, strict=True):
+        known = all(token[1] >= 0 for token in document)
+        for place, token in enumerate(document):
+            for each in corpus.looked_at(document, place):
+                if token[1] >= 0:
+                    key = (*each, token[1])
+                    counts[key] = counts.get(key, 0.0) + weight * known
+    expected = {key: count for key, count in counts.items() if count >= least}
+    assert by_name(corpus.training(min_frequency=least)) == pytest.approx(expected)
+
+
+@given(corpus=corpora())
+@example(corpus=PARTIAL)
+def test_a_value_is_seen_in_the_documents_that_have_it(corpus: Corpus) -> None:
+    """Wherever it is looked at; the ends of documents are in all that have tokens."""
+    seen: Counter[str] = Counter()
+    for document in corpus.documents:
+        values = {BEGIN, END} if document else set()
+        for token in document:
+            word = Words([TYPES[token[0]]])
+            features = [each.name for each in corpus.templates.features]
+            values |= {f"{name}={feature(name)(word)[0]}" for name in features}
+            streams = {each.name: said(token, each.name) for each in corpus.templates.streams}
+            values |= {f"{name}={value}" for name, value in streams.items() if value is not None}
+        seen.update(values)
+    training = corpus.training()
+    found = dict(zip(training.names.strings(), training.seen.tolist(), strict=True))
+    assert {name: number for name, number in found.items() if number} == dict(seen)
+
+
+@pytest.mark.filterwarnings("error")
+def test_of_a_stream_that_says_nothing_there_is_nothing_to_warn_of() -> None:
+    evaluate = Likelihood(SILENT.training(), 0.1, np.float64)
+    value, _ = evaluate(np.zeros(evaluate.size))
+    assert value == pytest.approx(2 * np.log(2))
