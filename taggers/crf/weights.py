@@ -21,7 +21,8 @@ from taggers.vocabulary import Hashes, hashed
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
 
-BORDER = "border"  # the feature of the places before and after a document
+#: The feature of the places before and after a document: no stream can have this name.
+BORDER = "[border]"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
