@@ -206,6 +206,8 @@ class _Counter:
         pairs = pairs.of_rows(used.reshape(-1)).first_rows(size * self._stride)
         own = np.append(np.arange(size, dtype=np.int32), np.int32(-1))
         self.seen.append(seen_in(spoken, self._documents, own[:, None], size))
+        # Functions are compiled for arrays that can be written to: one from bytes is copied.
+        values = np.require(values, requirements="W")
         return TrainingStream(values, codes, np.array(channel.offsets, np.int64)), pairs
 
     def _looked_at(self, offsets: Sequence[tuple[int, ...]]) -> npt.NDArray[np.bool_]:

@@ -119,7 +119,8 @@ def _grouped(
     weights to a word.
     """
     left = list(range(codes.shape[1]))
-    cost = [float(np.where(column >= 0, weights[column], 0).mean()) for column in codes.T]
+    words = max(len(codes), 1)
+    cost = [float(np.where(column >= 0, weights[column], 0).sum()) / words for column in codes.T]
     groups: list[list[int]] = []
     while True:
         found: list[int] = []

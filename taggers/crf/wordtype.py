@@ -331,7 +331,7 @@ class WordScores:
         if types:
             codes = self._vocabulary.codes(hashed(channel.name, types))
             self._add(codes[:, None], table, offsets + self._weights.offsets // 2)
-        return Beside(channel.stream.values, offsets, table)
+        return Beside(np.require(channel.stream.values, requirements="W"), offsets, table)
 
     def _add(
         self,
@@ -352,12 +352,12 @@ def prepare(options: CRFOptions, tell: Callable[[], None]) -> None:
     strings = pa.array(["a"], pa.large_string())
     offsets = np.zeros(2, np.int32)
     tags = np.array([0, 1], np.int16)
+    said = Stream(("a", "b"), np.array([0, 1], np.int32))
     batch = Batch(
         strings, strings, strings, ("a", "b"), np.array([0, 1], np.int32), offsets, offsets + 1,
         np.array([0, 2], np.int64), tags, ("O", "B-A"),
+        streams=dict.fromkeys(options.templates().needed, said),
     )  # fmt: skip
-    said = Stream(("a",), np.zeros(2, np.int32))
-    batch = batch.with_streams(dict.fromkeys(options.templates().needed, said))
     with telling(tell):
         tokens.prepare()
         engine, _ = WordTypeEngine.trained(batch, replace(options, max_iterations=1))
