@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from corpus.errors import InputError
+from corpus.errors import InputError, shown
 
 #: Words beyond the ends of a document: the begin and the end of sentence of paper 003.
 BEGIN, END = "BOS", "EOS"
@@ -176,6 +176,6 @@ def feature(name: str) -> Feature:
     affix = _AFFIX.fullmatch(name)
     if affix is None:
         known = ", ".join([*FEATURES, "prefix1 to prefix9", "suffix1 to suffix9"])
-        raise InputError(f'there is no feature "{name}"; the features are {known}')
+        raise InputError(f'there is no feature "{shown(name)}"; the features are {known}')
     side = _prefix if affix[1] == "prefix" else _suffix
     return functools.partial(side, int(affix[2]))
