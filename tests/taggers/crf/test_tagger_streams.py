@@ -1,0 +1,512 @@
+"""The CRF with streams and conjunctions: what they tell, and what becomes of them in its files."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pycrfsuite
+import pytest
+
+from corpus.batch import Batch, concatenate, make_batch
+from corpus.document import Document, Span
+from corpus.errors import InputError
+from corpus.streams import NOTHING, Stream
+from taggers import CRFOptions, CRFTagger, load_tagger
+from taggers.annotators import Rules
+from taggers.annotators import rules as rules_module
+from taggers.crf import wordtype
+from taggers.crf.streams import gather_stream
+from taggers.crf.tagger import _digest_of
+from taggers.crf.weights import Weights
+
+Engine = Literal["wordtype", "crfsuite"]
+NamedWeights = Callable[[Weights], dict[tuple[int, int, int], float]]
+
+ENGINES: tuple[Engine, ...] = ("wordtype", "crfsuite")
+SMALL = CRFOptions(features=("form",), window=1, max_iterations=40)
+FULL = replace(
+    SMALL,
+    features=("form", "shape[0]"),
+    streams=("header", "colon[-1..0]", "rules[-2..2]"),
+    conjunctions=("capitalization[-1] capitalization[0]", "rules[0] header"),
+    rules={"CODE": r"[A-Z]\d+", "YEAR": r"\b(?:19|20)\d\d\b"},
+)
+NOTES = [
+    "Nombre: {Joan Puig}\nNHC: A123\nIngressa el 2012 a [Sant Pau]",
+    "Nombre: {Rosa}\nHospital: [Clot]\nde 1968",
+    "dolor de cap\ni febre : B7",
+    "Hospital: [Vall d'Hebron], planta 3\r\nVist per {Anna Coll} el 2015",
+]
+
+
+def marked(name: str, text: str) -> Document:
+    """Make a document of a text in which braces mark a PERSON and brackets a LOCATION."""
+    plain, spans, start = "", [], 0
+    for character in text:
+        if character in "{[":
+            start = len(plain)
+        elif character in "}]":
+            spans.append(Span(start, len(plain), "PERSON" if character == "}" else "LOCATION"))
+        else:
+            plain += character
+    return Document(name, plain, tuple(spans))
+
+
+def notes(*texts: str) -> Batch:
+    documents = [marked(str(number), text) for number, text in enumerate(texts)]
+    return make_batch(documents, labelled=True, classes=["PERSON", "LOCATION"])
+
+
+def fitted(train: Batch, options: CRFOptions, start: CRFTagger | None = None) -> CRFTagger:
+    return CRFTagger(options).fit(train, start=start, rng=np.random.default_rng(0))
+
+
+def contents(tagger: CRFTagger, folder: Path) -> dict[str, bytes]:
+    tagger.save(folder)
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def tags_of(tagger: CRFTagger, batch: Batch) -> str:
+    found = tagger.tag(batch)
+    return " ".join(found.labels[tag] for tag in found.tags)
+
+
+@pytest.fixture(scope="module")
+def train() -> Batch:
+    return notes(*NOTES)
+
+
+@pytest.fixture(scope="module")
+def judge() -> Batch:
+    return notes("Nombre: {Pere}\nHospital: [Mar]", "", "el 2011 a Sant Pau, C4: res", "dolor")
+
+
+@pytest.fixture(scope="module", params=ENGINES)
+def engine(request: pytest.FixtureRequest) -> Engine:
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def full(engine: Engine) -> CRFOptions:
+    return replace(FULL, engine=engine)
+
+
+@pytest.fixture(scope="module")
+def tagger(train: Batch, full: CRFOptions) -> CRFTagger:
+    return fitted(train, full)
+
+
+# What streams and conjunctions tell
+
+
+def test_a_header_tells_what_no_word_does(engine: Engine) -> None:
+    options = replace(SMALL, engine=engine, features=("capitalization",), window=0)
+    train = notes("Nombre: {Ana}", "Hospital: [Vic]", "Nombre: {Pau}", "Hospital: [Clot]")
+    judge = notes("Hospital: [Mar]", "Nombre: {Berta}")
+    with_header = fitted(train, replace(options, streams=("header",)))
+    assert with_header.tag(judge).tags.tolist() == judge.tags.tolist()
+    without = fitted(train, options).tag(judge).tags
+    assert without[:3].tolist() == without[3:].tolist()
+
+
+def test_a_rule_tells_what_no_word_does(engine: Engine) -> None:
+    options = replace(
+        SMALL, engine=engine, features=("has_digit",), window=0, streams=("rules[0..1]",)
+    )
+    options = replace(options, rules={"CODE": "a.|b.b.", "OTHER": "c."})
+    train = notes("x {a1} c1", "{b2b3} d4", "c5 d6 {a7}", "x y c8")
+    assert fitted(train, options).tag(train).tags.tolist() == train.tags.tolist()
+    judge = notes("y {a4} d1 c2 {b4b5} d1")
+    assert fitted(train, options).tag(judge).tags.tolist() == judge.tags.tolist()
+
+
+def test_a_conjunction_tells_what_its_parts_do_not(engine: Engine) -> None:
+    """A name is what is one of both, and neither none nor both."""
+    options = replace(SMALL, engine=engine, features=("form[-1..0]",), c2=0.01, max_iterations=200)
+    train = notes("a {x}", "b x", "b {y}", "a y")
+    both = replace(options, conjunctions=("form[-1] form[0]",))
+    assert fitted(train, both).tag(train).tags.tolist() == train.tags.tolist()
+    apart = replace(options, conjunctions=("form[0] form[1]",))
+    assert fitted(train, apart).tag(train).tags.tolist() != train.tags.tolist()
+
+
+def test_streams_do_not_reach_into_other_documents(train: Batch, tagger: CRFTagger) -> None:
+    many = concatenate([train, notes("", "Nombre: Pere", "2012"), train])
+    together = tagger.tag(many)
+    alone = [tagger.tag(many.slice(row, row + 1)) for row in range(len(many))]
+    assert together.tags.tolist() == np.concatenate([each.tags for each in alone]).tolist()
+    confidence = np.array([each.confidence[0] for each in alone])
+    assert together.confidence == pytest.approx(confidence, rel=1e-5)
+
+
+@pytest.mark.filterwarnings("error")
+def test_streams_may_say_nothing(engine: Engine) -> None:
+    options = replace(FULL, engine=engine, conjunctions=())
+    train = notes("a {b}", "c")
+    assert fitted(train, options).tag(train).tags.tolist() == train.tags.tolist()
+    assert tags_of(fitted(notes(*NOTES), options), notes("", "febre")) == "O"
+
+
+def test_documents_without_tokens_teach_nothing(
+    train: Batch, full: CRFOptions, tmp_path: Path
+) -> None:
+    padded = concatenate([notes(""), train, notes(" ", "\n")])
+    plain = contents(fitted(train, full), tmp_path / "plain")
+    assert contents(fitted(padded, full), tmp_path / "padded") == plain
+
+
+def test_a_batch_that_came_as_bytes_is_the_same(
+    train: Batch, full: CRFOptions, tagger: CRFTagger, tmp_path: Path
+) -> None:
+    sent = fitted(Batch.from_bytes(train.to_bytes()), full)
+    assert contents(sent, tmp_path / "1") == contents(tagger, tmp_path / "2")
+
+
+# Streams that a batch brings along
+
+
+def with_pos(batch: Batch, name: str = "pos") -> Batch:
+    """Say of each token that a name stands there, or nothing."""
+    said = np.where(batch.tags > 0, 0, NOTHING).astype(np.int32)
+    return batch.with_streams({name: Stream(("NAME",), said)})
+
+
+@pytest.fixture
+def pos(engine: Engine) -> CRFOptions:
+    return replace(
+        SMALL, engine=engine, features=("has_digit",), window=0, streams=("pos",), c2=0.01
+    )
+
+
+def test_a_stream_of_any_name_that_the_batch_has_is_looked_at(
+    train: Batch, judge: Batch, pos: CRFOptions, tmp_path: Path
+) -> None:
+    tagger = fitted(with_pos(train), pos)
+    found = tagger.tag(with_pos(judge))
+    assert ((found.tags > 0) == (judge.tags > 0)).all()
+    assert (found.tags > 0).any()
+    tagger.save(tmp_path)
+    again = CRFTagger.load(tmp_path).tag(Batch.from_bytes(with_pos(judge).to_bytes()))
+    assert again.confidence.tolist() == found.confidence.tolist()
+
+
+def test_its_types_may_have_any_order(train: Batch, judge: Batch, pos: CRFOptions) -> None:
+    tagger = fitted(with_pos(train), pos)
+    batch = with_pos(judge)
+    (said,) = batch.streams.values()
+    other = np.where(said.values == 0, 2, NOTHING).astype(np.int32)
+    other[0] = 1
+    shuffled = batch.with_streams({"pos": Stream(("unused", "new", "NAME"), other)})
+    expected, found = tagger.tag(batch).tags, tagger.tag(shuffled).tags
+    assert batch.tags[0] == 0
+    assert found.tolist() == expected.tolist()
+
+
+def test_a_batch_that_lacks_it_is_an_error_that_names_it(
+    train: Batch, judge: Batch, pos: CRFOptions, tmp_path: Path
+) -> None:
+    message = 'the notes have no stream "pos", and no annotator adds it; annotators add header, '
+    with pytest.raises(InputError, match=message):
+        fitted(train, pos)
+    tagger = fitted(with_pos(train), pos)
+    with pytest.raises(InputError, match=message):
+        tagger.tag(judge)
+    in_conjunction = replace(pos, streams=(), conjunctions=("pos[-1] form[0]",))
+    with pytest.raises(InputError, match=message):
+        fitted(train, in_conjunction)
+    tagger.save(tmp_path)
+    with pytest.raises(InputError, match=message):
+        CRFTagger.load(tmp_path).tag(judge)
+
+
+def test_what_the_batch_says_comes_before_the_annotator(train: Batch, pos: CRFOptions) -> None:
+    tagger = fitted(with_pos(train, "header"), replace(pos, streams=("header",)))
+    found = tagger.tag(with_pos(train, "header")).tags
+    assert ((found > 0) == (train.tags > 0)).all()
+
+
+@pytest.mark.parametrize("name", ["border", "words", "stream", "BOS", "text", "0", "ñ·日本"])
+def test_a_name_makes_no_difference(train: Batch, judge: Batch, pos: CRFOptions, name: str) -> None:
+    """Not even one that something else of a model has, and values that are those of borders."""
+    options = replace(pos, features=("form",), window=1)
+
+    def described(batch: Batch, name: str) -> Batch:
+        numbers = (np.arange(len(batch.words)) % 3 - 1).astype(np.int32)
+        return batch.with_streams({name: Stream(("BOS", "EOS"), numbers)})
+
+    plain = fitted(described(train, "pos"), options)
+    other = fitted(described(train, name), replace(options, streams=(name,)))
+    hashes = other.wordtype().weights.hashes
+    assert len(np.unique(hashes)) == len(hashes) == len(plain.wordtype().weights.hashes)
+    left, right = plain.tag(described(judge, "pos")), other.tag(described(judge, name))
+    assert left.tags.tolist() == right.tags.tolist()
+    assert left.confidence == pytest.approx(right.confidence, rel=1e-4)
+
+
+def test_arrays_that_cannot_be_written_to_compile_nothing_again(train: Batch, judge: Batch) -> None:
+    options = replace(SMALL, streams=("pos",))
+    tagger = fitted(with_pos(train), options)
+    tagger.tag(with_pos(judge))
+    compiled = list(gather_stream.signatures)
+    sent = Batch.from_bytes(with_pos(train).to_bytes())
+    assert not sent.streams["pos"].values.flags.writeable
+    fitted(sent, options).tag(sent)
+    assert gather_stream.signatures == compiled
+
+
+@pytest.mark.parametrize(
+    "options", [FULL, replace(SMALL, streams=("pos",), conjunctions=("tagged[-1] form[0]",))]
+)
+def test_preparing_needs_no_notes(options: CRFOptions, engine: Engine) -> None:
+    """Nor their streams."""
+    CRFTagger(replace(options, engine=engine)).prepare(lambda: None)
+
+
+# Files
+
+
+def test_saved_and_loaded_it_tags_alike(judge: Batch, tagger: CRFTagger, tmp_path: Path) -> None:
+    tagger.save(tmp_path / "model")
+    for loaded in (CRFTagger.load(tmp_path / "model"), load_tagger(tmp_path / "model")):
+        assert isinstance(loaded, CRFTagger)
+        assert loaded.options == tagger.options
+        expected, found = (each.tag(judge, detail="labels") for each in (tagger, loaded))
+        assert found.tags.tolist() == expected.tags.tolist()
+        assert found.marginals is not None
+        assert expected.marginals is not None
+        assert found.marginals.tolist() == expected.marginals.tolist()
+        assert contents(loaded, tmp_path / "again") == contents(tagger, tmp_path / "model")
+
+
+def test_a_model_keeps_the_rules_that_it_was_trained_with(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where they were the built-in ones, and others are now."""
+    train = notes("visto por {Ana} el 3/5/2012", "A12 el 4.5.12 {Pau}", "res de res")
+    judge = notes("el 6-7-2018 va B34 {Berta}")
+    options = replace(SMALL, engine=engine, streams=("rules",))
+    for rules in ({}, {"CODE": r"[A-Z]\d+", "WORD": "el|de"}):
+        tagger = fitted(train, replace(options, rules=rules))
+        folder = tmp_path / str(len(rules))
+        tagger.save(folder)
+        expected = tagger.tag(judge)
+        with monkeypatch.context() as patch:
+            patch.setattr(rules_module, "RULES", {"CODE": r"\w+"})
+            loaded = CRFTagger.load(folder)
+            found = loaded.tag(judge)
+            assert loaded.options == tagger.options
+            assert contents(loaded, tmp_path / "again") == contents(tagger, folder)
+            other = CRFTagger(replace(options, rules={}))
+            other.labels, other._engine = tagger.labels, tagger._engine
+            assert other.tag(judge).confidence.tolist() != expected.confidence.tolist()
+        assert found.tags.tolist() == expected.tags.tolist()
+        assert found.confidence.tolist() == expected.confidence.tolist()
+
+
+def described_as(folder: Path, annotators: object, *, signed: bool) -> None:
+    """Change what a model says of its annotators, and its digest with it."""
+    file = folder / "model.json"
+    description = json.loads(file.read_bytes())
+    description["annotators"] = annotators
+    if signed:
+        description["digest"] = _digest_of(description)
+    file.write_text(json.dumps(description))
+
+
+@pytest.mark.parametrize(
+    "annotators",
+    [
+        *(None, 5, "rules", [], ["rules"], {"pos": {}}, {"rules": {}}, {"rules": None}),
+        *(
+            {"rules": {"rules": 5}},
+            {"rules": {"rules": {"A": 5}}},
+            {"rules": {"rules": {"A": "("}}},
+        ),
+        *({"rules": {"rules": {"A": ""}}}, {"rules": {"rules": ["A"]}}),
+    ],
+)
+def test_a_damaged_annotator_is_an_input_error(
+    tagger: CRFTagger, tmp_path: Path, annotators: object
+) -> None:
+    tagger.save(tmp_path)
+    described_as(tmp_path, annotators, signed=False)
+    with pytest.raises(InputError, match=r"model\.json is damaged"):
+        load_tagger(tmp_path)
+    described_as(tmp_path, annotators, signed=True)
+    with pytest.raises(InputError, match=r"is not the folder of a CRF model|the rule A"):
+        load_tagger(tmp_path)
+
+
+def test_an_annotator_that_is_lost_is_an_input_error(
+    judge: Batch, tagger: CRFTagger, tmp_path: Path
+) -> None:
+    """At the latest when it is needed."""
+    tagger.save(tmp_path)
+    described_as(tmp_path, {"rules": {"rules": {"A": "a"}}}, signed=True)
+    with pytest.raises(InputError, match='no stream "header"'):
+        load_tagger(tmp_path).tag(judge)
+
+
+# Beginning with another model
+
+STREAMLESS = replace(SMALL, window=2)
+OTHERS = {
+    "none": STREAMLESS,
+    "all": replace(FULL, rules={}),
+    "wider": replace(SMALL, window=0, streams=("rules[-3..3]", "header[-1]")),
+    "narrower": replace(SMALL, features=("form[0]", "shape"), window=2, streams=("rules[1]",)),
+}
+
+
+@pytest.mark.parametrize(("first", "then"), [*itertools.permutations(OTHERS, 2)])
+def test_it_begins_with_the_weights_that_the_other_model_has(
+    train: Batch,
+    judge: Batch,
+    first: str,
+    then: str,
+    monkeypatch: pytest.MonkeyPatch,
+    named_weights: NamedWeights,
+) -> None:
+    """By value, place and label, whatever windows and streams both have."""
+    start = fitted(train, OTHERS[first])
+    begun: list[Weights] = []
+    minimise = wordtype.minimise
+
+    def noted(evaluate: Any, begin: np.ndarray, **options: Any) -> Any:
+        begun.append(evaluate._training.weights_of(begin.copy()))
+        return minimise(evaluate, begin, **{**options, "most": 1})
+
+    monkeypatch.setattr(wordtype, "minimise", noted)
+    fitted(train, OTHERS[then], start)
+
+    def by_place(weights: Weights) -> dict[tuple[int, int, int], float]:
+        reach = weights.offsets // 2
+        named = named_weights(weights).items()
+        return {(value, place - reach, label): weight for (value, place, label), weight in named}
+
+    old, new = by_place(start.wordtype().weights), by_place(begun[0])
+    assert new == {key: old.get(key, 0.0) for key in new}
+    assert np.count_nonzero(list(new.values())) > 20
+    assert begun[0].transition.tolist() == start.wordtype().weights.transition.tolist()
+
+
+@pytest.mark.parametrize("first", OTHERS)
+@pytest.mark.parametrize("before", ENGINES)
+def test_wherever_it_begins_it_ends_alike(
+    train: Batch, judge: Batch, first: str, before: Engine
+) -> None:
+    options = replace(FULL, precision="double", c2=1.0, max_iterations=1000)
+    start = fitted(judge, replace(OTHERS[first], engine=before))
+    cold, warm = fitted(train, options), fitted(train, options, start)
+    assert cold.training is not None
+    assert warm.training is not None
+    assert warm.training.loss == pytest.approx(cold.training.loss, rel=2e-3)
+    left, right = (each.tag(train, detail="labels") for each in (cold, warm))
+    assert left.marginals == pytest.approx(right.marginals, abs=5e-3)
+
+
+# Models that hold less of their documents
+
+
+def test_rare_values_of_streams_are_left_out(train: Batch, judge: Batch) -> None:
+    tagger = fitted(train, FULL)
+    names = tagger.wordtype().weights.names.strings()
+    assert {"header=nombre", "header=nhc", "rules=B-CODE"} <= set(names)
+    conjunction = "capitalization[-1] capitalization[0]="
+    assert {f"{conjunction}lower|first", f"{conjunction}BOS|lower"} <= set(names)
+    weights = tagger.reduced(rare=2).wordtype().weights
+    kept = set(weights.names.strings())
+    assert "header=nhc" not in kept  # it is in one document
+    assert {"header=nombre", "rules=B-CODE"} <= kept < set(names)
+    assert weights.seen.min() == 2
+
+
+def test_reduced_it_has_the_same_annotators(
+    train: Batch, judge: Batch, full: CRFOptions, tmp_path: Path
+) -> None:
+    tagger = fitted(train, replace(full, precision="double"))
+    nameless = tagger.reduced(nameless=True)
+    nameless.save(tmp_path)
+    found = CRFTagger.load(tmp_path)
+    assert found.tag(judge).tags.tolist() == tagger.tag(judge).tags.tolist()
+    assert found.tag(judge).confidence == pytest.approx(tagger.tag(judge).confidence, rel=1e-6)
+    data = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    assert b"nombre" not in data
+    assert isinstance(found._annotators["rules"], Rules)
+    assert found._annotators["rules"].settings() == {"rules": FULL.rules}
+
+
+# Model files of CRFsuite
+
+
+@pytest.mark.parametrize(
+    ("attribute", "name"),
+    [
+        ("0:header=nombre", "header"),
+        ("0:capitalization[-1] capitalization[0]=a|b", r"capitalization\[-1\] capitalization\[0\]"),
+        ("-1:a\nb=c", r"a\\nb"),
+    ],
+)
+def test_a_file_that_looks_at_streams_is_refused(tmp_path: Path, attribute: str, name: str) -> None:
+    trainer = pycrfsuite.Trainer(verbose=False)
+    trainer.append([["0:form=a", attribute], ["0:form=b"]], ["O", "B-PERSON"])
+    trainer.train(str(tmp_path / "model"))
+    with pytest.raises(
+        InputError, match=f'^there is no feature "{name}"; the features are form, '
+    ) as caught:
+        CRFTagger.of_crfsuite((tmp_path / "model").read_bytes())
+    assert str(caught.value).isprintable()
+
+
+# Options
+
+
+@pytest.mark.parametrize(
+    ("changes", "name"),
+    [
+        ({"features": ("form", "form")}, "form"),
+        ({"features": ("form", "form[0]")}, "form"),
+        ({"streams": ("rules", "header", "rules[-1..1]")}, "rules"),
+        ({"conjunctions": ("form[-1] rules",) * 3}, r"form\[-1\] rules\[0\]"),
+        ({"conjunctions": ("form[0] rules", "form rules[0]")}, r"form\[0\] rules\[0\]"),
+    ],
+)
+def test_what_is_there_twice_is_an_error(changes: dict[str, tuple[str, ...]], name: str) -> None:
+    with pytest.raises(InputError, match=rf'^"{name}" is there [23] times; expected once$'):
+        CRFOptions(**changes)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["form", "shape[0]", "prefix3", "suffix9[-1..1]"])
+def test_a_feature_is_no_stream(name: str) -> None:
+    plain = name.partition("[")[0]
+    with pytest.raises(InputError, match=f'^"{plain}" is a feature of words, not a stream$'):
+        CRFOptions(features=("lower",), streams=(name,))
+
+
+@pytest.mark.parametrize("name", ["header", "rules[0]", "colour", "prefix10", "suffix0"])
+def test_a_stream_is_no_feature(name: str) -> None:
+    plain = name.partition("[")[0]
+    with pytest.raises(InputError, match=f'there is no feature "{plain}"; the features are form'):
+        CRFOptions(features=("form", name))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"features": ("form[0..]",)}, "is not written as NAME"),
+        ({"streams": ("rules[2..1]",)}, "looks at no place"),
+        ({"conjunctions": ("form",)}, "is not a conjunction"),
+        ({"rules": {"A": "("}}, "the rule A is no regular expression"),
+    ],
+)
+def test_what_is_not_well_written_is_an_error_at_once(
+    changes: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        CRFOptions(**changes)
