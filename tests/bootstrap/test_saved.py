@@ -21,6 +21,7 @@ from bootstrap.saved import KilledError, SavedTagger
 from corpus.batch import Batch, make_batch
 from corpus.document import Document
 from corpus.errors import InputError
+from corpus.streams import Stream
 from corpus.tags import classes_of, find_entities
 from taggers import CRFOptions, CRFTagger, TrainingError
 from taggers.tagger import Detail
@@ -119,6 +120,60 @@ def test_any_number_of_processes_gives_the_same_details(
             assert together.entities == pytest.approx(whole.entities, abs=1e-5)
         nothing = two.tag(unlabelled.slice(0, 0), detail=detail)
         assert nothing.entities is None or nothing.entities.shape == (0, classes)
+
+
+@pytest.mark.parametrize("brought", [True, False])
+def test_streams_are_the_same_over_processes(
+    labelled: Batch,
+    unlabelled: Batch,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    brought: bool,
+) -> None:
+    """Those that batches bring along, and those that annotators add by the rules of training."""
+    monkeypatch.setattr(saved, "_CHUNK", 64)
+    options = replace(
+        OPTIONS,
+        streams=("header", "rules[-1..1]"),
+        conjunctions=("rules[0] shape[1]",),
+        rules={"NUMBER": r"\d+", "PAIR": r"[A-Z]\w+ [A-Z]\w+"},
+    )
+    if brought:
+        options = replace(options, streams=(*options.streams, "pos[-1..0]"))
+        labelled, unlabelled = with_pos(labelled), with_pos(unlabelled)
+    tagger = SavedTagger(tmp_path / "model", "crf", options, jobs=2)
+    tagger.fit(labelled, rng=np.random.default_rng(0))
+    here = CRFTagger(options).fit(labelled, rng=np.random.default_rng(0))
+    here.save(tmp_path / "here")
+    for path in (tmp_path / "here").iterdir():
+        assert (tagger.folder / path.name).read_bytes() == path.read_bytes()
+    alone = SavedTagger.load(tmp_path / "model").tag(unlabelled)
+    together = tagger.tag(unlabelled)
+    assert (together.tags == alone.tags).all()
+    assert (together.confidence == alone.confidence).all()
+    whole = here.tag(unlabelled)
+    assert (together.tags == whole.tags).mean() > 0.999  # in other pieces, in single precision
+    assert together.confidence == pytest.approx(whole.confidence, abs=1e-4)
+
+
+def test_a_stream_that_the_batch_lacks_is_an_error_wherever_it_is_found(
+    labelled: Batch, unlabelled: Batch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(saved, "_CHUNK", 64)
+    options = replace(OPTIONS, streams=("pos",))
+    tagger = SavedTagger(tmp_path / "model", "crf", options, jobs=2)
+    with pytest.raises(InputError, match='the notes have no stream "pos"'):
+        tagger.fit(labelled, rng=np.random.default_rng(0))
+    tagger.fit(with_pos(labelled), rng=np.random.default_rng(0))
+    with pytest.raises(InputError, match='the notes have no stream "pos"'):
+        tagger.tag(unlabelled)
+
+
+def with_pos(batch: Batch) -> Batch:
+    """Add a stream that no annotator would, which depends on the words around a token."""
+    before = np.concatenate([[0], batch.words[:-1]])
+    kinds = [str(sum(map(ord, batch.types[word])) % 5) for word in before.tolist()]
+    return batch.with_streams({"pos": Stream.of([kind if kind != "0" else None for kind in kinds])})
 
 
 def test_a_later_model_in_the_same_folder_is_not_mistaken_for_the_earlier(
