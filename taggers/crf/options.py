@@ -77,7 +77,8 @@ class CRFOptions:
     def __post_init__(self) -> None:
         if not self.features:
             raise InputError("features is empty: a CRF needs at least one, such as form")
-        templates = self.templates()
+        # Of names and forms only: the places of a very wide window would take long to write.
+        templates = Templates.parse(self.features, 0, self.streams, self.conjunctions)
         for each in templates.features:
             feature(each.name)
         for each in templates.streams:

@@ -134,12 +134,20 @@ def settings(draw: st.DrawFn) -> dict[str, dict[str, Any]]:
             },
         )
     )
-    features = st.lists(
-        st.sampled_from(["form", "lower", "prefix2", "suffix9"]), min_size=1, unique=True
-    )
+    features = st.sampled_from(["form", "lower", "prefix2[0]", "suffix9[-2..9]"])
+    streams = st.sampled_from(["header", "rules[-1..1]", "colon"])
+    conjunctions = st.sampled_from(["rules header[-1]", "form[1] lower[0] colon[9]"])
     tagger = draw(
         st.fixed_dictionaries(
-            {}, optional={"features": features, "window": st.integers(0, 20), "c2": share}
+            {},
+            optional={
+                "features": st.lists(features, min_size=1, unique=True),
+                "streams": st.lists(streams, unique=True),
+                "conjunctions": st.lists(conjunctions, unique=True),
+                "rules": st.dictionaries(name, st.sampled_from([r"\d+", 'a"[b\n]', "\\."])),
+                "window": st.integers(0, 20),
+                "c2": share,
+            },
         )
     )
     tables = {"data": data, "loop": loop, "select": select, "tagger": tagger}
