@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import pycrfsuite
 import pytest
-from taggers.compiled import one_thread
 
 from corpus.batch import Batch, make_batch
 from corpus.formats import read
@@ -26,6 +25,7 @@ from taggers.crf.streams import Channels
 from taggers.crf.training_set import TrainingSet
 from taggers.crf.weights import Weights
 from taggers.crf.wordtype import WordTypeEngine
+from taggers.threads import one_thread
 
 Named = dict[tuple[int, int, int], float]
 NamedWeights = Callable[[Weights], Named]
