@@ -92,6 +92,11 @@ class Packing:
         """The number of tokens."""
         return int(self.steps[-1])
 
+    @property
+    def rows(self) -> Indices:
+        """The document of each packed token, counted from 0 as in `documents`."""
+        return np.arange(self.tokens) - np.repeat(self.steps[:-1], np.diff(self.steps))
+
 
 def pack(
     documents: Indices, tokens: int, wanted: npt.NDArray[np.bool_] | None = None

@@ -19,6 +19,7 @@ Evaluate = Callable[[Vector], tuple[float, Vector]]
 
 _PAIRS = 8  # of steps and changes of the gradient that are kept
 _PERIOD = 10  # iterations over which the improvement is looked at
+_ASKED = 3  # times that the curvature is asked for, once a period
 _TRIALS = 20  # of a line search
 _DECREASE, _CURVATURE = 1e-4, 0.9  # the Wolfe conditions
 
@@ -34,7 +35,7 @@ class Minimum:
     value : float
         The function there, with the L1 norm.
     iterations, evaluations : int
-        How much was done.
+        How much was done; that the curvature was asked for counts as an evaluation.
     converged : bool
         Whether the gradient vanished or the value no longer fell.
     outcome : str
@@ -58,6 +59,7 @@ def minimise(
     epsilon: float = 1e-5,
     delta: float = 1e-5,
     noise: float = 1e-12,
+    curvature: Callable[[Vector], Vector] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Minimum:
     """Minimise ``f(x) + l1 * |x|``.
@@ -78,6 +80,10 @@ def minimise(
         Stop where the value has fallen by less than this share in ten iterations.
     noise : float
         Values that differ by less than this share cannot be told apart.
+    curvature : callable, optional
+        Estimates the diagonal of the Hessian at a place, above 0, for about what an evaluation
+        takes. What the steps so far say nothing of is then taken to bend like that, not everywhere
+        the same.
     progress : callable, optional
         Told of the iterations done and of `most`.
 
@@ -89,6 +95,7 @@ def minimise(
     place = search.at(start)
     pairs: deque[_Pair] = deque(maxlen=_PAIRS)
     values = [place.value]
+    inverse: Vector | None = None
 
     def ended(converged: bool, outcome: str) -> Minimum:
         return Minimum(
@@ -104,19 +111,23 @@ def minimise(
             return ended(True, "the objective no longer falls")
         if len(values) > most:
             return ended(False, "the maximum number of iterations was reached")
-        direction = _direction(place.slope, pairs)
+        done = len(values) - 1
+        if curvature and done % _PERIOD == 0 and done < _ASKED * _PERIOD:
+            inverse = 1 / curvature(place.x)
+            search.evaluations += 1
+        direction = _direction(place.slope, pairs, inverse)
         if l1:
             direction[direction * place.slope >= 0] = 0
-        following = search.along(place, direction, first=not pairs)
+        following = search.along(place, direction, first=not pairs and inverse is None)
         if following is None and pairs:  # the curvature seen so far misleads: begin anew
             pairs.clear()
             following = search.along(place, -place.slope, first=True)
         if following is None:
             return ended(False, "no step along the gradient makes the objective smaller")
         step, change = following.x - place.x, following.gradient - place.gradient
-        curvature = float(step @ change)
-        if curvature > 1e-12 * float(change @ change):
-            pairs.append((step, change, curvature))
+        product = float(step @ change)
+        if product > 1e-12 * float(change @ change):
+            pairs.append((step, change, product))
         place = following
         values.append(place.value)
         if progress:
@@ -127,19 +138,25 @@ def minimise(
 _Pair = tuple[Vector, Vector, float]
 
 
-def _direction(slope: Vector, pairs: deque[_Pair]) -> Vector:
-    """Multiply the gradient by the approximate inverse Hessian, and turn it downhill."""
+def _direction(slope: Vector, pairs: deque[_Pair], inverse: Vector | None) -> Vector:
+    """Multiply the gradient by the approximate inverse Hessian, and turn it downhill.
+
+    Beside what the pairs say, that is a multiple of the diagonal `inverse`, or of 1.
+    """
     direction = -slope
     shares = []
-    for step, change, curvature in reversed(pairs):
-        share = float(step @ direction) / curvature
+    for step, change, product in reversed(pairs):
+        share = float(step @ direction) / product
         direction -= share * change
         shares.append(share)
+    if inverse is not None:
+        direction *= inverse
     if pairs:
-        _, change, curvature = pairs[-1]
-        direction *= curvature / float(change @ change)
-    for (step, change, curvature), share in zip(pairs, reversed(shares), strict=True):
-        direction += (share - float(change @ direction) / curvature) * step
+        _, change, product = pairs[-1]
+        scaled = change if inverse is None else inverse * change
+        direction *= product / float(change @ scaled)
+    for (step, change, product), share in zip(pairs, reversed(shares), strict=True):
+        direction += (share - float(change @ direction) / product) * step
     return direction
 
 

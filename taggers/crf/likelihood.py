@@ -19,6 +19,8 @@ Indices = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]
 
 _PACKED = 8192  # tokens packed at a time: what they need stays in the processor's cache
+_DAMPED = 0.7  # the power of variances in curvature
+_FLAT = 0.01  # half the least curvature
 
 
 class Likelihood:
@@ -49,6 +51,8 @@ class Likelihood:
             )
             for stream in training.streams
         ]
+        self._tables = [self._words, *(beside.table for beside in self._streams)]
+        self._borders = len(training.codes) - 2, len(training.codes) - 1
         self._packings = lattice.pack(training.documents, _PACKED)
         unknown = partial(training.documents, training.tags)
         self._known = ~unknown
@@ -73,8 +77,7 @@ class Likelihood:
         """Give the objective and its gradient at the weights x, shape (K + L * L,)."""
         training = self._training
         weights = training.weights_of(x)
-        tables = [self._words, *(beside.table for beside in self._streams)]
-        for table in tables:
+        for table in self._tables:
             table.fill(weights.state)
         passing = _Pass(weights.transition, self._words.scores.dtype)
         value = 0.0
@@ -84,10 +87,71 @@ class Likelihood:
             value -= self._pass(passing, packing, constrained=True)
         gradient = 2 * (self._c2 * x)
         number = len(training.state.labels)
-        for table in tables:
+        for table in self._tables:
             table.collect(gradient[:number])
         gradient[number:] += passing.transitions(training.transition).reshape(-1)
         return value + self._c2 * float(x @ x), gradient
+
+    def curvature(self, x: Floats) -> Floats:
+        """Estimate the second derivative by each weight, shape (K + L * L,).
+
+        It is the variance of how often a value and a label occur together, taken token by token
+        and for a transition from its two labels. The weights of a token bend together and not each
+        for itself, so variances of very different size are brought closer.
+        """
+        training = self._training
+        weights = training.weights_of(x)
+        for table in self._tables:
+            table.fill(weights.state)
+        passing = _Pass(weights.transition, self._words.scores.dtype)
+        labels = np.zeros(training.labels)
+        for packing in self._packings:
+            labels += self._spread(passing, packing, constrained=False)
+        for packing in self._partial:
+            labels += self._spread(passing, packing, constrained=True)
+        variance = np.zeros(self.size)
+        number = len(training.state.labels)
+        for table in self._tables:
+            table.collect(variance[:number])
+        variance[number:] = np.minimum.outer(labels, labels).reshape(-1)
+        curved: Floats = np.maximum(variance, 0.0) ** _DAMPED + 2 * max(self._c2, _FLAT)
+        return curved
+
+    def _spread(self, passing: _Pass, packing: lattice.Packing, *, constrained: bool) -> Floats:
+        """Add the variances of a packing to the words, and give the sum of each label."""
+        training = self._training
+        scores, marginals = self._gathered(packing, constrained=constrained)
+        passing.expect(packing, scores, marginals, np.ones(len(packing.documents)))
+        marginals *= 1 - marginals
+        weights = training.weights[packing.documents] * (-1.0 if constrained else 1.0)
+        marginals *= weights[packing.rows, None].astype(marginals.dtype)
+        self._scatter(packing, marginals)
+        sums: Floats = marginals.sum(axis=0, dtype=np.float64)[: training.labels]
+        return sums
+
+    def _gathered(
+        self, packing: lattice.Packing, *, constrained: bool
+    ) -> tuple[lattice.Reals, lattice.Reals]:
+        """Give the scores of a packing, with `constrained` only of known tags, and room."""
+        training = self._training
+        scores, marginals = self._buffers[:, : packing.tokens]
+        where = packing.first, packing.lengths, packing.steps
+        lattice.gather(training.words, *where, self._words.scores, *self._borders, scores)
+        for beside in self._streams:
+            stream = beside.stream
+            gather_stream(stream.values, *where, stream.offsets, beside.table.scores, scores)
+        if constrained:
+            lattice.constrain(*where, training.tags, training.labels, scores)
+        return scores, marginals
+
+    def _scatter(self, packing: lattice.Packing, marginals: lattice.Reals) -> None:
+        """Add what is expected of tokens to the words around them."""
+        where = packing.first, packing.lengths, packing.steps
+        expected = self._words.expected
+        lattice.scatter(self._training.words, *where, marginals, *self._borders, expected)
+        for beside in self._streams:
+            stream = beside.stream
+            scatter_stream(stream.values, *where, stream.offsets, marginals, beside.table.expected)
 
     def _pass(self, passing: _Pass, packing: lattice.Packing, *, constrained: bool) -> float:
         """Add what is expected in a packing, and give its log Z less the scores of its tags.
@@ -96,27 +160,17 @@ class Likelihood:
         """
         training = self._training
         weights = training.weights[packing.documents]
-        scores, marginals = self._buffers[:, : packing.tokens]
+        scores, marginals = self._gathered(packing, constrained=constrained)
         where = packing.first, packing.lengths, packing.steps
-        borders = len(training.codes) - 2, len(training.codes) - 1
-        lattice.gather(training.words, *where, self._words.scores, *borders, scores)
-        for beside in self._streams:
-            stream = beside.stream
-            gather_stream(stream.values, *where, stream.offsets, beside.table.scores, scores)
         path = np.zeros(len(weights))
-        if constrained:
-            lattice.constrain(*where, training.tags, training.labels, scores)
-        else:
+        if not constrained:
             # Of the same scores, so that what they lack in digits is the same in both.
             lattice.score_paths(*where, scores, passing.transition, training.tags, path)
         sign = -1.0 if constrained else 1.0
         log_z = passing.expect(packing, scores, marginals, sign * weights)
         known = self._known[packing.documents]
         lattice.subtract_observed(*where, training.tags, known, marginals, passing.departures)
-        lattice.scatter(training.words, *where, marginals, *borders, self._words.expected)
-        for beside in self._streams:
-            stream = beside.stream
-            scatter_stream(stream.values, *where, stream.offsets, marginals, beside.table.expected)
+        self._scatter(packing, marginals)
         return float(weights @ (log_z - path))
 
 

@@ -147,6 +147,8 @@ class WordTypeEngine:
                 l1=options.c1,
                 most=options.max_iterations,
                 noise=NOISE[options.precision],
+                # From nothing, the curvature there says little of where it goes.
+                curvature=None if start is None else likelihood.curvature,
                 progress=progress,
             )
         if not np.isfinite(minimum.value) or not minimum.x.any():

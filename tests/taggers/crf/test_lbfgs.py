@@ -126,6 +126,58 @@ def test_a_large_l1_norm_leaves_zero() -> None:
     assert found.converged
 
 
+# With an estimate of the curvature
+
+
+def test_with_the_right_curvature_a_quadratic_takes_a_step() -> None:
+    curvatures = np.geomspace(1, 1e6, 20)
+    evaluate = quadratic(curvatures, np.ones(20))
+    without = minimise(evaluate, np.zeros(20), **TIGHT)
+    found = minimise(evaluate, np.zeros(20), curvature=lambda x: curvatures, **TIGHT)
+    assert found.x == pytest.approx(np.ones(20), abs=1e-9)
+    assert (found.iterations, found.evaluations) == (1, 3)
+    assert without.iterations > 10
+
+
+@pytest.mark.parametrize("l1", [0.0, 3.0])
+@pytest.mark.parametrize("seed", range(4))
+def test_with_a_wrong_curvature_the_minimum_is_the_same(seed: int, l1: float) -> None:
+    rng = np.random.default_rng(seed)
+    root = rng.normal(size=(15, 15))
+    matrix, vector = root @ root.T + np.eye(15), 5 * rng.normal(size=15)
+
+    def evaluate(x: np.ndarray) -> tuple[float, np.ndarray]:
+        return float(0.5 * x @ matrix @ x - vector @ x), matrix @ x - vector
+
+    wrong = np.exp(2 * rng.normal(size=15))
+    without = minimise(evaluate, np.ones(15), l1=l1, **TIGHT)
+    found = minimise(evaluate, np.ones(15), l1=l1, curvature=lambda x: wrong, **TIGHT)
+    assert found.value == pytest.approx(without.value, rel=1e-9)
+    assert found.x == pytest.approx(without.x, abs=1e-4)
+
+
+def test_the_curvature_is_asked_for_where_the_search_is_and_counted() -> None:
+    asked: list[np.ndarray] = []
+    number = 0
+
+    def curvature(x: np.ndarray) -> np.ndarray:
+        asked.append(x)
+        return np.ones(30)
+
+    def evaluate(x: np.ndarray) -> tuple[float, np.ndarray]:
+        nonlocal number
+        number += 1
+        return rosenbrock(x)
+
+    start = np.full(30, -1.0)
+    found = minimise(evaluate, start, curvature=curvature, **TIGHT)
+    assert found.iterations > 50
+    assert [rosenbrock(x)[0] for x in asked] == pytest.approx(
+        [minimise(rosenbrock, start, curvature=curvature, most=most).value for most in (0, 10, 20)]
+    )
+    assert found.evaluations == number + 3
+
+
 # How it ends
 
 

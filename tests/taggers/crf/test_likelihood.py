@@ -168,6 +168,35 @@ def test_the_l2_norm_adds_its_square_and_twice_the_weights(corpus: Corpus, seed:
     assert regularized == pytest.approx(gradient + 6 * x)
 
 
+@given(seed=SEEDS)
+def test_of_documents_of_one_token_the_curvature_is_that_of_finite_differences(seed: int) -> None:
+    """There what is taken token by token is all there is; what is unknown adds nothing."""
+    documents = tuple(((word, label),) for word, label in ((0, 0), (0, 1), (1, 0), (3, 2), (2, -1)))
+    training = Corpus(documents, (1.0, 2.0, 0.5, 3.0, 1.0), 3, 0).training()
+    evaluate = Likelihood(training, 0.5, np.float64)
+    x = random_weights(training, 0.5, seed)
+    number = len(training.state.labels)
+    step = 1e-5 * np.eye(evaluate.size)[:number]
+    second = np.array(
+        [(evaluate(x + each)[1] - evaluate(x - each)[1]) @ each / (2 * 1e-10) for each in step]
+    )
+    assert evaluate.curvature(x)[:number] == pytest.approx(
+        np.maximum(second - 1, 0) ** 0.7 + 1, abs=1e-4
+    )
+
+
+@given(corpus=corpora(), step=STEPS, seed=SEEDS)
+@example(corpus=PARTIAL, step=1000.0, seed=0)
+@pytest.mark.parametrize("real", [np.float32, np.float64])
+def test_the_curvature_is_positive_and_finite(
+    real: type, corpus: Corpus, step: float, seed: int
+) -> None:
+    training = corpus.training()
+    curvature = Likelihood(training, 0.0, real).curvature(random_weights(training, step, seed))
+    assert np.isfinite(curvature).all()
+    assert (curvature > 0).all()
+
+
 def test_a_document_that_counts_2_is_a_document_twice() -> None:
     # Words are numbered by how often they occur: here in both the same.
     first, second = ((2, 0), (1, 1), (3, 0)), ((0, 1), (1, -1))
