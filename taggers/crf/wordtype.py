@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 REALS = {"single": np.float32, "double": np.float64}
 
 #: What it leaves of the value of the objective cannot be told apart below this share.
-NOISE = {"single": 1e-5, "double": 1e-12}
+NOISE = {"single": 1e-4, "double": 1e-12}
 
 #: Words whose features are computed together: what they need at once is small.
 _PIECE = 1 << 13
