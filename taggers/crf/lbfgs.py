@@ -124,10 +124,9 @@ def minimise(
             following = search.along(place, -place.slope, first=True)
         if following is None:
             return ended(False, "no step along the gradient makes the objective smaller")
-        step, change = following.x - place.x, following.gradient - place.gradient
-        product = float(step @ change)
-        if product > 1e-12 * float(change @ change):
-            pairs.append((step, change, product))
+        pair = _pair(place, following)
+        if pair is not None:
+            pairs.append(pair)
         place = following
         values.append(place.value)
         if progress:
@@ -135,7 +134,7 @@ def minimise(
 
 
 #: A step, the change of the gradient along it, and their product.
-_Pair = tuple[Vector, Vector, float]
+_Pair = tuple[npt.NDArray[np.float32], npt.NDArray[np.float32], float]
 
 
 def _direction(slope: Vector, pairs: deque[_Pair], inverse: Vector | None) -> Vector:
@@ -166,6 +165,19 @@ class _Place:
     value: float  # with the L1 norm
     gradient: Vector  # without it
     slope: Vector  # with it: the pseudo-gradient
+
+
+def _pair(place: _Place, following: _Place) -> _Pair | None:
+    """Give what a step says of the Hessian; None where it does not say that it bends upwards.
+
+    Single precision is enough of steps, of which only a few are kept, but the product must be that
+    of what is kept: otherwise the approximate Hessian is not positive definite at the end.
+    """
+    step = (following.x - place.x).astype(np.float32)
+    change = (following.gradient - place.gradient).astype(np.float32)
+    exact = change.astype(np.float64)
+    product = float(step @ exact)
+    return (step, change, product) if product > 1e-12 * float(exact @ exact) else None
 
 
 class _Search:
