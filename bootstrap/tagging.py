@@ -200,14 +200,15 @@ def tag_corpus(
     unit = unit_of(folder)
     detail: Detail = "entity" if scored_spans else "document"
     found = tag_documents(documents, tagger, unit, measure, detail=detail)
-    left, middle, right = tee(_counted(found, report), 3)
+    # An iterator that nobody takes from would keep everything.
+    left, middle, *right = tee(_counted(found, report), 3 if scored_spans else 2)
     return write(
         (item.document for item in left),
         target,
         format=target_format,
         columns=columns,
         confidences=(item.confidence for item in middle),
-        span_confidences=(item.span_confidences for item in right) if scored_spans else None,
+        span_confidences=(item.span_confidences for item in right[0]) if right else None,
     )
 
 

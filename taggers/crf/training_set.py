@@ -107,10 +107,11 @@ class TrainingSet:
         min_frequency: float = 0.0,
     ) -> TrainingSet:
         """Look up what is said of every word and token, and count what occurs with which label."""
-        order = np.argsort(-np.bincount(words, minlength=len(types)), kind="stable")
-        rank = np.empty(len(types), np.int32)
-        rank[order] = np.arange(len(types), dtype=np.int32)
-        words = rank[words]
+        # However a batch was put together, the same documents are the same training set.
+        order = np.lexsort(
+            (_first_places(words, len(types)), -np.bincount(words, minlength=len(types)))
+        )
+        words = _ranks(order)[words]
         frequent_first = [types[word] for word in order.tolist()]
         counted = np.where(partial(documents, tags), 0.0, weights)
         counter = _Counter(documents, tags, counted, labels, templates)
@@ -193,7 +194,9 @@ class _Counter:
 
     def stream(self, channel: Channel) -> tuple[TrainingStream, Pairs]:
         """Count the values of a stream that has some."""
-        types, values = channel.stream.types, channel.stream.values
+        order = np.argsort(_first_places(channel.stream.values, len(channel.stream.types)))
+        values = np.append(_ranks(order), np.int32(-1))[channel.stream.values]
+        types = [channel.stream.types[index] for index in order.tolist()]
         size = len(types)
         codes = np.arange(size, dtype=np.int32) + np.int32(len(self.names))
         self.hashes.append(hashed(channel.name, types))
@@ -226,15 +229,35 @@ class _Counter:
             )
             # In the order of the words, so that what frequent words need is close together.
             order = np.argsort(first)
-            rank = np.empty(len(order), np.int32)
-            rank[order] = np.arange(len(order), dtype=np.int32)
-            codes[:types, column] = rank[inverse.reshape(-1)] + len(self.names)
+            codes[:types, column] = _ranks(order)[inverse.reshape(-1)] + len(self.names)
             self.hashes.append(found[order])
             self.names += [f"{name}={values[column][index]}" for index in first[order].tolist()]
         codes[types:, len(features)] = len(self.names) + np.arange(2)
         self.hashes.append(border_hashes())
         self.names += [BEGIN, END]
         return codes
+
+
+def _first_places(values: Codes, number: int) -> Indices:
+    """Give the first token that has each of so many values; those of no token come last.
+
+    Parameters
+    ----------
+    values : ndarray of int32, shape (N,)
+        Below `number`; negative where there is none.
+    number : int
+        How many values there are.
+    """
+    first = len(values) + np.arange(number + 1)  # one more for what is negative
+    first[values[::-1]] = np.arange(len(values))[::-1]
+    return first[:-1]
+
+
+def _ranks(order: Indices) -> Codes:
+    """Give the place of each number in an order."""
+    ranks = np.empty(len(order), np.int32)
+    ranks[order] = np.arange(len(order), dtype=np.int32)
+    return ranks
 
 
 def partial(documents: Indices, tags: npt.NDArray[np.int16]) -> npt.NDArray[np.bool_]:

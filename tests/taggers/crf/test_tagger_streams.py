@@ -29,7 +29,7 @@ Engine = Literal["wordtype", "crfsuite"]
 NamedWeights = Callable[[Weights], dict[tuple[int, int, int], float]]
 
 ENGINES: tuple[Engine, ...] = ("wordtype", "crfsuite")
-SMALL = CRFOptions(features=("form",), window=1, max_iterations=40)
+SMALL = CRFOptions(features=("form",), window=1, streams=(), conjunctions=(), max_iterations=40)
 FULL = replace(
     SMALL,
     features=("form", "shape[0]"),

@@ -1,0 +1,76 @@
+"""The training set is that of the documents, however their batch was put together."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from corpus.batch import Batch, concatenate, make_batch
+from corpus.document import Document, Span
+from corpus.streams import Stream
+from taggers import CRFOptions
+from taggers.annotators import ANNOTATORS, annotated
+from taggers.crf.streams import Channels
+from taggers.crf.training_set import TrainingSet
+
+OPTIONS = CRFOptions(features=("form", "suffix1"), streams=("header", "colon", "rules", "pos"))
+TEXTS = ["Ana: 12 abc", "ve a Vic", "Dia 3: Ana", "", "abc abc 3/5/2012"]
+
+
+def shuffled(types: tuple[str, ...], values: np.ndarray, rng: np.random.Generator) -> Stream:
+    """Number values in another order, with one among them that no token has."""
+    order = rng.permutation(len(types))
+    numbers = np.empty(len(types) + 1, np.int32)
+    numbers[order] = np.arange(len(types)) + 1
+    numbers[-1] = -1
+    return Stream(("unused", *(types[index] for index in order)), numbers[values])
+
+
+def trained_on(batch: Batch) -> list[list[object]]:
+    templates = OPTIONS.templates()
+    batch = annotated(batch, templates.needed, {name: kind() for name, kind in ANNOTATORS.items()})
+    found = TrainingSet.of(
+        batch.words,
+        batch.types,
+        batch.documents,
+        batch.tags,
+        np.ones(len(batch)),
+        templates=templates,
+        channels=Channels(templates).of(batch),
+        labels=3,
+    )
+    state = found.state
+    arrays = [found.words, found.codes, found.hashes, found.seen, state.begins, state.labels]
+    arrays += [each.values for each in found.streams]
+    return [array.tolist() for array in [*arrays, state.counts]] + [list(found.names.strings())]
+
+
+@given(
+    st.lists(st.sampled_from(TEXTS), min_size=1, max_size=6),
+    st.integers(0, 2**32 - 1),
+    st.integers(0, 6),
+)
+def test_types_in_any_order_make_the_same_training_set(
+    texts: list[str], seed: int, cut: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    documents = [
+        Document(str(row), text, (Span(0, 3, "A"),) if text.startswith("Ana") else ())
+        for row, text in enumerate(texts)
+    ]
+    whole = make_batch(documents, labelled=True, classes=["A"])
+    assume(len(whole.words))
+    pos = Stream.of([str(place % 3) if place % 4 else None for place in range(len(whole.words))])
+    whole = whole.with_streams({"pos": pos})
+    words = shuffled(whole.types, whole.words, rng)
+    other = replace(
+        whole,
+        words=words.values,
+        types=words.types,
+        streams={"pos": shuffled(pos.types, pos.values, rng)},
+    )
+    # The word that no token has is one more at the end.
+    assert trained_on(concatenate([other.slice(0, cut), other.slice(cut, 6)])) == trained_on(whole)
