@@ -219,7 +219,7 @@ def self_train(
         if iteration == 0 or step.selected or loop.keep == "retag":
             rng = np.random.default_rng([loop.random_state, iteration])
             with watch("train"):
-                start = tagger if iteration else None
+                start = tagger if iteration and loop.warm_start else None
                 fresh = tagger_for(iteration)
                 tagger = fresh.fit(train.documents(), validation_batch, start=start, rng=rng)
         with watch("validate"):

@@ -218,6 +218,15 @@ def test_accumulate_keeps_what_was_selected() -> None:
     assert [step.training_documents for step in steps] == [2, 4, 6, 8]
 
 
+@pytest.mark.parametrize(("warm", "started"), [(True, [None, 0, 1, 2]), (False, [None] * 4)])
+def test_a_warm_start_begins_with_the_model_of_before(
+    warm: bool, started: list[int | None]
+) -> None:
+    script = Script([1, 2, 3, 4])
+    train(script, Pool(1, 1, 1), loop=LoopOptions(iterations=3, warm_start=warm))
+    assert script.started == started
+
+
 def test_retag_selects_everything_so_far_again() -> None:
     """Model 0 trusts all notes, model 1 the even ones and model 2 the odd ones."""
 
