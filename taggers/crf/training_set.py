@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from corpus.streams import used_only
 from taggers.crf.observed import Pairs, pairs_of_values, pairs_of_words, seen_in, transitions
 from taggers.crf.streams import Channel
 from taggers.crf.weights import Names, Weights, border_hashes, value_hashes, values_of
@@ -107,17 +108,17 @@ class TrainingSet:
         min_frequency: float = 0.0,
     ) -> TrainingSet:
         """Look up what is said of every word and token, and count what occurs with which label."""
-        # However a batch was put together, the same documents are the same training set.
-        order = np.lexsort(
-            (_first_places(words, len(types)), -np.bincount(words, minlength=len(types)))
-        )
+        # Frequent words first and those alike by their hash: however a batch was put together, the
+        # same documents are the same training set.
+        counts = np.bincount(words, minlength=len(types))
+        order = np.lexsort((hashed("word", types), -counts))
         words = _ranks(order)[words]
         frequent_first = [types[word] for word in order.tolist()]
         counted = np.where(partial(documents, tags), 0.0, weights)
         counter = _Counter(documents, tags, counted, labels, templates)
         codes, state = counter.words(words, frequent_first)
         streams = []
-        for channel in (each for each in channels if each.stream.types):
+        for channel in (each for each in channels if (each.stream.values >= 0).any()):
             stream, found = counter.stream(channel)
             streams.append(stream)
             state = state.followed_by(found)
@@ -193,20 +194,22 @@ class _Counter:
         return codes, pairs.of_rows(used.reshape(-1))
 
     def stream(self, channel: Channel) -> tuple[TrainingStream, Pairs]:
-        """Count the values of a stream that has some."""
-        order = np.argsort(_first_places(channel.stream.values, len(channel.stream.types)))
-        values = np.append(_ranks(order), np.int32(-1))[channel.stream.values]
-        types = [channel.stream.types[index] for index in order.tolist()]
+        """Count the values of a stream that says something."""
+        used, values = used_only(channel.stream.values, len(channel.stream.types))
+        types = [channel.stream.types[index] for index in used.tolist()]
+        hashes = hashed(channel.name, types)
+        order = np.argsort(hashes)
+        values = np.append(_ranks(order), np.int32(-1))[values]
         size = len(types)
         codes = np.arange(size, dtype=np.int32) + np.int32(len(self.names))
-        self.hashes.append(hashed(channel.name, types))
-        self.names += [f"{channel.name}={value}" for value in types]
+        self.hashes.append(hashes[order])
+        self.names += [f"{channel.name}={types[index]}" for index in order.tolist()]
         # What says nothing is one more value, which is not counted.
         spoken = np.where(values < 0, np.int32(size), values)
         pairs = pairs_of_words(spoken, *self._counted, size + 1, self._stride, self._labels)
-        used = np.zeros((size + 3, self._stride), bool)
-        used[:size] = self._looked_at([channel.offsets])
-        pairs = pairs.of_rows(used.reshape(-1)).first_rows(size * self._stride)
+        looked_at = np.zeros((size + 3, self._stride), bool)
+        looked_at[:size] = self._looked_at([channel.offsets])
+        pairs = pairs.of_rows(looked_at.reshape(-1)).first_rows(size * self._stride)
         own = np.append(np.arange(size, dtype=np.int32), np.int32(-1))
         self.seen.append(seen_in(spoken, self._documents, own[:, None], size))
         # Functions are compiled for arrays that can be written to: one from bytes is copied.
@@ -236,21 +239,6 @@ class _Counter:
         self.hashes.append(border_hashes())
         self.names += [BEGIN, END]
         return codes
-
-
-def _first_places(values: Codes, number: int) -> Indices:
-    """Give the first token that has each of so many values; those of no token come last.
-
-    Parameters
-    ----------
-    values : ndarray of int32, shape (N,)
-        Below `number`; negative where there is none.
-    number : int
-        How many values there are.
-    """
-    first = len(values) + np.arange(number + 1)  # one more for what is negative
-    first[values[::-1]] = np.arange(len(values))[::-1]
-    return first[:-1]
 
 
 def _ranks(order: Indices) -> Codes:

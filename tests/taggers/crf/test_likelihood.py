@@ -199,7 +199,7 @@ def test_the_curvature_is_positive_and_finite(
 
 def test_a_document_that_counts_2_is_a_document_twice() -> None:
     # Words are numbered by how often they occur: here in both the same.
-    first, second = ((2, 0), (1, 1), (3, 0)), ((0, 1), (1, -1))
+    first, second = ((2, 0), (1, 1), (1, 1), (3, 0)), ((0, 1), (0, 1), (1, -1))
     weighted = Corpus((first, second), (2.0, 3.0), 2).training()
     repeated = Corpus((first, second, second, first, second), (1.0,) * 5, 2).training()
     assert weighted.state.counts.tolist() == repeated.state.counts.tolist()
