@@ -50,6 +50,10 @@ REALS = {"single": np.float32, "double": np.float64}
 #: What it leaves of the value of the objective cannot be told apart below this share.
 NOISE = {"single": 1e-4, "double": 1e-12}
 
+#: Training stops where ten steps gain less than this share. A warm start ends within a thousandth
+#: of the objective so, and what is left to gain there no longer changes what is found.
+_COLD, _WARM = 1e-5, 3e-4
+
 #: Words whose features are computed together: what they need at once is small.
 _PIECE = 1 << 13
 
@@ -147,6 +151,7 @@ class WordTypeEngine:
                 l1=options.c1,
                 most=options.max_iterations,
                 noise=NOISE[options.precision],
+                delta=_COLD if start is None else _WARM,
                 # From nothing, the curvature there says little of where it goes.
                 curvature=None if start is None else likelihood.curvature,
                 progress=progress,
