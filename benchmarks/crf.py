@@ -33,10 +33,10 @@ from taggers import ANNOTATORS, CRFOptions, CRFTagger
 from taggers.annotators import annotated
 from taggers.crf import wordtype
 from taggers.crf.crfsuite import CRFsuiteEngine
-from taggers.crf.lbfgs import Vector, minimise
-from taggers.crf.likelihood import Likelihood
 from taggers.crf.streams import Channels
-from taggers.crf.training_set import TrainingSet
+from taggers.crf.training.lbfgs import Vector, minimise
+from taggers.crf.training.likelihood import Likelihood
+from taggers.crf.training.training_set import TrainingSet
 from taggers.threads import one_thread
 
 NOVEL = 0.05

@@ -19,7 +19,7 @@ from meddocan import lines_of
 
 from corpus.batch import Batch, make_batch
 from taggers import CRFOptions, CRFTagger
-from taggers.crf.likelihood import Likelihood
+from taggers.crf.training.likelihood import Likelihood
 from taggers.threads import one_thread
 
 OPTIONS = CRFOptions(max_iterations=20)

@@ -9,9 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from taggers.crf import lattice
-from taggers.crf.entities import EntityLabels, PackedEntities, in_order
-from taggers.crf.logspace import log_forward_backward
-from taggers.crf.streams import gather_stream
+from taggers.crf.lattice.entities import EntityLabels, PackedEntities, in_order
+from taggers.crf.lattice.logspace import log_forward_backward
 from taggers.tagger import Detail
 
 Floats = npt.NDArray[np.float64]
@@ -147,7 +146,7 @@ class Decoder:
             where = packing.first, packing.lengths, packing.steps
             lattice.gather(words, *where, self._table, *self._borders, scores)
             for beside in streams:
-                gather_stream(beside.values, *where, beside.offsets, beside.table, scores)
+                lattice.gather_stream(beside.values, *where, beside.offsets, beside.table, scores)
             best = np.empty(len(packing.documents))
             lattice.viterbi(packing.steps, scores, self._padded, other)
             lattice.backtrack(

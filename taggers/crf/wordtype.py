@@ -19,10 +19,10 @@ from corpus.streams import Stream
 from taggers.crf import lattice
 from taggers.crf.crfsuite_file import read_crfsuite, weights_of
 from taggers.crf.decoding import Beside, Decoded, Decoder
-from taggers.crf.lbfgs import minimise
-from taggers.crf.likelihood import Likelihood
 from taggers.crf.streams import Channel, Channels
-from taggers.crf.training_set import TrainingSet
+from taggers.crf.training.lbfgs import minimise
+from taggers.crf.training.likelihood import Likelihood
+from taggers.crf.training.training_set import TrainingSet
 from taggers.crf.weights import (
     NAMELESS,
     Names,

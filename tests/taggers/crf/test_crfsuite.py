@@ -19,10 +19,10 @@ from taggers.crf.attributes import WindowAttributes
 from taggers.crf.crfsuite import CRFsuiteEngine
 from taggers.crf.crfsuite_file import read_crfsuite, weights_of
 from taggers.crf.decoding import Decoded
-from taggers.crf.lbfgs import minimise
-from taggers.crf.likelihood import Likelihood
 from taggers.crf.streams import Channels
-from taggers.crf.training_set import TrainingSet
+from taggers.crf.training.lbfgs import minimise
+from taggers.crf.training.likelihood import Likelihood
+from taggers.crf.training.training_set import TrainingSet
 from taggers.crf.weights import Weights
 from taggers.crf.wordtype import WordTypeEngine
 from taggers.threads import one_thread

@@ -11,7 +11,8 @@ from hypothesis.extra import numpy as hnp
 
 from taggers.crf import decoding, lattice
 from taggers.crf.decoding import Decoded, Decoder
-from taggers.crf.logspace import log_forward_backward
+from taggers.crf.lattice import forward_backward
+from taggers.crf.lattice.logspace import log_forward_backward
 from taggers.crf.weights import empty_table
 from taggers.tagger import Detail
 
@@ -196,7 +197,7 @@ def brought_to(bound: float, transition: np.ndarray) -> np.ndarray:
 def test_nothing_is_lost_where_transitions_are_barely_safe(real: type, seed: int) -> None:
     """Paths that begin as the least probable ones become the best ones by one transition."""
     rng = np.random.default_rng(seed)
-    bound = lattice._SAFE[np.dtype(real)]
+    bound = forward_backward._SAFE[np.dtype(real)]
     for _ in range(150):
         labels, number = rng.integers(2, 4), rng.integers(2, 20)
         own = rng.choice([0, 1, 2], labels)

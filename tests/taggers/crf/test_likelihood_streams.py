@@ -14,9 +14,9 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from corpus.streams import Stream
-from taggers.crf.likelihood import Likelihood
 from taggers.crf.streams import Channel
-from taggers.crf.training_set import TrainingSet
+from taggers.crf.training.likelihood import Likelihood
+from taggers.crf.training.training_set import TrainingSet
 from taggers.crf.weights import Weights
 from taggers.features import BEGIN, END, Words, feature
 from taggers.templates import Templates

@@ -16,7 +16,8 @@ from corpus.streams import NOTHING, Stream
 from taggers import features as features_module
 from taggers.crf import lattice
 from taggers.crf import streams as streams_module
-from taggers.crf.streams import Channel, Channels, gather_stream, scatter_stream
+from taggers.crf.lattice import gather_stream, scatter_stream
+from taggers.crf.streams import Channel, Channels
 from taggers.features import Words, feature, is_feature
 from taggers.templates import Templates
 

@@ -21,7 +21,7 @@ from taggers import CRFOptions, CRFTagger, load_tagger
 from taggers.annotators import Rules
 from taggers.annotators import rules as rules_module
 from taggers.crf import wordtype
-from taggers.crf.streams import gather_stream, scatter_stream
+from taggers.crf.lattice import gather_stream, scatter_stream
 from taggers.crf.tagger import _digest_of
 from taggers.crf.weights import Weights
 

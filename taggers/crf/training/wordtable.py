@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from corpus.compiled import Array, compiled
 from taggers.crf import lattice
-from taggers.crf.observed import Pairs
+from taggers.crf.training.observed import Pairs
 from taggers.crf.weights import add_expected, add_weights, empty_table
 from taggers.vocabulary import Codes
 

@@ -10,7 +10,7 @@ import scipy.optimize
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taggers.crf.lbfgs import Minimum, minimise
+from taggers.crf.training.lbfgs import Minimum, minimise
 
 TIGHT: dict[str, Any] = {"most": 1000, "epsilon": 1e-9, "delta": 1e-15}
 NUMBERS = st.floats(-20, 20, allow_subnormal=False)

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from taggers.crf import lattice, likelihood
-from taggers.crf.likelihood import Likelihood
-from taggers.crf.training_set import TrainingSet, partial
+from taggers.crf import lattice
+from taggers.crf.training import likelihood
+from taggers.crf.training.likelihood import Likelihood
+from taggers.crf.training.training_set import TrainingSet, partial
 from taggers.crf.weights import Weights
 from taggers.templates import Templates
 

@@ -14,7 +14,7 @@ from corpus.streams import Stream
 from taggers import CRFOptions
 from taggers.annotators import ANNOTATORS, annotated
 from taggers.crf.streams import Channels
-from taggers.crf.training_set import TrainingSet
+from taggers.crf.training.training_set import TrainingSet
 
 OPTIONS = CRFOptions(features=("form", "suffix1"), streams=("header", "colon", "rules", "pos"))
 TEXTS = ["Ana: 12 abc", "ve a Vic", "Dia 3: Ana", "", "abc abc 3/5/2012"]

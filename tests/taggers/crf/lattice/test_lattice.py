@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as hnp
 
 from taggers.crf import lattice
 from taggers.crf.lattice import Packing
-from taggers.crf.logspace import log_forward_backward
+from taggers.crf.lattice.logspace import log_forward_backward
 
 REALS = pytest.mark.parametrize("real", [np.float32, np.float64])
 CLOSE = {np.float32: 1e-4, np.float64: 1e-10}

@@ -14,8 +14,8 @@ from hypothesis.extra import numpy as hnp
 from corpus.tags import bio_labels, classes_of, find_entities
 from taggers.crf import decoding, lattice
 from taggers.crf.decoding import Decoder
-from taggers.crf.entities import EntityLabels, PackedEntities, in_order
-from taggers.crf.logspace import log_forward_backward
+from taggers.crf.lattice.entities import EntityLabels, PackedEntities, in_order
+from taggers.crf.lattice.logspace import log_forward_backward
 from taggers.crf.weights import empty_table
 
 REALS = pytest.mark.parametrize("real", [np.float32, np.float64])

@@ -9,8 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.streams import used_only
-from taggers.crf.observed import Pairs, pairs_of_values, pairs_of_words, seen_in, transitions
 from taggers.crf.streams import Channel
+from taggers.crf.training.observed import (
+    Pairs,
+    pairs_of_values,
+    pairs_of_words,
+    seen_in,
+    transitions,
+)
 from taggers.crf.weights import Names, Weights, border_hashes, value_hashes, values_of
 from taggers.features import BEGIN, END
 from taggers.templates import Templates

@@ -8,11 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from taggers.crf import lattice
-from taggers.crf.logspace import log_forward_backward
-from taggers.crf.streams import gather_stream, scatter_stream
-from taggers.crf.training_set import TrainingSet, TrainingStream, partial
+from taggers.crf.lattice.logspace import log_forward_backward
+from taggers.crf.training.training_set import TrainingSet, TrainingStream, partial
+from taggers.crf.training.wordtable import WordTable
 from taggers.crf.weights import middle
-from taggers.crf.wordtable import WordTable
 
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
@@ -139,7 +138,9 @@ class Likelihood:
         lattice.gather(training.words, *where, self._words.scores, *self._borders, scores)
         for beside in self._streams:
             stream = beside.stream
-            gather_stream(stream.values, *where, stream.offsets, beside.table.scores, scores)
+            lattice.gather_stream(
+                stream.values, *where, stream.offsets, beside.table.scores, scores
+            )
         if constrained:
             lattice.constrain(*where, training.tags, training.labels, scores)
         return scores, marginals
@@ -151,7 +152,9 @@ class Likelihood:
         lattice.scatter(self._training.words, *where, marginals, *self._borders, expected)
         for beside in self._streams:
             stream = beside.stream
-            scatter_stream(stream.values, *where, stream.offsets, marginals, beside.table.expected)
+            lattice.scatter_stream(
+                stream.values, *where, stream.offsets, marginals, beside.table.expected
+            )
 
     def _pass(self, passing: _Pass, packing: lattice.Packing, *, constrained: bool) -> float:
         """Add what is expected in a packing, and give its log Z less the scores of its tags.

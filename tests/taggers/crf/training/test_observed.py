@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taggers.crf.observed import Pairs, pairs_of_values, pairs_of_words, transitions
+from taggers.crf.training.observed import Pairs, pairs_of_values, pairs_of_words, transitions
 
 Counts = dict[tuple[int, int], float]
 

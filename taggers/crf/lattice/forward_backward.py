@@ -1,0 +1,133 @@
+"""The forward and the backward algorithm over packed documents."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from corpus.compiled import Array, compiled
+from taggers.crf.lattice.packing import Reals
+from taggers.crf.lattice.paths import padded_transition
+
+_SAFE = {np.dtype(np.float32): 40.0, np.dtype(np.float64): 350.0}
+
+
+def safe(transition: npt.NDArray[np.float64], real: np.dtype[np.floating]) -> bool:
+    """Say whether probabilities of this type lose nothing that matters.
+
+    The smallest number there is, exp(-103) or exp(-745), is what is lost of a step before it is
+    divided by its sum, and a transition to every label may make that sum small. A path that is
+    lost can catch up with the best one by one transition at most: from then on, the best one may
+    go where it goes. Twice what transitions differ by must hence stay well above the smallest
+    number.
+
+    Parameters
+    ----------
+    transition : ndarray of float64, shape (L, L)
+        Scores from a label to the following one.
+    real : dtype
+        float32 or float64.
+    """
+    return bool(np.ptp(transition, axis=0).max() + np.ptp(transition, axis=1).max() <= _SAFE[real])
+
+
+def exponential_transition(
+    transition: npt.NDArray[np.float64], real: np.dtype[np.floating]
+) -> Reals:
+    """Exponentiate transitions relative to the largest; to and from padding labels it is 0."""
+    padded = np.zeros_like(padded_transition(transition, real))
+    padded[: len(transition), : len(transition)] = np.exp(transition - transition.max())
+    return padded
+
+
+@compiled
+def lower_by_largest(scores: Array, largest: Array) -> None:
+    """Take the largest score off each row, and give it."""
+    labels = scores.shape[1]
+    for token in range(len(scores)):
+        row = scores[token]
+        most = row[0]
+        for label in range(1, labels):
+            most = max(most, row[label])
+        largest[token] = most
+        for label in range(labels):
+            row[label] -= most
+
+
+@compiled
+def forward(steps: Array, emission: Array, transition: Array, alpha: Array, scale: Array) -> None:
+    """Compute the probability of each label given the tokens so far, and each step's sum."""
+    for step in range(len(steps) - 1):
+        now, after = steps[step], steps[step + 1]
+        number = after - now
+        current = alpha[now:after]
+        if step == 0:
+            current[:] = emission[now:after]
+        else:
+            before = steps[step - 1]
+            np.dot(alpha[before : before + number], transition, current)
+        for row in range(number):
+            total = np.float64(0)
+            if step > 0:
+                for label in range(current.shape[1]):
+                    current[row, label] *= emission[now + row, label]
+            for label in range(current.shape[1]):
+                total += current[row, label]
+            scale[now + row] = total
+            inverse = 1 / total
+            for label in range(current.shape[1]):
+                current[row, label] *= inverse
+
+
+@compiled
+def backward(
+    steps: Array,
+    emission: Array,
+    transposed: Array,
+    weights: Array,
+    alpha: Array,
+    scale: Array,
+    expected: Array,
+) -> None:
+    """Turn `alpha` into marginals times the weight of their document, and count transitions.
+
+    `expected` gains ``alpha[t].T @ (emission * beta / scale)[t + 1]``; times the transition, it is
+    how often each transition is expected. What `emission` holds is lost.
+    """
+    labels = alpha.shape[1]
+    beta = np.empty((steps[1] - steps[0], labels), alpha.dtype)
+    part = np.empty((labels, labels), alpha.dtype)
+    last = len(steps) - 2
+    for step in range(last, -1, -1):
+        now, after = steps[step], steps[step + 1]
+        going = 0
+        if step < last:
+            going = steps[step + 2] - after
+            successors = emission[after : after + going]
+            np.dot(alpha[now : now + going].T, successors, part)
+            for row in range(labels):
+                for label in range(labels):
+                    expected[row, label] += part[row, label]
+            np.dot(successors, transposed, beta[:going])
+        for row in range(going, after - now):
+            for label in range(labels):
+                beta[row, label] = weights[row]
+        for row in range(after - now):
+            inverse = 1 / scale[now + row]
+            for label in range(labels):
+                alpha[now + row, label] *= beta[row, label]
+                emission[now + row, label] *= beta[row, label] * inverse
+
+
+@compiled
+def log_sums(steps: Array, scale: Array, largest: Array, top: float, log_z: Array) -> None:
+    """Compute log Z of each document.
+
+    `largest` and `top` are what was taken off the scores of tokens and off the transitions.
+    """
+    for step in range(len(steps) - 1):
+        shift = 0.0 if step == 0 else top
+        for row in range(steps[step + 1] - steps[step]):
+            token = steps[step] + row
+            value = np.log(scale[token]) + np.float64(largest[token]) + shift
+            log_z[row] = value if step == 0 else log_z[row] + value

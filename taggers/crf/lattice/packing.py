@@ -1,0 +1,215 @@
+"""Where the tokens of many documents are, when these are worked on together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from corpus.compiled import Array, compiled
+
+Reals = npt.NDArray[np.floating]
+Indices = npt.NDArray[np.int64]
+
+#: Labels are padded to a multiple of this, so that rows are whole vectors of the processor.
+LANES = 8
+#: Score of a padding label: its exponential is 0, and sums of it are finite.
+NEVER = -1e9
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Packing:
+    """Where the tokens of some documents are when packed.
+
+    Parameters
+    ----------
+    documents : ndarray of int64, shape (D,)
+        Rows of the batch, longest first; none without tokens.
+    first : ndarray of int64, shape (D,)
+        The first token of each in the batch.
+    lengths : ndarray of int64, shape (D,)
+        Tokens of each.
+    steps : ndarray of int64, shape (T + 1,)
+        Packed tokens ``steps[t]`` to ``steps[t + 1]`` are at place t of their documents.
+    """
+
+    documents: Indices
+    first: Indices
+    lengths: Indices
+    steps: Indices
+
+    @property
+    def tokens(self) -> int:
+        """The number of tokens."""
+        return int(self.steps[-1])
+
+    @property
+    def rows(self) -> Indices:
+        """The document of each packed token, counted from 0 as in `documents`."""
+        return np.arange(self.tokens) - np.repeat(self.steps[:-1], np.diff(self.steps))
+
+
+def pack(
+    documents: Indices, tokens: int, wanted: npt.NDArray[np.bool_] | None = None
+) -> list[Packing]:
+    """Cut documents into packings of about so many tokens.
+
+    Parameters
+    ----------
+    documents : ndarray of int64, shape (D + 1,)
+        Offsets of each document's tokens.
+    tokens : int
+        Tokens of a packing; one document may have more.
+    wanted : ndarray of bool, shape (D,), optional
+        Which documents to pack; all of them by default.
+
+    Returns
+    -------
+    list of Packing
+        Documents without tokens are in none of them.
+    """
+    lengths = np.diff(documents)
+    order = np.argsort(-lengths, kind="stable")
+    order = order[: np.count_nonzero(lengths)]
+    if wanted is not None:
+        order = order[wanted[order]]
+    packings = []
+    part = (np.cumsum(lengths[order]) - 1) // tokens
+    for rows in np.split(order, np.flatnonzero(np.diff(part)) + 1) if len(order) else []:
+        longest = lengths[rows[0]]
+        active = np.searchsorted(-lengths[rows], -np.arange(longest), side="left")
+        steps = np.concatenate([np.zeros(1, np.int64), np.cumsum(active)])
+        packings.append(Packing(rows, documents[:-1][rows], lengths[rows], steps))
+    return packings
+
+
+@compiled
+def gather(
+    words: Array,
+    first: Array,
+    lengths: Array,
+    steps: Array,
+    table: Array,
+    begin: int,
+    end: int,
+    scores: Array,
+) -> None:
+    """Add up what the words around each token add to its scores.
+
+    ``scores[token] = sum over o of table[words[token + o - window], o]``, with the rows `begin`
+    and `end` of the table for places before and after the document.
+    """
+    offsets = table.shape[1]
+    labels = table.shape[2]
+    window = offsets // 2
+    for row in range(len(first)):
+        start, length = first[row], lengths[row]
+        for place in range(length):
+            into = scores[steps[place] + row]
+            for label in range(labels):
+                into[label] = 0
+            for offset in range(offsets):
+                other = place + offset - window
+                word = begin if other < 0 else end if other >= length else words[start + other]
+                added = table[word, offset]
+                for label in range(labels):
+                    into[label] += added[label]
+
+
+@compiled
+def scatter(
+    words: Array,
+    first: Array,
+    lengths: Array,
+    steps: Array,
+    marginals: Array,
+    begin: int,
+    end: int,
+    table: Array,
+) -> None:
+    """Add the marginals of each token to the rows of the words around it: `gather` transposed."""
+    offsets = table.shape[1]
+    labels = table.shape[2]
+    window = offsets // 2
+    for row in range(len(first)):
+        start, length = first[row], lengths[row]
+        for place in range(length):
+            added = marginals[steps[place] + row]
+            for offset in range(offsets):
+                other = place + offset - window
+                word = begin if other < 0 else end if other >= length else words[start + other]
+                into = table[word, offset]
+                for label in range(labels):
+                    into[label] += added[label]
+
+
+@compiled
+def gather_stream(
+    values: Array,
+    first: Array,
+    lengths: Array,
+    steps: Array,
+    offsets: Array,
+    table: Array,
+    scores: Array,
+) -> None:
+    """Add what a stream adds to the scores of each token to them.
+
+    ``scores[token] += sum over o of table[values[token + offsets[o]], o]``, of the tokens in the
+    same document of which the stream says something. Tokens are packed as in `taggers.crf.lattice`.
+    """
+    for row in range(len(first)):
+        start, length = first[row], lengths[row]
+        for place in range(length):
+            into = scores[steps[place] + row]
+            for number in range(len(offsets)):
+                other = place + offsets[number]
+                if 0 <= other < length and values[start + other] >= 0:
+                    added = table[values[start + other], number]
+                    for label in range(len(into)):
+                        into[label] += added[label]
+
+
+@compiled
+def scatter_stream(
+    values: Array,
+    first: Array,
+    lengths: Array,
+    steps: Array,
+    offsets: Array,
+    marginals: Array,
+    table: Array,
+) -> None:
+    """Add the marginals of tokens to the rows of the values beside them: `gather` transposed."""
+    for row in range(len(first)):
+        start, length = first[row], lengths[row]
+        for place in range(length):
+            added = marginals[steps[place] + row]
+            for number in range(len(offsets)):
+                other = place + offsets[number]
+                if 0 <= other < length and values[start + other] >= 0:
+                    into = table[values[start + other], number]
+                    for label in range(len(added)):
+                        into[label] += added[label]
+
+
+@compiled
+def unpack(first: Array, lengths: Array, steps: Array, packed: Array, rows: Array) -> None:
+    """Put the rows of packed tokens where these are in the batch."""
+    for row in range(len(first)):
+        for place in range(lengths[row]):
+            source = packed[steps[place] + row]
+            for label in range(rows.shape[1]):
+                rows[first[row] + place, label] = source[label]
+
+
+@compiled
+def unpack_chosen(
+    first: Array, lengths: Array, steps: Array, packed: Array, labels: Array, chosen: Array
+) -> None:
+    """Put the marginal of the label of each token where the token is in the batch."""
+    for row in range(len(first)):
+        for place in range(lengths[row]):
+            token = first[row] + place
+            chosen[token] = packed[steps[place] + row, labels[token]]

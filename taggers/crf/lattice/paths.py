@@ -1,0 +1,94 @@
+"""The best paths through packed documents (the Viterbi algorithm)."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from corpus.compiled import Array, compiled
+from taggers.crf.lattice.packing import LANES, Reals
+
+
+def padded_transition(transition: npt.NDArray[np.float64], real: np.dtype[np.floating]) -> Reals:
+    """Pad transitions with 0: the scores of padding labels keep these off every path."""
+    labels = len(transition)
+    size = -(-labels // LANES) * LANES
+    padded = np.zeros((size, size), real)
+    padded[:labels, :labels] = transition
+    return padded
+
+
+@compiled
+def viterbi(steps: Array, scores: Array, transition: Array, delta: Array) -> None:
+    """Compute the score of the best path to each label of each token, into `delta`."""
+    labels = scores.shape[1]
+    for step in range(len(steps) - 1):
+        now, after = steps[step], steps[step + 1]
+        if step == 0:
+            delta[now:after] = scores[now:after]
+            continue
+        before = steps[step - 1]
+        number = after - now
+        row = 0
+        while row < number:
+            # Two documents at a time (the last one twice) halve the reading of transitions.
+            other = min(row + 1, number - 1)
+            old, old_other = delta[before + row], delta[before + other]
+            new, new_other = delta[now + row], delta[now + other]
+            for label in range(labels):
+                new[label] = -np.inf
+                new_other[label] = -np.inf
+            for origin in range(0, labels, 4):
+                t0, t1 = transition[origin], transition[origin + 1]
+                t2, t3 = transition[origin + 2], transition[origin + 3]
+                a0, a1, a2, a3 = old[origin], old[origin + 1], old[origin + 2], old[origin + 3]
+                b0, b1 = old_other[origin], old_other[origin + 1]
+                b2, b3 = old_other[origin + 2], old_other[origin + 3]
+                for label in range(labels):
+                    s0, s1, s2, s3 = t0[label], t1[label], t2[label], t3[label]
+                    best = max(max(a0 + s0, a1 + s1), max(a2 + s2, a3 + s3))
+                    new[label] = max(new[label], best)
+                    best = max(max(b0 + s0, b1 + s1), max(b2 + s2, b3 + s3))
+                    new_other[label] = max(new_other[label], best)
+            row += 2
+        for row in range(number):
+            # Relative to the best, so that long documents lose no digits.
+            current = delta[now + row]
+            best = current[0] + scores[now + row, 0]
+            for label in range(labels):
+                current[label] += scores[now + row, label]
+                best = max(best, current[label])
+            for label in range(labels):
+                current[label] -= best
+
+
+@compiled
+def backtrack(
+    first: Array,
+    lengths: Array,
+    steps: Array,
+    scores: Array,
+    delta: Array,
+    transition: Array,
+    labels: int,
+    tags: Array,
+    best: Array,
+) -> None:
+    """Follow the best paths back from their ends, ties to the lowest label, and score them."""
+    for row in range(len(first)):
+        after = 0
+        best[row] = 0.0
+        for place in range(lengths[row] - 1, -1, -1):
+            token = steps[place] + row
+            last = place == lengths[row] - 1
+            label = 0
+            most = delta[token, 0] if last else delta[token, 0] + transition[0, after]
+            for each in range(1, labels):
+                value = delta[token, each] if last else delta[token, each] + transition[each, after]
+                if value > most:
+                    most, label = value, each
+            best[row] += np.float64(scores[token, label])
+            if not last:
+                best[row] += np.float64(transition[label, after])
+            tags[first[row] + place] = label
+            after = label
