@@ -88,6 +88,10 @@ class CRFOptions:
             if count > 1:
                 raise InputError(f'"{name}" is there {count} times; expected once')
         Rules(self.rules)
+        if self.rules and "rules" not in templates.needed:
+            raise InputError(
+                'there are rules, but "rules" is not in streams: nothing looks at them'
+            )
         for name in ("c1", "c2"):
             weight = getattr(self, name)
             if not 0 <= weight < math.inf:

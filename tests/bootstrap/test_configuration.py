@@ -150,6 +150,8 @@ def settings(draw: st.DrawFn) -> dict[str, dict[str, Any]]:
             },
         )
     )
+    if tagger.get("rules"):
+        tagger["streams"] = ["header", "rules[-1..1]"]
     tables = {"data": data, "loop": loop, "select": select, "tagger": tagger}
     if draw(st.booleans()):
         tables["labels"] = draw(st.dictionaries(name, name, max_size=3))
@@ -188,6 +190,7 @@ def test_all_settings_survive_writing_and_reading(tables: dict[str, dict[str, An
         ('[tagger]\nstreams = ["shape"]', '"shape" is a feature of words, not a stream'),
         ('[tagger]\nconjunctions = ["a[0] form[1]"]', 'no stream or feature "a"'),
         ('[tagger.rules]\nA = "("', "the rule A is no regular expression"),
+        ('[tagger.rules]\nA = "a"', '"rules" is not in streams: nothing looks at them'),
         ('[tagger]\nfeatures = "form"', "expected a list of strings"),
         ("[tagger]\nfeatures = [1]", "expected a list of strings"),
         ("[loop]\niterations = 2.5", "iterations = 2.5: expected a whole number"),

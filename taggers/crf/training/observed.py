@@ -28,7 +28,7 @@ class Pairs:
     labels : ndarray of int16, shape (K,)
         Of each pair.
     counts : ndarray of float64, shape (K,)
-        Sum of the weights of the documents where it occurs, once for each time.
+        How often it occurs.
     """
 
     begins: Indices
@@ -65,7 +65,6 @@ def pairs_of_words(
     words: npt.NDArray[np.int32],
     documents: Indices,
     tags: npt.NDArray[np.int16],
-    weights: npt.NDArray[np.float64],
     types: int,
     offsets: int,
     labels: int,
@@ -80,8 +79,6 @@ def pairs_of_words(
         Offsets of each document's tokens.
     tags : ndarray of int16, shape (N,)
         The label of each token; negative where it is not known.
-    weights : ndarray of float64, shape (D,)
-        How much an occurrence in each document counts.
     types, offsets, labels : int
         How many there are. Offset o of W is o - W // 2 tokens after the label.
 
@@ -97,7 +94,7 @@ def pairs_of_words(
     rows = (types + 2) * offsets
     begins = np.zeros(rows + 1, np.int64)
     none = np.zeros(0, np.int16), np.zeros(0, np.float64)
-    arguments = order, groups, owners, documents, tags, weights, offsets, labels
+    arguments = order, groups, owners, documents, tags, offsets, labels
     _count_words(*arguments, begins, *none, False)
     np.cumsum(begins, out=begins)
     found = np.empty(begins[-1], np.int16), np.empty(begins[-1], np.float64)
@@ -112,7 +109,6 @@ def _count_words(
     owners: Array,
     documents: Array,
     tags: Array,
-    weights: Array,
     offsets: int,
     labels: int,
     begins: Array,
@@ -132,7 +128,7 @@ def _count_words(
             for offset in range(offsets):
                 other = token - (offset - window)
                 if documents[owner] <= other < documents[owner + 1] and tags[other] >= 0:
-                    sums[offset, tags[other]] += weights[owner]
+                    sums[offset, tags[other]] += 1
                     seen[offset, tags[other]] = True
         _take(sums, seen, word, begins, found, counts, fill)
     for border in range(2):
@@ -146,7 +142,7 @@ def _count_words(
                     first, last = max(stop - shift, start), stop
                 for token in range(first, last):
                     if tags[token] >= 0:
-                        sums[offset, tags[token]] += weights[owner]
+                        sums[offset, tags[token]] += 1
                         seen[offset, tags[token]] = True
         _take(sums, seen, types + border, begins, found, counts, fill)
 

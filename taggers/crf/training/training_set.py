@@ -70,9 +70,10 @@ class TrainingSet:
     seen : ndarray of int32, shape (V,)
         Documents in which each value occurs.
     state : Pairs
-        Of values and labels: a weight each. Documents with unknown labels are not counted.
+        Of values and labels: a weight each, and how often they occur together.
     transition : ndarray of float64, shape (L, L)
-        How often a label follows another in the same documents.
+        How often a label follows another in documents whose labels are all known, each counted by
+        its weight.
     window, reach : int
         How far from a token words are looked at, and how far words or streams are.
     labels : int
@@ -120,8 +121,7 @@ class TrainingSet:
         order = np.lexsort((hashed("word", types), -counts))
         words = _ranks(order)[words]
         frequent_first = [types[word] for word in order.tolist()]
-        counted = np.where(partial(documents, tags), 0.0, weights)
-        counter = _Counter(documents, tags, counted, labels, templates)
+        counter = _Counter(documents, tags, labels, templates)
         codes, state = counter.words(words, frequent_first)
         streams = []
         for channel in (each for each in channels if (each.stream.values >= 0).any()):
@@ -139,7 +139,7 @@ class TrainingSet:
             Names.of(counter.names),
             np.concatenate(counter.seen),
             state.at_least(min_frequency),
-            transitions(documents, tags, counted, labels),
+            transitions(documents, tags, np.where(partial(documents, tags), 0.0, weights), labels),
             templates.window,
             templates.reach,
             labels,
@@ -168,7 +168,6 @@ class _Counter:
         self,
         documents: Indices,
         tags: npt.NDArray[np.int16],
-        weights: Floats,
         labels: int,
         templates: Templates,
     ) -> None:
@@ -176,7 +175,7 @@ class _Counter:
         self.names: list[str] = []
         self.seen: list[Codes] = []
         self._documents = documents
-        self._counted = documents, tags, weights
+        self._tagged = documents, tags
         self._templates = templates
         self._labels = labels
         self._stride = 2 * templates.reach + 1
@@ -189,7 +188,7 @@ class _Counter:
         codes = self._coded(value_hashes(values, names), values)
         number = len(self.names)
         sizes = np.diff([0, *(codes[: len(types)].max(axis=0)[:-1] + 1), number])
-        by_word = pairs_of_words(words, *self._counted, len(types), self._stride, self._labels)
+        by_word = pairs_of_words(words, *self._tagged, len(types), self._stride, self._labels)
         pairs = pairs_of_values(by_word, codes, number, self._stride, self._labels)
         offsets = [each.offsets for each in templates.features]
         window = tuple(range(-templates.window, templates.window + 1))
@@ -212,7 +211,7 @@ class _Counter:
         self.names += [f"{channel.name}={types[index]}" for index in order.tolist()]
         # What says nothing is one more value, which is not counted.
         spoken = np.where(values < 0, np.int32(size), values)
-        pairs = pairs_of_words(spoken, *self._counted, size + 1, self._stride, self._labels)
+        pairs = pairs_of_words(spoken, *self._tagged, size + 1, self._stride, self._labels)
         looked_at = np.zeros((size + 3, self._stride), bool)
         looked_at[:size] = self._looked_at([channel.offsets])
         pairs = pairs.of_rows(looked_at.reshape(-1)).first_rows(size * self._stride)

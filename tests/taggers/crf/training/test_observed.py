@@ -5,7 +5,6 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -68,7 +67,6 @@ def words_of(corpus: Corpus, offsets: int) -> Pairs:
         corpus.words,
         corpus.documents,
         corpus.tags,
-        corpus.weights,
         corpus.types,
         offsets,
         corpus.labels,
@@ -77,14 +75,14 @@ def words_of(corpus: Corpus, offsets: int) -> Pairs:
 
 def looped_words(corpus: Corpus, offsets: int) -> Counts:
     counts: Counts = defaultdict(float)
-    for words, tags, weight in documents_of(corpus):
+    for words, tags, _ in documents_of(corpus):
         for place, tag in enumerate(tags):
             if tag < 0:
                 continue
             for offset in range(offsets):
                 other = place + offset - offsets // 2
                 word = words[other] if 0 <= other < len(words) else corpus.types + (other >= 0)
-                counts[word * offsets + offset, tag] += weight
+                counts[word * offsets + offset, tag] += 1
     return counts
 
 
@@ -135,20 +133,6 @@ def test_what_is_too_rare_is_left_out(corpus: Corpus, window: int, least: float)
     assert len(kept.begins) == len(pairs.begins)
     expected = {pair: count for pair, count in counted(pairs).items() if count >= least}
     assert counted(kept) == expected
-
-
-@pytest.mark.parametrize("window", [0, 2])
-def test_what_occurs_in_documents_that_count_0_is_there_with_count_0(window: int) -> None:
-    corpus = Corpus(
-        words=np.array([0, 1], np.int32),
-        documents=np.array([0, 1, 2]),
-        tags=np.array([0, 1], np.int16),
-        weights=np.array([1.0, 0.0]),
-        types=2,
-        labels=2,
-    )
-    offsets = 2 * window + 1
-    assert counted(words_of(corpus, offsets))[1 * offsets + window, 1] == 0
 
 
 def test_a_document_of_one_token_sees_borders_at_every_other_offset() -> None:
