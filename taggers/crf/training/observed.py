@@ -43,6 +43,14 @@ class Pairs:
         """Give the pairs of some rows; the others stay without any."""
         return self._kept(np.repeat(rows, np.diff(self.begins)))
 
+    def amid(self, offsets: int, more: int) -> Pairs:
+        """Give every row of a window of `offsets` its place in the middle of a wider window."""
+        side = (more - offsets) // 2
+        held = np.diff(self.begins).reshape(-1, offsets)
+        wide = np.pad(held, ((0, 0), (side, side))).reshape(-1)
+        begins = np.concatenate([np.zeros(1, np.int64), np.cumsum(wide)])
+        return Pairs(begins, self.labels, self.counts)
+
     def first_rows(self, rows: int) -> Pairs:
         """Give so many rows."""
         number = self.begins[rows]
@@ -74,7 +82,7 @@ def pairs_of_words(
     Parameters
     ----------
     words : ndarray of int32, shape (N,)
-        The word of each token, below `types`.
+        The word of each token, below `types`; negative where nothing is to be counted.
     documents : ndarray of int64, shape (D + 1,)
         Offsets of each document's tokens.
     tags : ndarray of int16, shape (N,)
@@ -88,8 +96,7 @@ def pairs_of_words(
         Of the rows ``word * offsets + offset``. Words `types` and ``types + 1`` are the begin and
         the end of a document.
     """
-    order = np.argsort(words, kind="stable")
-    groups = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(words, minlength=types))])
+    order, groups = _grouped(words, types)
     owners = np.repeat(np.arange(len(documents) - 1), np.diff(documents))
     rows = (types + 2) * offsets
     begins = np.zeros(rows + 1, np.int64)
@@ -100,6 +107,27 @@ def pairs_of_words(
     found = np.empty(begins[-1], np.int16), np.empty(begins[-1], np.float64)
     _count_words(*arguments, begins, *found, True)
     return Pairs(begins, *found)
+
+
+def _grouped(values: npt.NDArray[np.int32], number: int) -> tuple[Indices, Indices]:
+    """Give the places of each value, one value after the other, and where those of each begin.
+
+    Negative values are left out.
+    """
+    held = np.bincount(values[values >= 0], minlength=number)
+    groups = np.concatenate([np.zeros(1, np.int64), np.cumsum(held)])
+    places = np.empty(groups[-1], np.int64)
+    _sort(values, groups[:-1].copy(), places)
+    return places, groups
+
+
+@compiled
+def _sort(values: Array, following: Array, places: Array) -> None:
+    for place in range(len(values)):
+        value = values[place]
+        if value >= 0:
+            places[following[value]] = place
+            following[value] += 1
 
 
 @compiled
@@ -187,12 +215,8 @@ def pairs_of_values(
     Pairs
         Of the rows ``value * offsets + offset``.
     """
-    flat = codes.reshape(-1)
-    order = np.argsort(flat, kind="stable")
-    order = order[np.count_nonzero(flat < 0) :]
-    held = np.bincount(flat[flat >= 0], minlength=values)
-    groups = np.concatenate([np.zeros(1, np.int64), np.cumsum(held)])
-    types = order // codes.shape[1]
+    places, groups = _grouped(codes.reshape(-1), values)
+    types = places // codes.shape[1]
     begins = np.zeros(values * offsets + 1, np.int64)
     none = np.zeros(0, np.int16), np.zeros(0, np.float64)
     arguments = types, groups, words.begins, words.labels, words.counts, offsets, labels

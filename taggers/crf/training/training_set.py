@@ -209,14 +209,12 @@ class _Counter:
         codes = np.arange(size, dtype=np.int32) + np.int32(len(self.names))
         self.hashes.append(hashes[order])
         self.names += [f"{channel.name}={types[index]}" for index in order.tolist()]
-        # What says nothing is one more value, which is not counted.
-        spoken = np.where(values < 0, np.int32(size), values)
-        pairs = pairs_of_words(spoken, *self._tagged, size + 1, self._stride, self._labels)
-        looked_at = np.zeros((size + 3, self._stride), bool)
-        looked_at[:size] = self._looked_at([channel.offsets])
-        pairs = pairs.of_rows(looked_at.reshape(-1)).first_rows(size * self._stride)
-        own = np.append(np.arange(size, dtype=np.int32), np.int32(-1))
-        self.seen.append(seen_in(spoken, self._documents, own[:, None], size))
+        offsets = 2 * max(map(abs, channel.offsets)) + 1
+        pairs = pairs_of_words(values, *self._tagged, size, offsets, self._labels)
+        pairs = pairs.first_rows(size * offsets).amid(offsets, self._stride)
+        pairs = pairs.of_rows(np.tile(self._looked_at([channel.offsets])[0], size))
+        own = np.append(np.arange(size, dtype=np.int32), np.int32(-1))  # the last is that of -1
+        self.seen.append(seen_in(values, self._documents, own[:, None], size))
         # Functions are compiled for arrays that can be written to: one from bytes is copied.
         values = np.require(values, requirements="W")
         return TrainingStream(values, codes, np.array(channel.offsets, np.int64)), pairs
