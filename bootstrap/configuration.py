@@ -6,7 +6,7 @@ import copy
 import difflib
 import math
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
@@ -25,6 +25,8 @@ _PATHS = ("seed", "validation", "unlabeled")
 
 #: Those that name columns: the parts of a note.
 _PARTS = ("id", "text", "label", "group")
+
+_COLUMNS = '{ text = "nota", id = "noteid" }'
 
 
 class ConfigurationError(InputError):
@@ -58,13 +60,15 @@ class DataOptions:
     )
     seed_columns: Mapping[str, str] = field(
         default_factory=dict,
-        metadata={"help": 'where the seed has other names: { text = "nota", id = "noteid" }'},
+        metadata={"help": "where the seed has other names", "example": _COLUMNS},
     )
     validation_columns: Mapping[str, str] = field(
-        default_factory=dict, metadata={"help": "where the validation notes have other names"}
+        default_factory=dict,
+        metadata={"help": "where the validation notes have other names", "example": _COLUMNS},
     )
     unlabeled_columns: Mapping[str, str] = field(
-        default_factory=dict, metadata={"help": "where the unlabeled notes have other names"}
+        default_factory=dict,
+        metadata={"help": "where the unlabeled notes have other names", "example": _COLUMNS},
     )
     conflicts: Literal["stop", "longest"] = field(
         default="stop",
@@ -324,7 +328,7 @@ def _section(options: type[Any], table: Any, name: str, where: str) -> Any:
 
 def _checked(value: Any, kind: Any, limits: Mapping[str, Any], label: str) -> Any:
     """Return a value of the type that an option has, within its limits."""
-    expected = _mismatch(value, kind)
+    expected = _mismatch(value, kind, limits.get("example", ""))
     if expected:
         raise ConfigurationError(f"{label} = {value!r}: expected {expected}")
     if kind is float:
@@ -338,7 +342,7 @@ def _checked(value: Any, kind: Any, limits: Mapping[str, Any], label: str) -> An
     return tuple(value) if isinstance(value, list) else value
 
 
-def _mismatch(value: Any, kind: Any) -> str:
+def _mismatch(value: Any, kind: Any, example: str) -> str:
     """Say what was expected if a value is not of a kind."""
     if get_origin(kind) is Literal:
         choices = get_args(kind)
@@ -350,7 +354,7 @@ def _mismatch(value: Any, kind: Any) -> str:
         ok = isinstance(value, Mapping) and all(
             isinstance(item, str) and item for item in value.values()
         )
-        return "" if ok else 'a table of names, { text = "nota" }'
+        return "" if ok else f"a table of strings, {example}"
     if get_origin(kind) is Mapping:
         ok = isinstance(value, Mapping) and all(
             type(item) in (int, float) and 0 <= item < math.inf for item in value.values()
@@ -364,47 +368,3 @@ def _mismatch(value: Any, kind: Any) -> str:
 def _located(source: str, folder: Path) -> str:
     """Make a path absolute that is relative to a folder."""
     return source if is_synthetic(source) else str((folder / Path(source).expanduser()).absolute())
-
-
-def commented_template() -> str:
-    """Write a configuration file with every setting, its meaning and its default."""
-    return "\n".join(_template_lines())
-
-
-def _template_lines() -> Iterator[str]:
-    yield "# A self-training run. Check it with: bootstrap check THIS_FILE"
-    yield "# Paths are relative to the folder of this file."
-    yield from _template_section("data", DataOptions())
-    yield ""
-    yield "# Classes by the labels of the source. With this section, other labels are dropped."
-    yield "# [labels]"
-    yield '# NOMBRE_SUJETO_ASISTENCIA = "PERSON"'
-    yield '# HOSPITAL = "LOCATION"'
-    for kind, options in OPTIONS.items():
-        yield from _template_section("tagger", options(), first=f'kind = "{kind}"')
-    yield from _template_section("loop", LoopOptions())
-    yield from _template_section("select", SelectOptions())
-    yield ""
-    yield "# The proportions to keep, where they are not to be measured on the validation notes."
-    yield "# [select.reference]"
-    yield "# empty = 0.85                                   # share of documents without entities"
-    yield "# per_token = { PERSON = 0.0028, LOCATION = 0.006 }  # entities per token"
-    yield "# length = { PERSON = 1.2, LOCATION = 1.8 }          # mean tokens of an entity"
-    yield ""
-
-
-def _template_section(name: str, options: Any, first: str = "") -> Iterator[str]:
-    yield ""
-    yield f"[{name}]"
-    if first:
-        yield first
-    for item in fields(options):
-        value = _plain(getattr(options, item.name))
-        yield f"# {item.metadata['help']}"
-        yield _toml_line(item.name, value)
-
-
-def _toml_line(name: str, value: Any) -> str:
-    if isinstance(value, list):
-        return f"{name} = [{', '.join(tomli_w.dumps({'x': item})[4:].strip() for item in value)}]"
-    return f"{name} = {{}}" if value == {} else tomli_w.dumps({name: value}).strip()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from bootstrap.commands.console import say
-from bootstrap.configuration import commented_template
+from bootstrap.template import commented_template
 from corpus.errors import InputError
 
 

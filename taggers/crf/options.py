@@ -59,8 +59,9 @@ class CRFOptions:
     rules: Mapping[str, str] = field(
         default_factory=dict,
         metadata={
-            "help": "regular expressions of the stream rules, by what they find; without any, "
-            "those for dates, telephones, identifiers and the like"
+            "help": 'regular expressions of the stream "rules", which streams must name, by what '
+            "they find; without any, those for dates, telephones, identifiers and the like",
+            "example": r"{ RECORD = 'NHC ?\d+' }",
         },
     )
     c1: float = field(default=0.0, metadata={"help": "weight of the L1 norm", "least": 0})

@@ -16,11 +16,11 @@ from bootstrap.configuration import (
     ConfigurationError,
     DataOptions,
     ReferenceOptions,
-    commented_template,
     load_configuration,
     parse_configuration,
 )
 from bootstrap.options import LoopOptions, SelectOptions
+from bootstrap.template import commented_template
 from corpus.formats import Columns
 from taggers import OPTIONS, CRFOptions
 
@@ -70,9 +70,42 @@ def test_the_template_is_all_defaults_and_names_every_setting(file: Path) -> Non
     assert load(file, commented_template()) == load(file, "")
     tables = tomllib.loads(commented_template())
     options: dict[str, Any] = {"data": DataOptions, "loop": LoopOptions, "select": SelectOptions}
+    options["tagger"] = OPTIONS["crf"]
+    examples = {"data": SPLIT_COLUMNS, "tagger": ["rules"]}
     for name, kind in options.items():
-        assert list(tables[name]) == [item.name for item in fields(kind)]
-    assert list(tables["tagger"]) == ["kind", *(item.name for item in fields(OPTIONS["crf"]))]
+        settings = [item.name for item in fields(kind) if item.name not in examples.get(name, [])]
+        assert [key for key in tables[name] if key != "kind"] == settings
+
+
+RULES = 'tagger.streams=["header", "rules"]'
+SPLIT_COLUMNS = ["seed_columns", "validation_columns", "unlabeled_columns"]
+
+
+def uncommented(*names: str) -> str:
+    """Give the template with the examples of some settings as settings."""
+    lines = commented_template().splitlines()
+    found = [
+        line.removeprefix("# ")
+        if line.startswith(tuple(f"# {name} = " for name in names))
+        else line
+        for line in lines
+    ]
+    assert sum(map(str.__ne__, lines, found)) == len(names)
+    return "\n".join(found)
+
+
+def test_empty_tables_are_shown_by_an_example_that_works(file: Path) -> None:
+    found = load(file, uncommented("rules", *SPLIT_COLUMNS), RULES)
+    assert found.tagger.rules == {"RECORD": r"NHC ?\d+"}
+    for name in SPLIT_COLUMNS:
+        assert getattr(found.data, name) == {"text": "nota", "id": "noteid"}
+
+
+def test_a_section_of_rules_can_be_added_to_the_template(file: Path) -> None:
+    found = load(file, f"{commented_template()}\n[tagger.rules]\nRECORD = 'NHC ?\\d+'", RULES)
+    assert found.tagger.rules == {"RECORD": r"NHC ?\d+"}
+    found = load(file, f"{commented_template()}\n[data.seed_columns]\ntext = 'nota'")
+    assert found.data.seed_columns == {"text": "nota"}
 
 
 def test_what_the_template_shows_in_comments_works_too(file: Path) -> None:
@@ -191,6 +224,7 @@ def test_all_settings_survive_writing_and_reading(tables: dict[str, dict[str, An
         ('[tagger]\nconjunctions = ["a[0] form[1]"]', 'no stream or feature "a"'),
         ('[tagger.rules]\nA = "("', "the rule A is no regular expression"),
         ('[tagger.rules]\nA = "a"', '"rules" is not in streams: nothing looks at them'),
+        ("[tagger]\nrules = { R = 1 }", r"expected a table of strings, { RECORD = 'NHC ?\d+' }"),
         ('[tagger]\nfeatures = "form"', "expected a list of strings"),
         ("[tagger]\nfeatures = [1]", "expected a list of strings"),
         ("[loop]\niterations = 2.5", "iterations = 2.5: expected a whole number"),
@@ -354,8 +388,8 @@ def test_each_source_may_have_column_names_of_its_own(file: Path) -> None:
     assert load(file, found.to_toml()) == found
     for wrong, message in (
         ('{ txt = "nota" }', '[data] seed_columns names a "txt"; expected id, text, label, group'),
-        ("{ text = 3 }", 'expected a table of names, { text = "nota" }'),
-        ('"nota"', 'expected a table of names, { text = "nota" }'),
+        ("{ text = 3 }", 'expected a table of strings, { text = "nota", id = "noteid" }'),
+        ('"nota"', 'expected a table of strings, { text = "nota", id = "noteid" }'),
     ):
         assert message in refusal(file, f"[data]\nseed_columns = {wrong}")
 
