@@ -142,6 +142,11 @@ class Configuration:
     reference: ReferenceOptions | None
 
     def __post_init__(self) -> None:
+        if self.select.level == "span" and self.select.measure != SelectOptions().measure:
+            raise ConfigurationError(
+                f'select.measure = "{self.select.measure}" is of whole documents and does nothing '
+                'with select.level = "span"; leave it out'
+            )
         if getattr(self.tagger, "engine", None) == "crfsuite":
             wants = {
                 'select.level = "span"': self.select.level == "span",
@@ -273,17 +278,15 @@ def parse_configuration(tables: Mapping[str, Any], folder: Path, where: str) -> 
             )
     data: DataOptions = _section(DataOptions, _table(tables, "data", where), "data", where)
     paths = {name: _located(getattr(data, name), folder) for name in _PATHS}
-    return Configuration(
-        data=DataOptions(**{**asdict(data), **paths}),
-        labels=labels,
-        kind=kind,
-        tagger=options,
-        loop=_section(LoopOptions, _table(tables, "loop", where), "loop", where),
-        select=_section(SelectOptions, select, "select", where),
-        reference=None
-        if reference is None
-        else _section(ReferenceOptions, reference, "select.reference", where),
-    )
+    loop: LoopOptions = _section(LoopOptions, _table(tables, "loop", where), "loop", where)
+    selecting: SelectOptions = _section(SelectOptions, select, "select", where)
+    if reference is not None:
+        reference = _section(ReferenceOptions, reference, "select.reference", where)
+    located = DataOptions(**{**asdict(data), **paths})
+    try:
+        return Configuration(located, labels, kind, options, loop, selecting, reference)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{where}: {error}") from None
 
 
 def _table(tables: Mapping[str, Any], name: str, where: str) -> Mapping[str, Any]:

@@ -52,7 +52,12 @@ class SelectOptions:
 
     confidence: float = field(
         default=0.85,
-        metadata={"help": "documents below are never selected", "least": 0, "most": 1},
+        metadata={
+            "help": 'at level "document", documents whose measure is below are never selected; at '
+            'level "span", entities and tokens outside whose probability is below are left open',
+            "least": 0,
+            "most": 1,
+        },
     )
     level: Literal["document", "span"] = field(
         default="document",
@@ -64,7 +69,7 @@ class SelectOptions:
     measure: Literal["probability", "normalised", "lowest"] = field(
         default="probability",
         metadata={
-            "help": 'confidence of a document: "probability" P(y|x), "normalised" for its '
+            "help": 'of the level "document": its "probability" P(y|x), that "normalised" for its '
             'length, or the "lowest" of its tokens'
         },
     )

@@ -412,5 +412,19 @@ def test_the_file_has_every_setting_of_a_run(file: Path) -> None:
 @pytest.mark.parametrize("setting", ['[select]\nlevel = "span"', "[loop]\npseudo_weight = 0.5"])
 def test_what_only_one_engine_can_is_refused_with_the_other(file: Path, setting: str) -> None:
     assert load(file, setting)
-    with pytest.raises(ConfigurationError, match=r'needs \[tagger\] engine = "wordtype"'):
-        load(file, f'{setting}\n[tagger]\nengine = "crfsuite"')
+    message = refusal(file, f'{setting}\n[tagger]\nengine = "crfsuite"')
+    assert message.startswith(f"{file}: ")
+    assert message.endswith('needs [tagger] engine = "wordtype"')
+
+
+@pytest.mark.parametrize("measure", ["normalised", "lowest"])
+def test_a_measure_of_documents_is_refused_where_spans_are_selected(
+    file: Path, measure: str
+) -> None:
+    assert load(file, f'[select]\nmeasure = "{measure}"')
+    assert load(file, '[select]\nlevel = "span"\nmeasure = "probability"')
+    message = refusal(file, '[select]\nlevel = "span"', f"select.measure={measure}")
+    assert message == (
+        f'--set select.measure={measure}: select.measure = "{measure}" is of whole documents and '
+        'does nothing with select.level = "span"; leave it out'
+    )
