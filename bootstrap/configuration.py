@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import difflib
 import math
@@ -370,4 +371,9 @@ def _mismatch(value: Any, kind: Any, example: str) -> str:
 
 def _located(source: str, folder: Path) -> str:
     """Make a path absolute that is relative to a folder."""
-    return source if is_synthetic(source) else str((folder / Path(source).expanduser()).absolute())
+    if is_synthetic(source):
+        return source
+    path = Path(source)
+    with contextlib.suppress(RuntimeError):  # ~NAME of no user is the name of a file, as in a shell
+        path = path.expanduser()
+    return str((folder / path).absolute())

@@ -357,6 +357,7 @@ def test_paths_are_from_the_folder_of_the_file(
         return load(file, f"[data]\nseed = '{source}'", *overrides).data.seed
 
     assert located("a.jsonl") == str(beside / "a.jsonl")
+    assert located("~0") == str(beside / "~0")
     # Whatever else has that name: a run of other notes than those meant would go unnoticed.
     assert located("only_here") == str(beside / "only_here")
     assert located("part*") == str(beside / "part*")
