@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from corpus.errors import InputError, shown
+from corpus.errors import InputError
 from taggers.crf.weights import BORDER, Weights, sorted_weights
-from taggers.features import BEGIN, END, feature
+from taggers.features import BEGIN, END, FEATURES, feature, is_feature
 from taggers.templates import Templates
 from taggers.vocabulary import Hashes, hashed
 
@@ -21,6 +21,7 @@ _DATABASE = struct.Struct("<4sIIIII")
 _FEATURE = np.dtype([("type", "<u4"), ("source", "<u4"), ("target", "<u4"), ("weight", "<f8")])
 _STATE, _TRANSITION = 0, 1
 _ATTRIBUTE = re.compile(rf"(-?\d{{1,3}}):(?:({BEGIN}|{END})|([^=]+)=(.*))", re.DOTALL)
+_SHORT = re.compile(r"[A-Za-z_][\w.]{0,30}")  # the name of a feature, and no text of a note
 _CHUNK = 12  # bytes before the features: a name, a size, a number
 
 
@@ -94,10 +95,7 @@ def weights_of(
     places, names, values = _parsed(model.attributes)
     reach = int(np.abs(places).max(initial=0))
     if templates is None:
-        found = tuple(dict.fromkeys(name for name in names if name))
-        for name in found:
-            feature(name)
-        templates = Templates.parse(found, reach)
+        templates = Templates.parse(_features(names), reach)
     reach = max(reach, templates.reach)
     hashes = _hashes(names, values)
     texts = [
@@ -125,12 +123,26 @@ def _parsed(
         match = _ATTRIBUTE.fullmatch(attribute)
         if match is None:
             raise InputError(
-                f"the model has the attribute {shown(attribute)}; expected such as -1:lower=dr"
+                f"attribute number {row + 1} of the model is not written as PLACE:FEATURE=VALUE, "
+                "such as -1:lower=dr"
             )
         places[row] = int(match[1])
         names.append(match[3] or "")
         values.append(match[2] or match[4])
     return places, names, values
+
+
+def _features(names: Sequence[str]) -> tuple[str, ...]:
+    """Give the features that attributes are of; an error names none that may be text of a note."""
+    for row, name in enumerate(names):
+        if name and not is_feature(name):
+            if not _SHORT.fullmatch(name):
+                raise InputError(
+                    f"attribute number {row + 1} of the model is of no known feature; expected "
+                    f"PLACE:FEATURE=VALUE with one of {', '.join(FEATURES)}, prefixN and suffixN"
+                )
+            feature(name)
+    return tuple(dict.fromkeys(name for name in names if name))
 
 
 def _hashes(names: Sequence[str], values: Sequence[str]) -> Hashes:
@@ -149,7 +161,7 @@ def _read(data: bytes) -> CRFsuiteModel:
         _HEADER.unpack_from(data)
     )
     if (magic, kind) != (b"lCRF", b"FOMC"):
-        raise ValueError(f"it begins with {magic!r} {kind!r}, not with b'lCRF' b'FOMC'")
+        raise ValueError("it does not begin as one")
     if size != len(data):
         raise ValueError(f"it has {len(data)} bytes and says that it has {size}")
     names = _strings(data, at_labels, labels)  # before anything is made for so many labels

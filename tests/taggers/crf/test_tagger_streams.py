@@ -444,20 +444,23 @@ def test_reduced_it_has_the_same_annotators(
 
 
 @pytest.mark.parametrize(
-    ("attribute", "name"),
+    ("attribute", "message"),
     [
-        ("0:header=nombre", "header"),
-        ("0:capitalization[-1] capitalization[0]=a|b", r"capitalization\[-1\] capitalization\[0\]"),
-        ("-1:a\nb=c", r"a\\nb"),
+        ("0:header=nombre", 'there is no feature "header"; the features are form, '),
+        (
+            "0:capitalization[-1] capitalization[0]=a|b",
+            r"attribute number \d of the model is of no known feature; expected ",
+        ),
+        ("-1:a\nb=c", r"attribute number \d of the model is of no known feature; expected "),
     ],
 )
-def test_a_file_that_looks_at_streams_is_refused(tmp_path: Path, attribute: str, name: str) -> None:
+def test_a_file_that_looks_at_streams_is_refused(
+    tmp_path: Path, attribute: str, message: str
+) -> None:
     trainer = pycrfsuite.Trainer(verbose=False)
     trainer.append([["0:form=a", attribute], ["0:form=b"]], ["O", "B-PERSON"])
     trainer.train(str(tmp_path / "model"))
-    with pytest.raises(
-        InputError, match=f'^there is no feature "{name}"; the features are form, '
-    ) as caught:
+    with pytest.raises(InputError, match=f"^{message}") as caught:
         CRFTagger.of_crfsuite((tmp_path / "model").read_bytes())
     assert str(caught.value).isprintable()
 
