@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -69,17 +70,31 @@ def export_model(
     tagger, unit = _opened(model)
     reduced = tagger.reduced(rare=rare, nameless=nameless)
     notes = list(_validation(model) if gold is None else gold)
-    reduced.save(target)
-    (target / UNIT_FILE).write_text(json.dumps({"unit": unit}), encoding="utf-8")
-    target.chmod(0o700)
-    for path in target.iterdir():
-        path.chmod(0o600)
+    f1 = (_f1(tagger, unit, notes), _f1(reduced, unit, notes)) if notes else None
+    _save(reduced, unit, target)
     return Exported(
         (tagger.values, reduced.values),
-        (_f1(tagger, unit, notes), _f1(reduced, unit, notes)) if notes else None,
+        f1,
         len(notes),
         sum(path.stat().st_size for path in target.iterdir()),
     )
+
+
+def _save(tagger: CRFTagger, unit: Unit, target: Path) -> None:
+    """Write a model into a new folder that from its beginning only its owner can enter."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        target.mkdir(mode=0o700)
+    except FileExistsError:  # made by another process, a moment ago
+        raise InputError(f"{target} is there already; name a new folder") from None
+    try:
+        tagger.save(target)
+        (target / UNIT_FILE).write_text(json.dumps({"unit": unit}), encoding="utf-8")
+        for path in target.iterdir():
+            path.chmod(0o600)
+    except BaseException:
+        shutil.rmtree(target, ignore_errors=True)
+        raise
 
 
 def _opened(model: Path) -> tuple[CRFTagger, Unit]:

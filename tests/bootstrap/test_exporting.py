@@ -1,5 +1,6 @@
 """A model that is exported holds less of its training notes, and says what that costs."""
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -54,9 +55,55 @@ def test_without_names_no_word_can_be_read_and_it_tags_alike(model: Path, tmp_pa
     assert (tmp_path / "out").stat().st_mode & 0o777 == 0o700
 
 
+def modes(folder: Path) -> set[int]:
+    return {path.stat().st_mode & 0o777 for path in folder.iterdir()}
+
+
+def test_only_its_owner_can_enter_it_from_its_beginning(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "new" / "out"
+    found = []
+    save = CRFTagger.save
+
+    def noted(self: CRFTagger, folder: Path) -> None:
+        found.append(folder.stat().st_mode & 0o777)
+        save(self, folder)
+
+    monkeypatch.setattr(CRFTagger, "save", noted)
+    before = os.umask(0)
+    try:
+        export_model(model, target, rare=1, nameless=False, gold=None)
+    finally:
+        os.umask(before)
+    assert found == [0o700]
+    assert target.stat().st_mode & 0o777 == 0o700
+    assert modes(target) == {0o600}
+
+
+def test_of_one_that_could_not_be_written_nothing_is_left(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save = CRFTagger.save
+
+    def failing(self: CRFTagger, folder: Path) -> None:
+        save(self, folder)
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(CRFTagger, "save", failing)
+        with pytest.raises(OSError, match="No space"):
+            export_model(model, tmp_path / "out", rare=1, nameless=False, gold=None)
+    assert not (tmp_path / "out").exists()
+    export_model(model, tmp_path / "out", rare=1, nameless=False, gold=None)
+
+
 def test_what_is_there_is_not_overwritten(model: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is there already"):
         export_model(model, model, rare=1, nameless=True, gold=None)
+    (tmp_path / "link").symlink_to(tmp_path / "nowhere")
+    with pytest.raises(InputError, match="is there already"):
+        export_model(model, tmp_path / "link", rare=1, nameless=True, gold=None)
 
 
 def test_a_model_of_crfsuite_becomes_one_of_the_other_engine(tmp_path: Path) -> None:
