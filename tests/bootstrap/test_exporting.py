@@ -106,6 +106,52 @@ def test_what_is_there_is_not_overwritten(model: Path, tmp_path: Path) -> None:
         export_model(model, tmp_path / "link", rare=1, nameless=True, gold=None)
 
 
+BESIDE = [
+    *(Document(f"a{i}", "Nombre: Joan viu aqui", (Span(8, 12, "PERSON"),)) for i in range(5)),
+    Document("rare", "Apodo: Zoilo viu aqui", (Span(7, 12, "PERSON"),)),
+    *(Document(f"o{i}", "Motivo: dolor de cap") for i in range(5)),
+]
+CONJUNCTION = "form[-1] form[0]"
+
+
+@pytest.fixture
+def beside(tmp_path: Path) -> Path:
+    """A model that looks at streams and at words taken together."""
+    options = CRFOptions(features=("form",), window=1, conjunctions=(CONJUNCTION,))
+    assert options.streams == ("header", "colon")
+    tagger = CRFTagger(options).fit(make_batch(BESIDE, labelled=True), rng=np.random.default_rng(0))
+    tagger.save(tmp_path / "beside")
+    return tmp_path / "beside"
+
+
+def test_rare_values_of_streams_and_conjunctions_are_gone(beside: Path, tmp_path: Path) -> None:
+    rare = ["header=apodo", "colon=apodo", "form=Zoilo", f"{CONJUNCTION}=:|Zoilo"]
+    common = ["header=nombre", "colon=nombre", "form=Joan", f"{CONJUNCTION}=:|Joan"]
+    before = words_in(beside)
+    assert all(each in before for each in (*rare, *common))
+    found = export_model(beside, tmp_path / "out", rare=2, nameless=False, gold=BESIDE)
+    text = words_in(tmp_path / "out")
+    assert not [each for each in ("apodo", "Apodo", "Zoilo", "zoilo") if each in text]
+    assert all(each in text for each in common)
+    assert found.f1 is not None
+    assert found.f1[0] == 1.0
+    assert_opens_and_tags(tmp_path / "out")
+
+
+def test_hashes_leave_no_text_of_streams_and_conjunctions(beside: Path, tmp_path: Path) -> None:
+    export_model(beside, tmp_path / "out", rare=2, nameless=True, gold=None)
+    text = words_in(tmp_path / "out").lower()
+    words = {word for note in BESIDE for word in note.text.lower().replace(":", "").split()}
+    assert not [word for word in words if len(word) > 2 and word in text]
+    assert_opens_and_tags(tmp_path / "out")
+
+
+def assert_opens_and_tags(folder: Path) -> None:
+    common = [note for note in BESIDE if note.id != "rare"]
+    found = CRFTagger.load(folder).tag(make_batch(common, labelled=False))
+    assert found.tags.tolist() == make_batch(common, labelled=True).tags.tolist()
+
+
 def test_a_model_of_crfsuite_becomes_one_of_the_other_engine(tmp_path: Path) -> None:
     """Its labels are numbers in the file of the tagger; those of others are names."""
     options = CRFOptions(engine="crfsuite", features=("form", "suffix3"), window=1)
