@@ -89,11 +89,26 @@ def _refuse_other_configuration(run: Run, configuration: Configuration) -> None:
     now = _settings(configuration.as_dict())
     for name in {**before, **now}:
         if before.get(name) != now.get(name) and not _only_milder(name, before.get(name)):
+            if name not in before and _in_every_run(name):
+                raise RunError(
+                    f"{run.folder} was begun by a version without the setting {name}; begin a new "
+                    "run: give --out another folder"
+                )
             raise RunError(
-                f"{run.folder} was begun with {name} = {before.get(name, 'nothing')!r} and not "
-                f"{now.get(name, 'nothing')!r}; resume it with the same configuration, or give "
+                f"{run.folder} was begun with {name} = {_shown(before, name)} and not "
+                f"{_shown(now, name)}; resume it with the same configuration, or give "
                 "--out another folder"
             )
+
+
+def _shown(settings: Mapping[str, Any], name: str) -> str:
+    return repr(settings[name]) if name in settings else "nothing"
+
+
+def _in_every_run(name: str) -> bool:
+    """Say whether every run keeps a setting: all but the lines of tables that are open."""
+    section, *keys = name.split(".")
+    return section != "labels" and len(keys) == 1
 
 
 def _keep_rules(run: Run, configuration: Configuration) -> None:

@@ -46,7 +46,11 @@ def load_tagger(folder: Path) -> Tagger:
     """
     try:
         kind = json.loads((folder / "model.json").read_text(encoding="utf-8"))["kind"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except KeyError:
+        raise InputError(
+            f"{folder} is not the folder of a model: model.json does not say its kind"
+        ) from None
+    except (OSError, ValueError, TypeError) as error:
         raise InputError(f"{folder} is not the folder of a model: {error}") from error
     if kind not in list(_TAGGERS):  # not all that JSON can hold can be looked up in a dict
         raise InputError(f'{folder} holds a model of kind "{kind}"; known are {list(_TAGGERS)}')

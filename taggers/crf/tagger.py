@@ -374,13 +374,17 @@ def _check(description: dict[str, Any], folder: Path) -> None:
     The engines trust what they read, so a damaged file must not get there; with other features or
     labels than those of its training a model would tag without a word.
     """
+    if "format" not in description:
+        raise InputError(
+            f"{folder} is not the folder of a CRF model: {_DESCRIPTION} does not say its format"
+        )
     if description["format"] != _FORMAT:
         raise InputError(
             f"{folder} holds a CRF of format {shown(description['format'])}; this version reads "
-            f"format {_FORMAT}"
+            f"format {_FORMAT}: train it again"
         )
     damaged = "is damaged: it is not the file that was saved"
-    if description["digest"] != _digest_of(description):
+    if description.get("digest") != _digest_of(description):
         raise InputError(f"{folder / _DESCRIPTION} {damaged}")
     for name, digest in description["files"].items():
         if _digest((folder / name).read_bytes()) != digest:

@@ -242,7 +242,7 @@ def test_a_finished_run_is_not_overwritten(
         ("select.confidence=0.7", "was begun with select.confidence = 0.6 and not 0.7"),
         ("loop.keep=retag", "was begun with loop.keep = 'accumulate' and not 'retag'"),
         ("tagger.features=['form']", "and not ['form']"),
-        ("labels.PERSON=NAME", "was begun with labels.PERSON = 'nothing' and not 'NAME'"),
+        ("labels.PERSON=NAME", "was begun with labels.PERSON = nothing and not 'NAME'"),
         ("data.unit=line", "was begun with data.unit = 'document' and not 'line'"),
     ],
 )
@@ -254,6 +254,34 @@ def test_another_configuration_is_named(
     assert (refused.code, refused.out) == (2, "")
     assert message in refused.err
     assert len(refused.err.splitlines()) == 1
+
+
+def test_a_run_of_an_older_version_is_told_from_another_configuration(
+    copied: Path, project: Path, command: Command
+) -> None:
+    config = copied / "config.toml"
+    lines = config.read_text().splitlines(keepends=True)
+    older = [line for line in lines if not line.startswith("warm_start")]
+    assert len(older) == len(lines) - 1
+    config.write_text("".join(older))
+    refused = command("run", project / "config.toml", "--out", copied, "--resume")
+    assert (refused.code, refused.out) == (2, "")
+    assert refused.err == (
+        f"bootstrap: {copied} was begun by a version without the setting loop.warm_start; begin a "
+        "new run: give --out another folder\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "setting", ["data.seed_columns.text=text", "data.validation_columns.id=id"]
+)
+def test_a_line_of_an_open_table_is_no_setting_of_a_version(
+    finished: Path, project: Path, command: Command, setting: str
+) -> None:
+    name, _, value = setting.partition("=")
+    config = project / "config.toml"
+    refused = command("run", config, "--out", finished, "--resume", "--set", setting)
+    assert f"was begun with {name} = nothing and not {value!r}" in refused.err
 
 
 def test_the_same_configuration_in_other_words_is_no_other(

@@ -1007,6 +1007,32 @@ def test_a_description_that_lacks_a_key_is_an_input_error(saved: Path, key: str)
 
 
 @pytest.mark.parametrize(
+    ("key", "message"),
+    [
+        ("kind", "{} is not the folder of a model: model.json does not say its kind"),
+        ("format", "{} is not the folder of a CRF model: model.json does not say its format"),
+        ("digest", "{}/model.json is damaged: it is not the file that was saved"),
+    ],
+)
+def test_what_a_description_lacks_is_said_in_words(saved: Path, key: str, message: str) -> None:
+    file = saved / "model.json"
+    description = json.loads(file.read_bytes())
+    del description[key]
+    file.write_text(json.dumps(description))
+    with pytest.raises(InputError) as caught:
+        load_tagger(saved)
+    assert str(caught.value) == message.format(saved)
+
+
+def test_a_model_of_another_format_is_to_be_trained_again(saved: Path) -> None:
+    file = saved / "model.json"
+    description = json.loads(file.read_bytes())
+    file.write_text(json.dumps({**description, "format": 3}))
+    with pytest.raises(InputError, match=r"of format 3; this version reads format \d+: train it"):
+        load_tagger(saved)
+
+
+@pytest.mark.parametrize(
     ("key", "value"),
     [
         ("kind", None),
