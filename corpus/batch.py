@@ -309,7 +309,8 @@ def concatenate(batches: Sequence[Batch]) -> Batch:
     Parameters
     ----------
     batches : sequence of Batch
-        At least one.
+        At least one. A stream that one with tokens lacks is left out of the whole: half a stream
+        would pass for one that says nothing of the other half.
 
     Returns
     -------
@@ -338,14 +339,14 @@ def concatenate(batches: Sequence[Batch]) -> Batch:
         streams={
             name: concatenate_streams([_stream_of(batch, name) for batch in batches])
             for name in dict.fromkeys(name for batch in batches for name in batch.streams)
+            if all(name in batch.streams for batch in batches if len(batch.words))
         },
     )
 
 
 def _stream_of(batch: Batch, name: str) -> Stream:
-    """Give a stream of a batch, or one that says nothing where the batch has none."""
-    silent = np.full(len(batch.words), NOTHING, np.int32)
-    return batch.streams.get(name, Stream((), silent))
+    """Give a stream of a batch, or an empty one where a batch without tokens lacks it."""
+    return batch.streams.get(name, Stream((), np.zeros(0, np.int32)))
 
 
 def _together(batches: Sequence[Batch]) -> npt.NDArray[np.float32] | None:

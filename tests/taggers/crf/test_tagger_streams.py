@@ -225,6 +225,20 @@ def test_a_batch_that_lacks_it_is_an_error_that_names_it(
         CRFTagger.load(tmp_path).tag(judge)
 
 
+def test_a_stream_that_only_a_part_of_the_documents_has_is_annotated_for_all(
+    train: Batch, full: CRFOptions, tmp_path: Path
+) -> None:
+    """As a seed that brings headers, and a pool that does not."""
+    other = with_pos(train, "header")
+    mixed, plain = concatenate([other, train]), concatenate([train, train])
+    assert contents(fitted(mixed, full), tmp_path / "mixed") == contents(
+        fitted(plain, full), tmp_path / "plain"
+    )
+    lacking = concatenate([with_pos(train), notes(*NOTES)])
+    with pytest.raises(InputError, match='the notes have no stream "pos"'):
+        fitted(lacking, replace(full, streams=("pos",), conjunctions=(), rules={}))
+
+
 def test_what_the_batch_says_comes_before_the_annotator(train: Batch, pos: CRFOptions) -> None:
     tagger = fitted(with_pos(train, "header"), replace(pos, streams=("header",)))
     found = tagger.tag(with_pos(train, "header")).tags
