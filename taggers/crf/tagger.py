@@ -233,7 +233,10 @@ class CRFTagger:
                 "a model of CRFsuite does not say how many documents have a word; train it with "
                 'engine = "wordtype"'
             )
-        tagger = CRFTagger(replace(self.options, engine="wordtype"))
+        options = replace(self.options, engine="wordtype")
+        if self.options.engine == "crfsuite":  # which computes in double precision
+            options = replace(options, precision="double")
+        tagger = CRFTagger(options)
         tagger.labels, tagger.training = self.labels, self.training
         tagger._annotators = self._annotators
         tagger._engine = engine.reduced(rare, nameless)
@@ -267,7 +270,11 @@ class CRFTagger:
         engine = WordTypeEngine.of_crfsuite(model)
         features = tuple(each.name for each in engine.templates.features)
         options = CRFOptions(
-            features=features, window=engine.templates.window, streams=(), conjunctions=()
+            features=features,
+            window=engine.templates.window,
+            streams=(),
+            conjunctions=(),
+            precision="double",
         )
         tagger = cls(options)
         tagger.labels, tagger._engine = labels, engine

@@ -4,13 +4,15 @@ import os
 from pathlib import Path
 
 import numpy as np
+import pycrfsuite
 import pytest
 
 from bootstrap.exporting import export_model
-from corpus.batch import make_batch
+from corpus.batch import Batch, make_batch
 from corpus.document import Document, Span
 from corpus.errors import InputError
 from taggers import CRFOptions, CRFTagger
+from taggers.crf.attributes import WindowAttributes
 
 NOTES = [
     *(Document(f"a{i}", "El Sr Joan viu aqui", (Span(6, 10, "PERSON"),)) for i in range(5)),
@@ -161,9 +163,35 @@ def test_a_model_of_crfsuite_becomes_one_of_the_other_engine(tmp_path: Path) -> 
         export_model(tmp_path / "slow", tmp_path / "out", rare=2, nameless=False, gold=None)
     export_model(tmp_path / "slow", tmp_path / "fast", rare=1, nameless=False, gold=None)
     batch = make_batch(NOTES, labelled=False)
-    fast = CRFTagger.load(tmp_path / "fast").tag(batch)
-    assert fast.tags.tolist() == slow.tag(batch).tags.tolist()
+    expected, found = slow.tag(batch), CRFTagger.load(tmp_path / "fast").tag(batch)
+    assert found.tags.tolist() == expected.tags.tolist()
+    assert found.confidence == pytest.approx(expected.confidence, abs=1e-9)
+    assert_tags_alike_when_opened(slow.reduced(), batch, tmp_path / "again")
     with pytest.raises(InputError, match="the label 0"):
         export_model(
             tmp_path / "slow" / "crf.crfsuite", tmp_path / "x", rare=1, nameless=False, gold=None
         )
+
+
+def assert_tags_alike_when_opened(tagger: CRFTagger, batch: Batch, folder: Path) -> None:
+    tagger.save(folder)
+    expected, found = tagger.tag(batch), CRFTagger.load(folder).tag(batch)
+    assert found.tags.tolist() == expected.tags.tolist()
+    assert found.confidence == pytest.approx(expected.confidence, abs=1e-9)
+
+
+def test_a_model_file_of_crfsuite_tags_as_well_when_it_is_opened(tmp_path: Path) -> None:
+    """The file of CRFsuite itself: what is measured is what is exported."""
+    batch = make_batch(NOTES, labelled=True)
+    trainer = pycrfsuite.Trainer(verbose=False)
+    options = CRFOptions(features=("form", "suffix3"), window=1, streams=(), conjunctions=())
+    for row, document in enumerate(WindowAttributes(options.templates()).of_documents(batch)):
+        tags = batch.tags[batch.documents[row] : batch.documents[row + 1]].tolist()
+        trainer.append(document, [batch.labels[tag] for tag in tags])
+    file = tmp_path / "model.crfsuite"
+    trainer.train(str(file))
+    taken = CRFTagger.of_crfsuite(file.read_bytes())
+    assert_tags_alike_when_opened(taken, batch, tmp_path / "opened")
+    export_model(file, tmp_path / "out", rare=1, nameless=True, gold=None)
+    found = CRFTagger.load(tmp_path / "out").tag(batch)
+    assert found.confidence == pytest.approx(taken.tag(batch).confidence, abs=1e-9)
