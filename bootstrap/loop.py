@@ -19,9 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from bootstrap.options import LoopOptions, SelectOptions
-from bootstrap.selection.examples import Selection, select_examples
-from bootstrap.selection.parts import confident_parts
-from bootstrap.selection.proportions import Reference
+from bootstrap.selection import Reference, Selection, confident_parts, select_examples
 from corpus.batch import Batch, concatenate
 from corpus.document import Document
 from corpus.errors import InputError

@@ -1,7 +1,7 @@
 """Choosing documents whose proportions stay within tolerance.
 
 With few statistics, a linear program leaves only a few documents undecided between in and out,
-and a small integer program decides those (`bootstrap.programs`).
+and a small integer program decides those (`bootstrap.selection.programs`).
 
 Documents of the same content (tokens, entities, lengths) are alike to the proportions, and of
 those the more confident always come first. So programs are stated over kinds of documents, or,
@@ -22,7 +22,6 @@ _RUNS = 16  # runs that documents of the same content are cut into, by confidenc
 _NEAR = 3000  # documents for which a run is too coarse: the ones the first program is unclear about
 _OPEN = 120  # documents that the integer program decides
 _SLACK = (0.0, 0.02, 0.05, 0.1, 0.2, 0.4)  # of the tolerance, kept free for whole documents
-_STEPS = 20  # of the search for the smallest deviation, which converges in three or four
 _CLOSE = 0.01  # of a deviation: what is this near, in parts or in units, need not be nearer
 _LEAST_TOLERANCE = 1e-6  # so that even a number given as exactly 0 can be stretched
 _APART = 1e-4  # of confidence between the first and the last document, so that none tie

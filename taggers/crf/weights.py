@@ -1,4 +1,4 @@
-"""The weights of a linear-chain CRF, added up by word type (design: "The one idea").
+"""The weights of a linear-chain CRF, added up by word type.
 
 A feature depends on one word at one offset, so that what a word adds to the scores of the tokens
 around it is added up once for each word type, and gathered for each token.

@@ -7,7 +7,7 @@ product of matrices for all documents.
 Everything is kept as probabilities: the scores of a token are taken relative to their largest, the
 transitions to theirs, and every step is divided by its sum. What underflows that way is too small
 to matter as long as the transitions to a label do not differ by too much (`safe`);
-`taggers.logspace` has the algorithms for those that do.
+`taggers.crf.lattice.logspace` has the algorithms for those that do.
 """
 
 from __future__ import annotations
