@@ -365,8 +365,10 @@ def prepare(options: CRFOptions, tell: Callable[[], None]) -> None:
         np.array([0, 2], np.int64), tags, ("O", "B-A"),
         streams=dict.fromkeys(options.templates().needed, said),
     )  # fmt: skip
+    # So few tokens teach nothing where more of them are asked for.
+    options = replace(options, c1=min(options.c1, 0.01), min_frequency=0, max_iterations=1)
     with telling(tell):
         tokens.prepare()
-        engine, _ = WordTypeEngine.trained(batch, replace(options, max_iterations=1))
-        WordTypeEngine.trained(batch, replace(options, max_iterations=1), start=engine)
+        engine, _ = WordTypeEngine.trained(batch, options)
+        WordTypeEngine.trained(batch, options, start=engine)
         engine.decode(batch, detail="entity")

@@ -280,6 +280,23 @@ def test_preparing_needs_no_notes(options: CRFOptions, engine: Engine) -> None:
     CRFTagger(replace(options, engine=engine)).prepare(lambda: None)
 
 
+@pytest.mark.parametrize("features", [("form",), ("has_digit",)])
+@pytest.mark.parametrize("settings", [{"c1": 1.0}, {"c1": 1e6}, {"min_frequency": 5}])
+def test_preparing_is_no_matter_of_what_training_asks_for(
+    features: tuple[str, ...], settings: dict[str, Any], engine: Engine
+) -> None:
+    """The notes may well have what the few tokens that it trains on lack."""
+    options = replace(SMALL, features=features, window=0, engine=engine, **settings)
+    CRFTagger(options).prepare(lambda: None)
+
+
+def test_a_large_l1_norm_can_be_trained_with(train: Batch, engine: Engine) -> None:
+    tagger = CRFTagger(replace(SMALL, engine=engine, c1=1.0))
+    tagger.prepare(lambda: None)
+    tagger.fit(train, rng=np.random.default_rng(0))
+    assert 0 < tagger.values < fitted(train, replace(SMALL, engine=engine)).values
+
+
 # Files
 
 
