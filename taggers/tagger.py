@@ -28,6 +28,13 @@ Detail = Literal["document", "token", "entity", "labels"]
 Progress = Callable[[int, int], None]
 
 
+#: Why a model has no weights, whatever trained it.
+UNTRAINED = (
+    "the CRF was not trained: no weight is better than 0. The training tokens all have the same "
+    "tag, or nothing tells their tags apart, or c1 is too large"
+)
+
+
 class TrainingError(Exception):
     """Training gave no usable model."""
 

@@ -16,7 +16,7 @@ import pycrfsuite
 from corpus.batch import Batch
 from taggers.crf.attributes import WindowAttributes
 from taggers.crf.decoding import Decoded
-from taggers.tagger import Detail, Progress, Training, TrainingError
+from taggers.tagger import UNTRAINED, Detail, Progress, Training, TrainingError
 
 if TYPE_CHECKING:
     from taggers.crf import CRFOptions
@@ -163,10 +163,7 @@ class _Trainer(pycrfsuite.BaseTrainer):  # type: ignore[misc]
             "stopping criteria" in self._outcome
         )
         if _ALREADY_MINIMIZED in self._outcome:
-            raise TrainingError(
-                "the CRF was not trained: no weight is better than 0. The training tokens all "
-                "have the same tag, or nothing tells their tags apart, or c1 is too large"
-            )
+            raise TrainingError(UNTRAINED)
         if "error" in self._outcome and self._iterations == 0:
             raise TrainingError(f"the CRF was not trained: {self._outcome}")
         return Training(converged, self._outcome, self._iterations, self._loss)

@@ -36,7 +36,7 @@ from taggers.crf.weights import (
     value_hashes,
     values_of,
 )
-from taggers.tagger import Detail, Progress, Training, TrainingError
+from taggers.tagger import UNTRAINED, Detail, Progress, Training, TrainingError
 from taggers.templates import Templates
 from taggers.threads import one_thread
 from taggers.vocabulary import Vocabulary, hashed
@@ -120,6 +120,11 @@ class WordTypeEngine:
         engine : WordTypeEngine
         training : Training
             How it ended.
+
+        Raises
+        ------
+        TrainingError
+            If no tag is known, the objective is not finite, or no weight is better than 0.
         """
         known = np.unique(train.tags[train.tags >= 0])
         if not len(known):
@@ -156,8 +161,10 @@ class WordTypeEngine:
                 curvature=None if start is None else likelihood.curvature,
                 progress=progress,
             )
-        if not np.isfinite(minimum.value) or not minimum.x.any():
-            raise TrainingError(_UNTRAINED if minimum.iterations == 0 else minimum.outcome)
+        if not np.isfinite(minimum.value):
+            raise TrainingError(f"the CRF was not trained: {minimum.outcome}")
+        if not minimum.x.any():
+            raise TrainingError(UNTRAINED)
         engine = cls(templates, labels, pruned(training_set.weights_of(minimum.x)), real)
         training = Training(minimum.converged, minimum.outcome, minimum.iterations, minimum.value)
         return engine, training
@@ -255,12 +262,6 @@ def _carried_over(
     both = np.ix_(number, number)
     transition = np.where((number[:, None] >= 0) & (number >= 0), old.transition[both], 0.0)
     return np.concatenate([state, transition.reshape(-1)])
-
-
-_UNTRAINED = (
-    "the CRF was not trained: no weight is better than 0. The training tokens all have the same "
-    "tag, or nothing tells their tags apart, or c1 is too large"
-)
 
 
 class WordScores:

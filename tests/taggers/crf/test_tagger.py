@@ -25,6 +25,7 @@ from corpus.tags import find_entities
 from taggers import CRFOptions, CRFTagger, TrainingError, load_tagger
 from taggers.crf import wordtype
 from taggers.crf.weights import Weights
+from taggers.tagger import UNTRAINED
 
 Engine = Literal["wordtype", "crfsuite"]
 TokenScores = Callable[[Weights, Sequence[str], Sequence[str]], np.ndarray]
@@ -784,6 +785,29 @@ def test_where_nothing_can_be_told_apart_the_error_says_so(
 ) -> None:
     with pytest.raises(TrainingError, match=r"all have the same tag, or .*c1"):
         fitted(notes(*texts), of_words(engine, c1=c1))
+
+
+def test_a_start_that_l1_takes_to_nothing_is_told_as_such(toy: Batch) -> None:
+    """Beginning with weights, steps are made before none is left."""
+    start = fitted(toy)
+    tagger = CRFTagger(replace(SMALL, c1=1e3))
+    with pytest.raises(TrainingError) as raised:
+        tagger.fit(toy, start=start, rng=np.random.default_rng(0))
+    assert str(raised.value) == UNTRAINED
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("value", [math.inf, math.nan])
+def test_a_start_that_is_not_finite_is_told_as_such(toy: Batch, value: float) -> None:
+    start = fitted(toy)
+    weights = start.wordtype().weights
+    start._engine = wordtype.WordTypeEngine(
+        start.wordtype().templates,
+        start.wordtype().labels,
+        replace(weights, state=np.full_like(weights.state, value)),
+    )
+    with pytest.raises(TrainingError, match="not trained: the objective is not finite where"):
+        CRFTagger(SMALL).fit(toy, start=start, rng=np.random.default_rng(0))
 
 
 def test_a_failed_fit_leaves_the_tagger_as_it_was(
