@@ -269,6 +269,7 @@ def metrics_of(step: Iteration, validation: LabelledNotes, pool: UnlabeledNotes)
             "outcome": training.outcome,
             "iterations": training.iterations,
             "loss": training.loss,
+            "failed": training.failed,
         },
         "left_out": dict(pool.problems.counts),
         "halves": halves(validation.documents, step.scores),

@@ -53,12 +53,15 @@ class Training:
         Steps of the algorithm.
     loss : float
         The value of the objective at the end.
+    failed : bool
+        Whether the algorithm could not go on, so that its model may be poor.
     """
 
     converged: bool
     outcome: str
     iterations: int
     loss: float
+    failed: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -127,9 +127,9 @@ def _show(run: Run, configuration: Configuration, notes: Notes, jobs: int) -> No
 
 
 def _failure(metrics: dict[str, Any]) -> list[str]:
-    """Say if the training of an iteration ended with an error of its algorithm."""
+    """Say if the training of an iteration could not go on."""
     training = metrics["training"]
-    if training is None or "error" not in training["outcome"]:
+    if training is None or not training["failed"]:
         return []
     return [f"iteration {metrics['iteration']}: {training['outcome']}; its model may be poor"]
 

@@ -164,9 +164,10 @@ class _Trainer(pycrfsuite.BaseTrainer):  # type: ignore[misc]
         )
         if _ALREADY_MINIMIZED in self._outcome:
             raise TrainingError(UNTRAINED)
-        if "error" in self._outcome and self._iterations == 0:
+        failed = "error" in self._outcome
+        if failed and self._iterations == 0:
             raise TrainingError(f"the CRF was not trained: {self._outcome}")
-        return Training(converged, self._outcome, self._iterations, self._loss)
+        return Training(converged, self._outcome, self._iterations, self._loss, failed)
 
 
 def _trained(trainer: _Trainer) -> bytes:

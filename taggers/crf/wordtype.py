@@ -166,7 +166,9 @@ class WordTypeEngine:
         if not minimum.x.any():
             raise TrainingError(UNTRAINED)
         engine = cls(templates, labels, pruned(training_set.weights_of(minimum.x)), real)
-        training = Training(minimum.converged, minimum.outcome, minimum.iterations, minimum.value)
+        training = Training(
+            minimum.converged, minimum.outcome, minimum.iterations, minimum.value, minimum.failed
+        )
         return engine, training
 
     def decode(

@@ -37,9 +37,11 @@ class Minimum:
     iterations, evaluations : int
         How much was done; that the curvature was asked for counts as an evaluation.
     converged : bool
-        Whether the gradient vanished or the value no longer fell.
+        Whether the gradient vanished, or the value no longer fell or only within its noise.
     outcome : str
         Why it stopped, in words.
+    failed : bool
+        Whether it could not go on although there is more to gain, as far as the gradient says.
     """
 
     x: Vector
@@ -48,6 +50,7 @@ class Minimum:
     evaluations: int
     converged: bool
     outcome: str
+    failed: bool = False
 
 
 def minimise(
@@ -97,13 +100,12 @@ def minimise(
     values = [place.value]
     inverse: Vector | None = None
 
-    def ended(converged: bool, outcome: str) -> Minimum:
-        return Minimum(
-            place.x, place.value, len(values) - 1, search.evaluations, converged, outcome
-        )
+    def ended(converged: bool, outcome: str, *, failed: bool = False) -> Minimum:
+        done = len(values) - 1
+        return Minimum(place.x, place.value, done, search.evaluations, converged, outcome, failed)
 
     if not np.isfinite(place.value):
-        return ended(False, "the objective is not finite where training begins")
+        return ended(False, "the objective is not finite where training begins", failed=True)
     while True:
         if np.linalg.norm(place.slope) <= epsilon * max(1.0, float(np.linalg.norm(place.x))):
             return ended(True, "the gradient vanished")
@@ -119,11 +121,16 @@ def minimise(
         if l1:
             direction[direction * place.slope >= 0] = 0
         following = search.along(place, direction, first=not pairs and inverse is None)
+        settled = search.settled
         if following is None and pairs:  # the curvature seen so far misleads: begin anew
             pairs.clear()
             following = search.along(place, -place.slope, first=True)
+            settled = settled and search.settled
+        if following is None and settled:
+            return ended(True, "no step makes the objective smaller by more than its noise")
         if following is None:
-            return ended(False, "no step along the gradient makes the objective smaller")
+            outcome = "no step along the gradient makes the objective smaller"
+            return ended(False, outcome, failed=True)
         pair = _pair(place, following)
         if pair is not None:
             pairs.append(pair)
@@ -181,10 +188,19 @@ def _pair(place: _Place, following: _Place) -> _Pair | None:
 
 
 class _Search:
-    """Evaluates the function and searches along lines."""
+    """Evaluates the function and searches along lines.
+
+    Attributes
+    ----------
+    evaluations : int
+        So far.
+    settled : bool
+        Whether there is nothing to gain along the latest line but noise.
+    """
 
     def __init__(self, evaluate: Evaluate, l1: float, noise: float) -> None:
         self.evaluations = 0
+        self.settled = False
         self._evaluate = evaluate
         self._l1 = l1
         self._noise = noise
@@ -204,8 +220,10 @@ class _Search:
     def along(self, place: _Place, direction: Vector, *, first: bool) -> _Place | None:
         """Find a place along a direction that satisfies the weak Wolfe conditions."""
         descent = float(place.slope @ direction)
+        self.settled = False
         if not descent < 0:
             return None
+        trials = []
         step = 1 / float(np.linalg.norm(direction)) if first else 1.0
         low, high = 0.0, np.inf
         found = None
@@ -215,6 +233,7 @@ class _Search:
                 # Of the L1 norm nothing is known in between.
                 slope = np.nan if self._l1 else float(trial.gradient @ direction)
             if not self._low_enough(place, trial, step * descent, descent, slope):
+                trials.append(trial)
                 high = step
                 rise = trial.value - place.value
                 step = _between(low, high, descent, rise if self._l1 else None, slope)
@@ -224,7 +243,22 @@ class _Search:
                 return trial
             low = step
             step = 2 * step if high == np.inf else (low + high) / 2
+        self.settled = found is None and self._is_noise(place, trials)
         return found
+
+    def _is_noise(self, place: _Place, trials: list[_Place]) -> bool:
+        """Say whether what the slope promises is within the noise, as far as there is a minimum.
+
+        The minimum of a convex function lies before the first place that is higher. Where none of
+        the trials is higher, by more than noise, the slope may not promise more up to the last.
+        """
+        noise = self._noise * abs(place.value)
+        finite = [trial for trial in trials if np.isfinite(trial.value)]
+        higher = [trial for trial in finite if trial.value - place.value > noise]
+        promises = [float(place.slope @ (place.x - each.x)) for each in higher or finite]
+        if not promises:
+            return False
+        return (min(promises) if higher else max(promises)) <= noise
 
     def _low_enough(
         self, place: _Place, trial: _Place, gain: float, descent: float, slope: float

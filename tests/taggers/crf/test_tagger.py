@@ -24,6 +24,8 @@ from corpus.errors import InputError
 from corpus.tags import find_entities
 from taggers import CRFOptions, CRFTagger, TrainingError, load_tagger
 from taggers.crf import wordtype
+from taggers.crf.tagger import _digest_of
+from taggers.crf.training.likelihood import Likelihood
 from taggers.crf.weights import Weights
 from taggers.tagger import UNTRAINED
 
@@ -696,6 +698,7 @@ def test_convergence_is_reported(toy: Batch, engine: Engine) -> None:
     tagger.fit(toy, rng=np.random.default_rng(0), progress=lambda *step: steps.append(step))
     assert tagger.training is not None
     assert tagger.training.converged
+    assert not tagger.training.failed
     assert tagger.training.outcome in CONVERGED[engine]
     assert 1 < tagger.training.iterations < 150
     assert math.isfinite(tagger.training.loss)
@@ -730,6 +733,7 @@ def test_a_lower_loss_comes_with_more_steps(toy: Batch, engine: Engine) -> None:
         training = fitted(toy, of_words(engine, max_iterations=most)).training
         assert training is not None
         assert not training.converged
+        assert not training.failed
         assert "maximum number of iterations" in training.outcome
         assert training.iterations == most
         losses.append(training.loss)
@@ -747,10 +751,41 @@ def test_an_error_of_lbfgs_after_some_steps_is_reported() -> None:
         assert training is not None
         assert math.isfinite(training.loss)
         assert training.converged != ("error code" in training.outcome)
+        assert training.failed != training.converged
         assert training.iterations >= 1
         outcomes.append(training.converged)
     assert False in outcomes
     assert True in outcomes
+
+
+def test_a_search_that_finds_no_step_is_a_failure(
+    toy: Batch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Here it is told a wrong gradient, and begins with weights of which a model can be made."""
+    right = Likelihood.__call__
+
+    def wrong(likelihood: Likelihood, x: np.ndarray) -> tuple[float, np.ndarray]:
+        value, gradient = right(likelihood, x)
+        return value, -gradient
+
+    options = replace(SMALL, precision="double")
+    start = fitted(toy, replace(options, c2=10.0))
+    monkeypatch.setattr(Likelihood, "__call__", wrong)
+    training = CRFTagger(options).fit(toy, start=start, rng=np.random.default_rng(0)).training
+    assert training is not None
+    assert training.failed and not training.converged
+    assert training.outcome == "no step along the gradient makes the objective smaller"
+
+
+def test_a_model_that_does_not_say_whether_its_training_failed_is_read(
+    toy: Batch, tmp_path: Path
+) -> None:
+    fitted(toy).save(tmp_path)
+    description = json.loads((tmp_path / "model.json").read_text())
+    assert description["training"].pop("failed") is False
+    description["digest"] = _digest_of(description)
+    (tmp_path / "model.json").write_text(json.dumps(description))
+    assert CRFTagger.load(tmp_path).training == fitted(toy).training
 
 
 def test_enormous_regularization_ends_in_numbers() -> None:

@@ -269,18 +269,19 @@ def test_a_search_turns_back_where_the_value_is_not_finite(
 @pytest.mark.parametrize("value", [np.inf, np.nan, -np.inf])
 def test_a_beginning_that_is_not_finite_is_reported(value: float) -> None:
     found = minimise(lambda x: (value, np.zeros(2)), np.array([1.0, 2.0]))
-    assert not found.converged
+    assert found.failed and not found.converged
     assert found.outcome == "the objective is not finite where training begins"
     assert found.x.tolist() == [1, 2]
 
 
+@pytest.mark.parametrize("noise", [1e-12, 1e-4])
 @pytest.mark.parametrize("l1", [0.0, 0.1])
-def test_where_every_step_is_not_finite_it_stays(l1: float) -> None:
+def test_where_every_step_is_not_finite_it_stays(l1: float, noise: float) -> None:
     def evaluate(x: np.ndarray) -> tuple[float, np.ndarray]:
         return (1.0 if not x.any() else np.nan), np.array([1.0, -3.0])
 
-    found = minimise(evaluate, np.zeros(2), l1=l1)
-    assert not found.converged
+    found = minimise(evaluate, np.zeros(2), l1=l1, noise=noise)
+    assert found.failed and not found.converged
     assert found.outcome == "no step along the gradient makes the objective smaller"
     assert found.x.tolist() == [0, 0]
     assert found.iterations == 0
@@ -288,15 +289,49 @@ def test_where_every_step_is_not_finite_it_stays(l1: float) -> None:
 
 def test_a_gradient_that_is_not_a_number_ends_it() -> None:
     found = minimise(lambda x: (1.0, np.full(2, np.nan)), np.zeros(2))
-    assert not found.converged
+    assert found.failed and not found.converged
     assert found.x.tolist() == [0, 0]
 
 
+@pytest.mark.parametrize(("l1", "noise"), [(0.0, 1e-12), *((0.1, 10.0**-n) for n in (12, 6, 4))])
+def test_a_gradient_that_is_wrong_ends_it(l1: float, noise: float) -> None:
+    found: Minimum = minimise(
+        lambda x: (float(x @ x), -2 * x), np.array([3.0, 4.0]), l1=l1, noise=noise
+    )
+    assert found.failed and not found.converged
+    assert found.outcome == "no step along the gradient makes the objective smaller"
+
+
+def test_a_gradient_that_the_value_does_not_follow_ends_it() -> None:
+    """Values that never fall are no noise where the gradient promises more."""
+    found = minimise(lambda x: (1.0, np.array([1.0, -3.0])), np.zeros(2), l1=1e-9, noise=1e-4)
+    assert found.failed
+
+
 @pytest.mark.parametrize("l1", [0.0, 0.1])
-def test_a_gradient_that_is_wrong_ends_it(l1: float) -> None:
-    found: Minimum = minimise(lambda x: (float(x @ x), -2 * x), np.array([3.0, 4.0]), l1=l1)
-    assert not found.converged
-    assert found.x.tolist() == [3, 4]
+@pytest.mark.parametrize("curvature", [None, lambda x: np.geomspace(1, 1e3, 5)])
+def test_where_only_noise_is_left_it_has_converged(
+    l1: float, curvature: Callable[[np.ndarray], np.ndarray] | None
+) -> None:
+    """As single precision leaves values and gradients near the minimum."""
+    evaluate = quadratic(np.geomspace(1, 1e3, 5), np.ones(5))
+    outcomes = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+
+        def rough(x: np.ndarray, rng: np.random.Generator = rng) -> tuple[float, np.ndarray]:
+            value, gradient = evaluate(x)
+            return (value + 1e3) * (1 + 1e-6 * rng.normal()), gradient + 1e-3 * rng.normal(size=5)
+
+        found = minimise(
+            rough, np.zeros(5), l1=l1, most=1000, epsilon=1e-9, delta=-1.0, noise=1e-4,
+            curvature=curvature,
+        )  # fmt: skip
+        outcomes.append(found.outcome)
+        assert not found.failed
+        assert found.x == pytest.approx(np.ones(5), abs=0.5)
+    # Without an L1 norm, slopes still tell where values do not.
+    assert ("no step makes the objective smaller by more than its noise" in outcomes) == (l1 > 0)
 
 
 def test_an_error_of_the_function_comes_out() -> None:
