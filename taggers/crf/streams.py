@@ -112,11 +112,14 @@ def _joined(conjunction: Conjunction, sources: Mapping[str, Stream], documents: 
     """
     parts: list[tuple[str, ...]] = [()]
     values = np.zeros(documents[-1], np.int32)
+    # Functions are compiled for arrays that can be written to: one from bytes is copied.
+    documents = np.require(documents, requirements="W")
     for name, offset in conjunction.terms:
         stream = sources[name]
         size = len(stream.types) + len(_BEYOND)
         numbers = values.astype(np.int64)
-        _append(stream.values, documents, offset, len(stream.types), numbers)
+        said = np.require(stream.values, requirements="W")
+        _append(said, documents, offset, len(stream.types), numbers)
         used, values = _numbered(numbers, len(parts) * size)
         before, own = np.divmod(used, size)
         written = {value: _written(stream, value) for value in np.unique(own).tolist()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -12,16 +13,19 @@ from typing import Any, Literal
 import numpy as np
 import pycrfsuite
 import pytest
+from numba.core.dispatcher import Dispatcher
 
 from corpus.batch import Batch, concatenate, make_batch
 from corpus.document import Document, Span
 from corpus.errors import InputError
 from corpus.streams import NOTHING, Stream
+from corpus.tags import UNKNOWN
 from taggers import CRFOptions, CRFTagger, load_tagger
 from taggers.annotators import Rules
 from taggers.annotators import rules as rules_module
 from taggers.crf import wordtype
-from taggers.crf.lattice import gather_stream, scatter_stream
+from taggers.crf.lattice import gather_stream
+from taggers.crf.streams import _append
 from taggers.crf.tagger import _digest_of
 from taggers.crf.weights import Weights
 
@@ -263,11 +267,46 @@ def test_a_name_makes_no_difference(train: Batch, judge: Batch, pos: CRFOptions,
     assert left.confidence == pytest.approx(right.confidence, rel=1e-4)
 
 
-def test_nothing_is_compiled_for_arrays_that_cannot_be_written_to(train: Batch) -> None:
-    sent = Batch.from_bytes(with_pos(train).to_bytes())
-    assert not sent.streams["pos"].values.flags.writeable
-    fitted(sent, replace(SMALL, streams=("pos",))).tag(sent)
-    for function in (gather_stream, scatter_stream):
+def signatures() -> dict[str, int]:
+    """For how many types of arguments each function of these packages is compiled."""
+    return {
+        f"{name}.{own}": len(function.signatures)
+        for name, module in list(sys.modules.items())
+        if name.startswith(("corpus.", "taggers."))
+        for own, function in vars(module).items()
+        if isinstance(function, Dispatcher) and function.__module__ == name
+    }
+
+
+def worked_with(options: CRFOptions, batch: Batch, folder: Path) -> None:
+    """Train, save and load, go on training, and tag with all that can be asked for."""
+    tagger = fitted(batch, options)
+    tagger.save(folder)
+    start = CRFTagger.load(folder)
+    fitted(batch, replace(options, c1=0.01))
+    tagger = CRFTagger(options).fit(batch, start=start, rng=np.random.default_rng(0))
+    for each, detail in itertools.product((start, tagger), ("document", "entity", "labels")):
+        each.tag(batch, detail=detail)
+
+
+def test_nothing_is_compiled_for_arrays_that_cannot_be_written_to(
+    train: Batch, engine: Engine, tmp_path: Path
+) -> None:
+    batch = with_pos(train)
+    options = replace(FULL, streams=(*FULL.streams, "pos"), engine=engine)
+    options = replace(options, conjunctions=(*options.conjunctions, "pos[-1] form[0]"))
+    if engine == "wordtype":
+        tags = np.append(np.int16(UNKNOWN), batch.tags[1:])
+        batch = batch.with_tags(tags, batch.labels)
+        batch = batch.with_weights(np.full(len(batch), 0.5, np.float32))
+    worked_with(options, batch, tmp_path / "own")
+    before = signatures()
+    sent = Batch.from_bytes(batch.to_bytes())
+    for array in (sent.documents, sent.words, sent.tags, sent.streams["pos"].values):
+        assert not array.flags.writeable
+    worked_with(options, sent, tmp_path / "sent")
+    assert signatures() == before
+    for function in (gather_stream, _append):
         assert function.signatures
         assert all(arguments[0].mutable for arguments in function.signatures)
 
