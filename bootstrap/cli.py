@@ -11,6 +11,7 @@ import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
+from corpus.compiling import telling
 from corpus.errors import InputError
 
 _FORMATS = ("brat", "jsonl", "parquet", "text")
@@ -206,7 +207,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         # Each command is a module of its own, so that none waits for what another one imports.
         command = importlib.import_module(f"bootstrap.commands.{options.command}")
-        command.main(options)
+        with telling(_tell_of_compiling):
+            command.main(options)
     except InputError as error:
         message, code = str(error), MISTAKE
     except KeyboardInterrupt:
@@ -226,6 +228,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     else:
         return 0
     return _failed(message, code)
+
+
+def _tell_of_compiling() -> None:
+    """Say why the first use on a machine takes longer."""
+    from bootstrap.commands.console import tell_of_compiling  # noqa: PLC0415 - rich is slow to import
+
+    tell_of_compiling()
 
 
 def _escape_what_cannot_be_shown() -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
 import numba
 import numpy.typing as npt
-from numba.core.event import Listener, install_listener
+from numba.core.event import Listener, register
+
+from corpus.compiling import compiling
 
 #: What compiled functions get: an array of whatever type.
 Array = npt.NDArray[Any]
@@ -31,22 +32,12 @@ def compiled(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _R
     return found
 
 
-@contextmanager
-def telling(tell: Callable[[], None]) -> Iterator[None]:
-    """Tell of the first function that has to be compiled meanwhile, as that takes a while."""
-    listener = _First(tell)
-    with install_listener("numba:compile", listener):
-        yield
-
-
-class _First(Listener):
-    def __init__(self, tell: Callable[[], None]) -> None:
-        self._tell: Callable[[], None] | None = tell
-
+class _Compiling(Listener):
     def on_start(self, event: Any) -> None:
-        if self._tell is not None:
-            self._tell()
-            self._tell = None
+        compiling()
 
     def on_end(self, event: Any) -> None:
         """Do nothing."""
+
+
+register("numba:compile", _Compiling())  # type: ignore[no-untyped-call]

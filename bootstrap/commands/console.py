@@ -77,7 +77,7 @@ def write_file(path: Path, data: bytes) -> None:
 
 def tell_of_compiling() -> None:
     """Say why the first use on a machine takes longer."""
-    messages.print("compiling the CRF for this machine, which is done once: some ten seconds")
+    messages.print("compiling code for this machine, which is done once: some ten seconds")
 
 
 def report_problems(problems: Problems) -> None:

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from corpus import tokens
 from corpus.batch import Batch
-from corpus.compiled import telling
+from corpus.compiling import telling
 from corpus.streams import Stream
 from taggers.crf import lattice
 from taggers.crf.crfsuite_file import read_crfsuite, weights_of

@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from corpus import tokens
-from corpus.compiled import telling
+from corpus.compiling import telling
 from corpus.document import Document
 from corpus.tokens import prepare
 from corpus.tokens.expression import Expression
