@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.batch import Batch
+from corpus.compiling import telling
 from corpus.errors import InputError, shown
 from corpus.tags import bio_labels, classes_of, well_formed
 from taggers.annotators import ANNOTATORS, Annotator, Rules, annotated
@@ -188,10 +189,13 @@ class CRFTagger:
 
     def prepare(self, tell: Callable[[], None]) -> None:
         """Do what only the first use on a machine takes; `tell` is called before it takes long."""
-        if self.options.engine == "wordtype":
-            from taggers.crf.wordtype import prepare  # noqa: PLC0415 - numba is slow to import
+        from taggers.crf.preparing import compile_all  # noqa: PLC0415 - not always used
 
-            prepare(self.options, tell)
+        # So few tokens teach nothing where more of them are asked for.
+        c1, c2 = min(self.options.c1, 0.01), min(self.options.c2, 1.0)
+        options = replace(self.options, c1=c1, c2=c2, min_frequency=0, max_iterations=1)
+        with telling(tell):
+            compile_all(CRFTagger(options), self._needed)
 
     def wordtype(self) -> WordTypeEngine:
         """Give the engine "wordtype" of this model, whichever it was trained with."""

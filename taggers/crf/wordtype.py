@@ -10,12 +10,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
-from corpus import tokens
 from corpus.batch import Batch
-from corpus.compiling import telling
-from corpus.streams import Stream
 from taggers.crf import lattice
 from taggers.crf.crfsuite_file import read_crfsuite, weights_of
 from taggers.crf.decoding import Beside, Decoded, Decoder
@@ -352,26 +348,3 @@ class WordScores:
         weights = self._weights
         where = self._places if places is None else places, weights.offsets
         add_weights(codes, *where, weights.begins, weights.state_labels, weights.state, table)
-
-
-def prepare(options: CRFOptions, tell: Callable[[], None]) -> None:
-    """Compile what the engine and its texts need, if that was not done before; tell if it was not.
-
-    Afterwards other processes find it compiled.
-    """
-    strings = pa.array(["a"], pa.large_string())
-    offsets = np.zeros(2, np.int32)
-    tags = np.array([0, 1], np.int16)
-    said = Stream(("a", "b"), np.array([0, 1], np.int32))
-    batch = Batch(
-        strings, strings, strings, ("a", "b"), np.array([0, 1], np.int32), offsets, offsets + 1,
-        np.array([0, 2], np.int64), tags, ("O", "B-A"),
-        streams=dict.fromkeys(options.templates().needed, said),
-    )  # fmt: skip
-    # So few tokens teach nothing where more of them are asked for.
-    options = replace(options, c1=min(options.c1, 0.01), min_frequency=0, max_iterations=1)
-    with telling(tell):
-        tokens.prepare()
-        engine, _ = WordTypeEngine.trained(batch, options)
-        WordTypeEngine.trained(batch, options, start=engine)
-        engine.decode(batch, detail="entity")

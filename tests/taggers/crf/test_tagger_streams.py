@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -311,6 +312,42 @@ def test_nothing_is_compiled_for_arrays_that_cannot_be_written_to(
         assert all(arguments[0].mutable for arguments in function.signatures)
 
 
+PREPARED = """
+import sys
+from pathlib import Path
+import numpy as np
+from corpus.batch import Batch
+from taggers import CRFOptions, CRFTagger
+sys.path.insert(0, {here!r})
+from {module} import notes, signatures, worked_with
+
+options = CRFOptions(engine={engine!r}, max_iterations=3)
+CRFTagger(options).prepare(lambda: None)
+before = signatures()
+batch = notes(*(f"vist per {{{{Ana{{number}} Puig}}}} a [Sant Pau] o no" for number in range(30)))
+if {engine!r} == "wordtype":
+    batch = batch.with_tags(np.append(np.int16(-1), batch.tags[1:]), batch.labels)
+worked_with(options, Batch.from_bytes(batch.to_bytes()), Path({folder!r}))
+after = signatures()
+compiled = [name for name in after if after[name] != before.get(name, 0)]
+assert not compiled, compiled
+assert after["taggers.crf.streams._append"] == after["corpus.tokens.lexicon._look_up"] == 1
+assert after["taggers.crf.lattice.entities._begin"] == 1
+"""
+
+
+def test_preparing_compiles_all_that_training_and_tagging_need(
+    engine: Engine, tmp_path: Path
+) -> None:
+    """Also what only workers would find that they need."""
+    here, module = str(Path(__file__).parent), Path(__file__).stem
+    script = PREPARED.format(here=here, module=module, engine=engine, folder=str(tmp_path / "a"))
+    done = subprocess.run(
+        [sys.executable, "-c", script], check=False, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize(
     "options", [FULL, replace(SMALL, streams=("pos",), conjunctions=("tagged[-1] form[0]",))]
 )
@@ -320,7 +357,9 @@ def test_preparing_needs_no_notes(options: CRFOptions, engine: Engine) -> None:
 
 
 @pytest.mark.parametrize("features", [("form",), ("has_digit",)])
-@pytest.mark.parametrize("settings", [{"c1": 1.0}, {"c1": 1e6}, {"min_frequency": 5}])
+@pytest.mark.parametrize(
+    "settings", [{"c1": 1.0}, {"c1": 1e6}, {"c2": 1e308}, {"min_frequency": 5}]
+)
 def test_preparing_is_no_matter_of_what_training_asks_for(
     features: tuple[str, ...], settings: dict[str, Any], engine: Engine
 ) -> None:
