@@ -150,7 +150,7 @@ class Decoder:
             best = np.empty(len(packing.documents))
             lattice.viterbi(packing.steps, scores, self._padded, other)
             lattice.backtrack(
-                *where, scores, other, self._padded, self._number, decoded.labels, best
+                *where, scores, other, self._padded, self._transition, decoded.labels, best
             )
             found = None
             if detail == "entity":

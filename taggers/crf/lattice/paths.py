@@ -70,11 +70,17 @@ def backtrack(
     scores: Array,
     delta: Array,
     transition: Array,
-    labels: int,
+    exact: Array,
     tags: Array,
     best: Array,
 ) -> None:
-    """Follow the best paths back from their ends, ties to the lowest label, and score them."""
+    """Follow the best paths back from their ends, ties to the lowest label, and score them.
+
+    `transition` are those of `viterbi`; `exact` are the same in double precision and not padded.
+    What they lack in digits in single precision would add up along a path that goes the same way
+    again and again.
+    """
+    labels = len(exact)
     for row in range(len(first)):
         after = 0
         best[row] = 0.0
@@ -89,6 +95,6 @@ def backtrack(
                     most, label = value, each
             best[row] += np.float64(scores[token, label])
             if not last:
-                best[row] += np.float64(transition[label, after])
+                best[row] += exact[label, after]
             tags[first[row] + place] = label
             after = label

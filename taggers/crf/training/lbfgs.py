@@ -1,8 +1,8 @@
 """Minimising a smooth function of many variables, or one with an L1 norm added.
 
 L-BFGS (Nocedal and Wright, Numerical Optimization, 2006, algorithm 7.5), and OWL-QN where there is
-an L1 norm (Andrew and Gao, Scalable training of L1-regularized log-linear models, 2007). It stops
-where CRFsuite does.
+an L1 norm (Andrew and Gao, Scalable training of L1-regularized log-linear models, 2007). By default
+it stops where CRFsuite does.
 """
 
 from __future__ import annotations

@@ -226,6 +226,17 @@ def test_rounding_makes_no_probability_greater_than_1(real: type, labels: int) -
     assert found.log_probability == pytest.approx(np.zeros(50), abs=2e-3)
 
 
+def test_single_precision_loses_little_over_a_long_document() -> None:
+    """The best path goes the same way hundreds of times, and rounds the same way each time."""
+    transition = np.array([[5.00000023, -0.3], [-0.7, 4.0]])  # the first is half way between two
+    rng = np.random.default_rng(0)
+    case = Case([600] * 20, rng.normal(scale=4.0, size=(12_000, 2)), transition)
+    single, double = (decoded(case, real).log_probability for real in (np.float32, np.float64))
+    assert (single < -1e-3).all()
+    assert np.float32(5.00000023) == 5.0
+    assert single == pytest.approx(double, abs=5e-5)
+
+
 def windowed_scores(table: np.ndarray, words: list[int], begin: int, end: int) -> np.ndarray:
     """Add up rows of the table of the words around each token."""
     offsets = table.shape[1]
