@@ -32,8 +32,8 @@ from corpus.document import Document
 from taggers import ANNOTATORS, CRFOptions, CRFTagger
 from taggers.annotators import annotated
 from taggers.crf import wordtype
+from taggers.crf.channels import Channels
 from taggers.crf.crfsuite import CRFsuiteEngine
-from taggers.crf.streams import Channels
 from taggers.crf.training.lbfgs import Vector, minimise
 from taggers.crf.training.likelihood import Likelihood
 from taggers.crf.training.training_set import TrainingSet

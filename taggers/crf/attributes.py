@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 
 from corpus.batch import Batch
-from taggers.crf.streams import Channel, Channels
+from taggers.crf.channels import Channel, Channels
 from taggers.features import BEGIN, END, Words, feature
 from taggers.templates import Templates
 

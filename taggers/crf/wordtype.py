@@ -13,9 +13,9 @@ import numpy.typing as npt
 
 from corpus.batch import Batch
 from taggers.crf import lattice
+from taggers.crf.channels import Channel, Channels
 from taggers.crf.crfsuite_file import read_crfsuite, weights_of
 from taggers.crf.decoding import Beside, Decoded, Decoder
-from taggers.crf.streams import Channel, Channels
 from taggers.crf.training.lbfgs import minimise
 from taggers.crf.training.likelihood import Likelihood
 from taggers.crf.training.training_set import TrainingSet

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.streams import used_only
-from taggers.crf.streams import Channel
+from taggers.crf.channels import Channel
 from taggers.crf.training.observed import (
     Pairs,
     pairs_of_values,

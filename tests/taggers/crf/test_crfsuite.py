@@ -16,10 +16,10 @@ from corpus.units import split_documents
 from taggers import CRFOptions, CRFTagger
 from taggers.annotators import ANNOTATORS, annotated
 from taggers.crf.attributes import WindowAttributes
+from taggers.crf.channels import Channels
 from taggers.crf.crfsuite import CRFsuiteEngine
 from taggers.crf.crfsuite_file import read_crfsuite, weights_of
 from taggers.crf.decoding import Decoded
-from taggers.crf.streams import Channels
 from taggers.crf.training.lbfgs import minimise
 from taggers.crf.training.likelihood import Likelihood
 from taggers.crf.training.training_set import TrainingSet

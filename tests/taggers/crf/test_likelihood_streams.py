@@ -14,7 +14,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from corpus.streams import Stream
-from taggers.crf.streams import Channel
+from taggers.crf.channels import Channel
 from taggers.crf.training.likelihood import Likelihood
 from taggers.crf.training.training_set import TrainingSet
 from taggers.crf.weights import Weights

@@ -25,8 +25,8 @@ from taggers import CRFOptions, CRFTagger, load_tagger
 from taggers.annotators import Rules
 from taggers.annotators import rules as rules_module
 from taggers.crf import wordtype
+from taggers.crf.channels import _append
 from taggers.crf.lattice import gather_stream
-from taggers.crf.streams import _append
 from taggers.crf.tagger import _digest_of
 from taggers.crf.weights import Weights
 
@@ -331,7 +331,7 @@ worked_with(options, Batch.from_bytes(batch.to_bytes()), Path({folder!r}))
 after = signatures()
 compiled = [name for name in after if after[name] != before.get(name, 0)]
 assert not compiled, compiled
-assert after["taggers.crf.streams._append"] == after["corpus.tokens.lexicon._look_up"] == 1
+assert after["taggers.crf.channels._append"] == after["corpus.tokens.lexicon._look_up"] == 1
 assert after["taggers.crf.lattice.entities._begin"] == 1
 """
 

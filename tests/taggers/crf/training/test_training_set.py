@@ -13,7 +13,7 @@ from corpus.document import Document, Span
 from corpus.streams import Stream
 from taggers import CRFOptions
 from taggers.annotators import ANNOTATORS, annotated
-from taggers.crf.streams import Channels
+from taggers.crf.channels import Channels
 from taggers.crf.training.training_set import TrainingSet
 
 OPTIONS = CRFOptions(features=("form", "suffix1"), streams=("header", "colon", "rules", "pos"))

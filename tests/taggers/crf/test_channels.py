@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from corpus.batch import Batch
 from corpus.streams import NOTHING, Stream
 from taggers import features as features_module
+from taggers.crf import channels as channels_module
 from taggers.crf import lattice
-from taggers.crf import streams as streams_module
+from taggers.crf.channels import Channel, Channels
 from taggers.crf.lattice import gather_stream, scatter_stream
-from taggers.crf.streams import Channel, Channels
 from taggers.features import Words, feature, is_feature
 from taggers.templates import Templates
 
@@ -140,7 +140,7 @@ def test_however_values_are_numbered_they_are_the_same(
     found = []
     for dense in (0, 1 << 20):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(streams_module, "_DENSE", dense)
+            patch.setattr(channels_module, "_DENSE", dense)
             (channel,) = channels_of(terms).of(batch)
             found.append((channel.stream.types, channel.stream.values.tolist()))
     assert found[0] == found[1]
@@ -152,7 +152,7 @@ def test_how_many_words_are_kept_makes_no_difference(
     batches: list[Documents], terms: list[tuple[str, int]], kept: int
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(streams_module, "_KEPT", kept)
+        patch.setattr(channels_module, "_KEPT", kept)
         channels = channels_of(terms)
         for documents in batches:
             batch = batch_of(documents)
@@ -183,7 +183,7 @@ def test_a_word_that_was_met_is_not_worked_on_again(computed: list[str]) -> None
 def test_what_is_kept_of_words_is_bounded(
     computed: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(streams_module, "_KEPT", 3)
+    monkeypatch.setattr(channels_module, "_KEPT", 3)
     channels = channels_of([("counted", 0), ("counted", 1)])
     for words in ("abcd", "ae", "a"):
         channels.of(batch_of([[(word, None) for word in words]]))
