@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -18,6 +15,7 @@ from corpus.compiling import telling
 from corpus.errors import InputError, shown
 from corpus.tags import bio_labels, classes_of, well_formed
 from taggers.annotators import ANNOTATORS, Annotator, Rules, annotated
+from taggers.crf.folder import read_description, write_model
 from taggers.crf.options import CRFOptions
 from taggers.tagger import MEASURES, Detail, Progress, Tagging, Training, TrainingError
 
@@ -29,9 +27,6 @@ if TYPE_CHECKING:
     from taggers.crf.wordtype import WordTypeEngine
 
     Engine: TypeAlias = CRFsuiteEngine | WordTypeEngine
-
-_DESCRIPTION = "model.json"
-_FORMAT = 4
 
 
 class CRFTagger:
@@ -288,23 +283,15 @@ class CRFTagger:
         """Write the model into a folder: its arrays and a description in JSON."""
         if self._engine is None:
             raise ValueError("the CRF has not been trained")
-        folder.mkdir(parents=True, exist_ok=True)
-        files = self._engine.files()
-        for name, content in files.items():
-            _write(folder / name, content)
         description = {
             "kind": self.kind,
-            "format": _FORMAT,
             "labels": self.labels,
             "engine_labels": self._engine.labels,
             "options": asdict(self.options),
             "annotators": {name: each.settings() for name, each in self._annotators.items()},
             "training": asdict(self.training) if self.training else None,
-            "files": {name: _digest(content) for name, content in files.items()},
         }
-        description["digest"] = _digest_of(description)
-        text = json.dumps(description, ensure_ascii=False, indent=1)
-        _write(folder / _DESCRIPTION, text.encode())
+        write_model(folder, description, self._engine.files())
 
     @classmethod
     def load(cls, folder: Path) -> Self:
@@ -316,8 +303,7 @@ class CRFTagger:
             If the folder holds no CRF, or one of its files is not the one that was saved.
         """
         try:
-            description = json.loads((folder / _DESCRIPTION).read_text(encoding="utf-8"))
-            _check(description, folder)
+            description = read_description(folder)
             options = {name: _frozen(value) for name, value in description["options"].items()}
             tagger = cls(CRFOptions(**options))
             tagger._annotators = {
@@ -360,43 +346,3 @@ def _confidence(
     log = decoded.log_probability[some]
     confidence[some] = np.exp(log / batch.lengths[some] if measure == "normalised" else log)
     return confidence
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Write a file beside and rename it: a model that was loaded may still read the old one."""
-    staging = path.with_name(f".{path.name}.{os.getpid()}")
-    staging.write_bytes(content)
-    staging.replace(path)
-
-
-def _digest(content: bytes) -> str:
-    return hashlib.blake2b(content).hexdigest()
-
-
-def _digest_of(description: Mapping[str, Any]) -> str:
-    """Digest what a description says, but for the digest of itself."""
-    rest = {name: value for name, value in description.items() if name != "digest"}
-    return _digest(json.dumps(rest, sort_keys=True).encode())
-
-
-def _check(description: dict[str, Any], folder: Path) -> None:
-    """Raise an `InputError` unless the files of a model are those that were saved.
-
-    The engines trust what they read, so a damaged file must not get there; with other features or
-    labels than those of its training a model would tag without a word.
-    """
-    if "format" not in description:
-        raise InputError(
-            f"{folder} is not the folder of a CRF model: {_DESCRIPTION} does not say its format"
-        )
-    if description["format"] != _FORMAT:
-        raise InputError(
-            f"{folder} holds a CRF of format {shown(description['format'])}; this version reads "
-            f"format {_FORMAT}: train it again"
-        )
-    damaged = "is damaged: it is not the file that was saved"
-    if description.get("digest") != _digest_of(description):
-        raise InputError(f"{folder / _DESCRIPTION} {damaged}")
-    for name, digest in description["files"].items():
-        if _digest((folder / name).read_bytes()) != digest:
-            raise InputError(f"{folder / name} {damaged}")

@@ -24,7 +24,7 @@ from corpus.errors import InputError
 from corpus.tags import find_entities
 from taggers import CRFOptions, CRFTagger, TrainingError, load_tagger
 from taggers.crf import wordtype
-from taggers.crf.tagger import _digest_of
+from taggers.crf.folder import digest_of
 from taggers.crf.training.likelihood import Likelihood
 from taggers.crf.weights import Weights
 from taggers.tagger import UNTRAINED
@@ -783,7 +783,7 @@ def test_a_model_that_does_not_say_whether_its_training_failed_is_read(
     fitted(toy).save(tmp_path)
     description = json.loads((tmp_path / "model.json").read_text())
     assert description["training"].pop("failed") is False
-    description["digest"] = _digest_of(description)
+    description["digest"] = digest_of(description)
     (tmp_path / "model.json").write_text(json.dumps(description))
     assert CRFTagger.load(tmp_path).training == fitted(toy).training
 

@@ -26,8 +26,8 @@ from taggers.annotators import Rules
 from taggers.annotators import rules as rules_module
 from taggers.crf import wordtype
 from taggers.crf.channels import _append
+from taggers.crf.folder import digest_of
 from taggers.crf.lattice import gather_stream
-from taggers.crf.tagger import _digest_of
 from taggers.crf.weights import Weights
 
 Engine = Literal["wordtype", "crfsuite"]
@@ -422,7 +422,7 @@ def described_as(folder: Path, annotators: object, *, signed: bool) -> None:
     description = json.loads(file.read_bytes())
     description["annotators"] = annotators
     if signed:
-        description["digest"] = _digest_of(description)
+        description["digest"] = digest_of(description)
     file.write_text(json.dumps(description))
 
 

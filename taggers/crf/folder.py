@@ -1,0 +1,85 @@
+"""The folder of a CRF: its files and a description in JSON, none of which can change unseen."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from corpus.errors import InputError, shown
+
+_DESCRIPTION = "model.json"
+_FORMAT = 4
+
+
+def write_model(folder: Path, description: Mapping[str, Any], files: Mapping[str, bytes]) -> None:
+    """Write a model into a folder that is made if it is not there.
+
+    Parameters
+    ----------
+    folder : Path
+        Where to.
+    description : mapping of str to Any
+        What JSON can hold.
+    files : mapping of str to bytes
+        The content of the files beside it.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        _write(folder / name, content)
+    digests = {name: _digest(content) for name, content in files.items()}
+    whole = {**description, "format": _FORMAT, "files": digests}
+    whole["digest"] = digest_of(whole)
+    _write(folder / _DESCRIPTION, json.dumps(whole, ensure_ascii=False, indent=1).encode())
+
+
+def read_description(folder: Path) -> dict[str, Any]:
+    """Read the description of a model, and check that its files are those that were saved.
+
+    The engines trust what they read, so a damaged file must not get there; with other features or
+    labels than those of its training a model would tag without a word.
+
+    Raises
+    ------
+    InputError
+        If they are not, or are of another version.
+    OSError, ValueError, KeyError, TypeError, AttributeError
+        If it is the folder of something else.
+    """
+    description: dict[str, Any] = json.loads((folder / _DESCRIPTION).read_text(encoding="utf-8"))
+    if "format" not in description:
+        raise InputError(
+            f"{folder} is not the folder of a CRF model: {_DESCRIPTION} does not say its format"
+        )
+    if description["format"] != _FORMAT:
+        raise InputError(
+            f"{folder} holds a CRF of format {shown(description['format'])}; this version reads "
+            f"format {_FORMAT}: train it again"
+        )
+    damaged = "is damaged: it is not the file that was saved"
+    if description.get("digest") != digest_of(description):
+        raise InputError(f"{folder / _DESCRIPTION} {damaged}")
+    for name, digest in description["files"].items():
+        if _digest((folder / name).read_bytes()) != digest:
+            raise InputError(f"{folder / name} {damaged}")
+    return description
+
+
+def digest_of(description: Mapping[str, Any]) -> str:
+    """Digest what a description says, but for the digest of itself."""
+    rest = {name: value for name, value in description.items() if name != "digest"}
+    return _digest(json.dumps(rest, sort_keys=True).encode())
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.blake2b(content).hexdigest()
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Write a file beside and rename it: a model that was loaded may still read the old one."""
+    staging = path.with_name(f".{path.name}.{os.getpid()}")
+    staging.write_bytes(content)
+    staging.replace(path)
