@@ -93,16 +93,16 @@ def test_the_loop_holds_a_batch_at_a_time(launch: Any, pools: dict[int, Path]) -
         done = launch.python(LOOP + PEAK, path.with_name("config.toml"), *settings)
         peaks[number] = peak(done)
         assert done.out.startswith(f"exhausted {number}\n")
-    assert peaks[50_000] - peaks[10_000] < 40, peaks
+    assert peaks[50_000] - peaks[10_000] < 60, peaks
 
 
 def test_tagging_holds_a_bounded_number_at_a_time(
     launch: Any, pools: dict[int, Path], finished: Path, tmp_path: Path
 ) -> None:
-    """As few here as it takes to tell."""
+    """As few here as it takes to tell: the texts of the others alone are 80 MB."""
     code = f"from bootstrap import tagging\ntagging._UNITS_AT_A_TIME = 2000\n{TAG}{PEAK}"
     peaks = {
         number: peak(launch.python(code, finished, path, tmp_path / f"{number}.parquet"))
         for number, path in pools.items()
     }
-    assert peaks[50_000] - peaks[10_000] < 40, peaks
+    assert peaks[50_000] - peaks[10_000] < 60, peaks
