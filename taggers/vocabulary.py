@@ -55,6 +55,48 @@ def _hash(codes: Array, lengths: Array, seed: np.uint64, result: Array) -> None:
         result[row] = value ^ (value >> np.uint64(31))
 
 
+def numbered(hashes: Hashes) -> tuple[Codes, npt.NDArray[np.int64]]:
+    """Give hashes numbers in the order in which they first appear.
+
+    Parameters
+    ----------
+    hashes : ndarray of uint64, shape (N,)
+        Not all distinct.
+
+    Returns
+    -------
+    codes : ndarray of int32, shape (N,)
+        The number of each.
+    first : ndarray of int64, shape (V,)
+        The place where each number first appears.
+    """
+    codes = np.empty(len(hashes), np.int32)
+    first = np.empty(len(hashes), np.int64)
+    number = _number(np.ascontiguousarray(hashes), _slots(len(hashes)), codes, first)
+    return codes, first[:number]
+
+
+def _slots(number: int) -> Codes:
+    """Make room for so many hashes, at most half of it used."""
+    return np.full(1 << max(2 * number - 1, 1).bit_length(), ABSENT, np.int32)
+
+
+@compiled
+def _number(hashes: Array, slots: Array, codes: Array, first: Array) -> int:
+    mask = np.uint64(len(slots) - 1)
+    number = 0
+    for row in range(len(hashes)):
+        slot = hashes[row] & mask
+        while slots[slot] >= 0 and hashes[first[slots[slot]]] != hashes[row]:
+            slot = (slot + np.uint64(1)) & mask
+        if slots[slot] < 0:
+            slots[slot] = number
+            first[number] = row
+            number += 1
+        codes[row] = slots[slot]
+    return number
+
+
 class Vocabulary:
     """Finds the places of hashes in an array of distinct ones.
 
@@ -66,8 +108,7 @@ class Vocabulary:
 
     def __init__(self, hashes: Hashes) -> None:
         self.hashes = hashes
-        size = 1 << max(2 * len(hashes) - 1, 1).bit_length()
-        self._slots = np.full(size, ABSENT, np.int32)
+        self._slots = _slots(len(hashes))
         _fill(hashes, self._slots)
 
     def codes(self, hashes: Hashes) -> Codes:

@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from taggers.vocabulary import ABSENT, Vocabulary, hashed
+from taggers.vocabulary import ABSENT, Vocabulary, hashed, numbered
 
 HASHES = hnp.arrays(np.uint64, st.integers(0, 60), unique=True)
 # Hashes that all want the last slot.
@@ -94,3 +94,11 @@ def test_an_empty_vocabulary_has_nothing() -> None:
     assert vocabulary.codes(hashed("form", ["a", "b"])).tolist() == [ABSENT, ABSENT]
     assert vocabulary.codes(np.zeros(2, np.uint64)).tolist() == [ABSENT, ABSENT]
     assert vocabulary.codes(np.zeros(0, np.uint64)).tolist() == []
+
+
+@given(st.lists(st.integers(0, 2**64 - 1) | st.sampled_from([0, 1, 2**63, 64, 128]), max_size=40))
+def test_hashes_are_numbered_as_they_appear(hashes: list[int]) -> None:
+    codes, first = numbered(np.array(hashes, np.uint64))
+    distinct = list(dict.fromkeys(hashes))
+    assert codes.tolist() == [distinct.index(value) for value in hashes]
+    assert first.tolist() == [hashes.index(value) for value in distinct]

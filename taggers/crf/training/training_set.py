@@ -20,7 +20,7 @@ from taggers.crf.training.observed import (
 from taggers.crf.weights import Names, Weights, border_hashes, value_hashes, values_of
 from taggers.features import BEGIN, END
 from taggers.templates import Templates
-from taggers.vocabulary import Codes, Hashes, hashed
+from taggers.vocabulary import Codes, Hashes, hashed, numbered
 
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
@@ -230,14 +230,11 @@ class _Counter:
         features = [each.name for each in self._templates.features]
         codes = np.full((types + 2, len(features) + 1), -1, np.int32)
         for column, name in enumerate(features):
-            found, first, inverse = np.unique(
-                hashes[:, column], return_index=True, return_inverse=True
-            )
             # In the order of the words, so that what frequent words need is close together.
-            order = np.argsort(first)
-            codes[:types, column] = _ranks(order)[inverse.reshape(-1)] + len(self.names)
-            self.hashes.append(found[order])
-            self.names += [f"{name}={values[column][index]}" for index in first[order].tolist()]
+            numbers, first = numbered(hashes[:, column])
+            codes[:types, column] = numbers + np.int32(len(self.names))
+            self.hashes.append(hashes[first, column])
+            self.names += [f"{name}={values[column][index]}" for index in first.tolist()]
         codes[types:, len(features)] = len(self.names) + np.arange(2)
         self.hashes.append(border_hashes())
         self.names += [BEGIN, END]
