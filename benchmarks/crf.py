@@ -6,6 +6,7 @@ gets the attributes of each word from memory, which is its fastest route.
 
     python benchmarks/crf.py tag              # one core; 42 and 5 labels
     python benchmarks/crf.py train            # 10,311 lines, an evaluation of the objective
+    python benchmarks/crf.py train --words    # without streams and conjunctions
     python benchmarks/crf.py train --notes 200000
     python benchmarks/crf.py warm             # a warm start after 10 % more notes
     python benchmarks/crf.py warm --merged --tagged --iterations 100
@@ -132,11 +133,10 @@ def tagging(number: int, rounds: int) -> None:
             print(f"| {labels} | {source} | {own:,.0f} | {other:,.0f} | {own / other:.1f} |")
 
 
-def training(number: int | None, classes: dict[str, str] | None, precision: str) -> None:
+def training(arguments: Sequence[str]) -> None:
     """Compare an evaluation of the objective, the preparation before it, and memory."""
     for engine in ("wordtype", "crfsuite"):
-        command = [sys.executable, __file__, "one", engine, "--notes", str(number or 0)]
-        command += ["--precision", precision, *(["--merged"] if classes else [])]
+        command = [sys.executable, __file__, "one", engine, *arguments]
         print(
             subprocess.run(command, check=True, capture_output=True, text=True).stdout,
             end="",
@@ -144,7 +144,7 @@ def training(number: int | None, classes: dict[str, str] | None, precision: str)
         )
 
 
-def one_training(engine: str, number: int, classes: dict[str, str] | None, precision: str) -> None:
+def one_training(options: CRFOptions, number: int, classes: dict[str, str] | None) -> None:
     """Train with one engine in this process and print what it took."""
     lines = lines_of("train", classes)
     rng = np.random.default_rng(0)
@@ -152,18 +152,17 @@ def one_training(engine: str, number: int, classes: dict[str, str] | None, preci
     batch = make_batch(notes, labelled=True)
     del lines, notes
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    options = CRFOptions(engine=engine, precision=precision)
-    if engine == "wordtype":
+    if options.engine == "wordtype":
         CRFTagger(options).prepare(lambda: None)
         prepare, evaluation, value = _own(batch, options)
     else:
         prepare, evaluation, value = _crfsuite(batch, options)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     print(
-        f"{engine}: {len(batch):,} notes, {len(batch.words):,} tokens, {len(batch.types):,} types, "
-        f"{len(batch.labels)} labels: preparation {prepare:.2f} s, an evaluation "
-        f"{evaluation:.3f} s, memory {peak / 1e6:.2f} GB ({(peak - before) / 1e6:.2f} GB more than "
-        f"the notes), objective {value:.1f}"
+        f"{options.engine}: {len(batch):,} notes, {len(batch.words):,} tokens, "
+        f"{len(batch.types):,} types, {len(batch.labels)} labels: preparation {prepare:.2f} s, "
+        f"an evaluation {evaluation:.3f} s, memory {peak / 1e6:.2f} GB "
+        f"({(peak - before) / 1e6:.2f} GB more than the notes), objective {value:.1f}"
     )
 
 
@@ -265,6 +264,7 @@ def main() -> None:
     parser.add_argument("--notes", type=int, default=0)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--merged", action="store_true")
+    parser.add_argument("--words", action="store_true")
     parser.add_argument("--tagged", action="store_true")
     parser.add_argument("--iterations", type=int, default=1000)
     parser.add_argument("--precision", choices=["single", "double"], default="single")
@@ -273,9 +273,11 @@ def main() -> None:
     if options.what == "tag":
         tagging(options.notes or 50_000, options.rounds)
     elif options.what == "train":
-        training(options.notes, classes, options.precision)
+        training(sys.argv[2:])
     elif options.what == "one":
-        one_training(options.engine, options.notes, classes, options.precision)
+        looked_at = {"streams": (), "conjunctions": ()} if options.words else {}
+        crf = CRFOptions(engine=options.engine, precision=options.precision, **looked_at)
+        one_training(crf, options.notes, classes)
     else:
         warm_start(classes, options.iterations, tagged=options.tagged)
 
