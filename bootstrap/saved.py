@@ -37,7 +37,7 @@ Report = Callable[[str, int, int], None]
 _Array = tuple[bytes, str, tuple[int, ...]]
 _Found = tuple[_Array | None, ...]
 
-_CHUNK = 1000  # documents that a worker gets at a time
+_CHUNK = 2500  # documents that a worker gets at a time: fewer would look at words more often
 _POLL = 0.1  # seconds between looks at another process
 
 

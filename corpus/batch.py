@@ -93,7 +93,7 @@ class Batch:
             ids=self.ids.take(rows),
             texts=self.texts.take(rows),
             groups=self.groups.take(rows),
-            types=tuple(self.types[index] for index in used.tolist()),
+            types=tuple(map(self.types.__getitem__, used.tolist())),
             words=words,
             starts=self.starts[tokens],
             ends=self.ends[tokens],
@@ -105,8 +105,25 @@ class Batch:
         )
 
     def slice(self, start: int, stop: int) -> Batch:
-        """Give the documents from `start` to `stop`."""
-        return self.take(np.arange(start, min(stop, len(self)), dtype=np.int64))
+        """Give the documents from `start` to `stop`; all but the words is not copied."""
+        start, stop = min(start, len(self)), min(stop, len(self))
+        stop = max(start, stop)
+        rows, tokens = slice(start, stop), slice(*self.documents[[start, stop]].tolist())
+        used, words = used_only(self.words[tokens], len(self.types))
+        return Batch(
+            ids=self.ids[rows],
+            texts=self.texts[rows],
+            groups=self.groups[rows],
+            types=tuple(map(self.types.__getitem__, used.tolist())),
+            words=words,
+            starts=self.starts[tokens],
+            ends=self.ends[tokens],
+            documents=self.documents[start : stop + 1] - self.documents[start],
+            tags=self.tags[tokens],
+            labels=self.labels,
+            weights=None if self.weights is None else self.weights[rows],
+            streams={name: stream.take(tokens) for name, stream in self.streams.items()},
+        )
 
     def with_tags(self, tags: npt.NDArray[np.int16], labels: Sequence[str]) -> Batch:
         """Give the same documents with other tags."""

@@ -40,7 +40,7 @@ class Stream:
         ]
         return cls(tuple(index), np.array(numbers, np.int32))
 
-    def take(self, tokens: npt.NDArray[np.int64]) -> Stream:
+    def take(self, tokens: npt.NDArray[np.int64] | slice) -> Stream:
         """Give the values of some tokens, with only the types they use."""
         used, values = used_only(self.values[tokens], len(self.types))
         return Stream(tuple(self.types[index] for index in used.tolist()), values)
