@@ -1,23 +1,15 @@
 """Taggers that live in a folder: trained in a process of their own, tagging over processes.
 
-Training leaves Python for seconds at a time, in which nothing else of the process moves; from a
-process of its own it can be stopped at once, and its memory is given back. Workers get the folder
-of a model and Arrow bytes, and return arrays as bytes.
+Workers get the folder of a model and Arrow bytes, and return arrays as bytes.
 """
 
 from __future__ import annotations
 
 import functools
-import multiprocessing
 import os
 import shutil
-import signal
-import threading
-import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Self
 
@@ -26,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
+from bootstrap.processes import KilledError, deaf, end_with, in_process
 from corpus.batch import Batch
 from taggers import Tagger, Tagging, Training, load_tagger, make_tagger
 from taggers.tagger import Detail, Progress, joined
@@ -38,15 +31,10 @@ _Array = tuple[bytes, str, tuple[int, ...]]
 _Found = tuple[_Array | None, ...]
 
 _CHUNK = 2500  # documents that a worker gets at a time: fewer would look at words more often
-_POLL = 0.1  # seconds between looks at another process
 
 
 def _silent(stage: str, done: int, total: int) -> None:
     """Report nothing."""
-
-
-class KilledError(OSError):
-    """A process that worked for a tagger was ended by the system or by somebody."""
 
 
 class SavedTagger:
@@ -126,7 +114,7 @@ class SavedTagger:
             rng,
             staging,
         )
-        for done, most in _train_in_process(job):
+        for done, most in in_process(_train, job):
             self._report("training", done, most)
             if progress:
                 progress(done, most)
@@ -182,11 +170,11 @@ class SavedTagger:
             return_as="generator",
             max_nbytes=None,
             temp_folder=str(self.folder),
-            initializer=_end_with,
+            initializer=end_with,
             initargs=(os.getpid(),),
         )
         chunks = (piece.to_bytes() for piece in pieces)
-        with _deaf():
+        with deaf():
             results = parallel(
                 joblib.delayed(_tag_chunk)(str(self.folder), self._version, chunk, measure, detail)
                 for chunk in chunks
@@ -212,27 +200,6 @@ def _alive(results: Iterator[_Found]) -> Iterator[_Found]:
             "a tagging process was killed; the system may have been out of memory, of which fewer "
             "--jobs need less"
         ) from None
-
-
-@contextmanager
-def _deaf() -> Iterator[None]:
-    """Make processes that start meanwhile never hear of Ctrl-C: it is this one that ends them."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _end_with(parent: int) -> None:
-    """End this process soon after the one that it works for, however that one ended."""
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(_POLL)
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
 
 
 @functools.lru_cache(maxsize=1)
@@ -266,59 +233,13 @@ class _Job:
     folder: Path
 
 
-def _train_in_process(job: _Job) -> Iterator[tuple[int, int]]:
-    """Train in another process and yield its progress; it ends with this one."""
-    context = multiprocessing.get_context("spawn")
-    ours, theirs = context.Pipe()
-    process = context.Process(target=_train, args=(theirs, os.getpid()), daemon=True)
-    try:
-        with _deaf():
-            process.start()
-        theirs.close()
-        # Not an argument of the process: that would wait for ever for one that died at its start.
-        ours.send(job)
-        yield from _messages(ours)
-    except (EOFError, BrokenPipeError, ConnectionResetError):
-        raise KilledError(
-            "the training process ended without a model; the system may have been out of memory"
-        ) from None
-    finally:
-        if process.pid is not None:
-            process.terminate()
-            process.join()
-        ours.close()
-
-
-def _messages(connection: Connection) -> Iterator[tuple[int, int]]:
-    while True:
-        while not connection.poll(_POLL):
-            pass
-        message = connection.recv()
-        if isinstance(message, BaseException):
-            raise message
-        if message is None:
-            return
-        yield message
-
-
-def _train(connection: Connection, parent: int) -> None:
-    _end_with(parent)
-    try:
-        job: _Job = connection.recv()
-        tagger = make_tagger(job.kind, job.options)
-
-        def progress(done: int, most: int) -> None:
-            connection.send((done, most))
-
-        tagger.fit(
-            Batch.from_bytes(job.train),
-            job.validation,
-            start=load_tagger(job.start) if job.start else None,
-            rng=job.rng,
-            progress=progress,
-        )
-        tagger.save(job.folder)
-        connection.send(None)
-    except Exception as error:  # whatever it is, the parent process raises it
-        with suppress(OSError):
-            connection.send(error)
+def _train(send: Callable[[tuple[int, int]], None], job: _Job) -> None:
+    tagger = make_tagger(job.kind, job.options)
+    tagger.fit(
+        Batch.from_bytes(job.train),
+        job.validation,
+        start=load_tagger(job.start) if job.start else None,
+        rng=job.rng,
+        progress=lambda done, most: send((done, most)),
+    )
+    tagger.save(job.folder)

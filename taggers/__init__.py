@@ -1,15 +1,19 @@
-"""Everything that learns or decides tags. Knows nothing of files of notes and of runs."""
+"""Everything that learns or decides tags. Knows nothing of files of notes and of runs.
+
+Nothing is imported here before it is used: training embeddings needs none of the rest, and has the
+memory to itself.
+"""
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-from typing import Any
+import importlib
+from typing import TYPE_CHECKING, Any
 
-from corpus.errors import InputError
-from taggers.annotators import ANNOTATORS
-from taggers.crf import CRFOptions, CRFTagger
-from taggers.tagger import MEASURES, Tagger, Tagging, Training, TrainingError
+if TYPE_CHECKING:
+    from taggers.annotators import ANNOTATORS
+    from taggers.crf import CRFOptions, CRFTagger
+    from taggers.kinds import OPTIONS, load_tagger, make_tagger
+    from taggers.tagger import MEASURES, Tagger, Tagging, Training, TrainingError
 
 __all__ = [
     "ANNOTATORS",
@@ -25,34 +29,19 @@ __all__ = [
     "make_tagger",
 ]
 
-#: The options of each kind of tagger, by the name it has in the configuration.
-OPTIONS: dict[str, type[Any]] = {"crf": CRFOptions}
-_TAGGERS: dict[str, type[Any]] = {"crf": CRFTagger}
+_HOMES = {
+    "ANNOTATORS": "taggers.annotators",
+    "CRFOptions": "taggers.crf",
+    "CRFTagger": "taggers.crf",
+    **dict.fromkeys(("OPTIONS", "load_tagger", "make_tagger"), "taggers.kinds"),
+    **dict.fromkeys(
+        ("MEASURES", "Tagger", "Tagging", "Training", "TrainingError"), "taggers.tagger"
+    ),
+}
 
 
-def make_tagger(kind: str, options: Any) -> Tagger:
-    """Make an untrained tagger of a kind named in `OPTIONS`."""
-    tagger: Tagger = _TAGGERS[kind](options)
-    return tagger
-
-
-def load_tagger(folder: Path) -> Tagger:
-    """Read a tagger of whatever kind from its folder.
-
-    Raises
-    ------
-    InputError
-        If the folder holds no model, or one of a kind that is not known.
-    """
-    try:
-        kind = json.loads((folder / "model.json").read_text(encoding="utf-8"))["kind"]
-    except KeyError:
-        raise InputError(
-            f"{folder} is not the folder of a model: model.json does not say its kind"
-        ) from None
-    except (OSError, ValueError, TypeError) as error:
-        raise InputError(f"{folder} is not the folder of a model: {error}") from error
-    if kind not in list(_TAGGERS):  # not all that JSON can hold can be looked up in a dict
-        raise InputError(f'{folder} holds a model of kind "{kind}"; known are {list(_TAGGERS)}')
-    tagger: Tagger = _TAGGERS[kind].load(folder)
-    return tagger
+def __getattr__(name: str) -> Any:
+    """Import what is asked for."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(_HOMES[name]), name)

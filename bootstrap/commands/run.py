@@ -21,11 +21,11 @@ from bootstrap.configuration import Configuration, load_configuration
 from bootstrap.loop import STOPPED
 from bootstrap.notes import Notes, read_notes
 from bootstrap.options import LoopOptions
+from bootstrap.processes import KilledError
 from bootstrap.running import carry_out, default_jobs, opened_run
 from bootstrap.runs.display import RunDisplay, class_table
 from bootstrap.runs.folder import Run
 from bootstrap.runs.outcome import beyond_tolerance, deviation_of
-from bootstrap.saved import KilledError
 from corpus.errors import InputError, shown
 from corpus.tags import classes_of
 from taggers import TrainingError, make_tagger

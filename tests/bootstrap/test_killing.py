@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(
     not Path("/proc/self/stat").exists(), reason="it looks for processes in /proc"
 )
 
-SETTINGS = ("--set", "loop.iterations=2", "--set", "loop.batch=1200")
+SETTINGS = ("--set", "loop.iterations=2", "--set", "loop.batch=3000")
 
 
 class Killed:
@@ -83,7 +83,7 @@ def new_draw() -> random.Random:
 
 @pytest.fixture(scope="module")
 def wide(tmp_path_factory: pytest.TempPathFactory, make_project: Callable[..., Path]) -> Path:
-    return make_project(tmp_path_factory.mktemp("wide"), unlabeled=2400)
+    return make_project(tmp_path_factory.mktemp("wide"), unlabeled=6000)
 
 
 @pytest.fixture(scope="module")
@@ -157,7 +157,7 @@ def test_the_training_process_killed_alone_ends_the_run_with_a_word(
     ended = run.launch.finish(process)
     assert ended.code == 1
     assert ended.err.splitlines()[3:] == [  # after the notes that it reads
-        f"bootstrap: {run.folder}: the training process ended without a model; the system may have "
+        f"bootstrap: {run.folder}: a process ended before its work did; the system may have "
         "been out of memory; to go on, type the same command with --resume"
     ]
     run.start()
