@@ -76,6 +76,8 @@ def build_parser() -> argparse.ArgumentParser:
     _labels(convert)
     _formats(convert)
 
+    _count(commands)
+
     show = _command(commands, "show", "show the iterations of a run")
     show.add_argument("run", type=Path, metavar="RUN", help="a run folder")
     show.add_argument("--json", action="store_true", help="as a list, a row per iteration")
@@ -84,6 +86,22 @@ def build_parser() -> argparse.ArgumentParser:
     plot.add_argument("runs", type=Path, nargs="+", metavar="RUN", help="run folders")
     plot.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="PNG or SVG")
     return parser
+
+
+def _count(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    count = _command(commands, "count", "count the words of a corpus")
+    _notes(count)
+    count.add_argument(
+        "-o", "--output", type=Path, required=True, metavar="FILE", help="a new Parquet file"
+    )
+
+
+def _notes(parser: argparse.ArgumentParser) -> None:
+    """Add what names notes that are only read, without their annotations."""
+    parser.add_argument("source", metavar="NOTES", help="a file, a folder or a pattern")
+    parser.add_argument("--from", dest="source_format", choices=_FORMATS, help="format of NOTES")
+    _columns(parser)
+    _rules(parser)
 
 
 def _export(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -80,6 +80,12 @@ def problems_for(options: DataOptions) -> Problems:
 SPLITS = ("seed", "validation", "unlabeled")
 
 
+def source_lines(data: DataOptions) -> list[str]:
+    """Say which notes a run reads."""
+    width = max(map(len, SPLITS))
+    return [f"{split:{width}}  {shown(getattr(data, split))}" for split in SPLITS]
+
+
 @dataclass(frozen=True, slots=True)
 class FileState:
     """What a file system says of a file, by which one that has not changed is known.

@@ -12,9 +12,10 @@ from typing import Any
 import pyarrow as pa
 
 from bootstrap.configuration import Configuration
+from bootstrap.folders import write_atomically
 from bootstrap.loop import Iteration, self_train
 from bootstrap.notes import FileState, LabelledNotes, Notes, UnlabeledNotes, fingerprint
-from bootstrap.runs.folder import Run, RunError, locked, new_folder, write_atomically
+from bootstrap.runs.folder import Run, RunError, locked, new_folder
 from bootstrap.runs.outcome import halves
 from bootstrap.saved import Report, SavedTagger
 from bootstrap.selection.proportions import (

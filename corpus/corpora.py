@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Literal
 from urllib.parse import parse_qsl
 
+from corpus import formats
 from corpus.document import Document
 from corpus.errors import InputError
 from corpus.formats import Columns, read
@@ -68,6 +69,14 @@ def read_corpus(
         start=start,
         labelled=labelled,
     )
+
+
+def count_records(source: str, *, format: str | None = None) -> int:
+    """Count the records of a corpus (see `corpus.formats.count_records`)."""
+    if is_synthetic(source):
+        number = source.removeprefix(_SYNTHETIC).partition("?")[0]
+        return int(number) if number.isdecimal() else 0
+    return formats.count_records(source, format=format)
 
 
 def _synthetic(source: str) -> Iterator[Document]:

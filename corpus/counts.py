@@ -1,4 +1,4 @@
-"""How often every word of a corpus occurs, and in how many documents: one pass, one Parquet file."""
+"""How often every word of a corpus occurs, and in how many documents: one pass over it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from corpus.tokens import Tokens, tokenize
 Counts = npt.NDArray[np.int64]
 
 #: Characters that are counted together: what they need at once is small.
-_PIECE = 1 << 20
+_PIECE = 1 << 18
 
 _COLUMNS = pa.schema(
     [
@@ -31,6 +31,9 @@ _COLUMNS = pa.schema(
         pa.field("documents", pa.int64()),
     ]
 )
+#: Rows that are written at once.
+_ROWS = 1 << 16
+
 _TOTAL = b"documents"  # the key of the number of all documents in the file's metadata
 
 
@@ -76,7 +79,9 @@ class WordCounts:
         table = pa.table([self.words, self.counts, self.documents], schema=_COLUMNS)
         table = table.replace_schema_metadata({_TOTAL: str(self.total)})
         with new_file(path) as file:
-            pq.write_table(table, file, compression="zstd")
+            pq.write_table(
+                table, file, compression="zstd", row_group_size=_ROWS, use_dictionary=False
+            )
 
     @classmethod
     def load(cls, path: Path) -> WordCounts:
@@ -93,7 +98,7 @@ class WordCounts:
             columns = [table[field.name].combine_chunks() for field in _COLUMNS]
         except (OSError, ValueError, KeyError, pa.ArrowException):
             raise InputError(
-                f"{shown(path)} holds no counts of words; expected a file that bootstrap count wrote"
+                f"{shown(path)} holds no counts of words; expected a file of bootstrap count"
             ) from None
         if [column.type for column in columns] != _COLUMNS.types or any(
             column.null_count for column in columns
@@ -188,7 +193,9 @@ class _Lexicon:
         if len(new := np.flatnonzero(found < 0)):
             order = new[np.argsort(first[new])]  # that in which they are met
             found[order] = np.arange(self._size, self._size + len(new), dtype=np.int32)
-            self._words.append(pa.array([words[place] for place in first[order]], pa.large_string()))
+            self._words.append(
+                pa.array([words[place] for place in first[order]], pa.large_string())
+            )
             self._size += len(new)
             self._add(hashes[new], found[new])
         return found[places.reshape(-1)]

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping
 from rich.table import Table
 
 from bootstrap.checking import SplitReport, check_notes, warnings, will_not_start
-from bootstrap.commands.console import output, say, source_lines, write_file
+from bootstrap.commands.console import output, say, write_file
 from bootstrap.configuration import load_configuration
+from bootstrap.notes import source_lines
 from corpus.errors import InputError, shown
 
 

@@ -13,10 +13,8 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from bootstrap.configuration import DataOptions
-from bootstrap.notes import SPLITS
-from bootstrap.runs.display import Stage
-from bootstrap.runs.folder import write_atomically
+from bootstrap.folders import write_atomically
+from bootstrap.progress import Stage
 from corpus.errors import InputError, shown
 from corpus.problems import Problems
 
@@ -43,12 +41,6 @@ def warn(lines: Iterable[str]) -> None:
     """Write lines to standard error."""
     for line in lines:
         messages.print(Text(line))
-
-
-def source_lines(data: DataOptions) -> list[str]:
-    """Say which notes a run reads."""
-    width = max(map(len, SPLITS))
-    return [f"{split:{width}}  {shown(getattr(data, split))}" for split in SPLITS]
 
 
 def write_file(path: Path, data: bytes) -> None:
@@ -86,10 +78,17 @@ def report_problems(problems: Problems) -> None:
 
 
 class ProgressLine:
-    """A line on the terminal that says what is being done; nothing where there is no terminal."""
+    """A line on the terminal that says what is being done; nothing where there is no terminal.
 
-    def __init__(self) -> None:
-        self._stage = Stage("reading", 0)
+    Parameters
+    ----------
+    what : str, optional
+        What is counted, such as "tokens"; documents by default, steps in training.
+    """
+
+    def __init__(self, what: str = "") -> None:
+        self._what = what
+        self._stage = Stage("reading", 0, what)
         self._live = Live(console=messages, get_renderable=self._picture, transient=True)
 
     def __enter__(self) -> Self:
@@ -112,5 +111,5 @@ class ProgressLine:
     def report(self, stage: str, done: int, total: int) -> None:
         """Show progress."""
         if stage != self._stage.name:
-            self._stage = Stage(stage, total)
+            self._stage = Stage(stage, total, self._what)
         self._stage.done, self._stage.total = done, total

@@ -7,12 +7,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from bootstrap.commands.arguments import columns_of, problems_of
 from bootstrap.commands.console import report_problems, say
 from bootstrap.configuration import load_configuration
 from corpus.corpora import read_corpus, with_classes
 from corpus.document import Document
 from corpus.errors import InputError, shown
-from corpus.formats import Columns, WriteReport, write
+from corpus.formats import WriteReport, write
 from corpus.problems import Problems
 
 _NAMED = 20  # columns or labels that a line names
@@ -64,18 +65,6 @@ def with_labels(
 def dropped_lines(dropped: Mapping[str, int]) -> list[str]:
     """Name the labels that were dropped."""
     return _counted_line("spans of labels that [labels] does not name", dropped)
-
-
-def columns_of(options: argparse.Namespace) -> Columns:
-    """Give the names of columns on the command line."""
-    return Columns(
-        options.id_column, options.text_column, options.label_column, options.group_column
-    )
-
-
-def problems_of(options: argparse.Namespace) -> Problems:
-    """Give a list of problems with the rules on the command line."""
-    return Problems(conflicts=options.conflicts, invalid=options.invalid)
 
 
 def written_lines(written: WriteReport, target: Path, problems: Problems) -> Sequence[str]:

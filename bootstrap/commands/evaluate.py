@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
+from bootstrap.commands.arguments import columns_of, problems_of
 from bootstrap.commands.console import output, report_problems, say, write_file
 from bootstrap.commands.convert import (
-    columns_of,
     dropped_lines,
     labels_of,
-    problems_of,
     with_labels,
 )
 from corpus.corpora import read_corpus

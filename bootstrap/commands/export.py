@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from bootstrap.commands.arguments import columns_of, problems_of
 from bootstrap.commands.console import report_problems, say
-from bootstrap.commands.convert import columns_of, problems_of
 from bootstrap.exporting import Exported, export_model
 from corpus.corpora import read_corpus
 

@@ -13,13 +13,12 @@ from bootstrap.commands.console import (
     output,
     report_problems,
     say,
-    source_lines,
     tell_of_compiling,
     warn,
 )
 from bootstrap.configuration import Configuration, load_configuration
 from bootstrap.loop import STOPPED
-from bootstrap.notes import Notes, read_notes
+from bootstrap.notes import Notes, read_notes, source_lines
 from bootstrap.options import LoopOptions
 from bootstrap.processes import KilledError
 from bootstrap.running import carry_out, default_jobs, opened_run

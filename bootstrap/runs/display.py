@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
@@ -10,9 +9,9 @@ from typing import Any, Self
 from rich.console import Console, Group
 from rich.live import Live
 from rich.table import Table
-from rich.text import Text
 
 from bootstrap.loop import best_iteration
+from bootstrap.progress import Stage
 from bootstrap.runs.outcome import deviation_of
 from corpus.errors import shown
 
@@ -82,37 +81,6 @@ class RunDisplay:
         brief = self._console.width < _WIDTH + _CLASS_WIDTH * len(self._classes)
         table = metrics_table(self._rows, self._classes, brief=brief)
         return Group(table, self._stage.text())
-
-
-class Stage:
-    """Something being done, since when, and how much of it is done."""
-
-    def __init__(self, name: str, total: int) -> None:
-        self.name = name
-        self.done = 0
-        self.total = total
-        self._begin = time.monotonic()
-
-    def text(self) -> Text:
-        """Say what is being done, how fast and how long it will take."""
-        if not self.name:
-            return Text("")
-        elapsed = time.monotonic() - self._begin
-        if not self.done or not self.total or elapsed <= 0:
-            return Text(f"{self.name} ({elapsed:.0f} s)", style="dim")
-        rate = self.done / elapsed
-        what = "steps" if "training" in self.name else "documents"
-        left = (self.total - self.done) / rate
-        most = "at most " if what == "steps" else ""
-        return Text(
-            f"{self.name}: {self.done:,} of {most}{self.total:,} {what}, {_rate(rate)} a second, "
-            f"{most}{left:.0f} s left",
-            style="dim",
-        )
-
-
-def _rate(rate: float) -> str:
-    return f"{rate:,.0f}" if rate >= 10 else f"{rate:.1f}"
 
 
 def metrics_table(

@@ -7,7 +7,6 @@ iteration; an iteration that is not closed is made anew.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import math
 import os
@@ -23,6 +22,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from bootstrap.folders import held, write_atomically
 from bootstrap.loop import History, Selected, best_iteration
 from bootstrap.runs.outcome import Outcome, outcome_of
 from bootstrap.runs.report import report_page
@@ -50,20 +50,6 @@ _PARTIAL = (
 
 class RunError(InputError):
     """A run folder is not what it should be for what is asked of it."""
-
-
-def write_atomically(path: Path, data: bytes) -> None:
-    """Write a file that is there completely or not at all, readable by its owner only."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        descriptor = os.open(partial, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def _json(value: Any) -> bytes:
@@ -355,12 +341,9 @@ def locked(run: Run) -> Iterator[None]:
     RunError
         If another process works on it.
     """
-    descriptor = os.open(run.folder / ".lock", os.O_CREAT | os.O_RDWR, 0o600)
-    try:
+    with contextlib.ExitStack() as stack:
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            stack.enter_context(held(run.folder))
         except BlockingIOError:
             raise RunError(f"{run.folder}: another process works on this run") from None
         yield
-    finally:
-        os.close(descriptor)

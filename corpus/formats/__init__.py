@@ -22,6 +22,7 @@ from corpus.problems import Problems
 __all__ = [
     "Columns",
     "WriteReport",
+    "count_records",
     "detect_format",
     "find_files",
     "has_column",
@@ -30,6 +31,7 @@ __all__ = [
 ]
 
 _READERS = {"brat": brat.read, "jsonl": jsonl.read, "parquet": parquet.read, "text": text.read}
+_COUNTERS = {"brat": brat.count, "jsonl": jsonl.count, "parquet": parquet.count, "text": text.count}
 _HOLDERS = {"jsonl": jsonl.holds, "parquet": parquet.holds}
 _WRITERS = {"brat": brat.write, "jsonl": jsonl.write, "parquet": parquet.write, "text": text.write}
 
@@ -93,6 +95,25 @@ def has_column(source: str | Path, name: str, *, format: str | None = None) -> b
     """
     located = locate(source)
     return _holds(located, _known(format or format_of(located)), name)
+
+
+def count_records(source: str | Path, *, format: str | None = None) -> int:
+    """Count the records of a source as `read` passes over them, which is far faster than reading.
+
+    Parameters
+    ----------
+    source : str or Path
+        As in `find_files`.
+    format : {"brat", "jsonl", "parquet", "text"}, optional
+        Detected if not given.
+
+    Returns
+    -------
+    int
+        About how many documents there are: blank lines count, and a pipe counts nothing.
+    """
+    located = locate(source)
+    return _COUNTERS[_known(format or format_of(located))](located)
 
 
 def _holds(located: Source, format: str, name: str) -> bool:

@@ -50,6 +50,11 @@ def read(source: Source, columns: Columns, problems: Problems, start: int) -> It
     return documents_of(records, partial(_document, source.root, problems), problems)
 
 
+def count(source: Source) -> int:
+    """Count the names."""
+    return len(_by_name(files_of(source, "brat")))
+
+
 def _by_name(files: list[Path]) -> list[_Files]:
     """Put texts and annotations of the same name together, in order of the names."""
     found: dict[Path, _Files] = {}

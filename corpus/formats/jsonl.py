@@ -26,6 +26,7 @@ from corpus.formats.sources import Source, files_of
 from corpus.formats.targets import Row, Rows, Tally, WriteReport, checked, new_file
 from corpus.problems import Problem, Problems
 
+_BLOCK = 1 << 20  # bytes that lines are counted in at once
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 NOT_JSON = "lines that are not a JSON object"
 NO_KEY = "keys that are missing or of another type"
@@ -40,6 +41,17 @@ def read(source: Source, columns: Columns, problems: Problems, start: int) -> It
 def holds(source: Source, key: str) -> bool:
     """Tell whether any line has a key; where one has it, the lines after it are not read."""
     return any(key in _keys(line) for _, line in _lines(files_of(source, "jsonl")))
+
+
+def count(source: Source) -> int:
+    """Count the lines of all files, blank ones too; what can be read only once has none."""
+    total = 0
+    for path in files_of(source, "jsonl"):
+        if path.is_file():
+            with path.open("rb") as file:
+                while block := file.read(_BLOCK):
+                    total += block.count(b"\n")
+    return total
 
 
 def _keys(line: bytes) -> Collection[str]:

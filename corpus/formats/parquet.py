@@ -65,6 +65,15 @@ def holds(source: Source, column: str) -> bool:
     return False
 
 
+def count(source: Source) -> int:
+    """Count the rows of all files."""
+    total = 0
+    for path in files_of(source, "parquet"):
+        with _opened(path) as file:
+            total += file.metadata.num_rows
+    return total
+
+
 def _rows(
     files: list[Path], columns: Columns, problems: Problems, start: int
 ) -> Iterator[tuple[str, _Row]]:

@@ -22,6 +22,11 @@ def read(source: Source, columns: Columns, problems: Problems, start: int) -> It
     return documents_of(records, partial(_document, source.root), problems)
 
 
+def count(source: Source) -> int:
+    """Count the files."""
+    return len(files_of(source, "text"))
+
+
 def _document(root: Path, where: str, file: Path) -> Document:
     return Document(id_of(file, root), text_of(file))
 

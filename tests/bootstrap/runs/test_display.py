@@ -9,7 +9,8 @@ import pytest
 from rich.console import Console
 
 from bootstrap.commands import console as consoles
-from bootstrap.runs.display import RunDisplay, Stage, class_table, metrics_table
+from bootstrap.progress import Stage
+from bootstrap.runs.display import RunDisplay, class_table, metrics_table
 
 CLASSES = ("LOCATION", "PERSON")
 

@@ -16,8 +16,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bootstrap.folders import write_atomically
 from bootstrap.loop import Selected
-from bootstrap.runs.folder import Run, RunError, flat_row, locked, new_folder, write_atomically
+from bootstrap.runs.folder import Run, RunError, flat_row, locked, new_folder
 from corpus.batch import Batch, make_batch
 from corpus.document import Document, Span
 
