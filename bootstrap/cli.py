@@ -10,12 +10,15 @@ import sys
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from corpus.compiling import telling
 from corpus.errors import InputError
 
 _FORMATS = ("brat", "jsonl", "parquet", "text")
+_TWO = ("embed load", "embed show")  # commands of two words
 _PARTS = ("id", "text", "label", "group")
+_NORMALISATIONS = ("none", "lower", "unaccented", "digits")
 _MEASURES = ("probability", "normalised", "lowest")
 
 #: Exit codes: a mistake of the user's, and an interruption as shells report it.
@@ -78,6 +81,10 @@ def build_parser() -> argparse.ArgumentParser:
 
     _count(commands)
 
+    _embed(commands)
+
+    _cluster(commands)
+
     show = _command(commands, "show", "show the iterations of a run")
     show.add_argument("run", type=Path, metavar="RUN", help="a run folder")
     show.add_argument("--json", action="store_true", help="as a list, a row per iteration")
@@ -93,6 +100,109 @@ def _count(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     _notes(count)
     count.add_argument(
         "-o", "--output", type=Path, required=True, metavar="FILE", help="a new Parquet file"
+    )
+
+
+def _embed(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    embed = _command(commands, "embed", "learn vectors of words from unlabeled notes")
+    _notes(embed)
+    _embeddings(embed, "-o", "--output", required=True)
+    embed.add_argument("--kind", choices=("word2vec", "fasttext"), default="word2vec")
+    embed.add_argument(
+        "--normalise",
+        nargs="+",
+        choices=_NORMALISATIONS,
+        default=["none", "lower", "unaccented"],
+        help="what words become, an embedding for each (none lower unaccented)",
+    )
+    embed.add_argument(
+        "--window",
+        type=_positive,
+        nargs="+",
+        default=[5],
+        metavar="N",
+        help="words looked at on each side, an embedding for each (5)",
+    )
+    embed.add_argument(
+        "--dimension", type=_positive, default=100, metavar="N", help="of a vector (100)"
+    )
+    embed.add_argument(
+        "--min-count",
+        type=_positive,
+        default=5,
+        metavar="N",
+        help="words that occur less often get no vector (5)",
+    )
+    embed.add_argument(
+        "--epochs",
+        type=_positive,
+        metavar="N",
+        help="passes over the notes (5, and up to 30 where there are few notes)",
+    )
+    embed.add_argument(
+        "--unit",
+        choices=("document", "line", "sentence"),
+        default="line",
+        help="words look no further than this (line)",
+    )
+    _state(embed)
+    embed.add_argument(
+        "--workers",
+        type=_positive,
+        default=1,
+        metavar="N",
+        help="threads of an embedding (1; with more, it cannot be made again just so)",
+    )
+    embed.add_argument(
+        "--jobs", type=_positive, default=1, metavar="N", help="embeddings at the same time (1)"
+    )
+    embed.add_argument("--resume", action="store_true", help="go on after an interruption")
+
+    load = _command(commands, "embed load", "take over vectors made elsewhere")
+    load.add_argument(
+        "source",
+        type=Path,
+        metavar="FILE",
+        help="of word2vec or fastText, text or binary, or of GloVe, text; may end in .gz",
+    )
+    _embeddings(load, "-o", "--output", required=True)
+    load.add_argument("--name", help="of the embedding (that of the file)")
+    load.add_argument(
+        "--normalise",
+        choices=_NORMALISATIONS,
+        default="none",
+        help="what words of notes become before they are looked up (none)",
+    )
+    load.add_argument("--encoding", default="utf-8", help="of the words (utf-8)")
+
+    show = _command(commands, "embed show", "show the words that are used like a word")
+    _embeddings(show, "folder")
+    show.add_argument("word", metavar="WORD")
+    show.add_argument(
+        "-n", "--number", type=_positive, default=10, metavar="N", help="of words (10)"
+    )
+
+
+def _cluster(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    cluster = _command(commands, "cluster", "put words with similar vectors together")
+    _embeddings(cluster, "folder")
+    cluster.add_argument(
+        "--k",
+        type=_positive,
+        nargs="+",
+        metavar="K",
+        help="numbers of clusters (128 1024 8192)",
+    )
+    _state(cluster)
+
+
+def _embeddings(parser: argparse.ArgumentParser, *names: str, **options: Any) -> None:
+    parser.add_argument(*names, type=Path, metavar="DIR", help="a folder of embeddings", **options)
+
+
+def _state(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--random-state", type=_natural, default=0, metavar="N", help="of all that is random (0)"
     )
 
 
@@ -206,6 +316,12 @@ def _positive(text: str) -> int:
     return int(text)
 
 
+def _natural(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text}: expected a whole number of 0 or more")
+    return int(text)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Carry out a command.
 
@@ -221,10 +337,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         such as space on the disk.
     """
     _escape_what_cannot_be_shown()
-    options = build_parser().parse_args(arguments)
+    options = build_parser().parse_args(_joined(sys.argv[1:] if arguments is None else arguments))
     try:
         # Each command is a module of its own, so that none waits for what another one imports.
-        command = importlib.import_module(f"bootstrap.commands.{options.command}")
+        command = importlib.import_module(f"bootstrap.commands.{options.command.replace(' ', '_')}")
         with telling(_tell_of_compiling):
             command.main(options)
     except InputError as error:
@@ -246,6 +362,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     else:
         return 0
     return _failed(message, code)
+
+
+def _joined(arguments: Sequence[str]) -> list[str]:
+    """Make one word of a command of two, such as ``embed show``."""
+    two = " ".join(arguments[:2])
+    return [two, *arguments[2:]] if two in _TWO else list(arguments)
 
 
 def _tell_of_compiling() -> None:

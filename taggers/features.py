@@ -24,6 +24,8 @@ _BETWEEN = "\n"  # nor this one
 _AFFIX = re.compile(r"(prefix|suffix)([1-9])")
 _NUMBER = re.compile(r"[+-]?d+(?:[.,]d+)*")  # of a shape
 _REPEATED = re.compile(r"(.)\1+", flags=re.DOTALL)
+_ACCENTS = re.compile("[\u0300\u0301\u0302\u0308]")  # grave, acute, circumflex, diaeresis
+_DIGIT = re.compile(r"\d")
 _LEMMA_LANGUAGES = ("es", "ca")
 
 
@@ -46,6 +48,21 @@ class Words:
     def lowers(self) -> list[str]:
         """The words in lower case."""
         return self._each(str.lower)
+
+    @functools.cached_property
+    def unaccented(self) -> list[str]:
+        """The words in lower case without accents; ñ and ç are letters, and stay."""
+        return self._each(_unaccented)
+
+    @functools.cached_property
+    def zeroed(self) -> list[str]:
+        """The words in lower case, with 0 for every digit."""
+        return self._each(_zeroed)
+
+    @functools.cached_property
+    def lemmas(self) -> list[str]:
+        """The lemmas in the language that knows a word, or the words in lower case."""
+        return _lemmas(self.lowers)
 
     @functools.cached_property
     def shapes(self) -> list[str]:
@@ -114,8 +131,16 @@ def _capitalization(shape: str) -> str:
     return "first" if letters[0] == "X" and "X" not in letters[1:] else "mixed"
 
 
-def _lemmas(words: Words) -> list[str]:
-    """Give the lemma in the language that knows a word, or the word in lower case."""
+def _unaccented(text: str) -> str:
+    apart = unicodedata.normalize("NFD", text.lower())
+    return unicodedata.normalize("NFC", _ACCENTS.sub("", apart))
+
+
+def _zeroed(text: str) -> str:
+    return _DIGIT.sub("0", text.lower())
+
+
+def _lemmas(lowers: Sequence[str]) -> list[str]:
     import simplemma  # noqa: PLC0415 - its dictionaries take a second to load
 
     def lemma(word: str) -> str:
@@ -124,7 +149,7 @@ def _lemmas(words: Words) -> list[str]:
                 return simplemma.lemmatize(word, lang=language).lower()
         return word
 
-    return [lemma(word) for word in words.lowers]
+    return [lemma(word) for word in lowers]
 
 
 def _prefix(length: int, words: Words) -> list[str]:
@@ -148,7 +173,7 @@ FEATURES: dict[str, Feature] = {
     "is_number": lambda words: words.by_shape(lambda shape: _yes(bool(_NUMBER.fullmatch(shape)))),
     "shape": lambda words: words.shapes,
     "short_shape": lambda words: words.by_shape(lambda shape: _REPEATED.sub(r"\1", shape)),
-    "lemma": _lemmas,
+    "lemma": lambda words: words.lemmas,
 }
 
 

@@ -108,8 +108,8 @@ class ProgressLine:
     def _picture(self) -> Text:
         return self._stage.text()
 
-    def report(self, stage: str, done: int, total: int) -> None:
-        """Show progress."""
+    def report(self, stage: str, done: int, total: int, what: str = "") -> None:
+        """Show progress; `what` is counted, if it is something else in this stage."""
         if stage != self._stage.name:
-            self._stage = Stage(stage, total, self._what)
+            self._stage = Stage(stage, total, what or self._what)
         self._stage.done, self._stage.total = done, total

@@ -6,7 +6,6 @@ around it is added up once for each word type, and gathered for each token.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -16,6 +15,7 @@ import numpy.typing as npt
 from corpus.compiled import Array, compiled
 from taggers.crf import lattice
 from taggers.features import BEGIN, END, Words, feature
+from taggers.names import NAMELESS, Names
 from taggers.vocabulary import Hashes, hashed
 
 Floats = npt.NDArray[np.float64]
@@ -23,50 +23,6 @@ Indices = npt.NDArray[np.int64]
 
 #: The feature of the places before and after a document: no stream can have this name.
 BORDER = "[border]"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Names:
-    """Many strings in two arrays.
-
-    Parameters
-    ----------
-    text : ndarray of uint8
-        All of them, one after the other, as UTF-8.
-    ends : ndarray of int64, shape (V,)
-        Where each ends; empty where there are none.
-    """
-
-    text: npt.NDArray[np.uint8]
-    ends: Indices
-
-    @classmethod
-    def of(cls, strings: Sequence[str]) -> Names:
-        """Put strings together."""
-        encoded = [each.encode("utf-8", "surrogatepass") for each in strings]
-        ends = np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)))
-        return cls(np.frombuffer(b"".join(encoded), np.uint8), ends)
-
-    def __len__(self) -> int:
-        """Give the number of strings."""
-        return len(self.ends)
-
-    def strings(self) -> list[str]:
-        """Give all strings."""
-        data = self.text.tobytes()
-        bounds = [0, *self.ends.tolist()]
-        return [data[a:b].decode("utf-8", "surrogatepass") for a, b in itertools.pairwise(bounds)]
-
-    def take(self, kept: npt.NDArray[np.bool_]) -> Names:
-        """Give some of the strings; none where there are none."""
-        if not len(self):
-            return self
-        lengths = np.diff(self.ends, prepend=0)
-        return Names(self.text[np.repeat(kept, lengths)], np.cumsum(lengths[kept]))
-
-
-#: No strings.
-NAMELESS = Names(np.zeros(0, np.uint8), np.zeros(0, np.int64))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

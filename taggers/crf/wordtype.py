@@ -20,8 +20,6 @@ from taggers.crf.training.lbfgs import minimise
 from taggers.crf.training.likelihood import Likelihood
 from taggers.crf.training.training_set import TrainingSet
 from taggers.crf.weights import (
-    NAMELESS,
-    Names,
     Weights,
     add_weights,
     border_hashes,
@@ -32,6 +30,7 @@ from taggers.crf.weights import (
     value_hashes,
     values_of,
 )
+from taggers.names import NAMELESS, Names
 from taggers.tagger import UNTRAINED, Detail, Progress, Training, TrainingError
 from taggers.templates import Templates
 from taggers.threads import one_thread

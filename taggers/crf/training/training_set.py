@@ -17,8 +17,9 @@ from taggers.crf.training.observed import (
     seen_in,
     transitions,
 )
-from taggers.crf.weights import Names, Weights, border_hashes, value_hashes, values_of
+from taggers.crf.weights import Weights, border_hashes, value_hashes, values_of
 from taggers.features import BEGIN, END
+from taggers.names import Names
 from taggers.templates import Templates
 from taggers.vocabulary import Codes, Hashes, hashed, numbered
 

@@ -1,0 +1,279 @@
+"""Vectors of words in a folder, opened by memory map, and what is looked up in them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from corpus.errors import InputError, shown
+from taggers.embeddings.normalising import NORMALISATIONS
+from taggers.embeddings.vectors import FIRST, UNKNOWN, Floats
+from taggers.features import Words
+from taggers.names import Names
+from taggers.vocabulary import ABSENT, Hashes, Vocabulary, hashed
+
+Rows = npt.NDArray[np.int32]
+
+DESCRIPTION = "embedding.json"
+_FORMAT = 1
+_SPACE = "word"  # what words are hashed as
+_PIECE = 1 << 14  # vectors that are compared at once
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A word that is used like another one.
+
+    Parameters
+    ----------
+    word : str
+        In the spelling of the embedding.
+    similarity : float
+        The cosine of the angle between the vectors.
+    count : int
+        How often the word occurs in the notes; 0 where that is not known.
+    """
+
+    word: str
+    similarity: float
+    count: int
+
+
+class Embedding:
+    """The vectors of V words.
+
+    Attributes
+    ----------
+    folder : Path
+        Where they are.
+    normalisation : str
+        What words become before they are looked up: a key of `NORMALISATIONS`.
+    names : Names
+        The words, the most frequent first.
+    counts : ndarray of int64, shape (V,)
+        How often each occurs; 0 where that is not known.
+    vectors : ndarray of float32, shape (V + 2, N)
+        Zeros, the mean of all, and the vector of each word.
+    settings : dict
+        How it was made.
+    """
+
+    def __init__(self, folder: Path, description: Mapping[str, Any]) -> None:
+        def read(name: str) -> npt.NDArray[Any]:
+            # "c" maps as "r" does, but is of the type that functions are compiled for already.
+            array: npt.NDArray[Any] = np.load(
+                folder / f"{name}.npy", mmap_mode="c", allow_pickle=False
+            )
+            return array
+
+        self.folder = folder
+        self.normalisation = str(description["normalisation"])
+        self._normalise = NORMALISATIONS[self.normalisation]
+        self.settings: dict[str, Any] = description["settings"]
+        self.names = Names(read("words"), read("word_ends"))
+        self.counts = read("counts")
+        self.vectors: Floats = read("vectors")
+        self._parts: Floats | None = None
+        if (lengths := description["parts"]) is not None:
+            self._parts, self._part_lengths = read("parts"), (int(lengths[0]), int(lengths[1]))
+        self._vocabulary = Vocabulary(read("hashes"))
+        sizes = {len(self.names), len(self.counts), len(self.vectors) - FIRST}
+        if sizes != {len(self._vocabulary.hashes)}:
+            raise ValueError(f"its files are of different words: {sorted(sizes)} of them")
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """Open an embedding.
+
+        Raises
+        ------
+        InputError
+            If the folder holds none, or one that is damaged or of another version.
+        """
+        try:
+            description = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))
+            if description["format"] == _FORMAT:
+                return cls(folder, description)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise InputError(f"{shown(folder)} holds no embedding: {error}") from None
+        raise InputError(
+            f"{shown(folder)} holds an embedding of format {shown(description['format'])}; this "
+            f"version reads format {_FORMAT}: make it again"
+        )
+
+    @property
+    def name(self) -> str:
+        """That of its folder."""
+        return self.folder.name
+
+    def __len__(self) -> int:
+        """Give the number of words, V."""
+        return len(self.names)
+
+    @property
+    def dimension(self) -> int:
+        """Components of a vector, N."""
+        return int(self.vectors.shape[1])
+
+    def rows(self, types: Sequence[str]) -> Rows:
+        """Find the vectors of words (paper 003, algorithm 2).
+
+        Parameters
+        ----------
+        types : sequence of str
+            T words as they are written.
+
+        Returns
+        -------
+        ndarray of int32, shape (T,)
+            The row of the word itself, or else of the word in lower case, or else of its lemma, or
+            else `UNKNOWN`.
+        """
+        rows = self._rows(types)
+        for fallback in (_lower, _lemma):
+            missing = np.flatnonzero(rows == UNKNOWN)
+            if not len(missing):
+                break
+            words = fallback([types[index] for index in missing.tolist()])
+            rows[missing] = self._rows(words)
+        return rows
+
+    def _rows(self, types: Sequence[str]) -> Rows:
+        if not len(types):
+            return np.zeros(0, np.int32)
+        codes = self._vocabulary.codes(word_hashes(self._normalise(Words(types))))
+        return np.where(codes == ABSENT, UNKNOWN, codes + FIRST).astype(np.int32)
+
+    def of(self, types: Sequence[str]) -> Floats:
+        """Give the vectors of words, shape (T, N).
+
+        A word that is not found has the mean of the vectors of its parts where they are known
+        (fastText), or else the mean of all vectors.
+        """
+        rows = self.rows(types)
+        found: Floats = self.vectors[rows]
+        if self._parts is not None:
+            missing = np.flatnonzero(rows == UNKNOWN).tolist()
+            for index, word in zip(
+                missing, self._normalise(Words([types[i] for i in missing])), strict=True
+            ):
+                if places := self._places(word):
+                    found[index] = self._parts[places].mean(axis=0)
+        return found
+
+    def _places(self, word: str) -> list[int]:
+        """Find the parts of a word as fastText does."""
+        from gensim.models.fasttext import ft_ngram_hashes  # noqa: PLC0415 - slow to import
+
+        assert self._parts is not None
+        found: list[int] = ft_ngram_hashes(word, *self._part_lengths, len(self._parts))
+        return found
+
+    def word_of(self, word: str) -> tuple[str, int] | None:
+        """Give the word whose vector a word has, and how often it occurs, if there is one."""
+        row = int(self.rows([word])[0])
+        return None if row == UNKNOWN else (self.names[row - FIRST], int(self.counts[row - FIRST]))
+
+    def neighbours(self, word: str, number: int) -> list[Neighbour]:
+        """Give the words whose vectors have the smallest angle to that of a word.
+
+        Parameters
+        ----------
+        word : str
+            As it is written.
+        number : int
+            How many.
+
+        Returns
+        -------
+        list of Neighbour
+            The nearest first; empty if there is no vector for the word.
+        """
+        row = int(self.rows([word])[0])
+        if row == UNKNOWN and self._parts is None:
+            return []
+        vector = self.of([word])[0]
+        vector = vector / max(float(np.linalg.norm(vector)), 1e-12)
+        similar = np.concatenate([piece @ vector for piece in self.directions()])
+        if row >= FIRST:
+            similar[row - FIRST] = -np.inf
+        best = np.argsort(-similar, kind="stable")[: min(number, len(self) - (row >= FIRST))]
+        return [
+            Neighbour(self.names[index], float(similar[index]), int(self.counts[index]))
+            for index in best.tolist()
+        ]
+
+    def directions(self) -> Iterator[Floats]:
+        """Yield the vectors of words with length 1, some at a time, read and not kept."""
+        for begin in range(FIRST, len(self.vectors), _PIECE):
+            piece = _unmapped(self.vectors, begin, begin + _PIECE)
+            lengths = np.linalg.norm(piece, axis=1, keepdims=True)
+            yield piece / np.maximum(lengths, 1e-12)
+
+
+def _unmapped(array: npt.NDArray[Any], begin: int, end: int) -> npt.NDArray[Any]:
+    """Read rows of an array in a file without leaving them in memory, as a map would."""
+    if not isinstance(array, np.memmap):
+        return array[begin:end]
+    width = array.shape[1]
+    with Path(str(array.filename)).open("rb") as file:
+        file.seek(array.offset + begin * width * array.itemsize)
+        count = (min(end, len(array)) - begin) * width
+        return np.fromfile(file, array.dtype, count).reshape(-1, width)
+
+
+def word_hashes(words: Sequence[str]) -> Hashes:
+    """Hash words as the vocabulary of an embedding has them."""
+    return hashed(_SPACE, words)
+
+
+def _lower(words: Sequence[str]) -> list[str]:
+    return Words(words).lowers
+
+
+def _lemma(words: Sequence[str]) -> list[str]:
+    return Words(words).lemmas
+
+
+def write_words(folder: Path, words: Sequence[str], counts: npt.NDArray[np.int64]) -> None:
+    """Write the words of an embedding, the most frequent first, and how often each occurs."""
+    names = Names.of(words)
+    np.save(folder / "words.npy", names.text)
+    np.save(folder / "word_ends.npy", names.ends)
+    np.save(folder / "counts.npy", counts.astype(np.int64))
+    np.save(folder / "hashes.npy", word_hashes(words))
+
+
+def write_description(
+    folder: Path,
+    normalisation: str,
+    settings: Mapping[str, Any],
+    part_lengths: tuple[int, int] | None = None,
+) -> None:
+    """Write what completes an embedding.
+
+    Parameters
+    ----------
+    folder : Path
+        It holds all the rest.
+    normalisation : str
+        What words became.
+    settings : mapping
+        How it was made.
+    part_lengths : tuple of (int, int), optional
+        How long the parts of words are for which there is a file of vectors, ``parts.npy``.
+    """
+    description = {
+        "format": _FORMAT,
+        "normalisation": normalisation,
+        "parts": part_lengths,
+        "settings": settings,
+    }
+    text = json.dumps(description, ensure_ascii=False, indent=1)
+    (folder / DESCRIPTION).write_text(f"{text}\n", encoding="utf-8")

@@ -1,0 +1,77 @@
+"""Notes as numbers of their words on disk: they are read once for each epoch of training."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+#: The lengths of sentences, and the numbers of the words of all of them.
+Piece = tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]
+
+#: Words of a sentence that gensim looks at; what is longer is cut into such pieces.
+LONGEST = 10_000
+
+#: Sentences that are read at once.
+_PIECE = 1 << 13
+
+
+def write_numbers(folder: Path, pieces: Iterable[Piece]) -> None:
+    """Write notes into a folder.
+
+    Parameters
+    ----------
+    folder : Path
+        It gets ``lengths`` and ``numbers``: int32, in the order of this machine's bytes.
+    pieces : iterable of Piece
+        Sentences, some at a time.
+    """
+    with (folder / "lengths").open("wb") as lengths, (folder / "numbers").open("wb") as numbers:
+        for of_sentences, of_words in pieces:
+            of_sentences.astype(np.int32).tofile(lengths)
+            of_words.astype(np.int32).tofile(numbers)
+
+
+def read_numbers(folder: Path) -> Iterator[Piece]:
+    """Read what `write_numbers` wrote, some sentences at a time."""
+    with (folder / "lengths").open("rb") as lengths, (folder / "numbers").open("rb") as numbers:
+        while len(of_sentences := np.fromfile(lengths, np.int32, _PIECE)):
+            yield of_sentences, np.fromfile(numbers, np.int32, int(of_sentences.sum()))
+
+
+class RankedSentences:
+    """The sentences of numbered notes as lists of the ranks of their words.
+
+    Parameters
+    ----------
+    folder : Path
+        The notes.
+    ranks : ndarray of int32
+        The rank of the word of each number, or -1: such words are left out.
+    progress : callable
+        Told how many words with a rank were given.
+    """
+
+    def __init__(
+        self, folder: Path, ranks: npt.NDArray[np.int32], progress: Callable[[int], None]
+    ) -> None:
+        self._folder = folder
+        self._ranks = ranks
+        self._progress = progress
+
+    def __iter__(self) -> Iterator[list[int]]:
+        """Give the sentences from the first one on."""
+        done = 0
+        for lengths, numbers in read_numbers(self._folder):
+            ranks = self._ranks[numbers]
+            known = ranks >= 0
+            ends = np.concatenate([[0], np.cumsum(known)])[np.cumsum(lengths)]
+            tokens = ranks[known].tolist()
+            for start, end in pairwise([0, *ends.tolist()]):
+                for begin in range(start, end, LONGEST):
+                    yield tokens[begin : min(begin + LONGEST, end)]
+            done += len(tokens)
+            self._progress(done)

@@ -1,0 +1,244 @@
+"""Formats of files of vectors: word2vec and fastText, text and binary, and GloVe."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from corpus.errors import InputError, shown
+
+Floats = npt.NDArray[np.float32]
+
+#: Some words, and their vectors.
+Piece = tuple[list[str], Floats]
+
+#: What a binary model of fastText begins with.
+FASTTEXT = (793712314).to_bytes(4, "little")
+
+_LONGEST = 1 << 20  # bytes that a line or a word may have
+_PIECE = 1 << 12  # vectors that are read at once
+
+
+@dataclass(frozen=True, slots=True)
+class VectorStream:
+    """The vectors of a file as they are read.
+
+    Parameters
+    ----------
+    words : int
+        How many the file says there are; 0 where it does not.
+    dimension : int
+        Components of a vector.
+    pieces : iterator of Piece
+        All of them, checked; an `InputError` on the way says what is wrong.
+    """
+
+    words: int
+    dimension: int
+    pieces: Iterator[Piece]
+
+
+def read_vectors(file: BinaryIO, name: str, encoding: str) -> VectorStream:
+    """Read a file of word2vec, fastText (text) or GloVe (text); its content says which it is.
+
+    Parameters
+    ----------
+    file : binary file
+        At its beginning.
+    name : str
+        What errors call it.
+    encoding : str
+        Of the words.
+
+    Raises
+    ------
+    InputError
+        If it is none of these.
+    """
+    first = file.readline(_LONGEST)
+    if not first.strip():
+        raise InputError(f"{name} is empty or begins with a blank line: expected vectors of words")
+    fields = first.split()
+    if len(fields) == 2 and all(field.isdigit() for field in fields):
+        words, dimension = map(int, fields)
+        if not (words and dimension):
+            raise InputError(f"{name} says that it has {words} vectors of {dimension} components")
+        place = file.tell()
+        second = file.readline(_LONGEST)
+        file.seek(place)
+        if len(_numbers(second.split()[1:])):
+            lines = _Lines(file, name, encoding, dimension, number=1)
+            return VectorStream(words, dimension, _complete(lines.pieces(), words, name))
+        pieces = _binary(file, name, encoding, words, dimension)
+        return VectorStream(words, dimension, pieces)
+    dimension = len(_numbers(fields[1:]))
+    if not dimension:
+        raise InputError(
+            f"{name} is no file of vectors: its first line is neither two numbers, words and "
+            "components, nor a word and its vector"
+        )
+    file.seek(0)
+    return VectorStream(0, dimension, _Lines(file, name, encoding, dimension, number=0).pieces())
+
+
+def _numbers(fields: Sequence[bytes]) -> Floats:
+    """Give fields as numbers, or nothing if they are none."""
+    try:
+        return np.array(fields, "S").astype(np.float32)
+    except ValueError:
+        return np.zeros(0, np.float32)
+
+
+class _Lines:
+    """Reads a word and its vector from each line."""
+
+    def __init__(
+        self, file: BinaryIO, name: str, encoding: str, dimension: int, *, number: int
+    ) -> None:
+        self._file = file
+        self._name = name
+        self._encoding = encoding
+        self._dimension = dimension
+        self._number = number  # of the line before
+
+    def pieces(self) -> Iterator[Piece]:
+        """Yield the lines, some at a time."""
+        words: list[str] = []
+        vectors = np.empty((_PIECE, self._dimension), np.float32)
+        while line := self._file.readline(_LONGEST):
+            self._number += 1
+            if not line.strip():
+                continue
+            word, vectors[len(words)] = self._parsed(line)
+            words.append(word)
+            if len(words) == _PIECE:
+                yield words, vectors
+                words = []
+        if words:
+            yield words, vectors[: len(words)]
+
+    def _parsed(self, line: bytes) -> tuple[str, Floats]:
+        where = f"{self._name}:{self._number}"
+        fields = line.split()
+        word, rest = fields[: -self._dimension], fields[-self._dimension :]
+        vector = _numbers(rest)
+        # A word may have spaces, but not numbers after them.
+        extra = len(_numbers(word[1:])) if len(word) > 1 else 0
+        if not word or extra or not len(vector):
+            found = len(_numbers(fields[1:]))
+            raise InputError(
+                f"{where}: {f'{found} numbers' if found else 'no vector'}; expected a word and "
+                f"{self._dimension} numbers"
+            )
+        _refuse_infinite(vector, where)
+        return _decoded(b" ".join(word), self._encoding, where), vector
+
+
+def _refuse_infinite(vectors: Floats, where: str) -> None:
+    if not np.isfinite(vectors).all():
+        raise InputError(f"{where}: a component is not a finite number; leave that word out")
+
+
+def _decoded(word: bytes, encoding: str, where: str) -> str:
+    try:
+        return word.decode(encoding)
+    except UnicodeDecodeError:
+        raise InputError(
+            f"{where}: a word that is not {encoding}; name its encoding by --encoding, such as "
+            "latin-1"
+        ) from None
+
+
+def _complete(pieces: Iterator[Piece], words: int, name: str) -> Iterator[Piece]:
+    """Yield pieces, and raise an `InputError` if they are not as many words as was said."""
+    found = 0
+    for piece in pieces:
+        found += len(piece[0])
+        yield piece
+    if found != words:
+        raise InputError(
+            f"{name} says that it has {words:,} vectors, and there are {found:,}"
+            f"{': was it cut off?' if found < words else ''}"
+        )
+
+
+def _binary(
+    file: BinaryIO, name: str, encoding: str, words: int, dimension: int
+) -> Iterator[Piece]:
+    """Yield words, each ended by a space, and their vectors of four bytes a component."""
+    found: list[str] = []
+    vectors = np.empty((_PIECE, dimension), np.float32)
+    data, place, size = b"", 0, 4 * dimension
+    for number in range(1, words + 1):
+        where = f"{name}, word {number:,}"
+        while (space := data.find(b" ", place)) < 0 or len(data) <= space + size:
+            more = file.read(max(_LONGEST, size))
+            if not more or (space < 0 and len(data) - place > _LONGEST):
+                raise InputError(
+                    f"{where} of {words:,}: the file ends within it, or is no file of word2vec: "
+                    "was it cut off?"
+                )
+            data, place = data[place:] + more, 0
+        vector = np.frombuffer(data, "<f4", dimension, space + 1)
+        _refuse_infinite(vector, where)
+        found.append(_decoded(data[place:space].lstrip(b"\n"), encoding, where))
+        vectors[len(found) - 1] = vector
+        place = space + 1 + size
+        if len(found) == _PIECE or number == words:
+            yield found, vectors[: len(found)]
+            found = []
+    if data[place:].strip() or file.read(1):
+        raise InputError(f"{name} goes on after the {words:,} vectors that it says it has")
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The vectors of parts of words.
+
+    Parameters
+    ----------
+    vectors : ndarray of float32, shape (P, N)
+        By the hash of each part.
+    lengths : tuple of (int, int)
+        Characters that a part has at least and at most.
+    """
+
+    vectors: Floats
+    lengths: tuple[int, int]
+
+
+def read_fasttext(path: Path, encoding: str) -> tuple[VectorStream, Parts | None]:
+    """Read a binary model of fastText, whole.
+
+    Raises
+    ------
+    InputError
+        If it is damaged or of another version.
+    """
+    from gensim.models.fasttext import load_facebook_vectors  # noqa: PLC0415 - slow to import
+
+    try:
+        found = load_facebook_vectors(str(path), encoding=encoding)
+    except UnicodeDecodeError:
+        raise InputError(
+            f"{shown(path)}: a word that is not {encoding}; name its encoding by --encoding"
+        ) from None
+    except (AssertionError, EOFError, NotImplementedError, OSError, ValueError, struct.error):
+        raise InputError(
+            f"{shown(path)} is a binary model of fastText that is damaged or of another version: "
+            "was it cut off?"
+        ) from None
+    vectors = np.asarray(found.vectors, np.float32)
+    _refuse_infinite(vectors, shown(path))
+    parts = None
+    if found.bucket and len(found.vectors_ngrams):
+        _refuse_infinite(found.vectors_ngrams, shown(path))
+        parts = Parts(np.asarray(found.vectors_ngrams, np.float32), (found.min_n, found.max_n))
+    pieces = iter([(list(found.index_to_key), vectors)])
+    return VectorStream(len(vectors), vectors.shape[1], pieces), parts

@@ -1,0 +1,59 @@
+"""Many strings in two arrays: few objects, and files that are opened by memory map."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Names:
+    """Many strings in two arrays.
+
+    Parameters
+    ----------
+    text : ndarray of uint8
+        All of them, one after the other, as UTF-8.
+    ends : ndarray of int64, shape (V,)
+        Where each ends; empty where there are none.
+    """
+
+    text: npt.NDArray[np.uint8]
+    ends: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(cls, strings: Sequence[str]) -> Names:
+        """Put strings together."""
+        encoded = [each.encode("utf-8", "surrogatepass") for each in strings]
+        ends = np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)))
+        return cls(np.frombuffer(b"".join(encoded), np.uint8), ends)
+
+    def __len__(self) -> int:
+        """Give the number of strings."""
+        return len(self.ends)
+
+    def __getitem__(self, index: int) -> str:
+        """Give one of the strings."""
+        begin = self.ends[index - 1] if index else 0
+        return self.text[begin : self.ends[index]].tobytes().decode("utf-8", "surrogatepass")
+
+    def strings(self) -> list[str]:
+        """Give all strings."""
+        data = self.text.tobytes()
+        bounds = [0, *self.ends.tolist()]
+        return [data[a:b].decode("utf-8", "surrogatepass") for a, b in itertools.pairwise(bounds)]
+
+    def take(self, kept: npt.NDArray[np.bool_]) -> Names:
+        """Give some of the strings; none where there are none."""
+        if not len(self):
+            return self
+        lengths = np.diff(self.ends, prepend=0)
+        return Names(self.text[np.repeat(kept, lengths)], np.cumsum(lengths[kept]))
+
+
+#: No strings.
+NAMELESS = Names(np.zeros(0, np.uint8), np.zeros(0, np.int64))
