@@ -271,6 +271,7 @@ def metrics_of(step: Iteration, validation: LabelledNotes, pool: UnlabeledNotes)
             "iterations": training.iterations,
             "loss": training.loss,
             "failed": training.failed,
+            "clustering": training.clustering,
         },
         "left_out": dict(pool.problems.counts),
         "halves": halves(validation.documents, step.scores),

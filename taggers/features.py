@@ -9,7 +9,8 @@ from __future__ import annotations
 import functools
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,8 @@ from corpus.errors import InputError, shown
 
 #: Words beyond the ends of a document: the begin and the end of sentence of paper 003.
 BEGIN, END = "BOS", "EOS"
+
+T = TypeVar("T")
 
 _PAD = " "  # no token holds one
 _BETWEEN = "\n"  # nor this one
@@ -39,6 +42,7 @@ class Words:
     """
 
     def __init__(self, types: Sequence[str]) -> None:
+        self._kept: dict[Hashable, Any] = {}
         joined = unicodedata.normalize("NFC", _BETWEEN.join(types))
         self.forms = joined.split(_BETWEEN)
         if len(self.forms) != len(types):  # a word has a line break, or there is no word
@@ -76,6 +80,13 @@ class Words:
             return changed
         return [change(word) for word in self.forms]
 
+    def once(self, key: Hashable, compute: Callable[[], T]) -> T:
+        """Compute what several features need for these words once."""
+        if key not in self._kept:
+            self._kept[key] = compute()
+        found: T = self._kept[key]
+        return found
+
     def by_shape(self, compute: Callable[[str], str]) -> list[str]:
         """Compute what depends on the shape alone, once for each shape."""
         shapes = self.shapes
@@ -83,7 +94,7 @@ class Words:
         return [values[shape] for shape in shapes]
 
 
-#: Gives the value of each word.
+#: Gives the value of each word; an empty one says nothing of it.
 Feature = Callable[[Words], list[str]]
 
 

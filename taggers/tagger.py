@@ -55,6 +55,8 @@ class Training:
         The value of the objective at the end.
     failed : bool
         Whether the algorithm could not go on, so that its model may be poor.
+    clustering : str
+        The clustering that was chosen as the best, where one was.
     """
 
     converged: bool
@@ -62,6 +64,7 @@ class Training:
     iterations: int
     loss: float
     failed: bool = False
+    clustering: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

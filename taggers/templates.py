@@ -7,11 +7,11 @@ at its neighbours. ``capitalization[-1] capitalization[0]`` is a conjunction: on
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from corpus.errors import InputError, shown
-from taggers.features import is_feature
+from taggers.features import Feature, feature, is_feature
 
 _TERM = re.compile(r"([^\[\]\s:=|]+)(?:\[(-?[0-9])(?:\.\.(-?[0-9]))?\])?")
 
@@ -97,11 +97,14 @@ class Templates:
         What depends on a word alone, and what stands beside it.
     conjunctions : tuple of Conjunction
         Of features and streams.
+    more : mapping of str to Feature
+        Features by their names beside those that are always there: clusters.
     """
 
     features: tuple[Template, ...]
     streams: tuple[Template, ...] = ()
     conjunctions: tuple[Conjunction, ...] = ()
+    more: Mapping[str, Feature] = field(default_factory=dict)
 
     @classmethod
     def parse(
@@ -110,6 +113,7 @@ class Templates:
         window: int,
         streams: Sequence[str] = (),
         conjunctions: Sequence[str] = (),
+        more: Mapping[str, Feature] | None = None,
     ) -> Templates:
         """Read what is written in a configuration; features are looked at in the whole window."""
         whole = range(-window, window + 1)
@@ -117,7 +121,16 @@ class Templates:
             tuple(Template.parse(text, whole) for text in features),
             tuple(Template.parse(text, (0,)) for text in streams),
             tuple(Conjunction.parse(text) for text in conjunctions),
+            more or {},
         )
+
+    def has_feature(self, name: str) -> bool:
+        """Say whether there is a feature of this name."""
+        return name in self.more or is_feature(name)
+
+    def feature(self, name: str) -> Feature:
+        """Find a feature by its name; see `taggers.features.feature`."""
+        return self.more[name] if name in self.more else feature(name)
 
     @property
     def window(self) -> int:
@@ -135,5 +148,5 @@ class Templates:
     def needed(self) -> tuple[str, ...]:
         """Names of all streams that are looked at, those in conjunctions too."""
         terms = [name for each in self.conjunctions for name, _ in each.terms]
-        beside = [name for name in terms if not is_feature(name)]
+        beside = [name for name in terms if not self.has_feature(name)]
         return tuple(dict.fromkeys([*(each.name for each in self.streams), *beside]))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from corpus.batch import Batch
 from taggers.crf.channels import Channel, Channels
-from taggers.features import BEGIN, END, Words, feature
+from taggers.features import BEGIN, END, Words
 from taggers.templates import Templates
 
 _KEPT = 15_000  # words whose attributes are kept: notes use few words often
@@ -24,7 +24,7 @@ class WindowAttributes:
 
     def __init__(self, templates: Templates) -> None:
         self._templates = templates
-        self._features = [(each, feature(each.name)) for each in templates.features]
+        self._features = [(each, templates.feature(each.name)) for each in templates.features]
         self._channels = Channels(templates)
 
     def of_documents(self, batch: Batch) -> Iterator[list[list[bytes]]]:
@@ -62,6 +62,8 @@ class WindowAttributes:
         window = self._templates.window
         found: list[list[bytes]] = [[] for _ in range(2 * window + 1)]
         for (template, _), value in zip(self._features, values, strict=True):
+            if not value:  # the feature says nothing of this word
+                continue
             for offset in template.offsets:
                 found[offset + window].append(_encoded(offset, template.name, value))
         return found

@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from corpus.batch import Batch
 from corpus.compiled import Array, compiled
-from corpus.streams import Stream, used_only
-from taggers.features import BEGIN, END, Words, feature, is_feature
+from corpus.streams import NOTHING, Stream, used_only
+from taggers.features import BEGIN, END, Feature, Words
 from taggers.templates import Conjunction, Templates
 
 Codes = npt.NDArray[np.int32]
@@ -58,8 +58,8 @@ class Channels:
     def __init__(self, templates: Templates) -> None:
         self._templates = templates
         terms = [name for each in templates.conjunctions for name, _ in each.terms]
-        names = [name for name in dict.fromkeys(terms) if is_feature(name)]
-        self._words = {name: _FewValued(name) for name in names}
+        names = [name for name in dict.fromkeys(terms) if templates.has_feature(name)]
+        self._words = {name: _FewValued(templates.feature(name)) for name in names}
 
     def of(self, batch: Batch) -> list[Channel]:
         """Give the channels of a batch that has all streams which the templates name."""
@@ -80,8 +80,8 @@ class Channels:
 class _FewValued:
     """The values of a feature that has few: a number for each word, kept for later batches."""
 
-    def __init__(self, name: str) -> None:
-        self._feature = feature(name)
+    def __init__(self, feature: Feature) -> None:
+        self._feature = feature
         self._numbers: dict[str, int] = {}  # of the value of each word
         self._values: dict[str, int] = {}
         self._names: list[str] = []  # the values, by their numbers
@@ -102,7 +102,10 @@ class _FewValued:
         kept = np.fromiter(map(self._numbers.__getitem__, batch.types), np.int32, len(batch.types))
         used, numbers = np.unique(kept, return_inverse=True)
         types = tuple(self._names[number] for number in used.tolist())
-        return Stream(types, numbers.astype(np.int32)[batch.words])
+        values_of_types = numbers.astype(np.int32)
+        if "" in types:  # the feature says nothing of these words
+            values_of_types[values_of_types == types.index("")] = NOTHING
+        return Stream(types, values_of_types[batch.words])
 
 
 def _joined(conjunction: Conjunction, sources: Mapping[str, Stream], documents: Indices) -> Stream:

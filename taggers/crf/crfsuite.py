@@ -17,6 +17,7 @@ from corpus.batch import Batch
 from taggers.crf.attributes import WindowAttributes
 from taggers.crf.decoding import Decoded
 from taggers.tagger import UNTRAINED, Detail, Progress, Training, TrainingError
+from taggers.templates import Templates
 
 if TYPE_CHECKING:
     from taggers.crf import CRFOptions
@@ -35,22 +36,27 @@ class CRFsuiteEngine:
     ----------
     labels : tuple of str
         Those that it can give, in the order of the batch it was trained with.
-    options : CRFOptions
-        Features and window.
+    templates : Templates
+        What it looks at.
     model : bytes
         CRFsuite's model file. It is trusted: a damaged one can crash the process.
     """
 
-    def __init__(self, labels: tuple[str, ...], options: CRFOptions, model: bytes) -> None:
+    def __init__(self, labels: tuple[str, ...], templates: Templates, model: bytes) -> None:
         self.labels = labels
         self.model = model
-        self._attributes = WindowAttributes(options.templates())
+        self._attributes = WindowAttributes(templates)
         self._crfsuite = pycrfsuite.Tagger()
         self._crfsuite.open_inmemory(model)
 
     @classmethod
     def trained(
-        cls, train: Batch, options: CRFOptions, *, progress: Progress | None = None
+        cls,
+        train: Batch,
+        options: CRFOptions,
+        templates: Templates,
+        *,
+        progress: Progress | None = None,
     ) -> tuple[Self, Training]:
         """Learn from tagged documents by L-BFGS.
 
@@ -77,12 +83,12 @@ class CRFsuiteEngine:
         )
         # CRFsuite reads labels as ASCII, so it gets their numbers.
         tags = train.tags.astype(str).tolist()
-        attributes = WindowAttributes(options.templates())
+        attributes = WindowAttributes(templates)
         for row, document in enumerate(attributes.of_documents(train)):
             if document:
                 trainer.append(document, tags[train.documents[row] : train.documents[row + 1]])
         model = _trained(trainer)
-        return cls(train.labels, options, model), trainer.result()
+        return cls(train.labels, templates, model), trainer.result()
 
     def decode(
         self, batch: Batch, *, detail: Detail = "document", progress: Progress | None = None
@@ -131,9 +137,9 @@ class CRFsuiteEngine:
         return {_MODEL: self.model}
 
     @classmethod
-    def of_files(cls, folder: Path, labels: tuple[str, ...], options: CRFOptions) -> Self:
+    def of_files(cls, folder: Path, labels: tuple[str, ...], templates: Templates) -> Self:
         """Read what `files` gave."""
-        return cls(labels, options, (folder / _MODEL).read_bytes())
+        return cls(labels, templates, (folder / _MODEL).read_bytes())
 
 
 class _Trainer(pycrfsuite.BaseTrainer):  # type: ignore[misc]

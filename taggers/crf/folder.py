@@ -12,7 +12,7 @@ from typing import Any
 from corpus.errors import InputError, shown
 
 _DESCRIPTION = "model.json"
-_FORMAT = 4
+_FORMAT = 5
 
 
 def write_model(folder: Path, description: Mapping[str, Any], files: Mapping[str, bytes]) -> None:

@@ -10,8 +10,8 @@ from typing import Literal
 
 from corpus.errors import InputError
 from taggers.annotators.rules import Rules
-from taggers.features import feature, is_feature
-from taggers.templates import Templates
+from taggers.features import Feature, feature, is_feature
+from taggers.templates import Template, Templates
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +56,27 @@ class CRFOptions:
         default=("short_shape[-1] short_shape[0]", "short_shape[0] short_shape[1]"),
         metadata={"help": 'taken together, such as "capitalization[-1] capitalization[0]"'},
     )
+    clusters: str = field(
+        default="",
+        metadata={
+            "help": "a folder of embeddings with clusters, which become features of words: "
+            "bootstrap embed and bootstrap cluster make one (see docs/embeddings.md)"
+        },
+    )
+    clusterings: tuple[str, ...] = field(
+        default=(),
+        metadata={
+            "help": 'which of its clusterings are used, such as "lower-w5-k128"; all if none is '
+            "named"
+        },
+    )
+    cluster_choice: Literal["all", "best"] = field(
+        default="all",
+        metadata={
+            "help": '"all" of the clusterings at once, or in each training the "best" one on '
+            "training documents that are held back"
+        },
+    )
     rules: Mapping[str, str] = field(
         default_factory=dict,
         metadata={
@@ -85,6 +106,7 @@ class CRFOptions:
         for each in templates.streams:
             if is_feature(each.name):
                 raise InputError(f'"{each.name}" is a feature of words, not a stream')
+        self._check_clusters()
         for name, count in Counter(self._names(templates)).items():
             if count > 1:
                 raise InputError(f'"{name}" is there {count} times; expected once')
@@ -98,9 +120,35 @@ class CRFOptions:
             if not 0 <= weight < math.inf:
                 raise InputError(f"{name} = {weight}: expected a finite number of 0 or more")
 
-    def templates(self) -> Templates:
-        """Give what the tagger looks at."""
-        return Templates.parse(self.features, self.window, self.streams, self.conjunctions)
+    def _check_clusters(self) -> None:
+        if not self.clusters and (self.clusterings or self.cluster_choice != "all"):
+            what = "clusterings" if self.clusterings else "cluster_choice"
+            raise InputError(f"{what} does nothing without clusters: name a folder of them")
+        names = [Template.parse(text, (0,)).name for text in self.clusterings]
+        for name in names:
+            if is_feature(name):
+                raise InputError(f'"{name}" is a feature, not a clustering')
+            if names.count(name) > 1:
+                raise InputError(f'"{name}" is there {names.count(name)} times; expected once')
+
+    @property
+    def clustering_names(self) -> tuple[str, ...]:
+        """The clusterings that are named, without the places where they are looked at."""
+        return tuple(Template.parse(text, (0,)).name for text in self.clusterings)
+
+    def templates(self, clusters: Mapping[str, Feature] | None = None) -> Templates:
+        """Give what the tagger looks at.
+
+        Parameters
+        ----------
+        clusters : mapping of str to Feature, optional
+            Clusterings that are at hand, as features.
+        """
+        clusters = clusters or {}
+        named = self.clusterings or tuple(clusters)
+        used = [text for text in named if Template.parse(text, (0,)).name in clusters]
+        features = (*self.features, *used)
+        return Templates.parse(features, self.window, self.streams, self.conjunctions, clusters)
 
     @staticmethod
     def _names(templates: Templates) -> list[str]:

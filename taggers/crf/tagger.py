@@ -18,6 +18,7 @@ from taggers.annotators import ANNOTATORS, Annotator, Rules, annotated
 from taggers.crf.folder import read_description, write_model
 from taggers.crf.options import CRFOptions
 from taggers.tagger import MEASURES, Detail, Progress, Tagging, Training, TrainingError
+from taggers.templates import Templates
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -25,8 +26,11 @@ if TYPE_CHECKING:
     from taggers.crf.crfsuite import CRFsuiteEngine
     from taggers.crf.decoding import Decoded
     from taggers.crf.wordtype import WordTypeEngine
+    from taggers.embeddings.word_clusters import WordClusters
 
     Engine: TypeAlias = CRFsuiteEngine | WordTypeEngine
+
+_WITHIN = "."  # where a model finds clusters: in its own folder
 
 
 class CRFTagger:
@@ -53,10 +57,10 @@ class CRFTagger:
         self.training: Training | None = None
         self._engine: Engine | None = None
         self._converted: WordTypeEngine | None = None
-        self._needed = self.options.templates().needed
+        self._clusters: WordClusters | None = None
         self._annotators: dict[str, Annotator] = {
             name: Rules(self.options.rules) if name == "rules" else ANNOTATORS[name]()
-            for name in self._needed
+            for name in self.options.templates().needed
             if name in ANNOTATORS
         }
 
@@ -102,23 +106,56 @@ class CRFTagger:
         """
         if not len(train.words):
             raise TrainingError("there is not one token to train a CRF on")
-        train = annotated(train, self._needed, self._annotators)
-        if self.options.engine == "crfsuite":
+        if not self.options.clusters:
+            return self._fit(train, start, progress)
+        from taggers.crf.clusterings import (  # noqa: PLC0415 - numba is slow to import
+            best_clustering,
+            clusters_for,
+        )
+
+        clusters = clusters_for(train, self.options)
+        if self.options.cluster_choice == "all":
+            return self._with(clusters)._fit(train, start, progress)
+
+        def fit(name: str, part: Batch, told: Progress | None) -> CRFTagger:
+            tagger = CRFTagger(self.options)._with(clusters.only([name]))
+            return tagger._fit(part, start, told)
+
+        name, told = best_clustering(clusters.names, train, fit, rng, progress)
+        self._with(clusters.only([name]))._fit(train, start, told)
+        assert self.training is not None
+        self.training = replace(self.training, clustering=name)
+        return self
+
+    def _with(self, clusters: WordClusters) -> Self:
+        """Look at clusters too."""
+        self._clusters = clusters
+        return self
+
+    def _fit(self, train: Batch, start: CRFTagger | None, progress: Progress | None) -> Self:
+        options, templates = self.options, self._templates()
+        train = annotated(train, templates.needed, self._annotators)
+        if options.engine == "crfsuite":
             from taggers.crf.crfsuite import CRFsuiteEngine  # noqa: PLC0415 - not always used
 
-            self._take(*CRFsuiteEngine.trained(train, self.options, progress=progress))
+            found: tuple[Engine, Training] = CRFsuiteEngine.trained(
+                train, options, templates, progress=progress
+            )
         else:
             from taggers.crf.wordtype import WordTypeEngine  # noqa: PLC0415 - numba is slow to import
 
             before = start.wordtype() if start is not None else None
-            options = self.options
-            self._take(*WordTypeEngine.trained(train, options, start=before, progress=progress))
+            found = WordTypeEngine.trained(
+                train, options, templates, start=before, progress=progress
+            )
+        self._engine, self.training = found
+        self._converted = None
         self.labels = train.labels
         return self
 
-    def _take(self, engine: Engine, training: Training) -> None:
-        self._engine, self.training = engine, training
-        self._converted = None
+    def _templates(self) -> Templates:
+        """Give what is looked at."""
+        return self.options.templates(self._clusters.features() if self._clusters else None)
 
     def tag(
         self,
@@ -151,7 +188,7 @@ class CRFTagger:
             raise InputError(f'there is no measure "{measure}"; there are {", ".join(MEASURES)}')
         if self._engine is None:
             raise ValueError("the CRF has not been trained")
-        batch = annotated(batch, self._needed, self._annotators)
+        batch = annotated(batch, self._templates().needed, self._annotators)
         need: Detail = "token" if measure == "lowest" and detail == "document" else detail
         engine = self.wordtype() if detail == "entity" else self._engine
         decoded = engine.decode(batch, detail=need, progress=progress)
@@ -189,8 +226,10 @@ class CRFTagger:
         # So few tokens teach nothing where more of them are asked for.
         c1, c2 = min(self.options.c1, 0.01), min(self.options.c2, 1.0)
         options = replace(self.options, c1=c1, c2=c2, min_frequency=0, max_iterations=1)
+        # Clusters are features of words like others.
+        options = replace(options, clusters="", clusterings=(), cluster_choice="all")
         with telling(tell):
-            compile_all(CRFTagger(options), self._needed)
+            compile_all(CRFTagger(options), options.templates().needed)
 
     def wordtype(self) -> WordTypeEngine:
         """Give the engine "wordtype" of this model, whichever it was trained with."""
@@ -202,7 +241,7 @@ class CRFTagger:
             return self._engine
         if self._converted is None:
             self._converted = WordTypeEngine.of_crfsuite(
-                self._engine.model, self.options.templates(), lambda name: self.labels[int(name)]
+                self._engine.model, self._templates(), lambda name: self.labels[int(name)]
             )
         return self._converted
 
@@ -237,7 +276,7 @@ class CRFTagger:
             options = replace(options, precision="double")
         tagger = CRFTagger(options)
         tagger.labels, tagger.training = self.labels, self.training
-        tagger._annotators = self._annotators
+        tagger._annotators, tagger._clusters = self._annotators, self._clusters
         tagger._engine = engine.reduced(rare, nameless)
         return tagger
 
@@ -283,15 +322,21 @@ class CRFTagger:
         """Write the model into a folder: its arrays and a description in JSON."""
         if self._engine is None:
             raise ValueError("the CRF has not been trained")
+        files, options, clusters = self._engine.files(), self.options, None
+        if self._clusters:
+            clusters = self._clusters.that_matter(self.wordtype().weights.hashes)
+            files |= clusters.files()
+            options = replace(options, clusters=_WITHIN)
         description = {
             "kind": self.kind,
             "labels": self.labels,
             "engine_labels": self._engine.labels,
-            "options": asdict(self.options),
+            "options": asdict(options),
             "annotators": {name: each.settings() for name, each in self._annotators.items()},
+            "clusters": clusters.description() if clusters else [],
             "training": asdict(self.training) if self.training else None,
         }
-        write_model(folder, description, self._engine.files())
+        write_model(folder, description, files)
 
     @classmethod
     def load(cls, folder: Path) -> Self:
@@ -310,10 +355,17 @@ class CRFTagger:
                 name: ANNOTATORS[name].of_settings(settings)
                 for name, settings in description["annotators"].items()
             }
+            if description["clusters"]:
+                from taggers.embeddings.word_clusters import (  # noqa: PLC0415 - not always used
+                    WordClusters,
+                )
+
+                tagger._clusters = WordClusters.of_files(folder, description["clusters"])
             tagger.labels = tuple(description["labels"])
             training = description["training"]
             tagger.training = Training(**training) if training else None
-            tagger._engine = _opened(folder, tuple(description["engine_labels"]), tagger.options)
+            labels = tuple(description["engine_labels"])
+            tagger._engine = _opened(folder, labels, tagger.options, tagger._templates())
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise InputError(f"{folder} is not the folder of a CRF model: {error}") from error
         return tagger
@@ -324,14 +376,16 @@ def _frozen(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def _opened(folder: Path, labels: tuple[str, ...], options: CRFOptions) -> Engine:
+def _opened(
+    folder: Path, labels: tuple[str, ...], options: CRFOptions, templates: Templates
+) -> Engine:
     if options.engine == "crfsuite":
         from taggers.crf.crfsuite import CRFsuiteEngine  # noqa: PLC0415 - not always used
 
-        return CRFsuiteEngine.of_files(folder, labels, options)
+        return CRFsuiteEngine.of_files(folder, labels, templates)
     from taggers.crf.wordtype import WordTypeEngine  # noqa: PLC0415 - numba is slow to import
 
-    return WordTypeEngine.of_files(folder, labels, options)
+    return WordTypeEngine.of_files(folder, labels, options, templates)
 
 
 def _confidence(

@@ -14,8 +14,9 @@ import numpy.typing as npt
 
 from corpus.compiled import Array, compiled
 from taggers.crf import lattice
-from taggers.features import BEGIN, END, Words, feature
+from taggers.features import BEGIN, END, Words
 from taggers.names import NAMELESS, Names
+from taggers.templates import Templates
 from taggers.vocabulary import Hashes, hashed
 
 Floats = npt.NDArray[np.float64]
@@ -178,10 +179,10 @@ def carry_over(
                         weights[pair] = old_weights[candidate]
 
 
-def values_of(types: Sequence[str], features: Sequence[str]) -> list[list[str]]:
+def values_of(types: Sequence[str], templates: Templates) -> list[list[str]]:
     """Compute the value that each feature has for each word."""
     words = Words(types)
-    return [feature(name)(words) for name in features]
+    return [templates.feature(each.name)(words) for each in templates.features]
 
 
 def value_hashes(values: Sequence[Sequence[str]], features: Sequence[str]) -> Hashes:

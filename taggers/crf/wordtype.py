@@ -93,6 +93,7 @@ class WordTypeEngine:
         cls,
         train: Batch,
         options: CRFOptions,
+        templates: Templates,
         *,
         start: WordTypeEngine | None = None,
         progress: Progress | None = None,
@@ -104,7 +105,9 @@ class WordTypeEngine:
         train : Batch
             Documents, with at least one known tag.
         options : CRFOptions
-            Features, window and regularization.
+            Regularization.
+        templates : Templates
+            What is looked at.
         start : WordTypeEngine, optional
             Begin with its weights, as far as it has them.
         progress : callable, optional
@@ -127,7 +130,6 @@ class WordTypeEngine:
         number = np.full(len(train.labels) + 1, -1, np.int16)  # the last one is that of -1
         number[known] = np.arange(len(known), dtype=np.int16)
         labels = tuple(train.labels[label] for label in known.tolist())
-        templates = options.templates()
         training_set = TrainingSet.of(
             train.words,
             train.types,
@@ -217,7 +219,9 @@ class WordTypeEngine:
         return {f"{name}.npy": _written(array) for name, array in arrays.items()}
 
     @classmethod
-    def of_files(cls, folder: Path, labels: tuple[str, ...], options: CRFOptions) -> Self:
+    def of_files(
+        cls, folder: Path, labels: tuple[str, ...], options: CRFOptions, templates: Templates
+    ) -> Self:
         """Read what `files` gave."""
 
         def read(name: str) -> npt.NDArray[Any]:
@@ -229,7 +233,6 @@ class WordTypeEngine:
 
         names = Names(read("names"), read("name_ends"))
         arrays = {name: read(name) for name in _ARRAYS}
-        templates = options.templates()
         weights = Weights(len(labels), 2 * templates.reach + 1, names=names, **arrays)
         return cls(templates, labels, weights, REALS[options.precision])
 
@@ -278,6 +281,7 @@ class WordScores:
 
     def __init__(self, weights: Weights, templates: Templates, real: npt.DTypeLike) -> None:
         self._weights = weights
+        self._templates = templates
         self._features = [each.name for each in templates.features]
         self._offsets = 2 * templates.window + 1
         self._places = middle(self._offsets, weights.offsets)
@@ -316,7 +320,7 @@ class WordScores:
 
     def _compute(self, words: Sequence[str], row: int) -> None:
         """Fill in the rows of words, from `row` on."""
-        hashes = value_hashes(values_of(words, self._features), self._features)
+        hashes = value_hashes(values_of(words, self._templates), self._features)
         codes = self._vocabulary.codes(hashes.reshape(-1)).reshape(hashes.shape)
         self._add(codes, self._rows[row : row + len(words)])
         self._index.update(zip(words, range(row, row + len(words)), strict=True))

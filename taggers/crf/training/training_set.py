@@ -185,7 +185,7 @@ class _Counter:
         """Count the values of the words' features, and the places beyond the ends of documents."""
         templates = self._templates
         names = [each.name for each in templates.features]
-        values = values_of(types, names)
+        values = values_of(types, templates)
         codes = self._coded(value_hashes(values, names), values)
         number = len(self.names)
         sizes = np.diff([0, *(codes[: len(types)].max(axis=0)[:-1] + 1), number])
@@ -232,10 +232,11 @@ class _Counter:
         codes = np.full((types + 2, len(features) + 1), -1, np.int32)
         for column, name in enumerate(features):
             # In the order of the words, so that what frequent words need is close together.
-            numbers, first = numbered(hashes[:, column])
-            codes[:types, column] = numbers + np.int32(len(self.names))
-            self.hashes.append(hashes[first, column])
-            self.names += [f"{name}={values[column][index]}" for index in first.tolist()]
+            said = np.flatnonzero(list(map(bool, values[column])))
+            numbers, first = numbered(hashes[said, column])
+            codes[said, column] = numbers + np.int32(len(self.names))
+            self.hashes.append(hashes[said[first], column])
+            self.names += [f"{name}={values[column][index]}" for index in said[first].tolist()]
         codes[types:, len(features)] = len(self.names) + np.arange(2)
         self.hashes.append(border_hashes())
         self.names += [BEGIN, END]

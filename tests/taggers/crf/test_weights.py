@@ -22,6 +22,7 @@ from taggers.crf.weights import (
     value_hashes,
     values_of,
 )
+from taggers.templates import Templates
 from taggers.vocabulary import Vocabulary, hashed
 
 Named = dict[tuple[int, int, int], float]
@@ -204,7 +205,7 @@ def test_weights_go_over_by_value_offset_and_label(
 
 
 def hashes_of(words: list[str], features: list[str]) -> Any:
-    return value_hashes(values_of(words, features), features)
+    return value_hashes(values_of(words, Templates.parse(features, 0)), features)
 
 
 def test_hashes_of_values_are_those_of_each_feature() -> None:

@@ -52,9 +52,9 @@ def computed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     words: list[str] = []
     values_of = wordtype.values_of
 
-    def counted(types: Sequence[str], features: Sequence[str]) -> np.ndarray:
+    def counted(types: Sequence[str], templates: Templates) -> np.ndarray:
         words.extend(types)
-        return values_of(types, features)
+        return values_of(types, templates)
 
     monkeypatch.setattr(wordtype, "values_of", counted)
     return words

@@ -1,0 +1,98 @@
+"""Clusters of words whose vectors point the same way, by k-means (paper 003, section 3.3.2)."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from corpus.errors import InputError, shown
+from taggers.embeddings.embedding import Embedding
+
+Clusters = npt.NDArray[np.int32]
+
+_FILE = re.compile(r"clusters-([1-9][0-9]*)\.json")
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterOptions:
+    """How clusters are found.
+
+    Parameters
+    ----------
+    k : int
+        How many clusters.
+    random_state : int
+        Of the words that they begin with.
+    passes : int
+        Over all vectors.
+    """
+
+    k: int
+    random_state: int = 0
+    passes: int = 20
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Clustering:
+    """The cluster of each word of an embedding.
+
+    Parameters
+    ----------
+    name : str
+        Such as ``lower-w5-k128``.
+    clusters : ndarray of int32, shape (V,)
+        From 0 to K - 1.
+    options : ClusterOptions
+        How they were found.
+    inertia : float
+        The mean squared distance of the vectors, of length 1, from the centres of their clusters.
+    """
+
+    name: str
+    clusters: Clusters
+    options: ClusterOptions
+    inertia: float
+
+    def sizes(self) -> npt.NDArray[np.int64]:
+        """Give the number of words in each cluster, shape (K,)."""
+        return np.bincount(self.clusters, minlength=self.options.k)
+
+
+def clusterings_of(embedding: Embedding) -> dict[str, Clustering]:
+    """Open the clusterings of an embedding, by their names, the fewest clusters first.
+
+    Raises
+    ------
+    InputError
+        If one is damaged.
+    """
+    found = [
+        (int(match[1]), path)
+        for path in embedding.folder.iterdir()
+        if (match := _FILE.fullmatch(path.name))
+    ]
+    clusterings = [_opened(embedding, k) for k, _ in sorted(found)]
+    return {each.name: each for each in clusterings}
+
+
+def _opened(embedding: Embedding, k: int) -> Clustering:
+    path = embedding.folder / f"clusters-{k}.json"
+    try:
+        description = json.loads(path.read_text(encoding="utf-8"))
+        clusters = np.load(path.with_suffix(".npy"), mmap_mode="c", allow_pickle=False)
+        options = ClusterOptions(**description["options"])
+        inertia = float(description["inertia"])
+        fits = clusters.shape == (len(embedding),) and 0 <= clusters.min() <= clusters.max() < k
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InputError(f"{shown(path)} holds no clusters: {error}") from None
+    if not fits or options.k != k:
+        raise InputError(f"{shown(path)} is not of the words of {shown(embedding.folder)}")
+    return Clustering(_name(embedding, k), clusters, options, inertia)
+
+
+def _name(embedding: Embedding, k: int) -> str:
+    return f"{embedding.name}-k{k}"
