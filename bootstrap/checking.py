@@ -8,15 +8,22 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from bootstrap.configuration import Configuration, DataOptions
 from bootstrap.notes import SPLITS, digest_of, read_sources
-from corpus.batch import MISALIGNED, make_batch
+from corpus.batch import MISALIGNED, Batch, make_batch
 from corpus.document import Document
 from corpus.errors import shown
 from corpus.formats.annotations import UNUSABLE
 from corpus.problems import Problem, Problems
 from corpus.units import split_document
+
+if TYPE_CHECKING:
+    from taggers.embeddings.word_clusters import WordClusters
 
 #: Fewer entities of a class than this are too few to learn it from, or to judge it by.
 RARE = 30
@@ -46,6 +53,8 @@ class SplitReport:
     texts : set of bytes
         Digests of whole texts, to find those by that other splits have too; of unlabeled notes,
         only of those.
+    covered : Counter of str
+        Tokens whose word has a cluster, by the embedding of the clusters.
     ids : Counter of str
         Of the units of annotated notes.
     groups : set of str
@@ -61,6 +70,7 @@ class SplitReport:
     entities: Counter[str] = field(default_factory=Counter)
     digests: Counter[bytes] = field(default_factory=Counter)
     texts: set[bytes] = field(default_factory=set)
+    covered: Counter[str] = field(default_factory=Counter)
     ids: Counter[str] = field(default_factory=Counter)
     groups: set[str] = field(default_factory=set)
 
@@ -117,11 +127,12 @@ def check_notes(
         tell = None if told is None else partial(told, split)
         return Problems(conflicts="longest", invalid="skip", told=tell)
 
+    clusters = clusters_of(configuration)
     seed, validation = (
-        _check_split(configuration, split, problems_of(split)) for split in SPLITS[:2]
+        _check_split(configuration, split, problems_of(split), clusters) for split in SPLITS[:2]
     )
     known = seed.texts | validation.texts
-    unlabeled = _check_split(configuration, "unlabeled", problems_of("unlabeled"), known)
+    unlabeled = _check_split(configuration, "unlabeled", problems_of("unlabeled"), clusters, known)
     return {"seed": seed, "validation": validation, "unlabeled": unlabeled}
 
 
@@ -129,6 +140,7 @@ def _check_split(
     configuration: Configuration,
     split: str,
     problems: Problems,
+    clusters: WordClusters | None,
     known: set[bytes] | None = None,
 ) -> SplitReport:
     """Count what is in a split, and remember its texts, or those of them that are known."""
@@ -145,14 +157,18 @@ def _check_split(
             report.groups.add(source.group)
         chunk += (unit for _, unit in split_document(source, configuration.data.unit, problems))
         if len(chunk) >= _CHUNK:
-            _count(chunk, report, labelled)
+            _count(chunk, report, labelled, clusters)
             chunk = []
-    _count(chunk, report, labelled)
+    _count(chunk, report, labelled, clusters)
     return report
 
 
-def _count(documents: list[Document], report: SplitReport, labelled: bool) -> None:
+def _count(
+    documents: list[Document], report: SplitReport, labelled: bool, clusters: WordClusters | None
+) -> None:
     batch = make_batch(documents, labelled=labelled, problems=report.problems)
+    if clusters:
+        report.covered.update(covered_tokens(clusters, batch))
     report.documents += len(batch)
     report.tokens += len(batch.words)
     report.empty += int((batch.lengths == 0).sum())
@@ -165,11 +181,34 @@ def _count(documents: list[Document], report: SplitReport, labelled: bool) -> No
         report.digests[hashlib.blake2b(text, digest_size=8).digest()] += 1
 
 
+def clusters_of(configuration: Configuration) -> WordClusters | None:
+    """Open the clusters that the tagger of a run looks at, if it does.
+
+    Raises
+    ------
+    InputError
+        If they are not there.
+    """
+    if not configuration.tagger.clusters:
+        return None
+    from taggers.embeddings.word_clusters import WordClusters  # noqa: PLC0415 - slow to import
+
+    options = configuration.tagger
+    return WordClusters.read(Path(options.clusters), options.clustering_names)
+
+
+def covered_tokens(clusters: WordClusters, batch: Batch) -> dict[str, int]:
+    """Count the tokens of a batch that have a cluster, by embedding."""
+    counts = np.bincount(batch.words, minlength=len(batch.types)).astype(np.int64)
+    return clusters.covered(batch.types, counts)
+
+
 def warnings(configuration: Configuration, reports: dict[str, SplitReport]) -> Iterator[str]:
     """Yield what in the counts asks for a second look, a line each."""
     yield from _class_warnings(reports["seed"], reports["validation"])
     yield from _id_warnings(reports)
     yield from _shared_warnings(reports)
+    yield from _cluster_warnings(reports)
     number, batch = reports["unlabeled"].documents, configuration.loop.batch
     if number < batch:
         yield (
@@ -225,6 +264,16 @@ def _id_warnings(reports: dict[str, SplitReport]) -> Iterator[str]:
             more = ", ..." if len(repeated) > _NAMED else ""
             names = ", ".join(map(shown, repeated[:_NAMED])) + more
             yield f"{split}: {len(repeated):,} ids are there more than once ({names}){end}"
+
+
+def _cluster_warnings(reports: dict[str, SplitReport]) -> Iterator[str]:
+    for split, report in reports.items():
+        for name, covered in report.covered.items():
+            if covered < report.tokens / 2:
+                yield (
+                    f"{split}: {100 * covered / report.tokens:.1f} % of the tokens have a cluster "
+                    f"in {name}; was it made of other notes, or of words normalised in another way?"
+                )
 
 
 def _shared_warnings(reports: dict[str, SplitReport]) -> Iterator[str]:

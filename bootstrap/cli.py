@@ -193,7 +193,11 @@ def _cluster(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         metavar="K",
         help="numbers of clusters (128 1024 8192)",
     )
+    cluster.add_argument(
+        "--passes", type=_positive, default=20, metavar="N", help="over all vectors, at most (20)"
+    )
     _state(cluster)
+    _jobs(cluster)
 
 
 def _embeddings(parser: argparse.ArgumentParser, *names: str, **options: Any) -> None:

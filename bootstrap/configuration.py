@@ -8,7 +8,7 @@ import difflib
 import math
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, asdict, dataclass, field, fields
+from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
@@ -20,9 +20,13 @@ from corpus.errors import InputError
 from corpus.formats import Columns
 from corpus.units import Unit
 from taggers import ANNOTATORS, OPTIONS
+from taggers.embeddings.listing import cluster_files
 
 #: The keys of ``[data]`` that name notes.
 _PATHS = ("seed", "validation", "unlabeled")
+
+#: All keys that name paths.
+_LOCATED = {*(("data", name) for name in _PATHS), ("tagger", "clusters")}
 
 #: Those that name columns: the parts of a note.
 _PARTS = ("id", "text", "label", "group")
@@ -241,7 +245,7 @@ def _override(tables: dict[str, Any], override: str) -> None:
         value = tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
         value = text.strip()
-    if keys[0] == "data" and keys[-1] in _PATHS and isinstance(value, str):
+    if tuple(keys) in _LOCATED and isinstance(value, str) and value:
         value = _located(value, Path())
     table = tables
     for key in keys[:-1]:
@@ -271,12 +275,9 @@ def parse_configuration(tables: Mapping[str, Any], folder: Path, where: str) -> 
             f'{where}: [labels] must hold lines such as SOURCE_LABEL = "CLASS"'
         )
     options = _section(OPTIONS[kind], tagger, "tagger", where)
-    for stream in options.templates().needed:
-        if stream not in ANNOTATORS:  # no file of notes brings one
-            raise ConfigurationError(
-                f'{where}: [tagger] there is no stream or feature "{stream}"; the streams are '
-                f"{', '.join(ANNOTATORS)}"
-            )
+    if options.clusters:
+        options = replace(options, clusters=_located(options.clusters, folder))
+    _refuse_unknown_streams(options, where)
     data: DataOptions = _section(DataOptions, _table(tables, "data", where), "data", where)
     paths = {name: _located(getattr(data, name), folder) for name in _PATHS}
     loop: LoopOptions = _section(LoopOptions, _table(tables, "loop", where), "loop", where)
@@ -288,6 +289,18 @@ def parse_configuration(tables: Mapping[str, Any], folder: Path, where: str) -> 
         return Configuration(located, labels, kind, options, loop, selecting, reference)
     except ConfigurationError as error:
         raise ConfigurationError(f"{where}: {error}") from None
+
+
+def _refuse_unknown_streams(options: Any, where: str) -> None:
+    """No file of notes brings a stream; what is named is to be there otherwise."""
+    clusters = cluster_files(Path(options.clusters)) if options.clusters else []
+    known = [*ANNOTATORS, *(name for name, _ in clusters)]
+    for name in options.templates().needed:
+        if name not in known:
+            raise ConfigurationError(
+                f'{where}: [tagger] there is no stream or feature "{name}"; the streams are '
+                f"{', '.join(known)}"
+            )
 
 
 def _table(tables: Mapping[str, Any], name: str, where: str) -> Mapping[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import math
 import shutil
@@ -16,7 +17,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from bootstrap.folders import held, write_atomically
-from bootstrap.notes import FileState
 from bootstrap.processes import in_processes
 from corpus.corpora import is_synthetic
 from corpus.counts import WordCounter, WordCounts, in_pieces
@@ -116,7 +116,7 @@ def embed(
         If one of them is there already and not to be gone on with, or made in another way, or if no
         word occurs often enough.
     """
-    with _held(folder):
+    with held_folder(folder):
         done = [plan for plan in plans if _is_there(folder, plan, notes, resume=resume)]
         if len(done) < len(plans):
             counts = _numbered(folder / _NOTES, documents, notes, resume=resume)
@@ -127,7 +127,14 @@ def embed(
 
 
 @contextlib.contextmanager
-def _held(folder: Path) -> Iterator[None]:
+def held_folder(folder: Path) -> Iterator[None]:
+    """Make a folder of embeddings that is not there, and keep other processes out of it.
+
+    Raises
+    ------
+    InputError
+        If it cannot be made, or another process works on it.
+    """
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
@@ -142,13 +149,13 @@ def _held(folder: Path) -> Iterator[None]:
 
 def notes_of(source: str, unit: str) -> dict[str, Any]:
     """Give what tells notes from others: their files, and what is a sentence in them."""
-    if is_synthetic(source):
-        return {"source": source, "unit": unit, "files": []}
-    states = []
-    for path in find_files(source):
-        status = path.stat()
-        states.append(asdict(FileState(path.name, status.st_size, status.st_mtime_ns)))
-    return {"source": shown(source), "unit": unit, "files": states}
+    digest, files = hashlib.blake2b(digest_size=16), 0
+    if not is_synthetic(source):
+        for path in find_files(source):
+            status = path.stat()
+            digest.update(f"{path} {status.st_size} {status.st_mtime_ns}\n".encode())
+            files += 1
+    return {"source": source, "unit": unit, "files": files, "digest": digest.hexdigest()}
 
 
 def _is_there(folder: Path, plan: Plan, notes: dict[str, Any], *, resume: bool) -> bool:

@@ -19,6 +19,7 @@ from corpus.formats import find_files, has_column
 from corpus.problems import Problems
 from corpus.tags import classes_of
 from corpus.units import split_documents
+from taggers.embeddings.listing import cluster_files
 
 _DIGEST = 16  # bytes: more than enough for billions of texts
 
@@ -106,13 +107,17 @@ class FileState:
     changed: int = 0
 
 
-def fingerprint(options: DataOptions, known: Mapping[FileState, str] | None = None) -> pa.Table:
+def fingerprint(
+    options: DataOptions, known: Mapping[FileState, str] | None = None, clusters: str = ""
+) -> pa.Table:
     """List every file of a run with its size and digest, so that a change of one can be named.
 
     Parameters
     ----------
     options : DataOptions
         Where the notes are.
+    clusters : str
+        The folder of the clusters that the tagger looks at, if it does.
     known : mapping of FileState to str, optional
         Digests of files that need not be read again if they are as they were.
 
@@ -121,19 +126,31 @@ def fingerprint(options: DataOptions, known: Mapping[FileState, str] | None = No
     pyarrow.Table
         Columns ``split``, ``file``, ``bytes``, ``changed`` and ``blake2b``.
     """
+    files = {split: _files(getattr(options, split)) for split in SPLITS}
+    if clusters:
+        found = cluster_files(Path(clusters))
+        files["clusters"] = [path.with_suffix(".npy") for _, path in found]
+        files["clusters"] += sorted({path.with_name("hashes.npy") for _, path in found})
     rows = [
         {"split": split, **asdict(state), "blake2b": digest}
-        for split in SPLITS
-        for state, digest in _fingerprints(getattr(options, split), known or {})
+        for split, paths in files.items()
+        for state, digest in _fingerprints(paths, known or {})
     ]
     return pa.Table.from_pylist(rows)
 
 
-def _fingerprints(source: str, known: Mapping[FileState, str]) -> Iterator[tuple[FileState, str]]:
-    if is_synthetic(source):
-        yield FileState(source), ""
-        return
-    for path in find_files(source):
+def _files(source: str) -> list[Path | str]:
+    """Give the files of notes, or the name of synthetic ones."""
+    return [source] if is_synthetic(source) else [*find_files(source)]
+
+
+def _fingerprints(
+    paths: Iterable[Path | str], known: Mapping[FileState, str]
+) -> Iterator[tuple[FileState, str]]:
+    for path in paths:
+        if isinstance(path, str):
+            yield FileState(path), ""
+            continue
         try:
             status = path.stat()  # before it is read: a change meanwhile is seen later
             state = FileState(str(path), status.st_size, status.st_ctime_ns)

@@ -24,6 +24,11 @@ class KilledError(OSError):
     """A process that worked for this one was ended by the system or by somebody."""
 
 
+def default_jobs() -> int:
+    """Give the processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def in_process(work: Callable[..., None], *arguments: Any) -> Iterator[Any]:
     """Carry out work in another process and yield what it sends; see `in_processes`."""
     for _, message in in_processes(work, [arguments], jobs=1):

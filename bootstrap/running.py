@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -55,7 +54,8 @@ def opened_run(folder: Path, configuration: Configuration, *, resume: bool) -> I
     """
     run = Run(folder)
     resuming = resume and run.has_begun()
-    data = fingerprint(configuration.data, _digests(run) if resuming else None)
+    known = _digests(run) if resuming else None
+    data = fingerprint(configuration.data, known, configuration.tagger.clusters)
     if not resuming:
         run = new_folder(folder)
     with locked(run):
@@ -282,8 +282,3 @@ def metrics_of(step: Iteration, validation: LabelledNotes, pool: UnlabeledNotes)
 
 def _figures(counts: Counts) -> dict[str, float]:
     return {"precision": counts.precision, "recall": counts.recall, "f1": counts.f1}
-
-
-def default_jobs() -> int:
-    """Give the processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

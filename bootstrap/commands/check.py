@@ -54,6 +54,8 @@ def _rows(reports: Mapping[str, SplitReport], unit: str) -> Iterator[tuple[str, 
     yield "  same text as another", [report.duplicates for report in every]
     yield "  without entities", [report.without_entities for report in labelled]
     yield "tokens", [report.tokens for report in every]
+    for name in {name: None for report in every for name in report.covered}:
+        yield f"  with a cluster in {name}", [report.covered[name] for report in every]
     yield "patients (groups)", [len(report.groups) for report in every]
     yield "overlapping or discontinuous annotations", [report.conflicting for report in every]
     yield "annotations outside the text or malformed", [report.unusable for report in every]

@@ -10,7 +10,7 @@ from bootstrap.commands.run import do_run
 from bootstrap.configuration import load_configuration
 from bootstrap.demo import SEED_NOTES, Demo, free_folder, make_demo, scores_on_test
 from bootstrap.loop import STOPPED
-from bootstrap.running import default_jobs
+from bootstrap.processes import default_jobs
 from bootstrap.runs.display import class_table
 from corpus.errors import InputError, shown
 from corpus.scores import Scores

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 
 from rich.table import Table
 
@@ -47,7 +48,7 @@ def main(options: argparse.Namespace) -> None:
         )
     report_problems(problems)
     output.print(embeddings_table(made))
-    say(["", *next_lines(options.output, made[0])])
+    say(["", *next_lines(options.output)])
 
 
 def _told(documents: Iterable[Document], line: ProgressLine, total: int) -> Iterator[Document]:
@@ -92,11 +93,11 @@ def embeddings_table(embeddings: Sequence[Embedding]) -> Table:
     return table
 
 
-def next_lines(folder: object, made: Embedding) -> list[str]:
+def next_lines(folder: Path) -> list[str]:
     """Say where embeddings are and what can be done with them."""
     return [
         f"They are in {folder}, which holds words of the notes and is as private as they are. "
         "Next:",
-        f"  bootstrap embed show {folder} {made.names[0]}",
+        f"  bootstrap embed show {folder} WORD",
         f"  bootstrap cluster {folder}",
     ]

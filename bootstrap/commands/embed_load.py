@@ -25,4 +25,4 @@ def main(options: argparse.Namespace) -> None:
     if repeated:
         warn([f"{repeated:,} words are there more than once; the first vector of each is kept"])
     output.print(embeddings_table([embedding]))
-    say(["", *next_lines(options.output, embedding)])
+    say(["", *next_lines(options.output)])

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from bootstrap.checking import clusters_of, covered_tokens
 from bootstrap.commands.console import (
     messages,
     output,
@@ -20,8 +21,8 @@ from bootstrap.configuration import Configuration, load_configuration
 from bootstrap.loop import STOPPED
 from bootstrap.notes import Notes, read_notes, source_lines
 from bootstrap.options import LoopOptions
-from bootstrap.processes import KilledError
-from bootstrap.running import carry_out, default_jobs, opened_run
+from bootstrap.processes import KilledError, default_jobs
+from bootstrap.running import carry_out, opened_run
 from bootstrap.runs.display import RunDisplay, class_table
 from bootstrap.runs.folder import Run
 from bootstrap.runs.outcome import beyond_tolerance, deviation_of
@@ -58,6 +59,7 @@ def do_run(configuration: Configuration, folder: Path, *, resume: bool, jobs: in
             return run
         warn(source_lines(configuration.data))
         _warn_of_notes(notes)
+        warn(_cluster_lines(configuration, notes))
         try:
             make_tagger(configuration.kind, configuration.tagger).prepare(tell_of_compiling)
             _show(run, configuration, notes, jobs or default_jobs())
@@ -84,6 +86,23 @@ def _warn_of_notes(notes: Notes) -> None:
     report_problems(notes.seed.problems)
     report_problems(notes.validation.problems)
     warn(_class_lines(notes))
+
+
+def _cluster_lines(configuration: Configuration, notes: Notes) -> list[str]:
+    """Say what share of the tokens have a cluster, where a tagger looks at clusters."""
+    clusters = clusters_of(configuration)
+    if clusters is None:
+        return []
+    shares = []
+    for labelled in (notes.seed, notes.validation):
+        tokens = max(len(labelled.batch.words), 1)
+        covered = covered_tokens(clusters, labelled.batch)
+        shares.append({name: 100 * number / tokens for name, number in covered.items()})
+    return [
+        f"clusters: {share:.1f} % of the tokens of the seed and {shares[1][name]:.1f} % of those "
+        f"of validation have one in {name}"
+        for name, share in shares[0].items()
+    ]
 
 
 def _class_lines(notes: Notes) -> list[str]:

@@ -7,7 +7,7 @@ import argparse
 from bootstrap.commands.arguments import columns_of, problems_of
 from bootstrap.commands.console import ProgressLine, report_problems, say, tell_of_compiling
 from bootstrap.commands.convert import written_lines
-from bootstrap.running import default_jobs
+from bootstrap.processes import default_jobs
 from bootstrap.tagging import tag_corpus
 
 

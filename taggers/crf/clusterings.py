@@ -35,7 +35,7 @@ def clusters_for(train: Batch, options: CRFOptions) -> WordClusters:
     """
     clusters = WordClusters.read(Path(options.clusters), options.clustering_names)
     counts = np.bincount(train.words, minlength=len(train.types))
-    if not any(clusters.share(train.types, counts).values()):
+    if not any(clusters.covered(train.types, counts).values()):
         raise InputError(
             f"{shown(options.clusters)}: none of the {len(train.words):,} tokens to learn from "
             "has a cluster; were its words normalised in another way, or are they of other notes?"

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
-import re
-from dataclasses import dataclass
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from corpus.errors import InputError, shown
 from taggers.embeddings.embedding import Embedding
+from taggers.embeddings.listing import cluster_files
 
 Clusters = npt.NDArray[np.int32]
-
-_FILE = re.compile(r"clusters-([1-9][0-9]*)\.json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,29 +71,35 @@ def clusterings_of(embedding: Embedding) -> dict[str, Clustering]:
     InputError
         If one is damaged.
     """
-    found = [
-        (int(match[1]), path)
-        for path in embedding.folder.iterdir()
-        if (match := _FILE.fullmatch(path.name))
-    ]
-    clusterings = [_opened(embedding, k) for k, _ in sorted(found)]
+    clusterings = [_opened(embedding, *each) for each in cluster_files(embedding.folder)]
     return {each.name: each for each in clusterings}
 
 
-def _opened(embedding: Embedding, k: int) -> Clustering:
-    path = embedding.folder / f"clusters-{k}.json"
+def _opened(embedding: Embedding, name: str, path: Path) -> Clustering:
     try:
         description = json.loads(path.read_text(encoding="utf-8"))
         clusters = np.load(path.with_suffix(".npy"), mmap_mode="c", allow_pickle=False)
         options = ClusterOptions(**description["options"])
         inertia = float(description["inertia"])
-        fits = clusters.shape == (len(embedding),) and 0 <= clusters.min() <= clusters.max() < k
+        fits = (
+            clusters.shape == (len(embedding),)
+            and 0 <= clusters.min() <= clusters.max() < options.k
+        )
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{shown(path)} holds no clusters: {error}") from None
-    if not fits or options.k != k:
+    if not fits:
         raise InputError(f"{shown(path)} is not of the words of {shown(embedding.folder)}")
-    return Clustering(_name(embedding, k), clusters, options, inertia)
+    return Clustering(name, clusters, options, inertia)
 
 
-def _name(embedding: Embedding, k: int) -> str:
-    return f"{embedding.name}-k{k}"
+def write_clusters(
+    embedding: Embedding, clusters: npt.NDArray[Any], options: ClusterOptions, inertia: float
+) -> None:
+    """Write the clusters of an embedding's words, and what completes them: how they were found."""
+    path = embedding.folder / f"clusters-{options.k}.npy"
+    staging = path.with_name(f".{path.stem}.{os.getpid()}.npy")
+    np.save(staging, clusters.astype(np.int32))
+    staging.replace(path)
+    description = {"options": asdict(options), "inertia": inertia}
+    staging.write_text(json.dumps(description), encoding="utf-8")
+    staging.replace(path.with_suffix(".json"))

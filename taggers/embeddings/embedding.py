@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.errors import InputError, shown
+from taggers.embeddings.listing import DESCRIPTION
 from taggers.embeddings.normalising import NORMALISATIONS
 from taggers.embeddings.vectors import FIRST, UNKNOWN, Floats
 from taggers.features import Words
@@ -20,7 +21,6 @@ from taggers.vocabulary import ABSENT, Hashes, Vocabulary, hashed
 
 Rows = npt.NDArray[np.int32]
 
-DESCRIPTION = "embedding.json"
 _FORMAT = 1
 _SPACE = "word"  # what words are hashed as
 _PIECE = 1 << 14  # vectors that are compared at once

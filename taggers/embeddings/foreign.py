@@ -15,7 +15,7 @@ import numpy as np
 
 from corpus.errors import InputError, shown
 from taggers.embeddings.embedding import Embedding, write_description, write_words
-from taggers.embeddings.folder import checked_name
+from taggers.embeddings.listing import checked_name
 from taggers.embeddings.normalising import NORMALISATIONS
 from taggers.embeddings.vector_formats import (
     FASTTEXT,

@@ -125,8 +125,8 @@ class WordClusters:
                 tables.append(ClusterTable(taken, table.normalisation, table.hashes, clusters))
         return WordClusters(tables)
 
-    def share(self, types: Sequence[str], counts: npt.NDArray[np.int64]) -> dict[str, float]:
-        """Give the share of tokens that have a cluster in each clustering.
+    def covered(self, types: Sequence[str], counts: npt.NDArray[np.int64]) -> dict[str, int]:
+        """Count the tokens that have a cluster.
 
         Parameters
         ----------
@@ -134,13 +134,17 @@ class WordClusters:
             Words.
         counts : ndarray of int64
             How many tokens are each.
+
+        Returns
+        -------
+        dict of str to int
+            By the names of embeddings.
         """
-        words, tokens = Words(types), max(int(counts.sum()), 1)
+        words = Words(types)
         found = {}
         for table, vocabulary in zip(self.tables, self._vocabularies, strict=True):
-            some = table.of(words, vocabulary) != NONE
-            for column, name in enumerate(table.names):
-                found[name] = float(counts[some[:, column]].sum()) / tokens
+            some = table.of(words, vocabulary)[:, 0] != NONE
+            found[table.names[0].rpartition("-k")[0]] = int(counts[some].sum())
         return found
 
     def that_matter(self, hashes: Hashes) -> WordClusters:

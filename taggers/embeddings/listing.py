@@ -1,0 +1,53 @@
+"""What is in a folder of embeddings, by the names of its files; nothing is opened."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from corpus.errors import InputError, shown
+
+#: Completes the folder of an embedding.
+DESCRIPTION = "embedding.json"
+
+#: Completes a clustering.
+CLUSTERS = re.compile(r"clusters-([1-9][0-9]*)\.json")
+
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+
+
+def checked_name(name: str) -> str:
+    """Give back the name of an embedding, which is part of the names of features.
+
+    Raises
+    ------
+    InputError
+        If it has other characters than letters without accents, digits, points and lines.
+    """
+    if not _NAME.fullmatch(name):
+        raise InputError(
+            f'"{shown(name)}" cannot be the name of an embedding; expected letters a to z, digits, '
+            "_, . and -"
+        )
+    return name
+
+
+def embedding_folders(folder: Path) -> list[Path]:
+    """Give the folders of the embeddings in a folder, or the one that it is, by their names."""
+    if (folder / DESCRIPTION).is_file():
+        return [folder]
+    found = sorted(path.parent for path in folder.glob(f"*/{DESCRIPTION}"))
+    return [path for path in found if not path.name.startswith(".")]
+
+
+def cluster_files(folder: Path) -> list[tuple[str, Path]]:
+    """Give the names of the clusterings in a folder of embeddings, and their descriptions."""
+    found = []
+    for embedding in embedding_folders(folder):
+        ks = [
+            int(match[1])
+            for path in embedding.iterdir()
+            if (match := CLUSTERS.fullmatch(path.name))
+        ]
+        found += [(f"{embedding.name}-k{k}", embedding / f"clusters-{k}.json") for k in sorted(ks)]
+    return found
