@@ -7,6 +7,7 @@ iteration, the other half is scored with it; then the halves change places.
     python benchmarks/meddocan.py supervised
     python benchmarks/meddocan.py small --states 0 1 2
     python benchmarks/meddocan.py biased --states 0 1 2 --set select.confidence=0.5
+    python benchmarks/meddocan.py hundred --set tagger.clusters=FOLDER
 """
 
 from __future__ import annotations
@@ -69,7 +70,12 @@ def biased_seed(lines: Sequence[Document], rng: np.random.Generator) -> np.ndarr
     return rng.choice(np.flatnonzero(headed), 600, replace=False)
 
 
-SEEDS = {"small": small_seed, "biased": biased_seed}
+def hundred_seed(lines: Sequence[Document], rng: np.random.Generator) -> np.ndarray:
+    """Draw 100 lines."""
+    return rng.choice(len(lines), 100, replace=False)
+
+
+SEEDS = {"small": small_seed, "biased": biased_seed, "hundred": hundred_seed}
 
 
 class Lines:
