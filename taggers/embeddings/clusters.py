@@ -85,7 +85,7 @@ def _opened(embedding: Embedding, name: str, path: Path) -> Clustering:
             clusters.shape == (len(embedding),)
             and 0 <= clusters.min() <= clusters.max() < options.k
         )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{shown(path)} holds no clusters: {error}") from None
     if not fits:
         raise InputError(f"{shown(path)} is not of the words of {shown(embedding.folder)}")

@@ -100,7 +100,7 @@ class Embedding:
             description = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))
             if description["format"] == _FORMAT:
                 return cls(folder, description)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise InputError(f"{shown(folder)} holds no embedding: {error}") from None
         raise InputError(
             f"{shown(folder)} holds an embedding of format {shown(description['format'])}; this "

@@ -49,7 +49,10 @@ class ClusterTable:
     def of(self, words: Words, vocabulary: Vocabulary) -> Clusters:
         """Give the clusters of words, shape (T, C), or `NONE`."""
         rows = vocabulary.codes(word_hashes(NORMALISATIONS[self.normalisation](words)))
-        return np.where((rows == ABSENT)[:, None], NONE, self.clusters[rows])
+        found = np.full((len(rows), len(self.names)), NONE, np.int32)
+        known = rows != ABSENT
+        found[known] = self.clusters[rows[known]]
+        return found
 
 
 class WordClusters:

@@ -1,12 +1,16 @@
 """The scores of tokens added up one weight at a time, which several tests compare with."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import settings
 
 from taggers.crf.weights import Weights, border_hashes
+from taggers.embeddings.clusters import ClusterOptions, write_clusters
+from taggers.embeddings.embedding import Embedding, write_description, write_words
+from taggers.embeddings.vectors import VectorFile
 from taggers.features import Words, feature
 from taggers.vocabulary import hashed
 
@@ -16,6 +20,7 @@ settings.load_profile("compiled")
 
 #: Weights by the hash of a value, the number of an offset and a label.
 Named = dict[tuple[int, int, int], float]
+MakeEmbedding = Callable[..., Embedding]
 TokenScores = Callable[[Weights, Sequence[str], Sequence[str]], np.ndarray]
 
 
@@ -60,3 +65,28 @@ def named_weights() -> Callable[[Weights], Named]:
 def token_scores() -> TokenScores:
     """Gives the scores of each label at each token of a document, shape (n, L)."""
     return _token_scores
+
+
+def _make_embedding(
+    folder: Path,
+    vectors: Mapping[str, Sequence[float]],
+    *,
+    normalisation: str = "none",
+    clusters: Mapping[int, Sequence[int]] | None = None,
+) -> Embedding:
+    folder.mkdir(parents=True)
+    write_words(folder, list(vectors), np.arange(len(vectors), 0, -1))
+    rows = np.array(list(vectors.values()), np.float32)
+    with VectorFile(folder / "vectors.npy", rows.shape[1]) as file:
+        file.add(rows)
+    write_description(folder, normalisation, {"epochs": 1})
+    embedding = Embedding.load(folder)
+    for k, of_words in (clusters or {}).items():
+        write_clusters(embedding, np.array(of_words), ClusterOptions(k), 0.5)
+    return embedding
+
+
+@pytest.fixture(scope="session")
+def make_embedding() -> MakeEmbedding:
+    """Make an embedding: `make_embedding(folder, {"de": [1, 0]}, clusters={2: [0]})`."""
+    return _make_embedding
