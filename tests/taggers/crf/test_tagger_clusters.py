@@ -1,0 +1,268 @@
+"""The CRF with clusters of words: what they tell, which is chosen, and what a model keeps."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from corpus.batch import Batch, make_batch
+from corpus.document import Document, Span
+from corpus.errors import InputError
+from taggers import CRFOptions, CRFTagger, load_tagger
+from taggers.crf.clusterings import best_clustering
+from taggers.embeddings.embedding import Embedding
+
+MakeEmbedding = Callable[..., Embedding]
+
+NAMES = [f"Nom{letter}{other}" for letter in "abcdefgh" for other in "aeiou"]
+OTHERS = [f"Mot{letter}{other}" for letter in "abcdefgh" for other in "aeiou"]
+
+
+def note(name: str, words: list[str], group: str | None = None) -> Document:
+    """Make a document of words; those of NAMES are a PERSON each."""
+    text, spans = "", []
+    for word in words:
+        if word in NAMES:
+            spans.append(Span(len(text), len(text) + len(word), "PERSON"))
+        text += f"{word} , "
+    return Document(name, text, tuple(spans), group)
+
+
+def batch_of(*documents: list[str]) -> Batch:
+    return make_batch(
+        [note(str(number), words) for number, words in enumerate(documents)],
+        labelled=True,
+        classes=["PERSON"],
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(make_embedding: MakeEmbedding, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Clusters that tell names from other words, and clusters that tell nothing."""
+    folder = tmp_path_factory.mktemp("clusters") / "embeddings"
+    words = [word.lower() for word in [*NAMES, *OTHERS, "unmet"]]
+    rng = np.random.default_rng(0)
+    make_embedding(
+        folder / "lower-w5",
+        {word: [1.0, 2.0] for word in words},
+        normalisation="lower",
+        clusters={
+            2: [int(word.startswith("nom")) for word in words],
+            3: rng.integers(0, 3, len(words)).tolist(),
+            50: [49 if word == "unmet" else int(rng.integers(0, 20)) for word in words],
+        },
+    )
+    return folder
+
+
+@pytest.fixture(scope="module")
+def train() -> Batch:
+    """Half of the words: what is known of the others is their cluster."""
+    return batch_of(*mixed(NAMES[::2], OTHERS[::2]))
+
+
+@pytest.fixture(scope="module")
+def rest() -> Batch:
+    return batch_of(*mixed(NAMES[1::2], OTHERS[1::2]))
+
+
+def mixed(names: list[str], others: list[str]) -> list[list[str]]:
+    """Put a name and another word together, now one first and now the other."""
+    pairs = zip(names, others, strict=True)
+    return [[*pair][:: 1 if number % 3 else -1] for number, pair in enumerate(pairs)]
+
+
+def options(folder: Path, *clusterings: str, **more: object) -> CRFOptions:
+    least = CRFOptions(features=("form",), window=0, streams=(), conjunctions=())
+    return replace(least, clusters=str(folder), clusterings=clusterings, **more)  # type: ignore[arg-type]
+
+
+def fitted(train: Batch, chosen: CRFOptions) -> CRFTagger:
+    return CRFTagger(chosen).fit(train, rng=np.random.default_rng(0))
+
+
+def right(tagger: CRFTagger, batch: Batch) -> float:
+    return float((tagger.tag(batch).tags == batch.tags).mean())
+
+
+@pytest.mark.parametrize("engine", ["wordtype", "crfsuite"])
+def test_a_word_that_was_never_learned_is_known_by_its_cluster(
+    engine: str, folder: Path, train: Batch, rest: Batch
+) -> None:
+    without = fitted(train, replace(options(folder), clusters=""))
+    assert right(without, train) == 1
+    assert right(without, rest) < 1
+    assert right(fitted(train, options(folder, "lower-w5-k2", engine=engine)), rest) == 1
+    assert right(fitted(train, options(folder, "lower-w5-k3", engine=engine)), rest) < 1
+    assert right(fitted(train, options(folder, engine=engine)), rest) == 1  # all of them
+
+
+def test_both_engines_learn_the_same_of_clusters(folder: Path, train: Batch, rest: Batch) -> None:
+    ours, theirs = (
+        fitted(train, options(folder, engine=engine, precision="double", max_iterations=1000))
+        for engine in ("wordtype", "crfsuite")
+    )
+    first, second = ours.tag(rest), theirs.tag(rest)
+    assert (first.tags == second.tags).all()
+    np.testing.assert_allclose(first.confidence, second.confidence, atol=1e-3)
+    exact = theirs.wordtype()
+    assert (exact.decode(rest).labels == theirs._engine.decode(rest).labels).all()  # type: ignore[union-attr]
+
+
+def test_a_clustering_is_looked_at_in_places_of_its_own(
+    folder: Path, train: Batch, rest: Batch
+) -> None:
+    before = fitted(train, options(folder, "lower-w5-k2[-1]"))
+    assert right(before, rest) < 1
+    assert right(fitted(train, options(folder, "lower-w5-k2[0]")), rest) == 1
+
+
+def test_a_conjunction_may_be_of_clusters(folder: Path, train: Batch, rest: Batch) -> None:
+    chosen = options(folder, "lower-w5-k3", conjunctions=("lower-w5-k2[0] form[1]",))
+    with pytest.raises(InputError, match="no stream"):
+        fitted(train, chosen)  # the clustering is not among those that are named
+    chosen = replace(chosen, clusterings=("lower-w5-k2[-1]",))
+    assert right(fitted(train, chosen), rest) == 1
+
+
+@pytest.mark.parametrize("engine", ["wordtype", "crfsuite"])
+@pytest.mark.parametrize("choice", ["all", "best"])
+def test_a_model_is_complete_without_the_folder(
+    engine: str, choice: str, folder: Path, train: Batch, rest: Batch, tmp_path: Path
+) -> None:
+    copied = Path(shutil.copytree(folder, tmp_path / "copied"))
+    tagger = fitted(train, options(copied, engine=engine, cluster_choice=choice))
+    tagger.save(tmp_path / "model")
+    before = tagger.tag(rest, detail="labels")
+    shutil.rmtree(copied)
+    again = load_tagger(tmp_path / "model")
+    after = again.tag(rest, detail="labels")
+    assert (before.tags == after.tags).all()
+    assert before.marginals is not None
+    assert after.marginals is not None
+    np.testing.assert_array_equal(before.marginals, after.marginals)
+    again.save(tmp_path / "again")
+    names = sorted(path.name for path in (tmp_path / "model").iterdir())
+    assert names == sorted(path.name for path in (tmp_path / "again").iterdir())
+    for name in names:
+        assert (tmp_path / "model" / name).read_bytes() == (tmp_path / "again" / name).read_bytes()
+    assert str(tmp_path).encode() not in (tmp_path / "model" / "model.json").read_bytes()
+
+
+def test_a_model_keeps_only_words_that_matter(folder: Path, train: Batch, tmp_path: Path) -> None:
+    tagger = fitted(train, options(folder, "lower-w5-k50"))
+    tagger.save(tmp_path / "model")
+    clusters = np.load(tmp_path / "model" / "clusters-0.npy")
+    assert 0 < len(clusters) < len(NAMES) + len(OTHERS) + 1
+    assert 49 not in clusters  # no word to learn from was in it
+
+
+def test_the_best_clustering_is_chosen_and_told(folder: Path, train: Batch, rest: Batch) -> None:
+    steps: list[tuple[int, int]] = []
+    tagger = CRFTagger(options(folder, cluster_choice="best"))
+    tagger.fit(train, rng=np.random.default_rng(0), progress=lambda *step: steps.append(step))
+    assert tagger.training is not None
+    assert tagger.training.clustering == "lower-w5-k2"
+    assert right(tagger, rest) == 1
+    done = [step for step, _ in steps]
+    assert done == sorted(done)
+    assert {most for _, most in steps} == {4 * 100}
+
+
+def test_the_first_of_clusterings_that_are_as_good_is_chosen(train: Batch) -> None:
+    class Same:
+        def tag(self, batch: Batch) -> object:
+            return batch
+
+    name, told = best_clustering(
+        ["one", "two"],
+        train,
+        lambda *_: Same(),
+        np.random.default_rng(0),
+        None,  # type: ignore[arg-type, return-value]
+    )
+    assert (name, told) == ("one", None)
+
+
+def test_what_is_chosen_by_was_not_trained_on(folder: Path) -> None:
+    """Documents of a group stay together."""
+    documents = [note(str(n), [NAMES[n]], f"g{n % 7}" if n % 3 else None) for n in range(30)]
+    train = make_batch(documents, labelled=True, classes=["PERSON"])
+    seen: list[tuple[set[str], set[str | None]]] = []
+
+    class Watching:
+        def __init__(self, part: Batch) -> None:
+            self.part = part
+
+        def tag(self, held: Batch) -> Batch:
+            trained, kept = (set(each.ids.to_pylist()) for each in (self.part, held))
+            assert not trained & kept
+            assert trained | kept == {str(n) for n in range(30)}
+            groups = [set(each.groups.to_pylist()) - {None} for each in (self.part, held)]
+            assert not groups[0] & groups[1]
+            seen.append((kept, groups[1]))
+            return held
+
+    names = ["one", "two"]
+    best_clustering(
+        names, train, lambda _, part, __: Watching(part), np.random.default_rng(1), None
+    )  # type: ignore[arg-type, return-value]
+    assert len(seen) == 2
+    assert seen[0] == seen[1]
+    assert seen[0][0]
+
+
+def test_few_documents_have_a_best_clustering_too(folder: Path, train: Batch) -> None:
+    one = train.take(np.array([0]))
+    tagger = fitted(one, options(folder, cluster_choice="best"))
+    assert tagger.training is not None
+    assert tagger.training.clustering == "lower-w5-k2"  # the first one
+
+
+def test_notes_of_other_words_are_refused(folder: Path) -> None:
+    strange = batch_of(["Zzz", "Yyy"])
+    with pytest.raises(InputError, match=r"none of the 4 tokens .* has a cluster"):
+        fitted(strange, options(folder))
+
+
+def test_an_exported_model_has_its_clusters(
+    folder: Path, train: Batch, rest: Batch, tmp_path: Path
+) -> None:
+    for nameless in (False, True):
+        reduced = fitted(train, options(folder)).reduced(rare=2, nameless=nameless)
+        target = tmp_path / str(nameless)
+        reduced.save(target)
+        assert right(load_tagger(target), rest) == 1  # type: ignore[arg-type]
+        kept = json.loads((target / "model.json").read_text())["clusters"]
+        assert kept[0]["names"] == ["lower-w5-k2", "lower-w5-k3", "lower-w5-k50"]
+
+
+def test_a_warm_start_carries_weights_of_clusters(folder: Path, train: Batch) -> None:
+    chosen = options(folder, max_iterations=200)
+    first = fitted(train, chosen)
+    again = CRFTagger(chosen).fit(train, start=first, rng=np.random.default_rng(0))
+    assert first.training is not None
+    assert again.training is not None
+    assert again.training.iterations < first.training.iterations / 2
+    assert again.training.loss == pytest.approx(first.training.loss, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"clusterings": ("lower-w5-k2",)}, "clusterings does nothing without clusters"),
+        ({"cluster_choice": "best"}, "cluster_choice does nothing without clusters"),
+        ({"clusters": "x", "clusterings": ("lower", "a")}, '"lower" is a feature'),
+        ({"clusters": "x", "clusterings": ("a", "a[0]")}, '"a" is there 2 times'),
+        ({"clusters": "x", "clusterings": ("a b",)}, "not written as"),
+    ],
+)
+def test_options_that_cannot_be_meant_are_refused(wrong: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        CRFOptions(**wrong)  # type: ignore[arg-type]
