@@ -20,6 +20,9 @@ from taggers.embeddings.numbered import RankedSentences
 from taggers.embeddings.vectors import VectorFile
 from taggers.names import Names
 
+#: The learning rate at the begin and at the end: those of word2vec.
+FIRST_RATE, LAST_RATE = 0.025, 0.0001
+
 _PIECE = 1 << 14  # vectors that are written at once
 
 
@@ -112,8 +115,8 @@ def train(send: Callable[[int], None], task: Task) -> None:
             total_examples=1,
             total_words=tokens,
             epochs=1,
-            start_alpha=_alpha(model, epoch / options.epochs),
-            end_alpha=_alpha(model, (epoch + 1) / options.epochs),
+            start_alpha=_rate(epoch / options.epochs),
+            end_alpha=_rate((epoch + 1) / options.epochs),
         )
         if epoch + 1 < options.epochs:
             checkpoint.save(epoch + 1)
@@ -125,9 +128,9 @@ def train(send: Callable[[int], None], task: Task) -> None:
     checkpoint.remove()
 
 
-def _alpha(model: Any, share: float) -> float:
+def _rate(share: float) -> float:
     """Give the learning rate after a share of the training: it falls on a line."""
-    return float(model.alpha - (model.alpha - model.min_alpha) * share)
+    return FIRST_RATE - (FIRST_RATE - LAST_RATE) * share
 
 
 def _model(options: TrainingOptions, counts: npt.NDArray[np.int64], folder: Path) -> Any:
