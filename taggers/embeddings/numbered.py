@@ -16,7 +16,7 @@ Piece = tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]
 LONGEST = 10_000
 
 #: Sentences that are read at once.
-_PIECE = 1 << 13
+_PIECE = 1 << 10
 
 
 def write_numbers(folder: Path, pieces: Iterable[Piece]) -> None:
