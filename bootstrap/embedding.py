@@ -25,12 +25,13 @@ from corpus.errors import InputError, shown
 from corpus.formats import find_files
 from corpus.tokens import tokenize
 from taggers.embeddings import training
-from taggers.embeddings.embedding import Embedding, write_description, write_words
+from taggers.embeddings.embedding import Embedding, write_words
 from taggers.embeddings.normalising import NORMALISATIONS
 from taggers.embeddings.numbered import Piece, write_numbers
-from taggers.embeddings.training import LONGEST_PART, SHORTEST_PART, Task, TrainingOptions
+from taggers.embeddings.training import BEGUN, Task, TrainingOptions
 from taggers.features import Words
 
+_WORDS, _PLACES = "words.parquet", "places.npy"
 _NOTES = ".notes"  # the folder of the numbered notes while there is something to train
 _PIECE = 1 << 16  # words that are normalised at once
 _STRING = pa.large_string()
@@ -192,7 +193,7 @@ def _numbered(
     closing = folder / "notes.json"
     with contextlib.suppress(OSError, ValueError):
         if resume and json.loads(closing.read_text(encoding="utf-8")) == notes:
-            return WordCounts.load(folder / "words.parquet")
+            return WordCounts.load(folder / _WORDS)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(mode=0o700)
     counter = WordCounter()
@@ -200,10 +201,10 @@ def _numbered(
     counts, order = counter.ranked()
     if not len(counts):
         raise InputError(f"{notes['source']}: {counts.total:,} documents and not one word")
-    counts.save(folder / "words.parquet")
+    counts.save(folder / _WORDS)
     places = np.empty(len(order), np.int32)
     places[order] = np.arange(len(order), dtype=np.int32)
-    np.save(folder / "places.npy", places)
+    np.save(folder / _PLACES, places)
     write_atomically(closing, json.dumps(notes).encode())
     return counts
 
@@ -223,26 +224,40 @@ def _train(
     jobs: int,
     report: Callable[[str, int, int], None],
 ) -> None:
-    tasks = []
-    for plan in plans:
-        task = Task(plan.suited(counts.tokens), folder / _NOTES, folder / f".{plan.name}")
-        _prepare(task, plan.normalisation, counts)
-        tasks.append(task)
+    tasks = [_task_of(plan, folder, notes, counts.tokens) for plan in plans]
+    # In processes of their own, which give their memory back.
+    for _ in in_processes(_prepare, [(task,) for task in tasks], jobs=jobs):
+        pass
     name = plans[0].name if len(plans) == 1 else f"{len(plans)} embeddings"
     done, totals = [0] * len(tasks), [_tokens_of(task) for task in tasks]
     for number, message in in_processes(training.train, [(task,) for task in tasks], jobs=jobs):
         done[number] = message
         report(f"training {name}", sum(done), sum(totals))
-    for plan, task in zip(plans, tasks, strict=True):
-        _complete(plan, task, notes, counts.tokens)
 
 
-def _prepare(task: Task, normalisation: str, counts: WordCounts) -> None:
+def _task_of(plan: Plan, folder: Path, notes: dict[str, Any], tokens: int) -> Task:
+    options = plan.suited(tokens)
+    settings = {"requested": plan.settings(notes), "epochs": options.epochs, "tokens": tokens}
+    return Task(
+        options=options,
+        notes=folder / _NOTES,
+        folder=folder / f".{plan.name}",
+        target=folder / plan.name,
+        normalisation=plan.normalisation,
+        settings=settings,
+    )
+
+
+def _tokens_of(task: Task) -> int:
+    return int(np.load(task.folder / "counts.npy").sum()) * task.options.epochs
+
+
+def _prepare(send: Callable[[None], None], task: Task) -> None:
     """Write the words that get vectors, and which of them each number in the notes is.
 
     What was trained of the same words before is kept.
     """
-    table = _normalised(counts, normalisation)
+    table = _normalised(WordCounts.load(task.notes / _WORDS), task.normalisation)
     words = table["word"].combine_chunks()
     frequent = _frequent(table, task.options.min_count)
     if not len(frequent):
@@ -252,10 +267,10 @@ def _prepare(task: Task, normalisation: str, counts: WordCounts) -> None:
             f"one {most:,} times: name a lower --min-count, or give more notes"
         )
     found = pc.index_in(words, value_set=frequent["word"].combine_chunks())
-    places = np.load(task.notes / "places.npy")
+    places = np.load(task.notes / _PLACES)
     ranks = found.fill_null(-1).to_numpy().astype(np.int32)[places]
-    begun = task.folder / "task.json"
-    text = json.dumps(asdict(task.options))
+    begun = task.folder / BEGUN
+    text = json.dumps(task.settings)
     if not (begun.exists() and begun.read_text() == text):
         shutil.rmtree(task.folder, ignore_errors=True)
         task.folder.mkdir(mode=0o700)
@@ -280,21 +295,3 @@ def _frequent(table: pa.Table, least: int) -> pa.Table:
     sums = sums.rename_columns({"count_sum": "count"})
     keys = [("count", "descending"), ("word", "ascending")]
     return sums.filter(pc.field("count") >= least).sort_by(keys)
-
-
-def _tokens_of(task: Task) -> int:
-    return int(np.load(task.folder / "counts.npy").sum()) * task.options.epochs
-
-
-def _complete(plan: Plan, task: Task, notes: dict[str, Any], tokens: int) -> None:
-    """Make an embedding of what was trained."""
-    (task.folder / "ranks.npy").unlink()
-    (task.folder / "task.json").unlink()
-    settings = {
-        "requested": plan.settings(notes),
-        "epochs": task.options.epochs,
-        "tokens": tokens,
-    }
-    lengths = (SHORTEST_PART, LONGEST_PART) if plan.options.kind == "fasttext" else None
-    write_description(task.folder, plan.normalisation, settings, lengths)
-    task.folder.rename(task.folder.with_name(plan.name))

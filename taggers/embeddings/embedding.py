@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.errors import InputError, shown
-from taggers.embeddings.listing import DESCRIPTION
+from taggers.embeddings.listing import DESCRIPTION, FORMAT
 from taggers.embeddings.normalising import NORMALISATIONS
 from taggers.embeddings.vectors import FIRST, UNKNOWN, Floats
 from taggers.features import Words
@@ -21,7 +21,6 @@ from taggers.vocabulary import ABSENT, Hashes, Vocabulary, hashed
 
 Rows = npt.NDArray[np.int32]
 
-_FORMAT = 1
 _SPACE = "word"  # what words are hashed as
 _PIECE = 1 << 14  # vectors that are compared at once
 
@@ -98,13 +97,13 @@ class Embedding:
         """
         try:
             description = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))
-            if description["format"] == _FORMAT:
+            if description["format"] == FORMAT:
                 return cls(folder, description)
         except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise InputError(f"{shown(folder)} holds no embedding: {error}") from None
         raise InputError(
             f"{shown(folder)} holds an embedding of format {shown(description['format'])}; this "
-            f"version reads format {_FORMAT}: make it again"
+            f"version reads format {FORMAT}: make it again"
         )
 
     @property
@@ -248,32 +247,3 @@ def write_words(folder: Path, words: Sequence[str], counts: npt.NDArray[np.int64
     np.save(folder / "word_ends.npy", names.ends)
     np.save(folder / "counts.npy", counts.astype(np.int64))
     np.save(folder / "hashes.npy", word_hashes(words))
-
-
-def write_description(
-    folder: Path,
-    normalisation: str,
-    settings: Mapping[str, Any],
-    part_lengths: tuple[int, int] | None = None,
-) -> None:
-    """Write what completes an embedding.
-
-    Parameters
-    ----------
-    folder : Path
-        It holds all the rest.
-    normalisation : str
-        What words became.
-    settings : mapping
-        How it was made.
-    part_lengths : tuple of (int, int), optional
-        How long the parts of words are for which there is a file of vectors, ``parts.npy``.
-    """
-    description = {
-        "format": _FORMAT,
-        "normalisation": normalisation,
-        "parts": part_lengths,
-        "settings": settings,
-    }
-    text = json.dumps(description, ensure_ascii=False, indent=1)
-    (folder / DESCRIPTION).write_text(f"{text}\n", encoding="utf-8")

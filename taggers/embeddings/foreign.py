@@ -14,8 +14,8 @@ from typing import BinaryIO, cast
 import numpy as np
 
 from corpus.errors import InputError, shown
-from taggers.embeddings.embedding import Embedding, write_description, write_words
-from taggers.embeddings.listing import checked_name
+from taggers.embeddings.embedding import Embedding, write_words
+from taggers.embeddings.listing import checked_name, write_description
 from taggers.embeddings.normalising import NORMALISATIONS
 from taggers.embeddings.vector_formats import (
     FASTTEXT,

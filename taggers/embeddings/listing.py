@@ -1,14 +1,20 @@
-"""What is in a folder of embeddings, by the names of its files; nothing is opened."""
+"""The files of embeddings: what completes them, and what is in a folder of them by its name."""
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from corpus.errors import InputError, shown
 
 #: Completes the folder of an embedding.
 DESCRIPTION = "embedding.json"
+
+#: Of the files of an embedding.
+FORMAT = 1
 
 #: Completes a clustering.
 CLUSTERS = re.compile(r"clusters-([1-9][0-9]*)\.json")
@@ -51,3 +57,32 @@ def cluster_files(folder: Path) -> list[tuple[str, Path]]:
         ]
         found += [(f"{embedding.name}-k{k}", embedding / f"clusters-{k}.json") for k in sorted(ks)]
     return found
+
+
+def write_description(
+    folder: Path,
+    normalisation: str,
+    settings: Mapping[str, Any],
+    part_lengths: tuple[int, int] | None = None,
+) -> None:
+    """Write what completes an embedding.
+
+    Parameters
+    ----------
+    folder : Path
+        It holds all the rest.
+    normalisation : str
+        What words became.
+    settings : mapping
+        How it was made.
+    part_lengths : tuple of (int, int), optional
+        How long the parts of words are for which there is a file of vectors, ``parts.npy``.
+    """
+    description = {
+        "format": FORMAT,
+        "normalisation": normalisation,
+        "parts": part_lengths,
+        "settings": settings,
+    }
+    text = json.dumps(description, ensure_ascii=False, indent=1)
+    (folder / DESCRIPTION).write_text(f"{text}\n", encoding="utf-8")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import logging
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -16,12 +16,16 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from taggers.embeddings.listing import write_description
 from taggers.embeddings.numbered import RankedSentences
 from taggers.embeddings.vectors import VectorFile
 from taggers.names import Names
 
 #: The learning rate at the begin and at the end: those of word2vec.
 FIRST_RATE, LAST_RATE = 0.025, 0.0001
+
+#: In a folder whose training has begun: what is trained.
+BEGUN = "task.json"
 
 _PIECE = 1 << 14  # vectors that are written at once
 
@@ -81,15 +85,24 @@ class Task:
         It holds ``words.npy``, ``word_ends.npy``, ``counts.npy`` and ``ranks.npy``: the vectors'
         words, how often they occur, and for each number in the notes the rank of its word, or -1.
         ``vectors.npy`` is written there, and ``parts.npy`` of fastText.
+    target : Path
+        What the folder is called when the embedding is complete.
+    normalisation : str
+        What words became.
+    settings : mapping
+        How the embedding is made.
     """
 
     options: TrainingOptions
     notes: Path
     folder: Path
+    target: Path
+    normalisation: str
+    settings: Mapping[str, Any]
 
 
 def train(send: Callable[[int], None], task: Task) -> None:
-    """Train vectors and write them; what was trained before is gone on with.
+    """Train vectors and make an embedding; what was trained before is gone on with.
 
     Parameters
     ----------
@@ -126,6 +139,11 @@ def train(send: Callable[[int], None], task: Task) -> None:
     if options.kind == "fasttext":
         np.save(task.folder / "parts.npy", model.wv.vectors_ngrams)
     checkpoint.remove()
+    for name in ("ranks.npy", BEGUN):
+        (task.folder / name).unlink(missing_ok=True)
+    lengths = (SHORTEST_PART, LONGEST_PART) if options.kind == "fasttext" else None
+    write_description(task.folder, task.normalisation, task.settings, lengths)
+    task.folder.rename(task.target)
 
 
 def _rate(share: float) -> float:

@@ -9,7 +9,8 @@ from hypothesis import settings
 
 from taggers.crf.weights import Weights, border_hashes
 from taggers.embeddings.clusters import ClusterOptions, write_clusters
-from taggers.embeddings.embedding import Embedding, write_description, write_words
+from taggers.embeddings.embedding import Embedding, write_words
+from taggers.embeddings.listing import write_description
 from taggers.embeddings.vectors import VectorFile
 from taggers.features import Words, feature
 from taggers.vocabulary import hashed
