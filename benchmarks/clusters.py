@@ -47,14 +47,38 @@ def vectors_of_words(number: int) -> np.ndarray:
     return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
 
 
-def timed(name: str, cluster: Callable[[], KMeans | MiniBatchKMeans], vectors: np.ndarray) -> None:
-    """Print the mean squared distance from the centres, the time and the empty clusters."""
-    begin = time.perf_counter()
-    found = cluster()
-    seconds = time.perf_counter() - begin
-    distance = -found.score(vectors) / len(vectors)
-    empty = found.n_clusters - len(np.unique(found.labels_))
-    print(f"  {name:32} {distance:.4f}  {seconds:7.1f} s  {empty} empty", flush=True)
+class Stopwatch:
+    """Prints how good clusters are and the seconds since it was made."""
+
+    def __init__(self, vectors: np.ndarray) -> None:
+        self._vectors = vectors
+        self._seconds = 0.0
+
+    def measure(self, name: str, cluster: Callable[[], KMeans | MiniBatchKMeans]) -> np.ndarray:
+        """Find clusters, print their mean squared distance from the centres, and give these."""
+        begin = time.perf_counter()
+        found = cluster()
+        self._seconds += time.perf_counter() - begin
+        distance = -found.score(self._vectors) / len(self._vectors)
+        empty = found.n_clusters - len(np.unique(found.labels_))
+        print(f"  {name:22} {distance:.4f}  {self._seconds:7.1f} s  {empty} empty", flush=True)
+        return found.cluster_centers_
+
+
+def compare(vectors: np.ndarray, k: int, plus_plus: bool) -> None:
+    """Print what different starts and algorithms give."""
+    print(f"K = {k:,}, {len(vectors):,} vectors, one thread", flush=True)
+    shared = {"n_clusters": k, "n_init": 1, "random_state": 0}
+    watch, start, done = Stopwatch(vectors), "random", 0
+    for passes in (5, 10, 20):
+        lloyd = KMeans(init=start, max_iter=passes - done, tol=0.0, **shared)
+        start = watch.measure(f"{passes} passes", lambda lloyd=lloyd: lloyd.fit(vectors))  # type: ignore[misc]
+        done = passes
+    batches = MiniBatchKMeans(init="random", batch_size=max(4096, 3 * k), max_iter=3, **shared)
+    Stopwatch(vectors).measure("mini-batches", lambda: batches.fit(vectors))
+    if plus_plus:
+        plus = KMeans(max_iter=20, tol=0.0, **shared)
+        Stopwatch(vectors).measure("k-means++, 20 passes", lambda: plus.fit(vectors))
 
 
 def main() -> None:
@@ -67,17 +91,7 @@ def main() -> None:
     vectors = vectors_of_words(options.words)
     with one_thread():
         for k in options.k:
-            print(f"K = {k}, {len(vectors):,} vectors, one thread", flush=True)
-            for passes in (5, 10, 20):
-                lloyd = KMeans(k, init="random", n_init=1, max_iter=passes, tol=0.0, random_state=0)
-                timed(f"{passes} passes", lambda lloyd=lloyd: lloyd.fit(vectors), vectors)  # type: ignore[misc]
-            batches = MiniBatchKMeans(
-                k, init="random", n_init=1, batch_size=max(4096, 3 * k), max_iter=3, random_state=0
-            )
-            timed("mini-batches", lambda batches=batches: batches.fit(vectors), vectors)  # type: ignore[misc]
-            if options.plus_plus:
-                plus = KMeans(k, n_init=1, max_iter=20, tol=0.0, random_state=0)
-                timed("k-means++, 20 passes", lambda plus=plus: plus.fit(vectors), vectors)  # type: ignore[misc]
+            compare(vectors, k, options.plus_plus)
 
 
 if __name__ == "__main__":
