@@ -8,13 +8,23 @@ from rich.text import Text
 
 
 class Stage:
-    """Something being done, since when, and how much of it is done."""
+    """Something being done, since when, and how much of it is done.
+
+    Parameters
+    ----------
+    name : str
+        What it is.
+    total : int
+        How much there is to do; 0 where that is not known.
+    what : str, optional
+        What is counted; by default steps in training, and documents otherwise.
+    """
 
     def __init__(self, name: str, total: int, what: str = "") -> None:
         self.name = name
         self.done = 0
         self.total = total
-        self._what = what or ("steps" if "training" in name else "documents")
+        self._what = what
         self._begin = time.monotonic()
 
     def text(self) -> Text:
@@ -25,7 +35,7 @@ class Stage:
         if not self.done or not self.total or elapsed <= 0:
             return Text(f"{self.name} ({elapsed:.0f} s)", style="dim")
         rate = self.done / elapsed
-        what = self._what
+        what = self._what or ("steps" if "training" in self.name else "documents")
         left = (self.total - self.done) / rate
         most = "at most " if what == "steps" else ""
         return Text(

@@ -96,7 +96,7 @@ def test_classes_of_the_seed_stand_beside_those_of_the_best() -> None:
 
 def test_a_stage_says_how_much_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
     now = iter([0.0, 2.0, 2.0, 2.0, 2.0])
-    monkeypatch.setattr("bootstrap.runs.display.time.monotonic", lambda: next(now))
+    monkeypatch.setattr("bootstrap.progress.time.monotonic", lambda: next(now))
     stage = Stage("iteration 1: tagging", 50_000)
     assert stage.text().plain == "iteration 1: tagging (2 s)"
     stage.done = 20_000
