@@ -10,7 +10,7 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -25,11 +25,13 @@ from corpus.errors import InputError, shown
 from corpus.formats import find_files
 from corpus.tokens import tokenize
 from taggers.embeddings import training
-from taggers.embeddings.embedding import Embedding, write_words
 from taggers.embeddings.normalising import NORMALISATIONS
 from taggers.embeddings.numbered import Piece, write_numbers
 from taggers.embeddings.training import BEGUN, Task, TrainingOptions
 from taggers.features import Words
+
+if TYPE_CHECKING:
+    from taggers.embeddings.embedding import Embedding
 
 _WORDS, _PLACES = "words.parquet", "places.npy"
 _NOTES = ".notes"  # the folder of the numbered notes while there is something to train
@@ -124,6 +126,8 @@ def embed(
             left = [plan for plan in plans if plan not in done]
             _train(folder, left, counts, notes, jobs=jobs, report=report)
         shutil.rmtree(folder / _NOTES, ignore_errors=True)
+    from taggers.embeddings.embedding import Embedding  # noqa: PLC0415 - numba takes memory
+
     return [Embedding.load(folder / plan.name) for plan in plans]
 
 
@@ -169,7 +173,10 @@ def _is_there(folder: Path, plan: Plan, notes: dict[str, Any], *, resume: bool) 
             f"{shown(path)} is there already: go on with it by --resume, remove it, or name "
             "another folder"
         )
-    before, now = Embedding.load(path).settings["requested"], plan.settings(notes)
+    from taggers.embeddings.embedding import Embedding  # noqa: PLC0415 - numba takes memory
+
+    # One that was made of a file has other settings.
+    before, now = Embedding.load(path).settings.get("requested", {}), plan.settings(notes)
     for name in {**before, **now}:
         if before.get(name) != now.get(name):
             raise InputError(
@@ -257,6 +264,8 @@ def _prepare(send: Callable[[None], None], task: Task) -> None:
 
     What was trained of the same words before is kept.
     """
+    from taggers.embeddings.embedding import write_words  # noqa: PLC0415 - numba takes memory
+
     table = _normalised(WordCounts.load(task.notes / _WORDS), task.normalisation)
     words = table["word"].combine_chunks()
     frequent = _frequent(table, task.options.min_count)

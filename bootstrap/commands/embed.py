@@ -6,6 +6,7 @@ import argparse
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.table import Table
 
@@ -16,8 +17,10 @@ from corpus.corpora import count_records, read_corpus
 from corpus.document import Document
 from corpus.problems import Problems
 from corpus.units import split_documents
-from taggers.embeddings.embedding import Embedding
 from taggers.embeddings.training import TrainingOptions
+
+if TYPE_CHECKING:
+    from taggers.embeddings.embedding import Embedding
 
 
 def main(options: argparse.Namespace) -> None:
