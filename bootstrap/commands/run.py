@@ -52,6 +52,7 @@ def do_run(configuration: Configuration, folder: Path, *, resume: bool, jobs: in
     """Carry out a run and show it; of one that is finished already, say so."""
     os.umask(0o077)  # all that a run writes is as private as the notes
     notes = read_notes(configuration)
+    cluster_lines = _cluster_lines(configuration, notes)  # before there is a folder
     with opened_run(folder, configuration, resume=resume) as run:
         if run.is_finished():
             run.write_report()  # in case it was killed just before
@@ -59,7 +60,7 @@ def do_run(configuration: Configuration, folder: Path, *, resume: bool, jobs: in
             return run
         warn(source_lines(configuration.data))
         _warn_of_notes(notes)
-        warn(_cluster_lines(configuration, notes))
+        warn(cluster_lines)
         try:
             make_tagger(configuration.kind, configuration.tagger).prepare(tell_of_compiling)
             _show(run, configuration, notes, jobs or default_jobs())
@@ -98,6 +99,11 @@ def _cluster_lines(configuration: Configuration, notes: Notes) -> list[str]:
         tokens = max(len(labelled.batch.words), 1)
         covered = covered_tokens(clusters, labelled.batch)
         shares.append({name: 100 * number / tokens for name, number in covered.items()})
+    if not any(shares[0].values()):
+        raise InputError(
+            f"{shown(configuration.tagger.clusters)}: not one token of the seed has a cluster; were "
+            "the embeddings made of other notes, or of words normalised in another way?"
+        )
     return [
         f"clusters: {share:.1f} % of the tokens of the seed and {shares[1][name]:.1f} % of those "
         f"of validation have one in {name}"

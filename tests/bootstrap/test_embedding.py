@@ -360,7 +360,8 @@ def test_notes_that_share_no_word_with_the_clusters_are_told(
     assert "0.0 % of the tokens have a cluster in other" in checked.out
     done = command("run", config, "--out", tmp_path / "run", *change)
     assert done.code == 2
-    assert "has a cluster" in done.err
+    assert "not one token of the seed has a cluster" in done.err
+    assert not (tmp_path / "run").exists()
 
 
 def test_a_path_on_the_command_line_is_relative_to_where_one_is(
