@@ -101,8 +101,8 @@ def _cluster_lines(configuration: Configuration, notes: Notes) -> list[str]:
         shares.append({name: 100 * number / tokens for name, number in covered.items()})
     if not any(shares[0].values()):
         raise InputError(
-            f"{shown(configuration.tagger.clusters)}: not one token of the seed has a cluster; were "
-            "the embeddings made of other notes, or of words normalised in another way?"
+            f"{shown(configuration.tagger.clusters)}: not one token of the seed has a cluster; "
+            "were the embeddings made of other notes, or of words normalised in another way?"
         )
     return [
         f"clusters: {share:.1f} % of the tokens of the seed and {shares[1][name]:.1f} % of those "
