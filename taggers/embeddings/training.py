@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import logging
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -123,14 +123,16 @@ def train(send: Callable[[int], None], task: Task) -> None:
         def progress(done: int, before: int = epoch * tokens) -> None:
             send(before + done)
 
+        sentences = _Heard(RankedSentences(task.notes, ranks, progress))
         model.train(
-            RankedSentences(task.notes, ranks, progress),
-            total_examples=1,
-            total_words=tokens,
+            sentences,
+            total_words=tokens,  # without a number of sentences, the rate falls with the words
             epochs=1,
             start_alpha=_rate(epoch / options.epochs),
             end_alpha=_rate((epoch + 1) / options.epochs),
         )
+        if sentences.error:
+            raise sentences.error
         if epoch + 1 < options.epochs:
             checkpoint.save(epoch + 1)
     with VectorFile(task.folder / "vectors.npy", options.dimension) as file:
@@ -149,6 +151,29 @@ def train(send: Callable[[int], None], task: Task) -> None:
 def _rate(share: float) -> float:
     """Give the learning rate after a share of the training: it falls on a line."""
     return FIRST_RATE - (FIRST_RATE - LAST_RATE) * share
+
+
+class _Heard:
+    """Gives sentences, and ends where that fails.
+
+    gensim asks for them in a thread of its own. An exception would end that thread, and gensim
+    would wait for it for ever.
+
+    Attributes
+    ----------
+    error : Exception or None
+        What they failed of.
+    """
+
+    def __init__(self, sentences: Iterable[list[int]]) -> None:
+        self.error: Exception | None = None
+        self._sentences = sentences
+
+    def __iter__(self) -> Iterator[list[int]]:
+        try:
+            yield from self._sentences
+        except Exception as error:  # whatever it is, the other thread raises it
+            self.error = error
 
 
 def _model(options: TrainingOptions, counts: npt.NDArray[np.int64], folder: Path) -> Any:
