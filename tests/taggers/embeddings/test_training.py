@@ -203,7 +203,7 @@ def test_progress_counts_the_tokens_of_all_epochs(tmp_path: Path) -> None:
 # What is interrupted
 
 
-class Stopped(Exception):
+class StoppedError(Exception):
     """Somebody is no longer there to be told."""
 
 
@@ -212,7 +212,7 @@ def stopping(epoch: int, tokens: int) -> Callable[[int], None]:
 
     def send(done: int) -> None:
         if done > (epoch - 1) * tokens:
-            raise Stopped(epoch)
+            raise StoppedError(epoch)
 
     return send
 
@@ -227,7 +227,7 @@ def test_a_training_that_was_interrupted_ends_as_one_that_was_not(
     train(nothing, straight)
     task = task_of(tmp_path / "task", sentences, kind=kind)
     for epoch in epochs:
-        with pytest.raises(Stopped):
+        with pytest.raises(StoppedError):
             train(stopping(epoch, 1500), task)
         assert (task.folder / "checkpoint").exists() == (epoch > 1)
         assert not task.target.exists()
