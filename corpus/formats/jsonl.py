@@ -48,9 +48,12 @@ def count(source: Source) -> int:
     total = 0
     for path in files_of(source, "jsonl"):
         if path.is_file():
+            last = b"\n"
             with path.open("rb") as file:
                 while block := file.read(_BLOCK):
                     total += block.count(b"\n")
+                    last = block[-1:]
+            total += last != b"\n"  # a line may lack its end
     return total
 
 
