@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from corpus.counts import WordCounts
 from corpus.document import Document
 from corpus.formats import write
 
@@ -106,3 +107,23 @@ def test_tagging_holds_a_bounded_number_at_a_time(
         for number, path in pools.items()
     }
     assert peaks[50_000] - peaks[10_000] < 60, peaks
+
+
+COUNT = """
+import sys
+from bootstrap.cli import main
+assert main(["count", *sys.argv[1:]]) == 0
+"""
+
+
+def test_counting_holds_each_word_in_few_bytes(launch: Any, tmp_path: Path) -> None:
+    """The command takes 90 MB by itself."""
+    words, path = 600_000, tmp_path / "words.jsonl"
+    texts = (
+        " ".join(f"{number:06}" for number in range(begin, begin + 500))
+        for begin in range(0, words, 500)
+    )
+    write((Document(str(number), text) for number, text in enumerate(texts)), path)
+    found = peak(launch.python(COUNT + PEAK, path, "-o", tmp_path / "words.parquet"))
+    assert len(WordCounts.load(tmp_path / "words.parquet")) == words
+    assert found < 200, found

@@ -1,0 +1,356 @@
+"""Words are counted as a loop over all tokens counts them."""
+
+from __future__ import annotations
+
+import random
+import stat
+import unicodedata
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from corpus import counts as counting
+from corpus.corpora import count_records as count_records_of_corpus
+from corpus.counts import WordCounter, WordCounts, _Lexicon, count_words, in_pieces
+from corpus.document import Document
+from corpus.errors import InputError
+from corpus.formats import count_records, read, write
+from corpus.problems import Problems
+from corpus.tokens import tokenize
+
+LETTERS = "abcAÑñçé12 ·'.-\n\u0301\u0303日"
+TEXTS = st.lists(
+    st.one_of(
+        st.text(LETTERS, max_size=12), st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
+    ),
+    max_size=8,
+)
+#: What is counted, as a plain dict says it: a word, how often it occurs, in how many documents.
+Rows = list[tuple[str, int, int]]
+
+
+def composed(words: list[str]) -> list[str]:
+    return [unicodedata.normalize("NFC", word) for word in words]
+
+
+def words_of(text: str) -> list[str]:
+    """Give the words of the tokens of a text."""
+    tokens = tokenize([text])
+    return composed([tokens.types[word] for word in tokens.words.tolist()])
+
+
+def straightforward(texts: list[str]) -> Rows:
+    """Count words one by one."""
+    found = [words_of(text) for text in texts]
+    counts = Counter(word for words in found for word in words)
+    documents = Counter(word for words in found for word in set(words))
+    rows = [(word, count, documents[word]) for word, count in counts.items()]
+    return sorted(rows, key=lambda row: (-row[1], row[0]))
+
+
+def rows_of(counts: WordCounts) -> Rows:
+    assert counts.counts.dtype == counts.documents.dtype == np.int64
+    assert counts.words.type == pa.large_string()
+    columns = counts.words.to_pylist(), counts.counts.tolist(), counts.documents.tolist()
+    return list(zip(*columns, strict=True))
+
+
+def counted(texts: list[str]) -> WordCounts:
+    return count_words(Document(str(number), text) for number, text in enumerate(texts))
+
+
+# What is counted
+
+
+@given(texts=TEXTS, size=st.integers(1, 40))
+@example(texts=[], size=1)
+@example(texts=["", " ", "\n"], size=1)
+@example(texts=["a", "", "a a b", "b"], size=3)
+@example(texts=["a b", "", ""], size=1000)
+def test_counts_are_those_of_a_loop_over_tokens(texts: list[str], size: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(counting, "_PIECE", size)
+        found = counted(texts)
+    expected = straightforward(texts)
+    assert rows_of(found) == expected
+    assert len(found) == len(expected)
+    assert found.tokens == sum(len(words_of(text)) for text in texts)
+    assert found.total == len(texts)
+
+
+def test_many_words_in_many_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    draw = random.Random(5)
+    words = [f"p{number}" for number in range(6000)]
+    texts = [" ".join(draw.choices(words, k=draw.randint(0, 60))) for _ in range(900)]
+    monkeypatch.setattr(counting, "_PIECE", 2000)
+    assert rows_of(counted(texts)) == straightforward(texts)
+
+
+@given(texts=TEXTS)
+@example(texts=["Núria Nu\u0301ria", "N\u0303a Ña", "Nu\u0301ria"])
+def test_decomposed_and_composed_spellings_are_one_word(texts: list[str]) -> None:
+    found = rows_of(counted(texts))
+    assert len({unicodedata.normalize("NFC", word) for word, _, _ in found}) == len(found)
+    assert all(unicodedata.is_normalized("NFC", word) for word, _, _ in found)
+
+
+def test_a_word_is_counted_once_for_a_document_however_it_is_spelt() -> None:
+    found = counted(["Núria Nu\u0301ria", "Nu\u0301ria", "Pere"])
+    assert rows_of(found) == [("Núria", 3, 2), ("Pere", 1, 1)]
+
+
+def test_words_stand_by_their_counts_and_then_by_their_characters() -> None:
+    found = counted(["b z a ñ Z é \U0001f600 日", "z b"])
+    assert found.words.to_pylist() == ["b", "z", "Z", "a", "é", "ñ", "日", "\U0001f600"]
+
+
+def test_progress_tells_the_documents_that_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(counting, "_PIECE", 4)
+    told: list[int] = []
+    texts = ["a b c", "d", "e", "", "f"]
+    documents = (Document(str(number), text) for number, text in enumerate(texts))
+    count_words(documents, progress=told.append)
+    assert told == [1, 3, 5]
+
+
+@given(texts=TEXTS, size=st.integers(1, 30))
+def test_pieces_are_all_texts_and_none_is_longer_than_it_must_be(
+    texts: list[str], size: int
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(counting, "_PIECE", size)
+        pieces = list(in_pieces(iter(texts)))
+    assert [text for piece in pieces for text in piece] == texts
+    assert all(pieces)
+    for piece in pieces:
+        assert sum(len(text) + 1 for text in piece[:-1]) < size
+    for piece in pieces[:-1]:
+        assert sum(len(text) + 1 for text in piece) >= size
+
+
+# Numbers of words
+
+
+@given(pieces=st.lists(TEXTS, max_size=5))
+@example(pieces=[[], ["a b a"], [""], ["b Nu\u0301ria", "Núria c"]])
+def test_numbers_stand_for_the_words_of_tokens(pieces: list[list[str]]) -> None:
+    counter = WordCounter()
+    numbers = [counter.add(tokenize(texts)).tolist() for texts in pieces]
+    counts, order = counter.ranked()
+    words: dict[int, str] = dict(zip(order.tolist(), counts.words.to_pylist(), strict=True))
+    assert sorted(words) == list(range(len(counter)))
+    for texts, found in zip(pieces, numbers, strict=True):
+        assert [words[number] for number in found] == [w for text in texts for w in words_of(text)]
+    assert rows_of(counts) == straightforward([text for texts in pieces for text in texts])
+    assert rows_of(counter.counts()) == rows_of(counts)
+
+
+def test_counting_goes_on_after_counts_were_given() -> None:
+    counter = WordCounter()
+    for number in range(1, 4):
+        counter.add(tokenize(["a b", f"a c{number}"]))
+        assert rows_of(counter.counts()) == straightforward(
+            [text for each in range(1, number + 1) for text in ("a b", f"a c{each}")]
+        )
+        assert counter.total == 2 * number
+
+
+WORD = st.one_of(st.sampled_from(["", "a", "b", "\0", "ñ"]), st.text("abc", max_size=3))
+
+
+@given(batches=st.lists(st.lists(WORD, max_size=20), max_size=12))
+@example(batches=[[], ["a", "a"], [], ["b", "a", "c"]])
+@example(batches=[[str(number)] for number in range(20)])
+@example(batches=[list("abcdefgh"), list("ijkl"), list("mn"), list("o"), list("pa")])
+def test_words_are_numbered_as_a_dict_numbers_them(batches: list[list[str]]) -> None:
+    lexicon, expected = _Lexicon(), dict[str, int]()
+    for batch in batches:
+        numbers = [expected.setdefault(word, len(expected)) for word in batch]
+        found = lexicon.numbers(batch)
+        assert found.dtype == np.int32
+        assert found.tolist() == numbers
+        assert len(lexicon) == len(expected)
+        assert lexicon.words().to_pylist() == list(expected)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_many_words_in_batches_of_any_size_are_numbered_as_a_dict_does(seed: int) -> None:
+    draw = random.Random(seed)
+    lexicon, expected = _Lexicon(), dict[str, int]()
+    for _ in range(60):
+        batch = [f"w{draw.randrange(30_000)}" for _ in range(int(draw.paretovariate(0.5)) % 3000)]
+        numbers = [expected.setdefault(word, len(expected)) for word in batch]
+        assert lexicon.numbers(batch).tolist() == numbers
+    assert lexicon.words().to_pylist() == list(expected)
+
+
+def test_arrays_of_hashes_are_each_twice_as_long_as_the_next() -> None:
+    lexicon = _Lexicon()
+    for number in range(500):
+        lexicon.numbers([f"{number}"] * 2)
+        lengths = [len(hashes) for hashes, _ in lexicon._runs]
+        assert sum(lengths) == number + 1
+        assert all(a >= 2 * b for a, b in pairwise(lengths))
+
+
+# Files
+
+
+@given(texts=TEXTS)
+@example(texts=[])
+@example(texts=["", ""])
+@example(texts=["\0 日 \U0001f600 Nu\u0301ria"])
+def test_what_is_saved_is_loaded(
+    texts: list[str], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.mktemp("counts") / "counts.parquet"
+    counts = counted(texts)
+    counts.save(path)
+    found = WordCounts.load(path)
+    assert rows_of(found) == rows_of(counts)
+    assert found.total == counts.total == len(texts)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_counts_of_several_groups_of_rows_are_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(counting, "_ROWS", 3)
+    counts = counted(["a b c d e f g a"])
+    counts.save(tmp_path / "counts.parquet")
+    assert pq.ParquetFile(tmp_path / "counts.parquet").num_row_groups == 3
+    assert rows_of(WordCounts.load(tmp_path / "counts.parquet")) == rows_of(counts)
+
+
+def test_a_file_that_is_there_stays(tmp_path: Path) -> None:
+    path = tmp_path / "counts.parquet"
+    path.write_text("precious")
+    with pytest.raises(InputError, match=r"counts\.parquet"):
+        counted(["a"]).save(path)
+    assert path.read_text() == "precious"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def refused(path: Path) -> str:
+    with pytest.raises(InputError) as caught:
+        WordCounts.load(path)
+    message = str(caught.value)
+    assert "\n" not in message
+    assert path.name in message
+    assert "bootstrap count" in message
+    return message
+
+
+def test_something_else_is_an_error(tmp_path: Path) -> None:
+    refused(tmp_path / "missing.parquet")
+    refused(tmp_path)
+    path = tmp_path / "counts.parquet"
+    for content in (b"", b"word,count\na,1\n", b"PAR1", b"PAR1PAR1", b"PAR1\0\0\0\0PAR1"):
+        path.write_bytes(content)
+        refused(path)
+    write([Document("a", "Anna")], tmp_path / "notes.parquet")
+    refused(tmp_path / "notes.parquet")
+
+
+def test_a_file_that_is_cut_off_anywhere_is_an_error(tmp_path: Path) -> None:
+    path, cut = tmp_path / "counts.parquet", tmp_path / "cut.parquet"
+    counted(["a b c d a"]).save(path)
+    content = path.read_bytes()
+    for size in range(0, len(content), 7):
+        cut.write_bytes(content[:size])
+        refused(cut)
+
+
+COLUMNS = {
+    "word": pa.array(["a", "b"], pa.large_string()),
+    "count": pa.array([2, 1], pa.int64()),
+    "documents": pa.array([1, 1], pa.int64()),
+}
+
+
+@pytest.mark.parametrize(
+    ("columns", "total"),
+    [
+        (COLUMNS, None),
+        (COLUMNS, "many"),
+        (COLUMNS, ""),
+        ({**COLUMNS, "count": pa.array([2, 1], pa.int32())}, "1"),
+        ({**COLUMNS, "count": pa.array([2.0, 1.0])}, "1"),
+        ({**COLUMNS, "count": pa.array([2, None], pa.int64())}, "1"),
+        ({**COLUMNS, "word": pa.array(["a", None], pa.large_string())}, "1"),
+        ({**COLUMNS, "word": pa.array([b"a", b"b"])}, "1"),
+        ({**COLUMNS, "word": pa.array([1, 2])}, "1"),
+        ({name: COLUMNS[name] for name in ("word", "count")}, "1"),
+        ({}, "1"),
+    ],
+)
+def test_other_columns_are_an_error(
+    tmp_path: Path, columns: dict[str, pa.Array], total: str | None
+) -> None:
+    table = pa.table(columns)
+    if total is not None:
+        table = table.replace_schema_metadata({"documents": total})
+    pq.write_table(table, tmp_path / "counts.parquet")
+    refused(tmp_path / "counts.parquet")
+
+
+# Records
+
+
+FORMATS = ["brat", "jsonl", "parquet", "text"]
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("number", [1, 3, 12])
+def test_records_are_as_many_as_are_read(tmp_path: Path, format: str, number: int) -> None:
+    documents = [Document(f"d{each}", f"Anna {each}\nReus") for each in range(number)]
+    suffix = {"jsonl": ".jsonl", "parquet": ".parquet"}.get(format, "")
+    for name in ("a", "b"):
+        write(documents, tmp_path / f"{name}{suffix}", format=format)
+    whole = len(list(read(tmp_path, format=format, problems=Problems())))
+    assert count_records(tmp_path, format=format) == whole == 2 * number
+    assert count_records(tmp_path / f"a{suffix}", format=format) == number
+    assert count_records_of_corpus(str(tmp_path), format=format) == 2 * number
+    assert count_records(tmp_path) == 2 * number
+    if suffix:
+        assert count_records(f"{tmp_path}/*{suffix}") == 2 * number
+
+
+@pytest.mark.parametrize("format", ["jsonl", "parquet"])
+def test_a_file_of_no_records_has_none(tmp_path: Path, format: str) -> None:
+    write([], tmp_path / f"none.{format}")
+    assert count_records(tmp_path) == 0
+
+
+def test_blank_lines_count(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"id": "a", "text": ""}\n\n\n{"id": "b", "text": ""}\n')
+    assert count_records(tmp_path / "a.jsonl") == 4
+
+
+def test_a_last_line_without_an_end_counts(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"id": "a", "text": ""}\n{"id": "b", "text": ""}')
+    assert count_records(tmp_path / "a.jsonl") == 2
+
+
+@pytest.mark.parametrize("number", [0, 1, 17])
+def test_synthetic_records_are_as_many_as_are_named(number: int) -> None:
+    assert count_records_of_corpus(f"synthetic:{number}") == number
+    assert count_records_of_corpus(f"synthetic:{number}?random_state=1&part=seed") == number
+
+
+def test_records_of_what_is_no_corpus(tmp_path: Path) -> None:
+    for call in (count_records, lambda source: count_records_of_corpus(str(source))):
+        with pytest.raises(InputError, match="nothing"):
+            call(tmp_path / "nothing")
+        with pytest.raises(InputError, match="holds no files"):
+            call(tmp_path)
+    with pytest.raises(InputError, match="format 'xml' is unknown"):
+        count_records(Path(__file__), format="xml")
+    assert count_records_of_corpus("synthetic:many") == 0  # reading it says what is wrong
