@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any, Self
 
 import numpy as np
@@ -23,6 +24,22 @@ Rows = npt.NDArray[np.int32]
 
 _SPACE = "word"  # what words are hashed as
 _PIECE = 1 << 14  # vectors that are compared at once
+
+#: What opening damaged files fails of; of headers, NumPy raises the last two.
+_DAMAGED = (
+    *(OSError, EOFError, ValueError, KeyError, TypeError, AttributeError),
+    *(SyntaxError, TokenError),
+)
+
+#: The type and the dimensions of the array in each file.
+_ARRAYS: dict[str, tuple[type[np.generic], int]] = {
+    "words": (np.uint8, 1),
+    "word_ends": (np.int64, 1),
+    "counts": (np.int64, 1),
+    "hashes": (np.uint64, 1),
+    "vectors": (np.float32, 2),
+    "parts": (np.float32, 2),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,27 +81,29 @@ class Embedding:
     """
 
     def __init__(self, folder: Path, description: Mapping[str, Any]) -> None:
-        def read(name: str) -> npt.NDArray[Any]:
-            # "c" maps as "r" does, but is of the type that functions are compiled for already.
-            array: npt.NDArray[Any] = np.load(
-                folder / f"{name}.npy", mmap_mode="c", allow_pickle=False
-            )
-            return array
-
         self.folder = folder
         self.normalisation = str(description["normalisation"])
         self._normalise = NORMALISATIONS[self.normalisation]
         self.settings: dict[str, Any] = description["settings"]
-        self.names = Names(read("words"), read("word_ends"))
-        self.counts = read("counts")
-        self.vectors: Floats = read("vectors")
+        self.names = Names(_mapped(folder, "words"), _mapped(folder, "word_ends"))
+        self.counts = _mapped(folder, "counts")
+        self.vectors: Floats = _mapped(folder, "vectors")
         self._parts: Floats | None = None
         if (lengths := description["parts"]) is not None:
-            self._parts, self._part_lengths = read("parts"), (int(lengths[0]), int(lengths[1]))
-        self._vocabulary = Vocabulary(read("hashes"))
+            least, most = map(int, lengths)
+            self._parts, self._part_lengths = _mapped(folder, "parts"), (least, most)
+        self._vocabulary = Vocabulary(_mapped(folder, "hashes"))
+        self._check()
+
+    def _check(self) -> None:
+        """Raise a `ValueError` if the files do not belong together."""
         sizes = {len(self.names), len(self.counts), len(self.vectors) - FIRST}
         if sizes != {len(self._vocabulary.hashes)}:
             raise ValueError(f"its files are of different words: {sorted(sizes)} of them")
+        if self.names.ends[-1:].tolist() != [len(self.names.text)][: len(self)]:
+            raise ValueError("the characters of its words are not as many as they should be")
+        if self._parts is not None and self._parts.shape[1] != self.dimension:
+            raise ValueError("the vectors of its words and those of their parts do not fit")
 
     @classmethod
     def load(cls, folder: Path) -> Self:
@@ -99,7 +118,7 @@ class Embedding:
             description = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))
             if description["format"] == FORMAT:
                 return cls(folder, description)
-        except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError) as error:
+        except _DAMAGED as error:
             raise InputError(f"{shown(folder)} holds no embedding: {error}") from None
         raise InputError(
             f"{shown(folder)} holds an embedding of format {shown(description['format'])}; this "
@@ -214,6 +233,16 @@ class Embedding:
             piece = _unmapped(self.vectors, begin, begin + _PIECE)
             lengths = np.linalg.norm(piece, axis=1, keepdims=True)
             yield piece / np.maximum(lengths, 1e-12)
+
+
+def _mapped(folder: Path, name: str) -> npt.NDArray[Any]:
+    """Map one of the files, and raise a `ValueError` if it holds something else."""
+    # "c" maps as "r" does, but is of the type that functions are compiled for already.
+    array: npt.NDArray[Any] = np.load(folder / f"{name}.npy", mmap_mode="c", allow_pickle=False)
+    kind, dimensions = _ARRAYS[name]
+    if array.dtype != kind or array.ndim != dimensions:
+        raise ValueError(f"{name}.npy has {array.ndim} dimensions of {array.dtype}")
+    return array
 
 
 def _unmapped(array: npt.NDArray[Any], begin: int, end: int) -> npt.NDArray[Any]:
