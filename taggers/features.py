@@ -155,6 +155,8 @@ def _lemmas(lowers: Sequence[str]) -> list[str]:
     import simplemma  # noqa: PLC0415 - its dictionaries take a second to load
 
     def lemma(word: str) -> str:
+        if not word or not word.isprintable():  # simplemma fails of nothing, and of half characters
+            return word
         for language in _LEMMA_LANGUAGES:
             if simplemma.is_known(word, lang=language):
                 return simplemma.lemmatize(word, lang=language).lower()
