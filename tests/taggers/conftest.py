@@ -74,13 +74,16 @@ def _make_embedding(
     *,
     normalisation: str = "none",
     clusters: Mapping[int, Sequence[int]] | None = None,
+    parts: np.ndarray | None = None,
 ) -> Embedding:
     folder.mkdir(parents=True)
     write_words(folder, list(vectors), np.arange(len(vectors), 0, -1))
     rows = np.array(list(vectors.values()), np.float32)
     with VectorFile(folder / "vectors.npy", rows.shape[1]) as file:
         file.add(rows)
-    write_description(folder, normalisation, {"epochs": 1})
+    if parts is not None:
+        np.save(folder / "parts.npy", parts)
+    write_description(folder, normalisation, {"epochs": 1}, None if parts is None else (3, 6))
     embedding = Embedding.load(folder)
     for k, of_words in (clusters or {}).items():
         write_clusters(embedding, np.array(of_words), ClusterOptions(k), 0.5)
