@@ -8,6 +8,7 @@ import shutil
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -15,14 +16,10 @@ import numpy as np
 
 from corpus.errors import InputError, shown
 from taggers.embeddings.embedding import Embedding, write_words
+from taggers.embeddings.fasttext_file import FASTTEXT, Parts, read_fasttext
 from taggers.embeddings.listing import checked_name, write_description
 from taggers.embeddings.normalising import NORMALISATIONS
-from taggers.embeddings.vector_formats import (
-    FASTTEXT,
-    VectorStream,
-    read_fasttext,
-    read_vectors,
-)
+from taggers.embeddings.vector_formats import Piece, VectorStream, read_vectors
 from taggers.embeddings.vectors import VectorFile
 from taggers.features import Words
 
@@ -68,26 +65,39 @@ def load_foreign(
         If the file is damaged or none of these, or an embedding of this name is there.
     """
     target = folder / checked_name(name or source.name.partition(".")[0])
-    if target.exists():
-        raise InputError(f"{shown(target)} is there already: name another one with --name")
-    try:
-        "".encode(encoding)
-    except LookupError:
-        raise InputError(
-            f"there is no encoding {shown(encoding)}; utf-8 and latin-1 are some"
-        ) from None
+    _check_encoding(encoding)
     with _opened(source):  # before a folder is made for it
         pass
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    staging = folder / f".{target.name}.{os.getpid()}"
-    shutil.rmtree(staging, ignore_errors=True)
-    staging.mkdir(mode=0o700)
+    staging = _staging(target)
     try:
         taken = _taken(source, staging, normalisation, encoding, progress or _silent)
         staging.rename(target)
     finally:
         shutil.rmtree(staging, ignore_errors=True)
     return Embedding.load(target), taken
+
+
+def _check_encoding(encoding: str) -> None:
+    try:
+        "".encode(encoding)
+    except (LookupError, ValueError):
+        raise InputError(
+            f"there is no encoding {shown(encoding)}; utf-8 and latin-1 are some"
+        ) from None
+
+
+def _staging(target: Path) -> Path:
+    """Make the folder that becomes an embedding when it is complete."""
+    staging = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        if target.exists():
+            raise InputError(f"{shown(target)} is there already: name another one with --name")
+        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        shutil.rmtree(staging, ignore_errors=True)
+        staging.mkdir(mode=0o700)
+    except OSError as error:
+        raise InputError(f"{shown(target)} cannot be made: {error.strerror}") from None
+    return staging
 
 
 def _silent(done: int, total: int) -> None:
@@ -98,13 +108,10 @@ def _taken(
     source: Path, folder: Path, normalisation: str, encoding: str, progress: Progress
 ) -> int:
     """Write an embedding of a file, and count the words that are repeated."""
-    parts = None
     with _opened(source) as file:
-        if file.read(len(FASTTEXT)) == FASTTEXT:
-            stream, parts = read_fasttext(source, encoding)
-        else:
-            file.seek(0)
-            stream = read_vectors(file, shown(source), encoding)
+        with _reading(source):
+            stream, parts = _begun(file, source, encoding)
+        stream = replace(stream, pieces=_read(stream.pieces, source))
         repeated = _write(folder, stream, normalisation, progress)
     if parts is not None:
         np.save(folder / "parts.npy", parts.vectors)
@@ -114,13 +121,32 @@ def _taken(
 
 
 @contextmanager
-def _opened(source: Path) -> Iterator[BinaryIO]:
+def _reading(source: Path) -> Iterator[None]:
+    """Raise an `InputError` if a file cannot be read; nothing is written within."""
     try:
-        with gzip.open(source) if source.suffix == ".gz" else source.open("rb") as file:
-            yield cast(BinaryIO, file)
+        yield
     except (OSError, EOFError, zlib.error) as error:
         what = getattr(error, "strerror", None) or "it is cut off, or not compressed by gzip"
         raise InputError(f"{shown(source)} cannot be read: {what}") from None
+
+
+def _opened(source: Path) -> BinaryIO:
+    with _reading(source):
+        return cast(BinaryIO, gzip.open(source) if source.suffix == ".gz" else source.open("rb"))
+
+
+def _begun(file: BinaryIO, source: Path, encoding: str) -> tuple[VectorStream, Parts | None]:
+    """Begin to read a file of any of the formats."""
+    begin = file.read(len(FASTTEXT))
+    file.seek(0)
+    if begin == FASTTEXT:
+        return read_fasttext(file, shown(source), encoding)
+    return read_vectors(file, shown(source), encoding), None
+
+
+def _read(pieces: Iterator[Piece], source: Path) -> Iterator[Piece]:
+    with _reading(source):
+        yield from pieces
 
 
 def _write(folder: Path, stream: VectorStream, normalisation: str, progress: Progress) -> int:

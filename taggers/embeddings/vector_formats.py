@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
 import numpy.typing as npt
 
-from corpus.errors import InputError, shown
+from corpus.errors import InputError
 
 Floats = npt.NDArray[np.float32]
 
 #: Some words, and their vectors.
 Piece = tuple[list[str], Floats]
 
-#: What a binary model of fastText begins with.
-FASTTEXT = (793712314).to_bytes(4, "little")
+#: Bytes that a line or a word may have.
+LONGEST = 1 << 20
 
-_LONGEST = 1 << 20  # bytes that a line or a word may have
+#: Components that a vector may have.
+LARGEST = 1 << 14
+
 _PIECE = 1 << 12  # vectors that are read at once
+_DIGITS = 100  # that a number may have
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,24 +62,24 @@ def read_vectors(file: BinaryIO, name: str, encoding: str) -> VectorStream:
     InputError
         If it is none of these.
     """
-    first = file.readline(_LONGEST)
+    first = file.readline(LONGEST)
     if not first.strip():
         raise InputError(f"{name} is empty or begins with a blank line: expected vectors of words")
     fields = first.split()
-    if len(fields) == 2 and all(field.isdigit() for field in fields):
+    if len(fields) == 2 and all(field.isdigit() for field in fields) and len(first) < _DIGITS:
         words, dimension = map(int, fields)
-        if not (words and dimension):
+        if not (words and 0 < dimension <= LARGEST):
             raise InputError(f"{name} says that it has {words} vectors of {dimension} components")
         place = file.tell()
-        second = file.readline(_LONGEST)
+        second = file.readline(LONGEST)
         file.seek(place)
-        if len(_numbers(second.split()[1:])):
+        if _is_line(second.split(), dimension):
             lines = _Lines(file, name, encoding, dimension, number=1)
             return VectorStream(words, dimension, _complete(lines.pieces(), words, name))
         pieces = _binary(file, name, encoding, words, dimension)
         return VectorStream(words, dimension, pieces)
     dimension = len(_numbers(fields[1:]))
-    if not dimension:
+    if not 0 < dimension <= LARGEST:
         raise InputError(
             f"{name} is no file of vectors: its first line is neither two numbers, words and "
             "components, nor a word and its vector"
@@ -87,10 +88,20 @@ def read_vectors(file: BinaryIO, name: str, encoding: str) -> VectorStream:
     return VectorStream(0, dimension, _Lines(file, name, encoding, dimension, number=0).pieces())
 
 
+def _is_line(fields: Sequence[bytes], dimension: int) -> bool:
+    """Say whether fields are a word, which may have spaces, and numbers."""
+    return len(_numbers(fields[1:])) > 0 or (
+        len(fields) > dimension and len(_numbers(fields[-dimension:])) > 0
+    )
+
+
 def _numbers(fields: Sequence[bytes]) -> Floats:
     """Give fields as numbers, or nothing if they are none."""
+    if max(map(len, fields), default=0) > _DIGITS:  # each will take as much memory as the longest
+        return np.zeros(0, np.float32)
     try:
-        return np.array(fields, "S").astype(np.float32)
+        with np.errstate(over="ignore"):  # it gives what is refused as infinite
+            return np.array(fields, "S").astype(np.float32)
     except ValueError:
         return np.zeros(0, np.float32)
 
@@ -111,7 +122,7 @@ class _Lines:
         """Yield the lines, some at a time."""
         words: list[str] = []
         vectors = np.empty((_PIECE, self._dimension), np.float32)
-        while line := self._file.readline(_LONGEST):
+        while line := self._file.readline(LONGEST):
             self._number += 1
             if not line.strip():
                 continue
@@ -136,19 +147,21 @@ class _Lines:
                 f"{where}: {f'{found} numbers' if found else 'no vector'}; expected a word and "
                 f"{self._dimension} numbers"
             )
-        _refuse_infinite(vector, where)
-        return _decoded(b" ".join(word), self._encoding, where), vector
+        refuse_infinite(vector, where)
+        return decoded(b" ".join(word), self._encoding, where), vector
 
 
-def _refuse_infinite(vectors: Floats, where: str) -> None:
+def refuse_infinite(vectors: Floats, where: str) -> None:
+    """Raise an `InputError` if a component is infinite or no number."""
     if not np.isfinite(vectors).all():
         raise InputError(f"{where}: a component is not a finite number; leave that word out")
 
 
-def _decoded(word: bytes, encoding: str, where: str) -> str:
+def decoded(word: bytes, encoding: str, where: str) -> str:
+    """Decode a word, or raise an `InputError` if it is not of the encoding."""
     try:
         return word.decode(encoding)
-    except UnicodeDecodeError:
+    except UnicodeError:  # of which some encodings raise no more special one
         raise InputError(
             f"{where}: a word that is not {encoding}; name its encoding by --encoding, such as "
             "latin-1"
@@ -178,67 +191,20 @@ def _binary(
     for number in range(1, words + 1):
         where = f"{name}, word {number:,}"
         while (space := data.find(b" ", place)) < 0 or len(data) <= space + size:
-            more = file.read(max(_LONGEST, size))
-            if not more or (space < 0 and len(data) - place > _LONGEST):
+            more = file.read(max(LONGEST, size))
+            if not more or (space < 0 and len(data) - place > LONGEST):
                 raise InputError(
                     f"{where} of {words:,}: the file ends within it, or is no file of word2vec: "
                     "was it cut off?"
                 )
             data, place = data[place:] + more, 0
         vector = np.frombuffer(data, "<f4", dimension, space + 1)
-        _refuse_infinite(vector, where)
-        found.append(_decoded(data[place:space].lstrip(b"\n"), encoding, where))
+        refuse_infinite(vector, where)
+        found.append(decoded(data[place:space].lstrip(b"\n"), encoding, where))
         vectors[len(found) - 1] = vector
         place = space + 1 + size
         if len(found) == _PIECE or number == words:
             yield found, vectors[: len(found)]
             found = []
-    if data[place:].strip() or file.read(1):
+    if (data[place:] + file.read(LONGEST)).strip():  # word2vec ends the last vector with a line
         raise InputError(f"{name} goes on after the {words:,} vectors that it says it has")
-
-
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """The vectors of parts of words.
-
-    Parameters
-    ----------
-    vectors : ndarray of float32, shape (P, N)
-        By the hash of each part.
-    lengths : tuple of (int, int)
-        Characters that a part has at least and at most.
-    """
-
-    vectors: Floats
-    lengths: tuple[int, int]
-
-
-def read_fasttext(path: Path, encoding: str) -> tuple[VectorStream, Parts | None]:
-    """Read a binary model of fastText, whole.
-
-    Raises
-    ------
-    InputError
-        If it is damaged or of another version.
-    """
-    from gensim.models.fasttext import load_facebook_vectors  # noqa: PLC0415 - slow to import
-
-    try:
-        found = load_facebook_vectors(str(path), encoding=encoding)
-    except UnicodeDecodeError:
-        raise InputError(
-            f"{shown(path)}: a word that is not {encoding}; name its encoding by --encoding"
-        ) from None
-    except (AssertionError, EOFError, NotImplementedError, OSError, ValueError, struct.error):
-        raise InputError(
-            f"{shown(path)} is a binary model of fastText that is damaged or of another version: "
-            "was it cut off?"
-        ) from None
-    vectors = np.asarray(found.vectors, np.float32)
-    _refuse_infinite(vectors, shown(path))
-    parts = None
-    if found.bucket and len(found.vectors_ngrams):
-        _refuse_infinite(found.vectors_ngrams, shown(path))
-        parts = Parts(np.asarray(found.vectors_ngrams, np.float32), (found.min_n, found.max_n))
-    pieces = iter([(list(found.index_to_key), vectors)])
-    return VectorStream(len(vectors), vectors.shape[1], pieces), parts
