@@ -201,7 +201,6 @@ def test_a_word_never_seen_has_the_vector_that_fasttext_gives_it(
     opened: Callable[..., Embedding],
     fasttext: FastText,
     words: list[str],
-    request: pytest.FixtureRequest,
 ) -> None:
     given = {"vectors": fasttext.wv.vectors, "parts": fasttext.wv.vectors_ngrams}
     embedding = opened(words=fasttext.wv.index_to_key, **given)
