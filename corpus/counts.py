@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from corpus.document import Document
 from corpus.errors import InputError, shown
 from corpus.formats.targets import new_file
-from corpus.tokens import Tokens, tokenize
+from corpus.tokens import Tokens, in_chunks, tokenize
 
 Counts = npt.NDArray[np.int64]
 
@@ -248,13 +248,4 @@ def count_words(
 
 def in_pieces(texts: Iterable[str]) -> Iterator[list[str]]:
     """Yield texts together, so many that it pays to look at them at once, and no more."""
-    piece: list[str] = []
-    size = 0
-    for text in texts:
-        piece.append(text)
-        size += len(text) + 1
-        if size >= _PIECE:
-            yield piece
-            piece, size = [], 0
-    if piece:
-        yield piece
+    return in_chunks(texts, _PIECE)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from bootstrap.commands.arguments import columns_of, problems_of
+from bootstrap.commands.arguments import number_of, problems_of, unlabeled_of
 from bootstrap.commands.console import ProgressLine, report_problems, say
-from corpus.corpora import count_records, read_corpus
 from corpus.counts import count_words
 from corpus.errors import InputError, shown
 from corpus.formats.targets import refuse_existing
@@ -16,14 +15,7 @@ def main(options: argparse.Namespace) -> None:
     """Count the words of a corpus and write them."""
     refuse_existing(options.output)
     problems = problems_of(options)
-    documents = read_corpus(
-        options.source,
-        format=options.source_format,
-        columns=columns_of(options),
-        problems=problems,
-        labelled=False,
-    )
-    total = count_records(options.source, format=options.source_format)
+    documents, total = unlabeled_of(options, problems), number_of(options)
     with ProgressLine() as line:
         counts = count_words(documents, progress=lambda done: line.report("counting", done, total))
     report_problems(problems)

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 
 from rich.table import Table
 
-from bootstrap.commands.arguments import columns_of, problems_of
+from bootstrap.commands.arguments import number_of, problems_of, unlabeled_of
 from bootstrap.commands.console import ProgressLine, output, report_problems, say
 from bootstrap.embedding import Plan, embed, notes_of
-from corpus.corpora import count_records, read_corpus
 from corpus.document import Document
 from corpus.problems import Problems
 from corpus.units import split_documents
@@ -29,15 +28,8 @@ def main(options: argparse.Namespace) -> None:
     problems = problems_of(options)
 
     def documents() -> Iterator[Document]:
-        sources = read_corpus(
-            options.source,
-            format=options.source_format,
-            columns=columns_of(options),
-            problems=problems,
-            labelled=False,
-        )
-        told = _told(sources, line, count_records(options.source, format=options.source_format))
-        return split_documents(told, options.unit, Problems())
+        sources = _told(unlabeled_of(options, problems), line, number_of(options))
+        return split_documents(sources, options.unit, Problems())
 
     with ProgressLine("tokens") as line:
         made = embed(

@@ -66,7 +66,7 @@ def tokenize(texts: Sequence[str]) -> Tokens:
         The same tokens for a text whatever stands beside it.
     """
     finder = _finder(sum(map(len, texts)))
-    chunks = [_tokenize_chunk(chunk, finder) for chunk in _chunks(texts)]
+    chunks = [_tokenize_chunk(chunk, finder) for chunk in in_chunks(texts, _CHUNK)]
     counts = [np.zeros(1, np.int64), *(chunk[3] for chunk in chunks)]
     return Tokens(
         types=tuple(finder.types),
@@ -108,13 +108,14 @@ def _finder(characters: int) -> _Finder:
     return Scanner()
 
 
-def _chunks(texts: Iterable[str]) -> Iterator[list[str]]:
+def in_chunks(texts: Iterable[str], characters: int) -> Iterator[list[str]]:
+    """Yield texts together until they have so many characters."""
     chunk: list[str] = []
     size = 0
     for text in texts:
         chunk.append(text)
         size += len(text) + 1
-        if size >= _CHUNK:
+        if size >= characters:
             yield chunk
             chunk, size = [], 0
     if chunk:
