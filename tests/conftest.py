@@ -2,6 +2,11 @@ import signal
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# No test is a matter of time: the first call of a compiled function takes seconds.
+settings.register_profile("timeless", deadline=None)
+settings.load_profile("timeless")
 
 DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data"
 

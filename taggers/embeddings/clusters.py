@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from corpus.errors import InputError, shown
 from taggers.embeddings.embedding import Embedding
-from taggers.embeddings.listing import cluster_files
+from taggers.embeddings.listing import DAMAGED, cluster_files
 
 Clusters = npt.NDArray[np.int32]
 
@@ -83,9 +83,10 @@ def _opened(embedding: Embedding, name: str, path: Path) -> Clustering:
         inertia = float(description["inertia"])
         fits = (
             clusters.shape == (len(embedding),)
+            and clusters.dtype == np.int32
             and 0 <= clusters.min() <= clusters.max() < options.k
         )
-    except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except DAMAGED as error:
         raise InputError(f"{shown(path)} holds no clusters: {error}") from None
     if not fits:
         raise InputError(f"{shown(path)} is not of the words of {shown(embedding.folder)}")

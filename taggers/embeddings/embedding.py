@@ -6,14 +6,13 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from tokenize import TokenError
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from corpus.errors import InputError, shown
-from taggers.embeddings.listing import DESCRIPTION, FORMAT
+from taggers.embeddings.listing import DAMAGED, DESCRIPTION, FORMAT
 from taggers.embeddings.normalising import NORMALISATIONS
 from taggers.embeddings.vectors import FIRST, UNKNOWN, Floats
 from taggers.features import Words
@@ -24,12 +23,6 @@ Rows = npt.NDArray[np.int32]
 
 _SPACE = "word"  # what words are hashed as
 _PIECE = 1 << 14  # vectors that are compared at once
-
-#: What opening damaged files fails of; of headers, NumPy raises the last two.
-_DAMAGED = (
-    *(OSError, EOFError, ValueError, KeyError, TypeError, AttributeError),
-    *(SyntaxError, TokenError),
-)
 
 #: The type and the dimensions of the array in each file.
 _ARRAYS: dict[str, tuple[type[np.generic], int]] = {
@@ -118,7 +111,7 @@ class Embedding:
             description = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))
             if description["format"] == FORMAT:
                 return cls(folder, description)
-        except _DAMAGED as error:
+        except DAMAGED as error:
             raise InputError(f"{shown(folder)} holds no embedding: {error}") from None
         raise InputError(
             f"{shown(folder)} holds an embedding of format {shown(description['format'])}; this "

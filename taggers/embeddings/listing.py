@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 from corpus.errors import InputError, shown
@@ -15,6 +16,12 @@ DESCRIPTION = "embedding.json"
 
 #: Of the files of an embedding.
 FORMAT = 1
+
+#: What opening damaged files fails of; of headers, NumPy raises the last three.
+DAMAGED = (
+    *(OSError, EOFError, ValueError, KeyError, TypeError, AttributeError),
+    *(IndexError, SyntaxError, TokenError),
+)
 
 #: Completes a clustering.
 CLUSTERS = re.compile(r"clusters-([1-9][0-9]*)\.json")

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import settings
 
 from taggers.crf.weights import Weights, border_hashes
 from taggers.embeddings.clusters import ClusterOptions, write_clusters
@@ -14,10 +13,6 @@ from taggers.embeddings.listing import write_description
 from taggers.embeddings.vectors import VectorFile
 from taggers.features import Words, feature
 from taggers.vocabulary import hashed
-
-# The first call of a compiled function takes seconds.
-settings.register_profile("compiled", deadline=None)
-settings.load_profile("compiled")
 
 #: Weights by the hash of a value, the number of an offset and a label.
 Named = dict[tuple[int, int, int], float]

@@ -130,6 +130,8 @@ def test_clusterings_are_listed_with_the_fewest_clusters_first(
         lambda folder: np.save(folder / "clusters-2.npy", np.zeros(3, np.int32)),
         lambda folder: np.save(folder / "clusters-2.npy", np.array([0, 2], np.int32)),
         lambda folder: np.save(folder / "clusters-2.npy", np.array([0, -1], np.int32)),
+        lambda folder: np.save(folder / "clusters-2.npy", np.array([0.0, 1.0])),
+        lambda folder: (folder / "clusters-2.npy").write_bytes(b"\x93NUMPY\x01\x00\x02\x00(\n"),
     ],
 )
 def test_clusters_that_are_damaged_are_refused(
