@@ -4,14 +4,20 @@ A fourth of MEDDOCAN's training documents judges and the rest teaches, by line, 
 merged to PERSON and LOCATION. Nothing of the development split is looked at.
 
     python benchmarks/features.py
+    python benchmarks/features.py --clusters FOLDER
+
+The second prints the table of docs/embeddings.md, of a folder with clusters of all normalisations.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import argparse
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
-from meddocan import MERGED, lines_of, scored, small_seed
+from meddocan import MERGED, SEEDS, lines_of, scored
 
 from corpus.batch import make_batch
 from corpus.document import Document
@@ -50,21 +56,63 @@ def f1_of(train: Sequence[Document], judge: Sequence[Document], options: CRFOpti
     return scored(tagger, judge, make_batch(judge, labelled=False)).counts("ner").f1
 
 
-def main() -> None:
-    """Print a row of the table for each variant."""
+def cluster_variants(folder: Path) -> dict[str, CRFOptions]:
+    """Give what clusters a CRF may look at."""
+
+    def looking_at(normalisation: str, windows: Sequence[int], ks: Sequence[int]) -> CRFOptions:
+        names = tuple(f"{normalisation}-w{window}-k{k}" for window in windows for k in ks)
+        return replace(DEFAULT, clusters=str(folder), clusterings=names)
+
+    several = (16, 64, 256, 1024)
+    return {
+        "no clusters": DEFAULT,
+        **{f"lower, window 5, K = {k}": looking_at("lower", (5,), (k,)) for k in (*several, 8192)},
+        "lower, window 5, K = 16 to 1024": looking_at("lower", (5,), several),
+        "lower, window 1, K = 16 to 1024": looking_at("lower", (1,), several),
+        "lower, windows 1 and 5, K = 64 to 1024": looking_at("lower", (1, 5), several[1:]),
+        **{
+            f"{name}, windows 1 and 5, K = 16 to 1024": looking_at(name, (1, 5), several)
+            for name in ("none", "lower", "unaccented", "digits")
+        },
+    }
+
+
+def split_train() -> tuple[list[Document], list[Document]]:
+    """Give the lines to learn from, and those that judge."""
     lines = lines_of("train", MERGED)
     sources = list(dict.fromkeys(line.group for line in lines))
     judging = set(np.random.default_rng(0).permutation(sources)[: len(sources) // 4])
     train = [line for line in lines if line.group not in judging]
-    judge = [line for line in lines if line.group in judging]
-    seeds = [
-        [train[index] for index in small_seed(train, np.random.default_rng(state))]
-        for state in (0, 1, 2)
-    ]
-    print("| | small | all |\n|---|---|---|")
-    for name, options in VARIANTS.items():
-        small = np.mean([f1_of(seed, judge, options) for seed in seeds])
-        print(f"| {name} | {small:.4f} | {f1_of(train, judge, options):.4f} |", flush=True)
+    return train, [line for line in lines if line.group in judging]
+
+
+def seeds_of(kind: str, train: Sequence[Document]) -> list[list[Document]]:
+    """Draw three seeds."""
+    draw = SEEDS[kind]
+    return [[train[index] for index in draw(train, np.random.default_rng(n))] for n in range(3)]
+
+
+def print_table(variants: Mapping[str, CRFOptions], kinds: Sequence[str], whole: bool) -> None:
+    """Print a row for each variant: means over seeds, and what all lines give if asked for."""
+    train, judge = split_train()
+    seeds = {kind: seeds_of(kind, train) for kind in kinds}
+    columns = [*kinds, *(["all"] if whole else [])]
+    print(f"| | {' | '.join(columns)} |\n|{'---|' * (len(columns) + 1)}")
+    for name, options in variants.items():
+        cells = [np.mean([f1_of(seed, judge, options) for seed in seeds[kind]]) for kind in kinds]
+        cells += [f1_of(train, judge, options)] if whole else []
+        print(f"| {name} | {' | '.join(f'{cell:.4f}' for cell in cells)} |", flush=True)
+
+
+def main() -> None:
+    """Print the table of features, or that of clusters."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--clusters", type=Path, help="a folder of embeddings with clusters")
+    folder = parser.parse_args().clusters
+    if folder:
+        print_table(cluster_variants(folder), ("small", "hundred", "biased"), whole=False)
+    else:
+        print_table(VARIANTS, ("small",), whole=True)
 
 
 if __name__ == "__main__":
