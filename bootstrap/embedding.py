@@ -232,6 +232,7 @@ def _train(
     report: Callable[[str, int, int], None],
 ) -> None:
     tasks = [_task_of(plan, folder, notes, counts.tokens) for plan in plans]
+    report("looking up words", 0, 0)
     # In processes of their own, which give their memory back.
     for _ in in_processes(_prepare, [(task,) for task in tasks], jobs=jobs):
         pass

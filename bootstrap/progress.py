@@ -24,7 +24,7 @@ class Stage:
         self.name = name
         self.done = 0
         self.total = total
-        self._what = what
+        self.what = what
         self._begin = time.monotonic()
 
     def text(self) -> Text:
@@ -35,7 +35,7 @@ class Stage:
         if not self.done or not self.total or elapsed <= 0:
             return Text(f"{self.name} ({elapsed:.0f} s)", style="dim")
         rate = self.done / elapsed
-        what = self._what or ("steps" if "training" in self.name else "documents")
+        what = self.what or ("steps" if "training" in self.name else "documents")
         left = (self.total - self.done) / rate
         most = "at most " if what == "steps" else ""
         return Text(

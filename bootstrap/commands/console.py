@@ -88,7 +88,7 @@ class ProgressLine:
 
     def __init__(self, what: str = "") -> None:
         self._what = what
-        self._stage = Stage("reading", 0, what)
+        self._stage = Stage("reading", 0)
         self._live = Live(console=messages, get_renderable=self._picture, transient=True)
 
     def __enter__(self) -> Self:
@@ -110,6 +110,7 @@ class ProgressLine:
 
     def report(self, stage: str, done: int, total: int, what: str = "") -> None:
         """Show progress; `what` is counted, if it is something else in this stage."""
-        if stage != self._stage.name:
-            self._stage = Stage(stage, total, what or self._what)
+        what = what or self._what
+        if (stage, what) != (self._stage.name, self._stage.what):
+            self._stage = Stage(stage, total, what)
         self._stage.done, self._stage.total = done, total

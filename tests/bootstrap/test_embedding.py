@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import signal
 import stat
@@ -226,6 +227,17 @@ def test_vectors_made_elsewhere_are_taken_over(
     assert done.code == 2
     assert "broken.vec:3: 2 numbers; expected a word and 3 numbers" in done.err
     assert not (tmp_path / "e" / "broken").exists()
+
+
+def test_a_terminal_is_told_what_is_counted(pool: Path, tmp_path: Path, launch: Any) -> None:
+    done = launch.on_terminal(
+        "embed", pool, "-o", tmp_path / "e", "--normalise", "none", "--epochs", 60
+    )
+    assert done.code == 0
+    assert re.search(
+        r"training none-w5: [\d,]+ of [\d,]+ tokens, [\d,]+ a second, \d+ s left", done.out
+    )
+    assert not re.search(r"reading: [\d,]+ of [\d,]+ tokens", done.out)
 
 
 # Clusters
