@@ -32,11 +32,13 @@ from corpus.errors import InputError
 
 _PACKAGES = (
     "bootstrap-ner",
+    "gensim",
     "joblib",
     "numba",
     "numpy",
     "pyarrow",
     "python-crfsuite",
+    "scikit-learn",
     "scipy",
     "simplemma",
 )
