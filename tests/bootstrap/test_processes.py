@@ -2,53 +2,71 @@
 
 from __future__ import annotations
 
+import importlib
 import os
-import time
-from collections.abc import Callable
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bootstrap.processes import KilledError, in_process
+from bootstrap.processes import KilledError, in_process, in_processes
 
+WORK = """
+import os, time
 
-def count(send: Callable[[int], None], most: int) -> None:
+def count(send, most):
     for number in range(most):
         send(number)
 
-
-def fail(send: Callable[[int], None]) -> None:
+def fail(send):
     send(1)
     raise LookupError("nothing there")
 
-
-def die(send: Callable[[int], None]) -> None:
+def die(send):
     os._exit(1)
 
-
-def wait(send: Callable[[int], None]) -> None:
+def wait(send):
     send(os.getpid())
     time.sleep(200)
+"""
 
 
-def test_yields_what_the_work_sends() -> None:
-    assert list(in_process(count, 3)) == [0, 1, 2]
+@pytest.fixture
+def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A module that another process can import."""
+    (tmp_path / "work_of_others.py").write_text(WORK)
+    monkeypatch.syspath_prepend(tmp_path)
+    sys.modules.pop("work_of_others", None)  # of another folder
+    return importlib.import_module("work_of_others")
 
 
-def test_raises_what_the_work_raises() -> None:
-    messages = in_process(fail)
+def test_yields_what_the_work_sends(work: Any) -> None:
+    assert list(in_process(work.count, 3)) == [0, 1, 2]
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 9])
+def test_every_task_is_carried_out_however_many_at_a_time(work: Any, jobs: int) -> None:
+    sent: dict[int, list[int]] = {0: [], 1: [], 2: []}
+    for number, message in in_processes(work.count, [(2,), (0,), (3,)], jobs=jobs):
+        sent[number].append(message)
+    assert sent == {0: [0, 1], 1: [], 2: [0, 1, 2]}
+
+
+def test_raises_what_the_work_raises(work: Any) -> None:
+    messages = in_process(work.fail)
     assert next(messages) == 1
     with pytest.raises(LookupError, match="nothing there"):
         next(messages)
 
 
-def test_a_process_that_dies_is_an_error() -> None:
+def test_a_process_that_dies_is_an_error(work: Any) -> None:
     with pytest.raises(KilledError, match="ended before"):
-        list(in_process(die))
+        list(in_process(work.die))
 
 
-def test_a_process_that_nobody_listens_to_any_more_ends() -> None:
-    messages = in_process(wait)
+def test_a_process_that_nobody_listens_to_any_more_ends(work: Any) -> None:
+    messages = in_process(work.wait)
     number = next(messages)
     messages.close()
     with pytest.raises(ProcessLookupError):
