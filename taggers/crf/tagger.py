@@ -324,7 +324,7 @@ class CRFTagger:
             raise ValueError("the CRF has not been trained")
         files, options, clusters = self._engine.files(), self.options, None
         if self._clusters:
-            clusters = self._clusters.that_matter(self.wordtype().weights.hashes)
+            clusters = self._kept_clusters(self._clusters)
             files |= clusters.files()
             options = replace(options, clusters=_WITHIN)
         description = {
@@ -337,6 +337,13 @@ class CRFTagger:
             "training": asdict(self.training) if self.training else None,
         }
         write_model(folder, description, files)
+
+    def _kept_clusters(self, clusters: WordClusters) -> WordClusters:
+        """Leave out words that no weight is for, where a cluster alone decides that."""
+        joined = {name for each in self._templates().conjunctions for name, _ in each.terms}
+        if joined & set(clusters.names):
+            return clusters
+        return clusters.that_matter(self.wordtype().weights.hashes)
 
     @classmethod
     def load(cls, folder: Path) -> Self:

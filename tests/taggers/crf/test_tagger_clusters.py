@@ -131,6 +131,24 @@ def test_a_conjunction_may_be_of_clusters(folder: Path, train: Batch, rest: Batc
     assert right(fitted(train, chosen), rest) == 1
 
 
+def test_a_model_keeps_the_words_whose_clusters_matter_in_a_conjunction_alone(
+    folder: Path, train: Batch, tmp_path: Path
+) -> None:
+    """Three places on there is a comma or nothing: alone, no cluster has a weight."""
+    conjunction = "lower-w5-k2[0] capitalization[0]"
+    chosen = options(folder, "lower-w5-k2[3]", conjunctions=(conjunction,), features=("has_digit",))
+    tagger = fitted(train, chosen)
+    tagger.save(tmp_path / "model")
+    before, after = (
+        each.tag(train, detail="labels").marginals
+        for each in (tagger, load_tagger(tmp_path / "model"))
+    )
+    assert right(tagger, train) == 1
+    assert before is not None
+    assert after is not None
+    np.testing.assert_array_equal(before, after)
+
+
 @pytest.mark.parametrize("engine", ["wordtype", "crfsuite"])
 @pytest.mark.parametrize("choice", ["all", "best"])
 def test_a_model_is_complete_without_the_folder(
