@@ -23,6 +23,7 @@ LONGEST = 1 << 20
 LARGEST = 1 << 14
 
 _PIECE = 1 << 12  # vectors that are read at once
+_MARK = b"\xef\xbb\xbf"  # the byte-order mark that some editors write
 _DIGITS = 100  # that a number may have
 
 
@@ -62,6 +63,8 @@ def read_vectors(file: BinaryIO, name: str, encoding: str) -> VectorStream:
     InputError
         If it is none of these.
     """
+    begin = len(_MARK) if file.read(len(_MARK)) == _MARK else 0
+    file.seek(begin)
     first = file.readline(LONGEST)
     if not first.strip():
         raise InputError(f"{name} is empty or begins with a blank line: expected vectors of words")
@@ -84,7 +87,7 @@ def read_vectors(file: BinaryIO, name: str, encoding: str) -> VectorStream:
             f"{name} is no file of vectors: its first line is neither two numbers, words and "
             "components, nor a word and its vector"
         )
-    file.seek(0)
+    file.seek(begin)
     return VectorStream(0, dimension, _Lines(file, name, encoding, dimension, number=0).pieces())
 
 

@@ -129,6 +129,14 @@ def test_line_ends_of_windows_blank_lines_and_tabs_are_no_matter(
     assert load(tmp_path / "a.txt") == expected()
 
 
+@pytest.mark.parametrize("header", [True, False])
+def test_a_byte_order_mark_is_no_part_of_the_first_word(tmp_path: Path, header: bool) -> None:
+    path = tmp_path / "marked.txt"
+    keyed().save_word2vec_format(str(path), write_header=header)
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    assert load(path) == expected()
+
+
 def test_a_last_line_may_lack_its_end(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("de 1 2\nla 3 4")
     assert load(tmp_path / "a.txt") == {"de": [1, 2], "la": [3, 4]}
