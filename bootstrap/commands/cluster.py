@@ -44,8 +44,9 @@ def _possible(embedding: Embedding, ks: Sequence[int], *, asked: bool) -> list[i
     """Leave out numbers of clusters that are larger than that of words."""
     possible = [k for k in ks if k <= len(embedding)]
     if len(possible) < len(ks):
-        what = f"{embedding.name} has {len(embedding):,} words: {ks[-1]:,} clusters are too many"
-        if asked:
+        many = " and ".join(f"{k:,}" for k in ks if k > len(embedding))
+        what = f"{embedding.name} has {len(embedding):,} words: {many} clusters are too many"
+        if asked or not possible:
             raise InputError(f"{what}; name smaller numbers with --k")
         warn([f"{what} and left out"])
     return possible

@@ -260,9 +260,21 @@ def test_more_clusters_than_words_are_refused_or_left_out(
     done = command("cluster", copied, "--k", 4, 5000)
     assert done.code == 2
     assert "5,000 clusters are too many" in done.err
-    done = command("cluster", copied)
+    done = command("cluster", copied)  # of 128, 1,024 and 8,192
+    assert done.code == 2
+    assert "128 and 1,024 and 8,192 clusters are too many; name smaller numbers" in done.err
+
+
+def test_of_the_usual_numbers_of_clusters_those_that_are_too_large_are_left_out(
+    tmp_path: Path, command: Command
+) -> None:
+    lines = [f"word{number} {number % 7} {number % 5}" for number in range(150)]
+    (tmp_path / "some.vec").write_text("\n".join(["150 2", *lines]))
+    assert command("embed", "load", tmp_path / "some.vec", "-o", tmp_path / "e").code == 0
+    done = command("cluster", tmp_path / "e")
     assert done.code == 0
-    assert "8,192 clusters are too many and left out" in done.err
+    assert "150 words: 1,024 and 8,192 clusters are too many and left out" in done.err
+    assert (tmp_path / "e" / "some" / "clusters-128.npy").exists()
 
 
 def test_clusters_that_are_there_are_kept(
