@@ -1,4 +1,1 @@
-"""Frequency dictionaries and phrase lists. Knows nothing of models and runs.
-
-Empty for now: the models that start from lists of names bring its contents.
-"""
+"""Lists of names: frequency dictionaries and phrase lists. Knows nothing of models and runs."""

@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.errors import InputError
+from corpus.vocabulary import Hashes, hashed
 from taggers.crf.weights import BORDER, Weights, sorted_weights
 from taggers.features import BEGIN, END, FEATURES, feature, is_feature
 from taggers.templates import Templates
-from taggers.vocabulary import Hashes, hashed
 
 _HEADER = struct.Struct("<4sI4sIIIIIIIII")
 _DATABASE = struct.Struct("<4sIIIII")

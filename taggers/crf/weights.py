@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.compiled import Array, compiled
+from corpus.vocabulary import Hashes, hashed
 from taggers.crf import lattice
 from taggers.features import BEGIN, END, Words
 from taggers.names import NAMELESS, Names
 from taggers.templates import Templates
-from taggers.vocabulary import Hashes, hashed
 
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]

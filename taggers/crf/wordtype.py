@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.batch import Batch
+from corpus.vocabulary import Vocabulary, hashed
 from taggers.crf import lattice
 from taggers.crf.channels import Channel, Channels
 from taggers.crf.crfsuite_file import read_crfsuite, weights_of
@@ -34,7 +35,6 @@ from taggers.names import NAMELESS, Names
 from taggers.tagger import UNTRAINED, Detail, Progress, Training, TrainingError
 from taggers.templates import Templates
 from taggers.threads import one_thread
-from taggers.vocabulary import Vocabulary, hashed
 
 if TYPE_CHECKING:
     from taggers.crf import CRFOptions

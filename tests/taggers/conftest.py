@@ -6,13 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from corpus.vocabulary import hashed
 from taggers.crf.weights import Weights, border_hashes
 from taggers.embeddings.clusters import ClusterOptions, write_clusters
 from taggers.embeddings.embedding import Embedding, write_words
 from taggers.embeddings.listing import write_description
 from taggers.embeddings.vectors import VectorFile
 from taggers.features import Words, feature
-from taggers.vocabulary import hashed
 
 #: Weights by the hash of a value, the number of an offset and a label.
 Named = dict[tuple[int, int, int], float]

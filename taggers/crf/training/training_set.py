@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.streams import used_only
+from corpus.vocabulary import Codes, Hashes, hashed, numbered
 from taggers.crf.channels import Channel
 from taggers.crf.training.observed import (
     Pairs,
@@ -21,7 +22,6 @@ from taggers.crf.weights import Weights, border_hashes, value_hashes, values_of
 from taggers.features import BEGIN, END
 from taggers.names import Names
 from taggers.templates import Templates
-from taggers.vocabulary import Codes, Hashes, hashed, numbered
 
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]

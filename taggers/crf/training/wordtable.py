@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.compiled import Array, compiled
+from corpus.vocabulary import Codes
 from taggers.crf import lattice
 from taggers.crf.training.observed import Pairs
 from taggers.crf.weights import add_expected, add_weights, empty_table
-from taggers.vocabulary import Codes
 
 _FEW = 8  # joint values are few if there are so many words to each of them
 _DENSE = 4  # weights that cost as much to add as a row of this many labels

@@ -10,10 +10,10 @@ import pycrfsuite
 import pytest
 
 from corpus.errors import InputError
+from corpus.vocabulary import hashed
 from taggers.crf.crfsuite_file import read_crfsuite, weights_of
 from taggers.crf.weights import Weights, border_hashes
 from taggers.templates import Templates
-from taggers.vocabulary import hashed
 
 Document = Sequence[tuple[str, str]]  # words and labels
 

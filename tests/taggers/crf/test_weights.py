@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from corpus.vocabulary import Vocabulary, hashed
 from taggers.crf import lattice
 from taggers.crf.weights import (
     Weights,
@@ -23,7 +24,6 @@ from taggers.crf.weights import (
     values_of,
 )
 from taggers.templates import Templates
-from taggers.vocabulary import Vocabulary, hashed
 
 Named = dict[tuple[int, int, int], float]
 NamedWeights = Callable[[Weights], Named]

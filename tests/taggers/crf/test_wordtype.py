@@ -9,11 +9,11 @@ import threadpoolctl
 
 from corpus.batch import Batch, make_batch
 from corpus.document import Document
+from corpus.vocabulary import hashed
 from taggers.crf import lattice, wordtype
 from taggers.crf.weights import Weights, border_hashes, sorted_weights
 from taggers.crf.wordtype import WordScores, WordTypeEngine
 from taggers.templates import Templates
-from taggers.vocabulary import hashed
 
 TokenScores = Callable[[Weights, Sequence[str], Sequence[str]], np.ndarray]
 

@@ -13,13 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpus.errors import InputError
+from corpus.vocabulary import hashed
 from taggers.embeddings.clusters import ClusterOptions, clusterings_of
 from taggers.embeddings.embedding import Embedding
 from taggers.embeddings.kmeans import find_clusters
 from taggers.embeddings.listing import cluster_files
 from taggers.embeddings.word_clusters import ClusterTable, WordClusters, word_hashes
 from taggers.features import Words
-from taggers.vocabulary import hashed
 
 MakeEmbedding = Callable[..., Embedding]
 

@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from taggers.vocabulary import ABSENT, Vocabulary, hashed, numbered
+from corpus.vocabulary import ABSENT, Vocabulary, hashed, numbered
 
 HASHES = hnp.arrays(np.uint64, st.integers(0, 60), unique=True)
 # Hashes that all want the last slot.
