@@ -15,8 +15,8 @@ from corpus.compiling import telling
 from corpus.errors import InputError, shown
 from corpus.tags import bio_labels, classes_of, well_formed
 from taggers.annotators import ANNOTATORS, Annotator, Rules, annotated
-from taggers.crf.folder import read_description, write_model
 from taggers.crf.options import CRFOptions
+from taggers.folder import read_description, write_model
 from taggers.tagger import MEASURES, Detail, Progress, Tagging, Training, TrainingError
 from taggers.templates import Templates
 
@@ -355,7 +355,7 @@ class CRFTagger:
             If the folder holds no CRF, or one of its files is not the one that was saved.
         """
         try:
-            description = read_description(folder)
+            description = read_description(folder, cls.kind)
             options = {name: _frozen(value) for name, value in description["options"].items()}
             tagger = cls(CRFOptions(**options))
             tagger._annotators = {

@@ -24,9 +24,9 @@ from corpus.errors import InputError
 from corpus.tags import find_entities
 from taggers import CRFOptions, CRFTagger, TrainingError, load_tagger
 from taggers.crf import wordtype
-from taggers.crf.folder import digest_of
 from taggers.crf.training.likelihood import Likelihood
 from taggers.crf.weights import Weights
+from taggers.folder import digest_of
 from taggers.tagger import UNTRAINED
 
 Engine = Literal["wordtype", "crfsuite"]
@@ -1069,7 +1069,7 @@ def test_a_description_that_lacks_a_key_is_an_input_error(saved: Path, key: str)
     ("key", "message"),
     [
         ("kind", "{} is not the folder of a model: model.json does not say its kind"),
-        ("format", "{} is not the folder of a CRF model: model.json does not say its format"),
+        ("format", "{} is not the folder of a model: model.json does not say its format"),
         ("digest", "{}/model.json is damaged: it is not the file that was saved"),
     ],
 )

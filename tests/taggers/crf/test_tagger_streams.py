@@ -26,9 +26,9 @@ from taggers.annotators import Rules
 from taggers.annotators import rules as rules_module
 from taggers.crf import wordtype
 from taggers.crf.channels import _append
-from taggers.crf.folder import digest_of
 from taggers.crf.lattice import gather_stream
 from taggers.crf.weights import Weights
+from taggers.folder import digest_of
 
 Engine = Literal["wordtype", "crfsuite"]
 NamedWeights = Callable[[Weights], dict[tuple[int, int, int], float]]

@@ -1,4 +1,4 @@
-"""The folder of a CRF: its files and a description in JSON, none of which can change unseen."""
+"""The folder of a model: its files and a description in JSON, none of which can change unseen."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from typing import Any
 from corpus.errors import InputError, shown
 
 _DESCRIPTION = "model.json"
-_FORMAT = 5
+#: Formats of folders by the kinds of models; a folder of another format is not read.
+_FORMATS = {"crf": 5, "divergence": 1, "dictionary": 1}
 
 
 def write_model(folder: Path, description: Mapping[str, Any], files: Mapping[str, bytes]) -> None:
@@ -23,7 +24,7 @@ def write_model(folder: Path, description: Mapping[str, Any], files: Mapping[str
     folder : Path
         Where to.
     description : mapping of str to Any
-        What JSON can hold.
+        What JSON can hold; its ``kind`` is one of the kinds of taggers.
     files : mapping of str to bytes
         The content of the files beside it.
     """
@@ -31,16 +32,23 @@ def write_model(folder: Path, description: Mapping[str, Any], files: Mapping[str
     for name, content in files.items():
         _write(folder / name, content)
     digests = {name: _digest(content) for name, content in files.items()}
-    whole = {**description, "format": _FORMAT, "files": digests}
+    whole = {**description, "format": _FORMATS[description["kind"]], "files": digests}
     whole["digest"] = digest_of(whole)
     _write(folder / _DESCRIPTION, json.dumps(whole, ensure_ascii=False, indent=1).encode())
 
 
-def read_description(folder: Path) -> dict[str, Any]:
+def read_description(folder: Path, kind: str) -> dict[str, Any]:
     """Read the description of a model, and check that its files are those that were saved.
 
     The engines trust what they read, so a damaged file must not get there; with other features or
     labels than those of its training a model would tag without a word.
+
+    Parameters
+    ----------
+    folder : Path
+        Where `write_model` wrote one.
+    kind : str
+        What is expected there.
 
     Raises
     ------
@@ -50,14 +58,19 @@ def read_description(folder: Path) -> dict[str, Any]:
         If it is the folder of something else.
     """
     description: dict[str, Any] = json.loads((folder / _DESCRIPTION).read_text(encoding="utf-8"))
-    if "format" not in description:
+    for name in ("kind", "format"):
+        if name not in description:
+            raise InputError(
+                f"{folder} is not the folder of a model: {_DESCRIPTION} does not say its {name}"
+            )
+    if description["kind"] != kind:
         raise InputError(
-            f"{folder} is not the folder of a CRF model: {_DESCRIPTION} does not say its format"
+            f'{folder} holds a model of kind {shown(description["kind"])}; expected "{kind}"'
         )
-    if description["format"] != _FORMAT:
+    if description["format"] != _FORMATS[kind]:
         raise InputError(
-            f"{folder} holds a CRF of format {shown(description['format'])}; this version reads "
-            f"format {_FORMAT}: train it again"
+            f"{folder} holds a model of format {shown(description['format'])}; this version reads "
+            f"format {_FORMATS[kind]}: train it again"
         )
     damaged = "is damaged: it is not the file that was saved"
     if description.get("digest") != digest_of(description):

@@ -1,0 +1,134 @@
+"""Frequency dictionaries: how often each word is written as a part of a name.
+
+Names of several words are shared out to them: who is called María Carmen writes María and Carmen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from corpus.errors import InputError, shown
+from corpus.tokens import tokenize
+from corpus.vocabulary import Codes, Hashes, Vocabulary, hashed
+from gazetteers.folding import folded
+from gazetteers.gazetteer import Gazetteer
+
+Counts = npt.NDArray[np.int64]
+
+#: Under this name words are hashed.
+_WORD = "folded"
+
+
+@dataclass(frozen=True, eq=False)
+class Frequencies:
+    """The words of a gazetteer's terms, and how many bear them.
+
+    Parameters
+    ----------
+    words : tuple of str
+        Distinct folded words with at least one letter: V of them.
+    classes : tuple of str
+        The C classes of the terms.
+    counts : ndarray of int64, shape (V, C)
+        How often bearers write each word: once for each time it stands in a term of a class.
+    alone : ndarray of int64, shape (V, C)
+        How many of them bear a term that is this one word. Nobody is called just ``de``.
+    """
+
+    words: tuple[str, ...]
+    classes: tuple[str, ...]
+    counts: Counts
+    alone: Counts
+
+    @classmethod
+    def of(cls, gazetteer: Gazetteer, classes: Sequence[str] = ()) -> Frequencies:
+        """Share terms out to their words.
+
+        Parameters
+        ----------
+        gazetteer : Gazetteer
+            Words are cut as those of notes are.
+        classes : sequence of str
+            Which of its classes; all by default.
+
+        Raises
+        ------
+        InputError
+            If it has no such class.
+        """
+        there = sorted(set(gazetteer.classes.to_pylist()))
+        for name in classes:
+            if name not in there:
+                raise InputError(
+                    f"there is no class {shown(name)} in the gazetteer; it has {', '.join(there)}"
+                )
+        names = tuple(classes) or tuple(there)
+        index = {name: number for number, name in enumerate(names)}
+        kinds = np.array([index.get(each, -1) for each in gazetteer.classes.to_pylist()], np.int64)
+        tokens = tokenize(gazetteer.terms.to_pylist())
+        # Words are folded once more: the tokens of folded terms are, all but a few.
+        types = folded(tokens.types)
+        numbers: dict[str, int] = {}
+        of_types = np.array(
+            [numbers.setdefault(word, len(numbers)) if _is_word(word) else -1 for word in types],
+            np.int64,
+        )
+        words = of_types[tokens.words]
+        owners = np.repeat(np.arange(len(kinds)), np.diff(tokens.documents))
+        inside = (words >= 0) & (kinds[owners] >= 0)
+        words, owners = words[inside], owners[inside]
+        lengths = np.bincount(owners, minlength=len(kinds))
+        cells = words * len(names) + kinds[owners]
+        borne = gazetteer.counts[owners]
+
+        def added(weights: Counts) -> Counts:
+            table = np.zeros(len(numbers) * len(names), np.int64)
+            np.add.at(table, cells, weights)
+            return table.reshape(-1, len(names))
+
+        return cls(tuple(numbers), names, added(borne), added(borne * (lengths[owners] == 1)))
+
+    @cached_property
+    def hashes(self) -> Hashes:
+        """Hashes of the words, shape (V,): they tell words apart without spelling them."""
+        return word_hashes(self.words)
+
+    @cached_property
+    def _vocabulary(self) -> Vocabulary:
+        return Vocabulary(self.hashes)
+
+    def rows(self, words: Sequence[str]) -> Codes:
+        """Look words up.
+
+        Parameters
+        ----------
+        words : sequence of str
+            As they are written: they are folded.
+
+        Returns
+        -------
+        ndarray of int32, shape (len(words),)
+            The row of each, or -1 where it is in no term.
+        """
+        return self._vocabulary.codes(word_hashes(folded(words)))
+
+    @cached_property
+    def shares(self) -> npt.NDArray[np.float64]:
+        """The part of each class's words that is each word, shape (V, C)."""
+        totals = np.maximum(self.counts.sum(axis=0), 1)
+        shares: npt.NDArray[np.float64] = self.counts / totals
+        return shares
+
+
+def word_hashes(words: Sequence[str]) -> Hashes:
+    """Hash folded words, shape (len(words),)."""
+    return hashed(_WORD, words)
+
+
+def _is_word(text: str) -> bool:
+    return any(character.isalpha() for character in text)
