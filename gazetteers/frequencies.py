@@ -117,12 +117,9 @@ class Frequencies:
         """
         return self._vocabulary.codes(word_hashes(folded(words)))
 
-    @cached_property
-    def shares(self) -> npt.NDArray[np.float64]:
-        """The part of each class's words that is each word, shape (V, C)."""
-        totals = np.maximum(self.counts.sum(axis=0), 1)
-        shares: npt.NDArray[np.float64] = self.counts / totals
-        return shares
+    def having(self, other: Frequencies) -> npt.NDArray[np.bool_]:
+        """Say which words another dictionary has, too, shape (V,)."""
+        return other._vocabulary.codes(self.hashes) >= 0
 
 
 def word_hashes(words: Sequence[str]) -> Hashes:

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from taggers.annotators import ANNOTATORS
     from taggers.crf import CRFOptions, CRFTagger
-    from taggers.kinds import OPTIONS, load_tagger, make_tagger
+    from taggers.kinds import OPTIONS, START_OPTIONS, load_tagger, make_tagger
     from taggers.tagger import MEASURES, Tagger, Tagging, Training, TrainingError
 
 __all__ = [
     "ANNOTATORS",
     "MEASURES",
     "OPTIONS",
+    "START_OPTIONS",
     "CRFOptions",
     "CRFTagger",
     "Tagger",
@@ -33,7 +34,7 @@ _HOMES = {
     "ANNOTATORS": "taggers.annotators",
     "CRFOptions": "taggers.crf",
     "CRFTagger": "taggers.crf",
-    **dict.fromkeys(("OPTIONS", "load_tagger", "make_tagger"), "taggers.kinds"),
+    **dict.fromkeys(("OPTIONS", "START_OPTIONS", "load_tagger", "make_tagger"), "taggers.kinds"),
     **dict.fromkeys(
         ("MEASURES", "Tagger", "Tagging", "Training", "TrainingError"), "taggers.tagger"
     ),

@@ -141,6 +141,8 @@ class Tagger(Protocol):
     The constructor only stores options; what is learned comes with `fit` or `load`.
     """
 
+    #: Of its folder; one of the keys of `taggers.OPTIONS` or `taggers.START_OPTIONS`.
+    kind: str
     labels: tuple[str, ...]
     training: Training | None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +12,7 @@ import numpy.typing as npt
 
 from corpus.batch import Batch
 from corpus.vocabulary import Vocabulary, hashed
+from taggers.arrays import array_bytes
 from taggers.crf import lattice
 from taggers.crf.channels import Channel, Channels
 from taggers.crf.crfsuite_file import read_crfsuite, weights_of
@@ -216,7 +216,7 @@ class WordTypeEngine:
         """Give the content of the model's files: arrays as NumPy writes them."""
         arrays = {name: getattr(self.weights, name) for name in _ARRAYS}
         arrays |= {"names": self.weights.names.text, "name_ends": self.weights.names.ends}
-        return {f"{name}.npy": _written(array) for name, array in arrays.items()}
+        return {f"{name}.npy": array_bytes(array) for name, array in arrays.items()}
 
     @classmethod
     def of_files(
@@ -238,12 +238,6 @@ class WordTypeEngine:
 
 
 _ARRAYS = ("hashes", "seen", "begins", "state_labels", "state", "transition")
-
-
-def _written(array: npt.NDArray[np.generic]) -> bytes:
-    stream = io.BytesIO()
-    np.save(stream, array, allow_pickle=False)
-    return stream.getvalue()
 
 
 def _carried_over(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ import numpy.typing as npt
 
 from corpus.errors import InputError, shown
 from corpus.vocabulary import ABSENT, Hashes, Vocabulary, hashed
+from taggers.arrays import array_bytes
 from taggers.embeddings.clusters import clusterings_of
 from taggers.embeddings.embedding import word_hashes
 from taggers.embeddings.folder import find_embeddings
@@ -176,10 +176,10 @@ class WordClusters:
         found = {}
         for number, table in enumerate(self.tables):
             small = np.iinfo(np.int16).max > table.clusters.max(initial=0)
-            found[f"clusters-{number}.npy"] = _written(
+            found[f"clusters-{number}.npy"] = array_bytes(
                 table.clusters.astype(np.int16 if small else np.int32)
             )
-            found[f"clusters-{number}-words.npy"] = _written(table.hashes)
+            found[f"clusters-{number}-words.npy"] = array_bytes(table.hashes)
         return found
 
     @classmethod
@@ -192,12 +192,6 @@ class WordClusters:
             names = tuple(map(str, table["names"]))
             tables.append(ClusterTable(names, str(table["normalisation"]), hashes, clusters))
         return cls(tables)
-
-
-def _written(array: npt.NDArray[Any]) -> bytes:
-    stream = io.BytesIO()
-    np.save(stream, array, allow_pickle=False)
-    return stream.getvalue()
 
 
 def _feature(table: ClusterTable, vocabulary: Vocabulary, column: int) -> Feature:

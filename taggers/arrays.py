@@ -1,0 +1,28 @@
+"""Arrays as the files of a model hold them."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+
+def written(arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, bytes]:
+    """Write arrays as NumPy does, by the names of their files."""
+    return {f"{name}.npy": array_bytes(array) for name, array in arrays.items()}
+
+
+def read_arrays(folder: Path, names: Sequence[str]) -> list[npt.NDArray[Any]]:
+    """Read what `written` gave."""
+    return [np.load(folder / f"{name}.npy", allow_pickle=False) for name in names]
+
+
+def array_bytes(array: npt.NDArray[Any]) -> bytes:
+    """Give an array as NumPy writes it."""
+    stream = io.BytesIO()
+    np.save(stream, array, allow_pickle=False)
+    return stream.getvalue()

@@ -1,0 +1,96 @@
+"""The binary dictionary model (paper 003, 3.6.1): what is in a dictionary is a name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from corpus.batch import Batch
+from corpus.vocabulary import Hashes, Vocabulary
+from gazetteers.folding import folded
+from gazetteers.frequencies import Frequencies, word_hashes
+from taggers.arrays import read_arrays, written
+from taggers.dictionaries.options import DictionaryOptions
+from taggers.dictionaries.tagger import NameTagger
+from taggers.dictionaries.uses import Counts, Uses, read_names
+from taggers.dictionaries.walking import Judged
+from taggers.tagger import TrainingError
+
+
+class DictionaryTagger(NameTagger[DictionaryOptions]):
+    """Tags words of a dictionary of names, those that stand together as one name.
+
+    A document with a word that is in the dictionary of what is no name, too, has confidence 0, and
+    any other has 1. Such a word is not tagged.
+    """
+
+    kind = "dictionary"
+    options_type = DictionaryOptions
+
+    def _compared(self, names: Frequencies, types: Sequence[str], counts: Counts) -> BinaryWords:
+        options = self.options
+        uses = Uses.of(names, types, counts)
+        borne = names.counts.sum(axis=1)
+        # Nobody is called just by a word that only stands in names of several: de, la.
+        positive = (borne >= options.bearers) & (names.alone.sum(axis=1) > 0)
+        if options.not_names:
+            negative = names.having(read_names(options.not_names))
+        else:
+            frequent = uses.counts.sum(axis=1) >= options.frequent * uses.tokens
+            negative = frequent & (borne < options.rare * borne.sum())
+        if not (positive & ~negative).any():
+            raise TrainingError(
+                f"no word of the dictionaries is borne by {options.bearers} people or more and is "
+                "not among what is no name: there is nothing to tag"
+            )
+        return BinaryWords(names.hashes[positive], negative[positive])
+
+    def _read(self, folder: Path, description: Mapping[str, Any]) -> BinaryWords:
+        return BinaryWords.read(folder)
+
+    def _thresholds(self) -> tuple[float, float]:
+        return 1.0, 1.0  # of divergences that are 0 or infinite
+
+
+class BinaryWords:
+    """Which words are names.
+
+    Parameters
+    ----------
+    hashes : ndarray of uint64, shape (V,)
+        Of the folded words of the positive dictionary.
+    negative : ndarray of bool, shape (V,)
+        Which of them are in the negative one, too.
+    """
+
+    def __init__(self, hashes: Hashes, negative: npt.NDArray[np.bool_]) -> None:
+        self.hashes = hashes
+        self.negative = negative
+        self._vocabulary = Vocabulary(hashes)
+
+    def judged(self, batch: Batch) -> Judged:
+        """Say of each word of a batch whether it is a name, and whether that is contradicted."""
+        rows = self._vocabulary.codes(word_hashes(folded(batch.types)))
+        known = rows >= 0
+        doubtful = np.zeros(len(rows), bool)
+        doubtful[known] = self.negative[rows[known]]
+        divergence = np.where(known & ~doubtful, 0.0, np.inf)
+        return Judged(divergence, np.zeros(len(rows), bool), doubtful)
+
+    def description(self) -> dict[str, Any]:
+        """Give nothing: all is in the files."""
+        return {}
+
+    def files(self) -> dict[str, bytes]:
+        """Give the content of a model's files."""
+        return written({"names": self.hashes, "negative": self.negative})
+
+    @classmethod
+    def read(cls, folder: Path) -> Self:
+        """Read what `files` gave."""
+        hashes, negative = read_arrays(folder, ("names", "negative"))
+        return cls(hashes, negative)

@@ -1,0 +1,33 @@
+"""The frequency-divergence model (paper 003, 3.6.2): names are as frequent as in the census."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from gazetteers.frequencies import Frequencies
+from taggers.dictionaries.options import DivergenceOptions
+from taggers.dictionaries.tagger import NameTagger
+from taggers.dictionaries.uses import Counts, Uses
+from taggers.dictionaries.word_divergence import WordDivergence
+
+
+class DivergenceTagger(NameTagger[DivergenceOptions]):
+    """Tags words that are as frequent in the notes as they are among names.
+
+    Words that are off by too much have other meanings, and are not trusted; see
+    `taggers.dictionaries.word_divergence.WordDivergence`.
+    """
+
+    kind = "divergence"
+    options_type = DivergenceOptions
+
+    def _compared(self, names: Frequencies, types: Sequence[str], counts: Counts) -> WordDivergence:
+        return WordDivergence.of(names, Uses.of(names, types, counts), self.options.smoothing)
+
+    def _read(self, folder: Path, description: Mapping[str, Any]) -> WordDivergence:
+        return WordDivergence.read(folder, description)
+
+    def _thresholds(self) -> tuple[float, float]:
+        return self.options.threshold, self.options.threshold_after

@@ -1,0 +1,59 @@
+"""The part of all tokens that are names: what puts census and notes on the same scale.
+
+A word that is nothing but a name is written in the notes as often as its share of the census times
+the share of tokens that are names. That last share is unknown without annotation. Most words of a
+census are nothing but names, and most other meanings make a word more frequent: the scale is where
+the bulk of the words lies, whatever the others do.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+
+#: Logarithms of the shares that are tried: from one token in ten million to all of them.
+_SCALES = np.arange(-16.0, 0.05, 0.1)
+#: Shares of words with another meaning that are tried.
+_OTHERS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
+#: Words whose expected numbers differ by less than this, as a factor of e, are taken together.
+_ALIKE = 0.05
+
+
+def name_share(shares: Floats, counts: npt.NDArray[np.int64], tokens: int) -> float:
+    """Estimate which part of all tokens are names, by maximum likelihood.
+
+    A word of the census that is only a name occurs in the notes with a geometric distribution
+    around its expected number: names come in clumps, since a note repeats its patient. With some
+    probability, also estimated, it has another meaning and any number is as good: of n occurrences
+    1 / ((n + 1) (n + 2)).
+
+    Parameters
+    ----------
+    shares : ndarray of float64, shape (V,)
+        The share of the census of each word, above 0.
+    counts : ndarray of int64, shape (V,)
+        How often each occurs in the notes.
+    tokens : int
+        Of the notes.
+
+    Returns
+    -------
+    float
+        The share; 0 where no word occurs.
+    """
+    if not counts.any():
+        return 0.0
+    bins = np.round(np.log(shares * tokens) / _ALIKE)
+    alike, numbers = np.unique(np.stack([bins, counts]), axis=1, return_counts=True)
+    expected, seen = np.exp(alike[0] * _ALIKE), alike[1]
+    other = -np.log((seen + 1) * (seen + 2))
+    found = np.empty((len(_SCALES), len(_OTHERS)))
+    for row, scale in enumerate(np.exp(_SCALES)):
+        mean = scale * expected
+        name = seen * np.log(mean) - (seen + 1) * np.log1p(mean)
+        for column, share in enumerate(_OTHERS):
+            mixed = np.logaddexp(np.log1p(-share) + name, np.log(share) + other)
+            found[row, column] = numbers @ mixed
+    return float(np.exp(_SCALES[found.max(axis=1).argmax()]))

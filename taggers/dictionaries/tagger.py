@@ -1,0 +1,180 @@
+"""What the taggers of dictionaries have in common: fitted to words, they tag in one pass."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
+
+import numpy as np
+
+from corpus.batch import Batch
+from corpus.compiling import telling
+from corpus.errors import InputError
+from corpus.tags import bio_labels
+from gazetteers.frequencies import Frequencies
+from taggers.dictionaries.options import DictionaryOptions, DivergenceOptions
+from taggers.dictionaries.preparing import compile_walk
+from taggers.dictionaries.uses import Counts, read_names, words_of_notes
+from taggers.dictionaries.walking import Judged, tagged
+from taggers.folder import read_description, write_model
+from taggers.tagger import Detail, Progress, Tagging, Training
+
+OptionsT = TypeVar("OptionsT", bound=DivergenceOptions | DictionaryOptions)
+
+
+class WordModel(Protocol):
+    """What a tagger knows of words."""
+
+    def judged(self, batch: Batch) -> Judged:
+        """Say of each word of a batch what is known of it."""
+        ...
+
+    def description(self) -> dict[str, Any]:
+        """Give what is read again beside the files, as JSON can hold it."""
+        ...
+
+    def files(self) -> dict[str, bytes]:
+        """Give the content of a model's files."""
+        ...
+
+
+class NameTagger(ABC, Generic[OptionsT]):
+    """Tags names by what is known of words.
+
+    Parameters
+    ----------
+    options : DivergenceOptions or DictionaryOptions
+        Dictionaries and thresholds.
+
+    Attributes
+    ----------
+    labels : tuple of str
+        ``O``, ``B-`` and ``I-`` of the class of names.
+    training : None
+        Nothing is trained.
+    """
+
+    kind: ClassVar[str]
+    #: The type of the options.
+    options_type: ClassVar[type[Any]]
+
+    def __init__(self, options: OptionsT) -> None:
+        self.options = options
+        self.labels = bio_labels([options.label])
+        self.training: Training | None = None
+        self._model: WordModel | None = None
+
+    @abstractmethod
+    def _compared(self, names: Frequencies, types: Sequence[str], counts: Counts) -> WordModel:
+        """Compare dictionaries with the words of the notes."""
+
+    @abstractmethod
+    def _read(self, folder: Path, description: Mapping[str, Any]) -> WordModel:
+        """Read what a word model wrote."""
+
+    @abstractmethod
+    def _thresholds(self) -> tuple[float, float]:
+        """Give the threshold of divergence, and that after a word of a name."""
+
+    def prepare(self, tell: Callable[[], None]) -> None:
+        """Do what only the first use on a machine takes; `tell` is called before it takes long."""
+        with telling(tell):
+            compile_walk()
+
+    def fit(
+        self,
+        train: Batch,
+        validation: Batch | None = None,
+        *,
+        start: Self | None = None,
+        rng: np.random.Generator,
+        progress: Progress | None = None,
+    ) -> Self:
+        """Compare the dictionaries with the notes.
+
+        Parameters
+        ----------
+        train : Batch
+            Its words are counted where ``options.counts`` names no counts. Tags are not looked at.
+        validation, start : optional
+            Not looked at.
+        rng : numpy.random.Generator
+            Not drawn from.
+        progress : callable, optional
+            Told when it is done.
+
+        Raises
+        ------
+        InputError
+            If a dictionary or the counts cannot be read.
+        TrainingError
+            If there are no words of notes, or none of them is in the dictionaries.
+        """
+        names = read_names(self.options.names, self.options.classes)
+        types, counts = words_of_notes(train, self.options.counts)
+        self._model = self._compared(names, types, counts)
+        if progress:
+            progress(1, 1)
+        return self
+
+    def tag(
+        self,
+        batch: Batch,
+        *,
+        measure: str = "lowest",
+        detail: Detail = "document",
+        progress: Progress | None = None,
+    ) -> Tagging:
+        """Tag documents; see `taggers.dictionaries.walking.tagged`."""
+        if self._model is None:
+            raise ValueError("the tagger has not been fitted")
+        threshold, threshold_after = self._thresholds()
+        tagging = tagged(
+            batch,
+            self._model.judged(batch),
+            label=self.options.label,
+            threshold=threshold,
+            threshold_after=threshold_after,
+            measure=measure,
+            detail=detail,
+        )
+        if progress:
+            progress(len(batch), len(batch))
+        return tagging
+
+    def save(self, folder: Path) -> None:
+        """Write the model into a folder: hashes of words, and what is said of each."""
+        if self._model is None:
+            raise ValueError("the tagger has not been fitted")
+        description = {
+            "kind": self.kind,
+            "options": asdict(self.options),
+            "words": self._model.description(),
+        }
+        write_model(folder, description, self._model.files())
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """Read what `save` wrote.
+
+        Raises
+        ------
+        InputError
+            If it is something else, or damaged.
+        """
+        try:
+            description = read_description(folder, cls.kind)
+            options = {
+                name: tuple(value) if isinstance(value, list) else value
+                for name, value in description["options"].items()
+            }
+            tagger = cls(cls.options_type(**options))
+            tagger._model = tagger._read(folder, description["words"])
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise InputError(
+                f'{folder} is not the folder of a model of kind "{cls.kind}": {error}'
+            ) from error
+        return tagger
