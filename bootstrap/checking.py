@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bootstrap.configuration import Configuration, DataOptions
-from bootstrap.notes import SPLITS, digest_of, read_sources
+from bootstrap.notes import digest_of, read_sources, splits_of
 from corpus.batch import MISALIGNED, Batch, make_batch
 from corpus.document import Document
 from corpus.errors import shown
@@ -23,6 +23,7 @@ from corpus.problems import Problem, Problems
 from corpus.units import split_document
 
 if TYPE_CHECKING:
+    from gazetteers.frequencies import Frequencies
     from taggers.embeddings.word_clusters import WordClusters
 
 #: Fewer entities of a class than this are too few to learn it from, or to judge it by.
@@ -55,6 +56,8 @@ class SplitReport:
         only of those.
     covered : Counter of str
         Tokens whose word has a cluster, by the embedding of the clusters.
+    named : int
+        Tokens whose word is in the dictionaries that the run starts from.
     ids : Counter of str
         Of the units of annotated notes.
     groups : set of str
@@ -71,6 +74,7 @@ class SplitReport:
     digests: Counter[bytes] = field(default_factory=Counter)
     texts: set[bytes] = field(default_factory=set)
     covered: Counter[str] = field(default_factory=Counter)
+    named: int = 0
     ids: Counter[str] = field(default_factory=Counter)
     groups: set[str] = field(default_factory=set)
 
@@ -105,6 +109,38 @@ class SplitReport:
         return self.problems.rejected - self.unusable
 
 
+@dataclass(frozen=True, slots=True)
+class Covering:
+    """What a run looks words up in.
+
+    Parameters
+    ----------
+    clusters : WordClusters or None
+        Those that its tagger looks at.
+    names : Frequencies or None
+        The dictionaries that it starts from.
+    """
+
+    clusters: WordClusters | None
+    names: Frequencies | None
+
+    @classmethod
+    def of(cls, configuration: Configuration) -> Covering:
+        """Open what a run looks at.
+
+        Raises
+        ------
+        InputError
+            If something is not there.
+        """
+        names = None
+        if start := configuration.start:
+            from taggers.dictionaries.uses import read_names  # noqa: PLC0415 - slow to import
+
+            names = read_names(start.tagger.names, start.tagger.classes)
+        return cls(clusters_of(configuration), names)
+
+
 def check_notes(
     configuration: Configuration, told: Callable[[str, Problem], None] | None = None
 ) -> dict[str, SplitReport]:
@@ -127,20 +163,23 @@ def check_notes(
         tell = None if told is None else partial(told, split)
         return Problems(conflicts="longest", invalid="skip", told=tell)
 
-    clusters = clusters_of(configuration)
-    seed, validation = (
-        _check_split(configuration, split, problems_of(split), clusters) for split in SPLITS[:2]
-    )
-    known = seed.texts | validation.texts
-    unlabeled = _check_split(configuration, "unlabeled", problems_of("unlabeled"), clusters, known)
-    return {"seed": seed, "validation": validation, "unlabeled": unlabeled}
+    covering = Covering.of(configuration)
+    *annotated, unlabeled = splits_of(configuration.data)
+    reports = {
+        split: _check_split(configuration, split, problems_of(split), covering)
+        for split in annotated
+    }
+    known = set().union(*(report.texts for report in reports.values()))
+    problems = problems_of(unlabeled)
+    reports[unlabeled] = _check_split(configuration, unlabeled, problems, covering, known)
+    return reports
 
 
 def _check_split(
     configuration: Configuration,
     split: str,
     problems: Problems,
-    clusters: WordClusters | None,
+    covering: Covering,
     known: set[bytes] | None = None,
 ) -> SplitReport:
     """Count what is in a split, and remember its texts, or those of them that are known."""
@@ -157,18 +196,21 @@ def _check_split(
             report.groups.add(source.group)
         chunk += (unit for _, unit in split_document(source, configuration.data.unit, problems))
         if len(chunk) >= _CHUNK:
-            _count(chunk, report, labelled, clusters)
+            _count(chunk, report, labelled, covering)
             chunk = []
-    _count(chunk, report, labelled, clusters)
+    _count(chunk, report, labelled, covering)
     return report
 
 
 def _count(
-    documents: list[Document], report: SplitReport, labelled: bool, clusters: WordClusters | None
+    documents: list[Document], report: SplitReport, labelled: bool, covering: Covering
 ) -> None:
     batch = make_batch(documents, labelled=labelled, problems=report.problems)
-    if clusters:
-        report.covered.update(covered_tokens(clusters, batch))
+    if covering.clusters:
+        report.covered.update(covered_tokens(covering.clusters, batch))
+    if covering.names:
+        counts = np.bincount(batch.words, minlength=len(batch.types))
+        report.named += int(counts[covering.names.rows(batch.types) >= 0].sum())
     report.documents += len(batch)
     report.tokens += len(batch.words)
     report.empty += int((batch.lengths == 0).sum())
@@ -205,7 +247,7 @@ def covered_tokens(clusters: WordClusters, batch: Batch) -> dict[str, int]:
 
 def warnings(configuration: Configuration, reports: dict[str, SplitReport]) -> Iterator[str]:
     """Yield what in the counts asks for a second look, a line each."""
-    yield from _class_warnings(reports["seed"], reports["validation"])
+    yield from _class_warnings(configuration, reports)
     yield from _id_warnings(reports)
     yield from _shared_warnings(reports)
     yield from _cluster_warnings(reports)
@@ -222,7 +264,7 @@ def warnings(configuration: Configuration, reports: dict[str, SplitReport]) -> I
 
 def will_not_start(configuration: Configuration, reports: dict[str, SplitReport]) -> bool:
     """Say whether a run would be refused, or would stop while it reads the annotated notes."""
-    annotated = [reports[split] for split in ("seed", "validation")]
+    annotated = [report for split, report in reports.items() if split != "unlabeled"]
     return (
         any(not report.entities for report in annotated)
         or bool(reports["validation"].repeated)
@@ -245,22 +287,28 @@ def _stops(rules: DataOptions, report: SplitReport) -> Iterator[str]:
         )
 
 
-def _class_warnings(seed: SplitReport, validation: SplitReport) -> Iterator[str]:
-    for split, report in (("seed", seed), ("validation", validation)):
+def _class_warnings(configuration: Configuration, reports: dict[str, SplitReport]) -> Iterator[str]:
+    annotated = {split: report for split, report in reports.items() if split != "unlabeled"}
+    for split, report in annotated.items():
         if not report.entities:
             yield f"{split}: not one entity; a run will not start"
         for name, count in sorted(report.entities.items()):
             if count < RARE:
                 yield f"{split}: only {count} {shown(name)}; fewer than {RARE} say little"
-    for name in map(shown, sorted(set(validation.entities) - set(seed.entities))):
-        yield f"{name} is in validation and not in the seed: nothing can learn it, all are missed"
-    for name in map(shown, sorted(set(seed.entities) - set(validation.entities))):
-        yield f"{name} is in the seed and not in validation: nothing judges it"
+    taught = {configuration.start.tagger.label} if configuration.start else set()
+    where = "[start]" if taught else "the seed"
+    if "seed" in reports:
+        taught |= set(reports["seed"].entities)
+    wanted = set(reports["validation"].entities)
+    for name in map(shown, sorted(wanted - taught)):
+        yield f"{name} is in validation and not in {where}: nothing can learn it, all are missed"
+    for name in map(shown, sorted(taught - wanted)):
+        yield f"{name} is in {where} and not in validation: nothing judges it"
 
 
 def _id_warnings(reports: dict[str, SplitReport]) -> Iterator[str]:
     for split, end in (("seed", ""), ("validation", "; a run will not start")):
-        if repeated := reports[split].repeated:
+        if split in reports and (repeated := reports[split].repeated):
             more = ", ..." if len(repeated) > _NAMED else ""
             names = ", ".join(map(shown, repeated[:_NAMED])) + more
             yield f"{split}: {len(repeated):,} ids are there more than once ({names}){end}"
@@ -277,7 +325,7 @@ def _cluster_warnings(reports: dict[str, SplitReport]) -> Iterator[str]:
 
 
 def _shared_warnings(reports: dict[str, SplitReport]) -> Iterator[str]:
-    for left, right in combinations(SPLITS, 2):
+    for left, right in combinations(reports, 2):
         shared = len(reports[left].texts & reports[right].texts)
         if shared:
             held_out = (left, right) == ("validation", "unlabeled")

@@ -4,38 +4,39 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import difflib
-import math
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal
 
 import tomli_w
 
-from bootstrap.options import LoopOptions, SelectOptions
+from bootstrap.options import LoopOptions, SelectOptions, StartOptions
+from bootstrap.sections import ConfigurationError, refuse_unknown, section, table_of
 from corpus.corpora import is_synthetic
-from corpus.errors import InputError
 from corpus.formats import Columns
 from corpus.units import Unit
-from taggers import ANNOTATORS, OPTIONS
+from taggers import ANNOTATORS, OPTIONS, START_OPTIONS
+from taggers.dictionaries.options import STARTER
 from taggers.embeddings.listing import cluster_files
+
+_SECTIONS = ("data", "labels", "start", "tagger", "loop", "select")
 
 #: The keys of ``[data]`` that name notes.
 _PATHS = ("seed", "validation", "unlabeled")
 
 #: All keys that name paths.
-_LOCATED = {*(("data", name) for name in _PATHS), ("tagger", "clusters")}
+_LOCATED = {
+    *(("data", name) for name in _PATHS),
+    ("tagger", "clusters"),
+    *(("start", name) for name in ("names", "not_names", "counts")),
+}
 
 #: Those that name columns: the parts of a note.
 _PARTS = ("id", "text", "label", "group")
 
 _COLUMNS = '{ text = "nota", id = "noteid" }'
-
-
-class ConfigurationError(InputError):
-    """A setting that does not exist or has a value that it cannot have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,10 @@ class DataOptions:
 
     seed: str = field(
         default="seed.jsonl",
-        metadata={"help": "annotated notes to start from: a file, a folder or a pattern"},
+        metadata={
+            "help": "annotated notes to start from: a file, a folder or a pattern; none are needed "
+            "where [start] names a model"
+        },
     )
     validation: str = field(
         default="validation.jsonl",
@@ -118,6 +122,37 @@ class ReferenceOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class Start:
+    """A model to start from that needs no annotated notes; ``[start]``.
+
+    Parameters
+    ----------
+    kind : str
+        A key of `taggers.START_OPTIONS`.
+    tagger : options of that kind of tagger
+        The other keys, but for those of `trust`.
+    trust : StartOptions
+        Which of its documents are selected.
+    """
+
+    kind: str
+    tagger: Any
+    trust: StartOptions
+
+    @property
+    def files(self) -> list[Path]:
+        """The dictionaries and the counts that are read."""
+        options = asdict(self.tagger)
+        lists = (*options["names"], *options.get("not_names", ()))
+        counts = [options["counts"]] if options["counts"] else []
+        return [Path(path) for path in (*lists, *counts) if path != STARTER]
+
+
+#: Starts from annotated notes: the kind of ``[start]`` if there is no other.
+SEED = "seed"
+
+
+@dataclass(frozen=True, slots=True)
 class Configuration:
     """All settings of a run.
 
@@ -128,6 +163,8 @@ class Configuration:
     labels : mapping of str to str, or None
         ``[labels]``: classes by the labels of the source. Labels not in it are dropped; None, no
         such table, keeps all.
+    start : Start or None
+        ``[start]``; None starts from the seed.
     kind : str
         ``[tagger] kind``.
     tagger : options of that kind of tagger
@@ -140,6 +177,7 @@ class Configuration:
 
     data: DataOptions
     labels: Mapping[str, str] | None
+    start: Start | None
     kind: str
     tagger: Any
     loop: LoopOptions
@@ -147,6 +185,9 @@ class Configuration:
     reference: ReferenceOptions | None
 
     def __post_init__(self) -> None:
+        for name in _PATHS:
+            if not getattr(self.data, name) and not (name == SEED and self.start):
+                raise ConfigurationError(f"[data] {name} is empty: expected notes")
         if self.select.level == "span" and self.select.measure != SelectOptions().measure:
             raise ConfigurationError(
                 f'select.measure = "{self.select.measure}" is of whole documents and does nothing '
@@ -169,6 +210,11 @@ class Configuration:
         tables: dict[str, Any] = {"data": asdict(self.data)}
         if self.labels is not None:
             tables["labels"] = dict(self.labels)
+        if self.start:
+            start = {"kind": self.start.kind, **asdict(self.start.trust)}
+            tables["start"] = start | asdict(self.start.tagger)
+        else:
+            tables["start"] = {"kind": SEED}
         tables |= {"tagger": tagger, "loop": asdict(self.loop), "select": select}
         return {name: _plain(table) for name, table in tables.items()}
 
@@ -245,8 +291,8 @@ def _override(tables: dict[str, Any], override: str) -> None:
         value = tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
         value = text.strip()
-    if tuple(keys) in _LOCATED and isinstance(value, str) and value:
-        value = _located(value, Path())
+    if tuple(keys) in _LOCATED:
+        value = _all_located(value, Path())
     table = tables
     for key in keys[:-1]:
         table = table.setdefault(key, {})
@@ -257,14 +303,16 @@ def _override(tables: dict[str, Any], override: str) -> None:
 
 def parse_configuration(tables: Mapping[str, Any], folder: Path, where: str) -> Configuration:
     """Check tables read from TOML and complete them; see `load_configuration`."""
-    _known(tables, ("data", "labels", "tagger", "loop", "select"), "section", where)
-    tagger = dict(_table(tables, "tagger", where))
+    refuse_unknown(
+        tables, ("data", "labels", "start", "tagger", "loop", "select"), "section", where
+    )
+    tagger = dict(table_of(tables, "tagger", where))
     kind = tagger.pop("kind", "crf")
     if kind not in OPTIONS:
         raise ConfigurationError(
             f'{where}: [tagger] kind = "{kind}" is unknown; known are {", ".join(OPTIONS)}'
         )
-    select = dict(_table(tables, "select", where))
+    select = dict(table_of(tables, "select", where))
     reference = select.pop("reference", None)
     labels = tables.get("labels")
     if labels is not None and not (
@@ -274,21 +322,60 @@ def parse_configuration(tables: Mapping[str, Any], folder: Path, where: str) -> 
         raise ConfigurationError(
             f'{where}: [labels] must hold lines such as SOURCE_LABEL = "CLASS"'
         )
-    options = _section(OPTIONS[kind], tagger, "tagger", where)
+    options = section(OPTIONS[kind], tagger, "tagger", where)
     if options.clusters:
         options = replace(options, clusters=_located(options.clusters, folder))
     _refuse_unknown_streams(options, where)
-    data: DataOptions = _section(DataOptions, _table(tables, "data", where), "data", where)
-    paths = {name: _located(getattr(data, name), folder) for name in _PATHS}
-    loop: LoopOptions = _section(LoopOptions, _table(tables, "loop", where), "loop", where)
-    selecting: SelectOptions = _section(SelectOptions, select, "select", where)
+    start = _start(table_of(tables, "start", where), folder, where)
+    given = dict(table_of(tables, "data", where))
+    if start:
+        given.setdefault("seed", "")  # it needs none
+    data: DataOptions = section(DataOptions, given, "data", where)
+    paths = {name: _all_located(getattr(data, name), folder) for name in _PATHS}
+    loop: LoopOptions = section(LoopOptions, table_of(tables, "loop", where), "loop", where)
+    selecting: SelectOptions = section(SelectOptions, select, "select", where)
     if reference is not None:
-        reference = _section(ReferenceOptions, reference, "select.reference", where)
+        reference = section(ReferenceOptions, reference, "select.reference", where)
     located = DataOptions(**{**asdict(data), **paths})
     try:
-        return Configuration(located, labels, kind, options, loop, selecting, reference)
+        return Configuration(located, labels, start, kind, options, loop, selecting, reference)
     except ConfigurationError as error:
         raise ConfigurationError(f"{where}: {error}") from None
+
+
+def _start(table: Mapping[str, Any], folder: Path, where: str) -> Start | None:
+    """Read ``[start]``; None where it starts from the seed."""
+    kind = table.get("kind", SEED)
+    given = {name: value for name, value in table.items() if name != "kind"}
+    if kind == SEED:
+        if given:
+            raise ConfigurationError(
+                f'{where}: [start] {next(iter(given))} does nothing with kind = "{SEED}"; other '
+                f"kinds are {', '.join(START_OPTIONS)}"
+            )
+        return None
+    if kind not in list(START_OPTIONS):
+        raise ConfigurationError(
+            f'{where}: [start] kind = "{kind}" is unknown; known are {SEED}, '
+            f"{', '.join(START_OPTIONS)}"
+        )
+    kinds = (StartOptions, START_OPTIONS[kind])
+    refuse_unknown(
+        given, [item.name for each in kinds for item in fields(each)], "key in [start]", where
+    )
+    trust, options = (section(each, _part_for(each, given), "start", where) for each in kinds)
+    paths = {
+        item.name: _all_located(getattr(options, item.name), folder)
+        for item in fields(options)
+        if ("start", item.name) in _LOCATED
+    }
+    return Start(kind, replace(options, **paths), trust)
+
+
+def _part_for(options: type[Any], table: Mapping[str, Any]) -> dict[str, Any]:
+    """Give what is in a table for some options."""
+    names = [item.name for item in fields(options)]
+    return {name: value for name, value in table.items() if name in names}
 
 
 def _refuse_unknown_streams(options: Any, where: str) -> None:
@@ -303,88 +390,16 @@ def _refuse_unknown_streams(options: Any, where: str) -> None:
             )
 
 
-def _table(tables: Mapping[str, Any], name: str, where: str) -> Mapping[str, Any]:
-    table = tables.get(name, {})
-    if not isinstance(table, Mapping):
-        raise ConfigurationError(f"{where}: {name} must be a section, [{name}]")
-    return table
-
-
-def _known(given: Mapping[str, Any], known: Sequence[str], what: str, where: str) -> None:
-    for name in given:
-        if name not in known:
-            near = difflib.get_close_matches(name, known, n=1, cutoff=0.0)
-            raise ConfigurationError(
-                f'{where}: there is no {what} "{name}"; the nearest is "{near[0]}"'
-            )
-
-
-def _section(options: type[Any], table: Any, name: str, where: str) -> Any:
-    """Make options of a table, every value checked."""
-    if not isinstance(table, Mapping):
-        raise ConfigurationError(f"{where}: [{name}] must be a section")
-    _known(table, [item.name for item in fields(options)], f"key in [{name}]", where)
-    hints = get_type_hints(options)
-    values: dict[str, Any] = {}
-    for item in fields(options):
-        if item.name in table:
-            label = f"{where}: [{name}] {item.name}"
-            values[item.name] = _checked(table[item.name], hints[item.name], item.metadata, label)
-    needed = [
-        item.name
-        for item in fields(options)
-        if item.default is MISSING and item.default_factory is MISSING
-    ]
-    if lacking := [key for key in needed if key not in values]:
-        raise ConfigurationError(f"{where}: [{name}] lacks {', '.join(lacking)}")
-    try:
-        return options(**values)
-    except InputError as error:
-        raise ConfigurationError(f"{where}: [{name}] {error}") from None
-
-
-def _checked(value: Any, kind: Any, limits: Mapping[str, Any], label: str) -> Any:
-    """Return a value of the type that an option has, within its limits."""
-    expected = _mismatch(value, kind, limits.get("example", ""))
-    if expected:
-        raise ConfigurationError(f"{label} = {value!r}: expected {expected}")
-    if kind is float:
-        value = float(value)
-    if "least" in limits and not value >= limits["least"]:
-        raise ConfigurationError(f"{label} = {value}: expected {limits['least']} or more")
-    if "most" in limits and not value <= limits["most"]:
-        raise ConfigurationError(f"{label} = {value}: expected {limits['most']} or less")
-    if kind is float and not math.isfinite(value):
-        raise ConfigurationError(f"{label} = {value}: expected a finite number")
-    return tuple(value) if isinstance(value, list) else value
-
-
-def _mismatch(value: Any, kind: Any, example: str) -> str:
-    """Say what was expected if a value is not of a kind."""
-    if get_origin(kind) is Literal:
-        choices = get_args(kind)
-        return "" if value in choices else "one of " + ", ".join(f'"{name}"' for name in choices)
-    if get_origin(kind) is tuple:
-        ok = isinstance(value, (list, tuple)) and all(isinstance(item, str) for item in value)
-        return "" if ok else "a list of strings"
-    if get_origin(kind) is Mapping and get_args(kind)[1] is str:
-        ok = isinstance(value, Mapping) and all(
-            isinstance(item, str) and item for item in value.values()
-        )
-        return "" if ok else f"a table of strings, {example}"
-    if get_origin(kind) is Mapping:
-        ok = isinstance(value, Mapping) and all(
-            type(item) in (int, float) and 0 <= item < math.inf for item in value.values()
-        )
-        return "" if ok else "a table of numbers, { CLASS = 0.01 }, finite and not negative"
-    expected = {float: "a number", int: "a whole number", bool: "true or false", str: "a string"}
-    allowed = (int, float) if kind is float else (kind,)
-    return "" if type(value) in allowed else expected[kind]
+def _all_located(value: Any, folder: Path) -> Any:
+    """Make a path, or each of several, absolute; what is no text stays as it is."""
+    if isinstance(value, (list, tuple)):
+        return type(value)(_all_located(each, folder) for each in value)
+    return _located(value, folder) if isinstance(value, str) and value else value
 
 
 def _located(source: str, folder: Path) -> str:
     """Make a path absolute that is relative to a folder."""
-    if is_synthetic(source):
+    if is_synthetic(source) or source == STARTER:
         return source
     path = Path(source)
     with contextlib.suppress(RuntimeError):  # ~NAME of no user is the name of a file, as in a shell

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Protocol
 
@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from bootstrap.options import LoopOptions, SelectOptions
+from bootstrap.options import LoopOptions, SelectOptions, StartOptions
 from bootstrap.selection import Reference, Selection, confident_parts, select_examples
 from corpus.batch import Batch, concatenate
 from corpus.document import Document
@@ -69,7 +69,7 @@ class Iteration:
     Parameters
     ----------
     iteration : int
-        0 is the model of the seed alone.
+        0 is the model of the seed alone, or the one that the loop starts from without a seed.
     tagger : Tagger
         The model trained in this iteration.
     selected : Selected or None
@@ -127,11 +127,14 @@ class History:
         The model of the last one.
     selected : tuple of Selected
         What is in the training set beside the seed, in order.
+    starting : bool
+        Whether the model is still the one that the loop started from, without a seed.
     """
 
     f1: tuple[float, ...]
     tagger: Tagger
     selected: tuple[Selected, ...]
+    starting: bool = False
 
 
 def best_iteration(f1: Sequence[float]) -> int:
@@ -159,6 +162,7 @@ def self_train(
     *,
     loop: LoopOptions,
     select: SelectOptions,
+    start: StartOptions | None = None,
     reference: Reference | None = None,
     held_out: frozenset[str] = frozenset(),
     history: History | None = None,
@@ -168,7 +172,8 @@ def self_train(
     Parameters
     ----------
     seed : Batch
-        Documents tagged by people; always part of the training set, never changed.
+        Documents tagged by people; always part of the training set, never changed. There may be
+        none where there is a `start`.
     pool : Pool
         Unlabeled documents; iteration i is the first to see batch i - 1.
     validation : sequence of Document
@@ -179,6 +184,8 @@ def self_train(
         Makes the untrained tagger of an iteration; it may be another one in every iteration.
     loop, select : LoopOptions, SelectOptions
         How long to go on and what to select.
+    start : StartOptions, optional
+        The tagger of iteration 0 needs no seed, and its documents are selected by these.
     reference : Reference, optional
         The proportions to keep; needed if ``select.proportions``.
     held_out : frozenset of str
@@ -194,32 +201,36 @@ def self_train(
     train = _TrainingSet(seed, loop)
     f1: list[float] = []
     previous: Tagging | None = None
+    starting = start is not None
     if history is not None:
-        f1, tagger = list(history.f1), history.tagger
+        f1, tagger, starting = list(history.f1), history.tagger, history.starting
         train.selected = list(history.selected)
         previous = tagger.tag(validation_batch, measure=select.measure)
     batches = pool.batches(start=max(len(f1) - 1, 0))
     batch = next(batches, None) if f1 else None
     while True:
         iteration, watch = len(f1), _Stopwatch()
-        step = _Step(held_out, reference, select)
+        trusted = _trusting(select, start) if start and starting else select
+        step = _Step(held_out, reference, trusted)
         if batch is not None:
             again = islice(pool.batches(), iteration) if loop.keep == "retag" else [batch]
             for unlabeled in watch.each("read", again):
                 with watch("tag"):
                     tagging = tagger.tag(
-                        unlabeled, measure=select.measure, detail=_DETAIL[select.level]
+                        unlabeled, measure=trusted.measure, detail=_DETAIL[trusted.level]
                     )
                 with watch("select"):
                     step.select(tagging, unlabeled)
             train.add(step.selected)
         # The same training set would give the same tagger.
-        if iteration == 0 or step.selected or loop.keep == "retag":
+        if iteration == 0 or step.selected or (loop.keep == "retag" and len(train)):
             rng = np.random.default_rng([loop.random_state, iteration])
             with watch("train"):
-                start = tagger if iteration and loop.warm_start else None
+                # A model that is started from has no weights to begin with.
+                before = tagger if iteration and loop.warm_start and not starting else None
                 fresh = tagger_for(iteration)
-                tagger = fresh.fit(train.documents(), validation_batch, start=start, rng=rng)
+                tagger = fresh.fit(train.documents(), validation_batch, start=before, rng=rng)
+            starting = starting and iteration == 0
         with watch("validate"):
             tagging = tagger.tag(validation_batch, measure=select.measure)
             found = validation_batch.with_tags(tagging.tags, tagging.labels).to_documents()
@@ -248,6 +259,11 @@ def self_train(
         if failure:  # only now, so that the iteration before it is not lost
             raise failure
         previous = tagging
+
+
+def _trusting(select: SelectOptions, start: StartOptions) -> SelectOptions:
+    """Give how documents are selected with the model that a loop starts from: each as a whole."""
+    return replace(select, confidence=start.confidence, measure=start.measure, level="document")
 
 
 def _following(batches: Iterator[Batch]) -> tuple[Batch | None, InputError | None]:

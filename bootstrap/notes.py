@@ -81,10 +81,15 @@ def problems_for(options: DataOptions) -> Problems:
 SPLITS = ("seed", "validation", "unlabeled")
 
 
+def splits_of(data: DataOptions) -> list[str]:
+    """Give the splits that a run has: one that starts from a dictionary may have no seed."""
+    return [split for split in SPLITS if getattr(data, split)]
+
+
 def source_lines(data: DataOptions) -> list[str]:
     """Say which notes a run reads."""
     width = max(map(len, SPLITS))
-    return [f"{split:{width}}  {shown(getattr(data, split))}" for split in SPLITS]
+    return [f"{split:{width}}  {shown(getattr(data, split))}" for split in splits_of(data)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,16 +113,15 @@ class FileState:
 
 
 def fingerprint(
-    options: DataOptions, known: Mapping[FileState, str] | None = None, clusters: str = ""
+    configuration: Configuration, known: Mapping[FileState, str] | None = None
 ) -> pa.Table:
     """List every file of a run with its size and digest, so that a change of one can be named.
 
     Parameters
     ----------
-    options : DataOptions
-        Where the notes are.
-    clusters : str
-        The folder of the clusters that the tagger looks at, if it does.
+    configuration : Configuration
+        Which notes, and what else is read: the clusters that the tagger looks at, the dictionaries
+        and counts that it starts from.
     known : mapping of FileState to str, optional
         Digests of files that need not be read again if they are as they were.
 
@@ -126,7 +130,10 @@ def fingerprint(
     pyarrow.Table
         Columns ``split``, ``file``, ``bytes``, ``changed`` and ``blake2b``.
     """
-    files = {split: _files(getattr(options, split)) for split in SPLITS}
+    data, clusters = configuration.data, configuration.tagger.clusters
+    files = {split: _files(getattr(data, split)) for split in splits_of(data)}
+    if configuration.start:
+        files["start"] = [*configuration.start.files]
     if clusters:
         found = cluster_files(Path(clusters))
         files["clusters"] = [path.with_suffix(".npy") for _, path in found]
@@ -193,6 +200,8 @@ class LabelledNotes:
 def read_labelled(configuration: Configuration, split: str) -> LabelledNotes:
     """Read the seed or the validation notes.
 
+    The seed of a run that starts from a dictionary teaches its class, too, and need not be there.
+
     Raises
     ------
     InputError
@@ -200,6 +209,8 @@ def read_labelled(configuration: Configuration, split: str) -> LabelledNotes:
     """
     options = configuration.data
     problems = problems_for(options)
+    if not getattr(options, split):
+        return _no_notes(configuration, problems)
     sources = list(read_sources(options, split, configuration.labels, problems))
     documents = tuple(split_documents(sources, options.unit, problems))
     if not any(document.spans for document in documents):
@@ -207,15 +218,23 @@ def read_labelled(configuration: Configuration, split: str) -> LabelledNotes:
             f"[data] {split} = {getattr(options, split)}: {len(sources)} documents and not one "
             f"entity; expected annotated notes{_suspicion(configuration, split)}"
         )
+    started = [configuration.start.tagger.label] if configuration.start and split == "seed" else []
     if split == "validation":
         _refuse_same_ids(documents, getattr(options, split))
     return LabelledNotes(
         documents=documents,
-        batch=make_batch(documents, labelled=True, problems=problems),
+        batch=make_batch(documents, labelled=True, classes=started, problems=problems),
         groups=frozenset(source.group for source in sources if source.group is not None),
         digests=frozenset(filter(None, map(digest_of, sources))),
         problems=problems,
     )
+
+
+def _no_notes(configuration: Configuration, problems: Problems) -> LabelledNotes:
+    """Give the seed of a run that starts from a dictionary alone: it only names the class."""
+    classes = [configuration.start.tagger.label] if configuration.start else []
+    batch = make_batch([], labelled=True, classes=classes)
+    return LabelledNotes((), batch, frozenset(), frozenset(), problems)
 
 
 def _suspicion(configuration: Configuration, split: str) -> str:

@@ -79,3 +79,24 @@ class SelectOptions:
     proportions: bool = field(
         default=True, metadata={"help": "keep the proportions of the classes"}
     )
+
+
+@dataclass(frozen=True, slots=True)
+class StartOptions:
+    """How the model that a loop starts from is trusted; every field is a key of ``[start]``."""
+
+    confidence: float = field(
+        default=0.5,
+        metadata={
+            "help": "documents whose measure is below are not selected with this model",
+            "least": 0,
+            "most": 1,
+        },
+    )
+    measure: Literal["probability", "normalised", "lowest"] = field(
+        default="lowest",
+        metadata={
+            "help": 'of a document: the "lowest" certainty of its tokens, the product of all of '
+            'them ("probability") or their geometric mean ("normalised")'
+        },
+    )

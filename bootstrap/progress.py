@@ -32,10 +32,13 @@ class Stage:
         if not self.name:
             return Text("")
         elapsed = time.monotonic() - self._begin
-        if not self.done or not self.total or elapsed <= 0:
+        if not self.done or elapsed <= 0:
             return Text(f"{self.name} ({elapsed:.0f} s)", style="dim")
         rate = self.done / elapsed
         what = self.what or ("steps" if "training" in self.name else "documents")
+        if not self.total:
+            told = f"{self.name}: {self.done:,} {what}, {_rate(rate)} a second ({elapsed:.0f} s)"
+            return Text(told, style="dim")
         left = (self.total - self.done) / rate
         most = "at most " if what == "steps" else ""
         return Text(

@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from bootstrap.configuration import Configuration
+from bootstrap.configuration import Configuration, Start
 from bootstrap.folders import write_atomically
 from bootstrap.loop import Iteration, self_train
 from bootstrap.notes import FileState, LabelledNotes, Notes, UnlabeledNotes, fingerprint
@@ -23,6 +24,7 @@ from bootstrap.selection.proportions import (
     given_reference,
     measured_reference,
 )
+from corpus.counts import count_words
 from corpus.scores import Counts
 from corpus.tags import classes_of
 
@@ -55,7 +57,7 @@ def opened_run(folder: Path, configuration: Configuration, *, resume: bool) -> I
     run = Run(folder)
     resuming = resume and run.has_begun()
     known = _digests(run) if resuming else None
-    data = fingerprint(configuration.data, known, configuration.tagger.clusters)
+    data = fingerprint(configuration, known)
     if not resuming:
         run = new_folder(folder)
     with locked(run):
@@ -177,16 +179,19 @@ def carry_out(
     seed, validation, pool = notes.seed, notes.validation, notes.unlabeled
 
     def tagger_for(iteration: int) -> SavedTagger:
+        kind, tagger = options.kind, options.tagger
+        if options.start and iteration == 0:
+            kind, tagger = options.start.kind, _with_counts(options.start, run, pool, report)
         run.iteration_folder(iteration).mkdir(mode=0o700)
-        return SavedTagger(
-            run.model_folder(iteration), options.kind, options.tagger, jobs=jobs, report=report
-        )
+        return SavedTagger(run.model_folder(iteration), kind, tagger, jobs=jobs, report=report)
 
     history = None
     if closed := len(run.metrics()):
         pool.flawless = _flawless_batches(run.metrics(), options.loop.keep)
         tagger = SavedTagger.load(run.model_folder(closed - 1), jobs=jobs, report=report)
         history = run.history(options.loop.keep, tagger, classes_of(tagger.labels))
+        starting = options.start is not None and tagger.kind == options.start.kind
+        history = replace(history, starting=starting)
     iterations = self_train(
         seed.batch,
         pool,
@@ -195,6 +200,7 @@ def carry_out(
         tagger_for,
         loop=options.loop,
         select=options.select,
+        start=options.start.trust if options.start else None,
         reference=_reference(options, seed, validation),
         held_out=validation.groups,
         history=history,
@@ -206,6 +212,19 @@ def carry_out(
             write_atomically(run.model_folder(step.iteration) / UNIT_FILE, unit)
         run.close_iteration(step.iteration, step.selected, metrics)
         yield metrics
+
+
+def _with_counts(start: Start, run: Run, pool: UnlabeledNotes, report: Report) -> Any:
+    """Give the options of a model to start from, with the counts of all unlabeled notes."""
+    if start.tagger.counts:
+        return start.tagger
+    if not run.counts_file.exists():  # else they were counted before an interruption
+        report("counting words", 0, 0)
+        counts = count_words(
+            pool.documents(), progress=lambda done: report("counting words", done, 0)
+        )
+        counts.save(run.counts_file)
+    return replace(start.tagger, counts=str(run.counts_file))
 
 
 def _flawless_batches(metrics: Sequence[Mapping[str, Any]], keep: str) -> int:

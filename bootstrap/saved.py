@@ -60,7 +60,7 @@ class SavedTagger:
         self.folder = folder
         self.labels: tuple[str, ...] = ()
         self.training: Training | None = None
-        self._kind = kind
+        self.kind = kind
         self._options = options
         self._jobs = jobs
         self._report = report
@@ -70,7 +70,7 @@ class SavedTagger:
     def load(cls, folder: Path, *, jobs: int = 1, report: Report = _silent) -> Self:
         """Open a model that is there."""
         tagger = load_tagger(folder)
-        opened = cls(folder, "", None, jobs=jobs, report=report)
+        opened = cls(folder, tagger.kind, None, jobs=jobs, report=report)
         opened._take(tagger)
         return opened
 
@@ -80,7 +80,7 @@ class SavedTagger:
 
     def prepare(self, tell: Callable[[], None]) -> None:
         """Do here what other processes then need not do; `tell` is called before it takes long."""
-        (self._tagger or make_tagger(self._kind, self._options)).prepare(tell)
+        (self._tagger or make_tagger(self.kind, self._options)).prepare(tell)
 
     def fit(
         self,
@@ -106,7 +106,7 @@ class SavedTagger:
         shutil.rmtree(staging, ignore_errors=True)
         before = None if start is None else start.folder
         job = _Job(
-            self._kind,
+            self.kind,
             self._options,
             train.to_bytes(),
             validation,

@@ -8,9 +8,10 @@ from typing import Any
 
 import tomli_w
 
-from bootstrap.configuration import DataOptions
-from bootstrap.options import LoopOptions, SelectOptions
-from taggers import OPTIONS
+from bootstrap.configuration import SEED, DataOptions
+from bootstrap.options import LoopOptions, SelectOptions, StartOptions
+from taggers import OPTIONS, START_OPTIONS
+from taggers.dictionaries.options import STARTER
 
 
 def commented_template() -> str:
@@ -31,6 +32,16 @@ def _lines() -> Iterator[str]:
     yield "# [labels]"
     yield '# NOMBRE_SUJETO_ASISTENCIA = "PERSON"'
     yield '# HOSPITAL = "LOCATION"'
+    yield ""
+    yield "[start]"
+    yield f'# What iteration 0 is: "{SEED}", trained on the seed, or a model that needs none.'
+    yield f'kind = "{SEED}"'
+    for kind, options in START_OPTIONS.items():
+        yield "#"
+        yield "# [start]"
+        yield f'# kind = "{kind}"'
+        yield from _commented(options(names=(STARTER,)))
+        yield from _commented(StartOptions())
     for kind, options in OPTIONS.items():
         yield from _section("tagger", options(), first=f'kind = "{kind}"')
     yield from _section("loop", LoopOptions())
@@ -56,6 +67,13 @@ def _section(name: str, options: Any, first: str = "") -> Iterator[str]:
             yield f"# {item.name} = {item.metadata['example']}"
         else:
             yield _setting(item.name, value)
+
+
+def _commented(options: Any) -> Iterator[str]:
+    """Write settings of another kind than the default, in comments."""
+    for item in fields(options):
+        yield f"# # {item.metadata['help']}"
+        yield f"# {_setting(item.name, getattr(options, item.name))}"
 
 
 def _setting(name: str, value: Any) -> str:

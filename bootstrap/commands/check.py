@@ -46,7 +46,7 @@ def main(options: argparse.Namespace) -> None:
 def _rows(reports: Mapping[str, SplitReport], unit: str) -> Iterator[tuple[str, list[int]]]:
     """Yield the title of each row and a count for each split, or for those with labels."""
     every = list(reports.values())
-    labelled = [reports["seed"], reports["validation"]]
+    labelled = [report for split, report in reports.items() if split != "unlabeled"]
     yield "texts", [report.sources for report in every]
     yield "texts that cannot be read", [report.unreadable for report in every]
     yield f"documents ({unit})", [report.documents for report in every]
@@ -56,6 +56,8 @@ def _rows(reports: Mapping[str, SplitReport], unit: str) -> Iterator[tuple[str, 
     yield "tokens", [report.tokens for report in every]
     for name in {name: None for report in every for name in report.covered}:
         yield f"  with a cluster in {name}", [report.covered[name] for report in every]
+    if any(report.named for report in every):
+        yield "  in the dictionaries of [start]", [report.named for report in every]
     yield "patients (groups)", [len(report.groups) for report in every]
     yield "overlapping or discontinuous annotations", [report.conflicting for report in every]
     yield "annotations outside the text or malformed", [report.unusable for report in every]

@@ -17,7 +17,7 @@ from bootstrap.commands.console import (
     tell_of_compiling,
     warn,
 )
-from bootstrap.configuration import Configuration, load_configuration
+from bootstrap.configuration import SEED, Configuration, load_configuration
 from bootstrap.loop import STOPPED
 from bootstrap.notes import Notes, read_notes, source_lines
 from bootstrap.options import LoopOptions
@@ -63,6 +63,8 @@ def do_run(configuration: Configuration, folder: Path, *, resume: bool, jobs: in
         warn(cluster_lines)
         try:
             make_tagger(configuration.kind, configuration.tagger).prepare(tell_of_compiling)
+            if start := configuration.start:
+                make_tagger(start.kind, start.tagger).prepare(tell_of_compiling)
             _show(run, configuration, notes, jobs or default_jobs())
         except KeyboardInterrupt:
             closed = len(run.metrics())
@@ -94,21 +96,26 @@ def _cluster_lines(configuration: Configuration, notes: Notes) -> list[str]:
     clusters = clusters_of(configuration)
     if clusters is None:
         return []
-    shares = []
-    for labelled in (notes.seed, notes.validation):
-        tokens = max(len(labelled.batch.words), 1)
-        covered = covered_tokens(clusters, labelled.batch)
-        shares.append({name: 100 * number / tokens for name, number in covered.items()})
-    if not any(shares[0].values()):
+    shares: dict[str, dict[str, float]] = {}
+    for split, labelled in (("the seed", notes.seed), ("validation", notes.validation)):
+        if tokens := len(labelled.batch.words):
+            covered = covered_tokens(clusters, labelled.batch)
+            shares[split] = {name: 100 * number / tokens for name, number in covered.items()}
+    split, first = next(iter(shares.items()))
+    if not any(first.values()):
         raise InputError(
-            f"{shown(configuration.tagger.clusters)}: not one token of the seed has a cluster; "
+            f"{shown(configuration.tagger.clusters)}: not one token of {split} has a cluster; "
             "were the embeddings made of other notes, or of words normalised in another way?"
         )
-    return [
-        f"clusters: {share:.1f} % of the tokens of the seed and {shares[1][name]:.1f} % of those "
-        f"of validation have one in {name}"
-        for name, share in shares[0].items()
-    ]
+    return [f"clusters: {_shares_text(name, shares)} have one in {name}" for name in first]
+
+
+def _shares_text(name: str, shares: Mapping[str, Mapping[str, float]]) -> str:
+    """Say what share of each split's tokens have a cluster in an embedding."""
+    of_splits = list(shares)
+    texts = [f"{shares[split][name]:.1f} % of the tokens of {split}" for split in of_splits[:1]]
+    texts += [f"{shares[split][name]:.1f} % of those of {split}" for split in of_splits[1:]]
+    return " and ".join(texts)
 
 
 def _class_lines(notes: Notes) -> list[str]:
@@ -119,7 +126,8 @@ def _class_lines(notes: Notes) -> list[str]:
     if not wanted - taught:
         return []
     names = ", ".join(map(shown, sorted(wanted - taught)))
-    return [f"validation has {names}, which the seed lacks: it cannot be found, and all are missed"]
+    lacking = "which the seed lacks" if notes.seed.documents else "which [start] does not tag"
+    return [f"validation has {names}, {lacking}: it cannot be found, and all are missed"]
 
 
 def _pool_lines(rows: Sequence[Mapping[str, Any]], loop: LoopOptions) -> list[str]:
@@ -127,7 +135,7 @@ def _pool_lines(rows: Sequence[Mapping[str, Any]], loop: LoopOptions) -> list[st
     tagged = rows[1]["tagged"] if len(rows) > 1 else 0
     blank = all(row.get("blank") == row["tagged"] for row in rows)
     if loop.iterations and not tagged:
-        return ["unlabeled: there is no note to learn from, so that the seed alone was learned"]
+        return ["unlabeled: there is no note to learn from, so that iteration 0 is all there is"]
     lines = [f"unlabeled: all {tagged:,} documents are blank"] if tagged and blank else []
     if 0 < tagged < loop.batch:
         lines.append(
@@ -162,13 +170,15 @@ def outcome_lines(run: Run) -> Sequence[str]:
     """Say why a run stopped and what it gained."""
     outcome, beyond = run.outcome(), beyond_tolerance(run.metrics())
     reason = STOPPED.get(outcome.stopped or "", "it is not finished")
-    seed, best = outcome.seed, outcome.best
+    first, best = outcome.first, outcome.best
+    kind = run.start_kind
+    start = "the seed alone" if kind == SEED else f"the {kind} model alone"
     return [
         "",
         f"Stopped: {reason}.",
         f"The best model is that of iteration {outcome.iteration}. Strict entity F1 went from "
-        f"{seed.f1:.3f} with the seed alone to {best.f1:.3f} ({best.f1 - seed.f1:+.3f}; precision "
-        f"{seed.precision:.3f} to {best.precision:.3f}, recall {seed.recall:.3f} to "
+        f"{first.f1:.3f} with {start} to {best.f1:.3f} ({best.f1 - first.f1:+.3f}; precision "
+        f"{first.precision:.3f} to {best.precision:.3f}, recall {first.recall:.3f} to "
         f"{best.recall:.3f}),",
         "where one half of the validation notes chose the iteration and the other was counted.",
         *_proportion_lines(beyond),

@@ -107,22 +107,22 @@ def metrics_table(
 
 
 def class_table(rows: Sequence[Mapping[str, Any]]) -> Table:
-    """Make a table of the classes: the model of the seed beside the best iteration.
+    """Make a table of the classes: the model of iteration 0 beside the best iteration.
 
     Parameters
     ----------
     rows : sequence of mapping
         Metrics, as in ``metrics.json``, at least one.
     """
-    seed, best = rows[0], rows[best_iteration([row["f1"] for row in rows])]
+    first, best = rows[0], rows[best_iteration([row["f1"] for row in rows])]
     table = Table(box=None, header_style="bold", pad_edge=False)
-    for title in ("validation", "seed P", "R", "F1", "best P", "R", "F1"):
-        first = title == "validation"
-        table.add_column(title, justify="left" if first else "right", overflow="fold")
-    for name in seed["classes"]:
-        figures = [figure for row in (seed, best) for figure in _figures(row["classes"][name])]
+    table.add_column("validation", overflow="fold")
+    for title in ("first P", "R", "F1", "best P", "R", "F1"):
+        table.add_column(title, justify="right", overflow="fold")
+    for name in first["classes"]:
+        figures = [figure for row in (first, best) for figure in _figures(row["classes"][name])]
         table.add_row(shown(name), *figures)
-    table.add_row("all", *_figures(seed), *_figures(best), style="bold")
+    table.add_row("all", *_figures(first), *_figures(best), style="bold")
     return table
 
 

@@ -91,6 +91,11 @@ class Run:
         """The files that the run reads, and their digests."""
         return self.folder / "data.parquet"
 
+    @property
+    def counts_file(self) -> Path:
+        """The counts of all words of the unlabeled notes, where the run starts from them."""
+        return self.folder / "words.parquet"
+
     def iteration_folder(self, iteration: int) -> Path:
         """Give the folder of an iteration."""
         return self.folder / "iterations" / f"{iteration:03d}"
@@ -118,6 +123,12 @@ class Run:
             return tomllib.loads(self.config_file.read_text(encoding="utf-8"))
         except ValueError:
             raise RunError(f"{self.config_file} is damaged: it is not TOML") from None
+
+    @property
+    def start_kind(self) -> str:
+        """What the run started from: the kind of ``[start]``."""
+        kind: str = self.configuration().get("start", {}).get("kind", "seed")
+        return kind
 
     def data(self) -> pa.Table:
         """Give the table of the files that the run reads, as `notes.fingerprint` makes it."""

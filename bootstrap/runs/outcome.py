@@ -19,8 +19,8 @@ class Outcome:
 
     Parameters
     ----------
-    seed : Counts
-        Strict entities of the model of the seed alone.
+    first : Counts
+        Strict entities of iteration 0: the model of the seed alone, or the one started from.
     best : Counts
         The same of the best iteration: one half of the validation documents chooses it and the
         other half is counted, then the halves change places.
@@ -30,7 +30,7 @@ class Outcome:
         Why the run stopped; None while it has not.
     """
 
-    seed: Counts
+    first: Counts
     best: Counts
     iteration: int
     stopped: str | None
@@ -56,7 +56,7 @@ def outcome_of(metrics: Sequence[Mapping[str, Any]]) -> Outcome:
     counts = [[Counts(*half) for half in row["halves"]] for row in metrics]
     choices = [best_iteration([row[side].f1 for row in counts]) for side in (0, 1)]
     return Outcome(
-        seed=_sum(counts[0]),
+        first=_sum(counts[0]),
         best=_sum([counts[choices[0]][1], counts[choices[1]][0]]),
         iteration=best_iteration([row["f1"] for row in metrics]),
         stopped=metrics[-1]["stopped"],

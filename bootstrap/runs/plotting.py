@@ -63,7 +63,7 @@ def plot_runs(runs: Mapping[str, Sequence[Mapping[str, Any]]], file: BinaryIO, f
                 xytext=(0, 8),
                 ha="center",
             )
-        axes.set_xlabel("iteration (0: the seed alone)")
+        axes.set_xlabel("iteration (0: what the run starts from)")
         axes.set_ylabel("strict entity score on validation")
         last = max(rows[-1]["iteration"] for rows in runs.values())
         axes.set_xlim(-0.5, last + 0.5)

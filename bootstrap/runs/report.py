@@ -43,14 +43,14 @@ def report_page(
     str
         HTML that needs no other file.
     """
-    seed, best = outcome.seed, outcome.best
+    first, best = outcome.first, outcome.best
     return "\n".join(
         [
             "<!doctype html>",
             f'<html lang="en"><head><meta charset="utf-8"><title>{html.escape(name)}</title>',
             f"<style>{_STYLE}</style></head><body>",
             f"<h1>{html.escape(name)}</h1>",
-            f"<p>Strict entity F1 went from <b>{seed.f1:.3f}</b> with the seed alone to "
+            f"<p>Strict entity F1 went from <b>{first.f1:.3f}</b> in iteration 0 to "
             f"<b>{best.f1:.3f}</b>, where one half of the validation notes chose the iteration "
             f"and the other was counted. The best model is that of iteration "
             f"{outcome.iteration}. Stopped: {STOPPED.get(outcome.stopped or '', 'not yet')}.</p>",

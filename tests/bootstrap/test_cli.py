@@ -200,7 +200,7 @@ def test_a_run_says_what_it_gained_and_what_to_type_next(
     assert "Stopped: the number of iterations asked for is reached." in done.out
     assert f"The run is in {folder}" in done.out
     outcome = Run(folder).outcome()
-    assert f"F1 went from {outcome.seed.f1:.3f} with the seed alone to {outcome.best.f1:.3f}" in (
+    assert f"F1 went from {outcome.first.f1:.3f} with the seed alone to {outcome.best.f1:.3f}" in (
         " ".join(done.out.split())
     )
     # What it says to type works.

@@ -185,7 +185,7 @@ def test_the_pool_is_looked_at_before_anything_is_trained(
 
 def test_every_file_has_a_fingerprint(configure: Configure, tmp_path: Path) -> None:
     some = [Document("a", "uno")]
-    options = configure("data.unlabeled=synthetic:9", seed=some, validation=some).data
+    options = configure("data.unlabeled=synthetic:9", seed=some, validation=some)
     rows = fingerprint(options).to_pylist()
     assert [(row["split"], Path(row["file"]).name, row["bytes"]) for row in rows] == [
         ("seed", "seed.jsonl", (tmp_path / "seed.jsonl").stat().st_size),
@@ -200,7 +200,7 @@ def test_every_file_has_a_fingerprint(configure: Configure, tmp_path: Path) -> N
 
 def test_a_file_that_cannot_be_read_is_named(configure: Configure, tmp_path: Path) -> None:
     some = [Document("a", "uno")]
-    options = configure(seed=some, validation=some, unlabeled=some).data
+    options = configure(seed=some, validation=some, unlabeled=some)
     (tmp_path / "seed.jsonl").unlink()
     (tmp_path / "seed.jsonl").mkdir()
     (tmp_path / "seed.jsonl" / "gone.jsonl").symlink_to("nowhere")

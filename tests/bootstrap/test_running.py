@@ -471,7 +471,7 @@ def test_without_unlabeled_notes_there_is_the_model_of_the_seed(
 ) -> None:
     done = run_with()
     assert done.code == 0
-    assert "unlabeled: there is no note to learn from, so that the seed alone was learned" in (
+    assert "unlabeled: there is no note to learn from, so that iteration 0 is all there is" in (
         done.err
     )
     assert "Stopped: the unlabeled notes are used up." in done.out

@@ -25,7 +25,7 @@ def test_each_half_chooses_for_the_other() -> None:
         row((8, 0, 2), (7, 0, 3), stopped="maximum"),  # the right half's choice
     ]
     outcome = outcome_of(rows)
-    assert outcome.seed == (10, 0, 10)
+    assert outcome.first == (10, 0, 10)
     assert outcome.best == (8 + 6, 0, 2 + 4)
     assert outcome.iteration == 1
     assert outcome.stopped == "maximum"
@@ -36,12 +36,12 @@ def test_what_is_best_by_chance_is_not_counted_where_it_was_chosen() -> None:
     rows = [row((5, 0, 5), (5, 0, 5)), row((9, 0, 1), (1, 0, 9)), row((1, 0, 9), (9, 0, 1))]
     outcome = outcome_of(rows)
     assert outcome.best == (2, 0, 18)
-    assert outcome.best.f1 < outcome.seed.f1
+    assert outcome.best.f1 < outcome.first.f1
 
 
 def test_without_iterations_nothing_is_gained() -> None:
     outcome = outcome_of([row((5, 1, 2), (3, 1, 2), stopped="exhausted")])
-    assert outcome.seed == outcome.best == (8, 2, 4)
+    assert outcome.first == outcome.best == (8, 2, 4)
     assert (outcome.iteration, outcome.stopped) == (0, "exhausted")
 
 
