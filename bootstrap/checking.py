@@ -128,6 +128,7 @@ def check_notes(
         return Problems(conflicts="longest", invalid="skip", told=tell)
 
     clusters = clusters_of(configuration)
+    phrases_of(configuration)  # they are told if they cannot be read
     seed, validation = (
         _check_split(configuration, split, problems_of(split), clusters) for split in SPLITS[:2]
     )
@@ -195,6 +196,18 @@ def clusters_of(configuration: Configuration) -> WordClusters | None:
 
     options = configuration.tagger
     return WordClusters.read(Path(options.clusters), options.clustering_names)
+
+
+def phrases_of(configuration: Configuration) -> Phrases | None:
+    """Read the phrases that the tagger of a run looks at, if it does.
+
+    Raises
+    ------
+    InputError
+        If they are not there.
+    """
+    paths = configuration.tagger.phrases
+    return Phrases.of_files(paths) if paths else None
 
 
 def covered_tokens(clusters: WordClusters, batch: Batch) -> dict[str, int]:

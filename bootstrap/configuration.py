@@ -26,7 +26,7 @@ from taggers.embeddings.listing import cluster_files
 _PATHS = ("seed", "validation", "unlabeled")
 
 #: All keys that name paths.
-_LOCATED = {*(("data", name) for name in _PATHS), ("tagger", "clusters")}
+_LOCATED = {*(("data", name) for name in _PATHS), ("tagger", "clusters"), ("tagger", "phrases")}
 
 #: Those that name columns: the parts of a note.
 _PARTS = ("id", "text", "label", "group")
@@ -245,8 +245,8 @@ def _override(tables: dict[str, Any], override: str) -> None:
         value = tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
         value = text.strip()
-    if tuple(keys) in _LOCATED and isinstance(value, str) and value:
-        value = _located(value, Path())
+    if tuple(keys) in _LOCATED:
+        value = _all_located(value, Path())
     table = tables
     for key in keys[:-1]:
         table = table.setdefault(key, {})
@@ -275,8 +275,10 @@ def parse_configuration(tables: Mapping[str, Any], folder: Path, where: str) -> 
             f'{where}: [labels] must hold lines such as SOURCE_LABEL = "CLASS"'
         )
     options = _section(OPTIONS[kind], tagger, "tagger", where)
-    if options.clusters:
-        options = replace(options, clusters=_located(options.clusters, folder))
+    for section, key in _LOCATED:
+        if section == "tagger" and hasattr(options, key):
+            located = _all_located(getattr(options, key), folder)
+            options = replace(options, **{key: located})
     _refuse_unknown_streams(options, where)
     data: DataOptions = _section(DataOptions, _table(tables, "data", where), "data", where)
     paths = {name: _located(getattr(data, name), folder) for name in _PATHS}
@@ -296,6 +298,11 @@ def _refuse_unknown_streams(options: Any, where: str) -> None:
     clusters = cluster_files(Path(options.clusters)) if options.clusters else []
     known = [*ANNOTATORS, *(name for name, _ in clusters)]
     for name in options.templates().needed:
+        if name == "phrases" and not options.phrases:
+            raise ConfigurationError(
+                f'{where}: [tagger] the stream "phrases" has no phrases: name gazetteers in '
+                "phrases, or leave it out"
+            )
         if name not in known:
             raise ConfigurationError(
                 f'{where}: [tagger] there is no stream or feature "{name}"; the streams are '
@@ -380,6 +387,13 @@ def _mismatch(value: Any, kind: Any, example: str) -> str:
     expected = {float: "a number", int: "a whole number", bool: "true or false", str: "a string"}
     allowed = (int, float) if kind is float else (kind,)
     return "" if type(value) in allowed else expected[kind]
+
+
+def _all_located(value: Any, folder: Path) -> Any:
+    """Make a path absolute, or each of a list; what is no path yet is told later."""
+    if isinstance(value, (list, tuple)):
+        return type(value)(_all_located(item, folder) for item in value)
+    return _located(value, folder) if isinstance(value, str) and value else value
 
 
 def _located(source: str, folder: Path) -> str:

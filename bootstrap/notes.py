@@ -108,7 +108,10 @@ class FileState:
 
 
 def fingerprint(
-    options: DataOptions, known: Mapping[FileState, str] | None = None, clusters: str = ""
+    options: DataOptions,
+    known: Mapping[FileState, str] | None = None,
+    clusters: str = "",
+    phrases: Sequence[str] = (),
 ) -> pa.Table:
     """List every file of a run with its size and digest, so that a change of one can be named.
 
@@ -118,6 +121,8 @@ def fingerprint(
         Where the notes are.
     clusters : str
         The folder of the clusters that the tagger looks at, if it does.
+    phrases : sequence of str
+        The gazetteers whose phrases it looks at.
     known : mapping of FileState to str, optional
         Digests of files that need not be read again if they are as they were.
 
@@ -131,6 +136,8 @@ def fingerprint(
         found = cluster_files(Path(clusters))
         files["clusters"] = [path.with_suffix(".npy") for _, path in found]
         files["clusters"] += sorted({path.with_name("hashes.npy") for _, path in found})
+    if phrases:
+        files["phrases"] = [Path(path) for path in phrases]
     rows = [
         {"split": split, **asdict(state), "blake2b": digest}
         for split, paths in files.items()

@@ -55,7 +55,8 @@ def opened_run(folder: Path, configuration: Configuration, *, resume: bool) -> I
     run = Run(folder)
     resuming = resume and run.has_begun()
     known = _digests(run) if resuming else None
-    data = fingerprint(configuration.data, known, configuration.tagger.clusters)
+    tagger = configuration.tagger
+    data = fingerprint(configuration.data, known, tagger.clusters, tagger.phrases)
     if not resuming:
         run = new_folder(folder)
     with locked(run):
