@@ -21,6 +21,7 @@ from corpus.errors import shown
 from corpus.formats.annotations import UNUSABLE
 from corpus.problems import Problem, Problems
 from corpus.units import split_document
+from taggers.annotators import Phrases
 
 if TYPE_CHECKING:
     from taggers.embeddings.word_clusters import WordClusters

@@ -181,7 +181,7 @@ def _bits(surface: str, short: bool) -> int:
     if surface in _MARKS:
         return PUNCTUATION | (SLASH if surface in _SLASHES else 0)
     passed = PASSED if surface in _PASSED else 0
-    if short or len(surface) == 1:
+    if short or (len(surface) == 1 and surface.isalpha()):
         return passed | SHORT
     return passed | (0 if surface in _ARTICLES or counted(surface) in STREETS else WHOLE)
 

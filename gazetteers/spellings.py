@@ -12,7 +12,7 @@ _WORDS = re.compile(r"\w+")
 _NOTE = re.compile(r"\s*\([^()]*\)")
 _ARTICLE = re.compile(r"(.+), ?(els?|l[ao]s?|les|l['’]|es|ses|s['’]|sa|n['’]|[oa]s?)")
 _BILINGUAL = re.compile(r"(?<=[^\W\d_]{2}) ?/ ?(?=[^\W\d_]{2})")
-_NONE = re.compile(r"[\s,]+s\s?[/.]\s?n\b.*")
+_NONE = re.compile(r"[\s,]+s\s?[/.]\s?n[.º°]?(?!\w).*")
 _AFTER_COMMA = re.compile(r",\s*(?:n[ro]?[.ºo°]*|n[uú]m(?:ero)?\.?|km\.?)?\s*\d.*")
 # A street may be called by its number: calle 13, carretera nacional 332, carretera N-332.
 _AT_END = re.compile(

@@ -224,7 +224,7 @@ class CRFTagger:
 
     def prepare(self, tell: Callable[[], None]) -> None:
         """Do what only the first use on a machine takes; `tell` is called before it takes long."""
-        from taggers.crf.preparing import compile_all  # noqa: PLC0415 - not always used
+        from taggers.crf.preparing import compile_all, compile_phrases  # noqa: PLC0415 - not always used
 
         # So few tokens teach nothing where more of them are asked for.
         c1, c2 = min(self.options.c1, 0.01), min(self.options.c2, 1.0)
@@ -234,6 +234,8 @@ class CRFTagger:
         options = replace(options, clusters="", clusterings=(), cluster_choice="all")
         with telling(tell):
             compile_all(CRFTagger(options), options.templates().needed)
+            if self.options.phrases:
+                compile_phrases()
 
     def wordtype(self) -> WordTypeEngine:
         """Give the engine "wordtype" of this model, whichever it was trained with."""
