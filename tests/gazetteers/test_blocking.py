@@ -16,7 +16,16 @@ def test_it_holds_eponyms_months_weekdays_and_anatomy_once_each() -> None:
     assert set(gazetteer.counts.tolist()) == {1}  # a term that is there twice has two
     assert folded(terms) == terms
     assert len(terms) > 250
-    some = ["Parkinson", "Crohn", "Guillain-Barré", "Guillain", "Epstein", "Ziehl", "Gram", "Gleason"]
+    some = [
+        "Parkinson",
+        "Crohn",
+        "Guillain-Barré",
+        "Guillain",
+        "Epstein",
+        "Ziehl",
+        "Gram",
+        "Gleason",
+    ]
     some += ["marzo", "març", "martes", "dimarts", "cabeza", "cuello", "sin"]
     assert set(folded(some)) <= set(terms)
     assert not {"cruz", "paz", "rubio", "dolores", "garcia"} & set(terms)

@@ -334,7 +334,9 @@ def test_of_classes_of_a_phrase_the_first_counts_and_blocked_before_all() -> Non
     two = PhraseMatcher({"A": ["Sta. Ana", "Vic"], "B": ["santa Ana", "vic", "Olot"]})
     assert found_in("Santa Ana Vic Olot", two) == [("Santa Ana", "A"), ("Vic", "A"), ("Olot", "B")]
     more = PhraseMatcher({**two.phrases, BLOCKED: ["Santa Ana", "VIC"]})
-    assert found_in("S. Ana vic Vic", more) == [(each, BLOCKED) for each in ("S. Ana", "vic", "Vic")]
+    assert found_in("S. Ana vic Vic", more) == [
+        (each, BLOCKED) for each in ("S. Ana", "vic", "Vic")
+    ]
 
 
 def test_a_longer_phrase_wins_over_one_that_is_blocked() -> None:

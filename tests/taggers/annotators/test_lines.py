@@ -258,6 +258,7 @@ def test_only_streams_that_a_batch_lacks_are_added() -> None:
 def test_a_stream_that_nobody_adds_is_an_error_that_names_it() -> None:
     batch = batch_of("Ana: b")
     with pytest.raises(
-        InputError, match=r'the notes have no stream "pos", and no .* add header, colon, rules$'
+        InputError,
+        match=r'the notes have no stream "pos", and no .* add header, .*, rules, phrases$',
     ):
         annotated(batch, ["header", "pos", "other"], {"header": LineHeaders()})
