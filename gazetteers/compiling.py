@@ -136,23 +136,32 @@ def _compared(written: str) -> str:
     return written if len(_surface(written)) == 1 else counted(written)
 
 
-_SEVERAL = [
-    [tuple(_compared(word) for word in phrase) for _, phrase in _written(ways)] for ways in SEVERAL
-]
+def _several() -> dict[str, list[tuple[Words, list[Words]]]]:
+    """Give what several words are written for short by its first word, with its other ways."""
+    found: dict[str, list[tuple[Words, list[Words]]]] = {}
+    for group in SEVERAL:
+        ways = [tuple(map(_compared, phrase)) for _, phrase in _written(group)]
+        for way in ways:
+            others = [other for other in ways if other != way]
+            found.setdefault(way[0], []).append((way, others))
+    return found
+
+
+_SEVERAL = _several()
 
 
 def _ways(phrase: Words) -> Iterator[Words]:
     """Give the words that count of a phrase, and of those that are written for it for short."""
     yield tuple(map(counted, phrase))
     compared = tuple(map(_compared, phrase))
-    for ways in _SEVERAL:
-        for way in ways:
-            size = len(way)
-            places = [at for at in range(len(phrase)) if compared[at : at + size] == way]
-            for at, other in ((at, other) for at in places for other in ways if other != way):
-                whole = (*compared[:at], *other, *compared[at + size :])
-                if len(whole) > 1:
-                    yield tuple(map(counted, whole))
+    for at, word in enumerate(compared):
+        for way, others in _SEVERAL.get(word, []):
+            after = at + len(way)
+            if compared[at:after] == way:
+                for other in others:
+                    whole = (*compared[:at], *other, *compared[after:])
+                    if len(whole) > 1:
+                        yield tuple(map(counted, whole))
 
 
 def _known(
