@@ -188,6 +188,8 @@ def assert_is_what_is_tried(batch: Batch) -> None:
 @example(["Hosp. Sta", "María"])
 @example(["H. 'de' - Mar, H. -- -Mar H. de de de Mar", "C/ S. X. Mar"])
 @example(["hospital mar. Hospital. Mar S. D. María", "maria María Mar-María Parkinson"])
+@example(["Hosp.. Sta. María Hosp . Sta . María Hospital D. Sta.. María"])
+@example(["C / La X. C . La X. H.D. Mar Hosp.D Mar"])
 @example(["C/ la X. C/ La X", "12 Mar 12 Mar 12"])
 @thorough
 def test_the_longest_phrases_are_those_that_trying_all_finds(texts: list[str]) -> None:
@@ -247,6 +249,7 @@ PLACES = PhraseMatcher(
         ("Hosp. Univ. Sta. María", "HOSPITAL"),
         ("H. U. S. María", "HOSPITAL"),
         ("HU Santa María", "HOSPITAL"),
+        ("Hospital Universitario D. Santa María", "HOSPITAL"),
         ("Hospital Universitari «Santa Mari\u0301a", "HOSPITAL"),
         ("Hospital de 12 Octubre", "HOSPITAL"),
         ('Hospital "12 de Octubre', "HOSPITAL"),
@@ -296,6 +299,11 @@ def test_a_phrase_is_found_as_notes_write_it(text: str, name: str) -> None:
         "Hospital Universitario. Santa Mar",
         "Hospital Universitario\nSanta María",
         "Hospital Universitario, Santa María",
+        "Hospital Univ . Santa María",
+        "Hospital Univ.. Santa María",
+        "Hospital d... Universitario",
+        "C / San Leonardo",
+        "C . San Leonardo",
         "Hospital Universitario: Santa María",
         "Hospital Universitario - - - Santa María",
         "Hospital Universitario de de del Santa María",
