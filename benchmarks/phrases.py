@@ -83,8 +83,6 @@ def print_quality(matcher: PhraseMatcher, gold: Batch) -> None:
     print("| class | entities | begin with a phrase | phrases | begin an entity | are in one |")
     print("|---|---|---|---|---|---|")
     for name in LISTS:
-        if name not in matcher.classes:
-            continue
         ours = found.first[found.classes == matcher.classes.index(name)]
         theirs = entities.first[entities.classes == classes_of(gold.labels).index(name)]
         both = len(np.intersect1d(ours, theirs))
@@ -99,7 +97,6 @@ def main() -> None:
     """Print both."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--blocked", action="store_true", help="with the words that are blocked")
-    parser.add_argument("--alone", action="store_true", help="each list without the others")
     given = parser.parse_args()
     phrases = {name: list(terms_of(*where)) for name, where in LISTS.items()}
     if given.blocked:
@@ -110,9 +107,6 @@ def main() -> None:
     print_speed(matcher, lines)
     gold = make_batch(lines, labelled=True)
     print_quality(matcher, gold)
-    if given.alone:
-        for name in LISTS:
-            print_quality(PhraseMatcher({name: phrases[name]}), gold)
 
 
 if __name__ == "__main__":

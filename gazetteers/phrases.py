@@ -14,7 +14,7 @@ from corpus.lines import line_numbers
 from corpus.streams import NOTHING, Stream
 from corpus.tags import TokenSpans
 from gazetteers.compiling import CompiledPhrases
-from gazetteers.gazetteer import Gazetteer
+from gazetteers.gazetteer import Gazetteer, terms_by_class
 from gazetteers.matching import find_longest
 
 #: The class of what looks like a name and is none.
@@ -38,11 +38,7 @@ class PhraseMatcher:
     @classmethod
     def of(cls, gazetteers: Iterable[Gazetteer]) -> Self:
         """Take the phrases of gazetteers, the classes in the order in which they first appear."""
-        phrases: dict[str, list[str]] = {}
-        for each in gazetteers:
-            for term, name in zip(each.terms.to_pylist(), each.classes.to_pylist(), strict=True):
-                phrases.setdefault(name, []).append(term)
-        return cls(phrases)
+        return cls(terms_by_class(gazetteers))
 
     @property
     def types(self) -> tuple[str, ...]:
@@ -106,5 +102,5 @@ def blocked(stream: Stream) -> npt.NDArray[np.bool_]:
     stream : Stream
         What `PhraseMatcher.match` gives.
     """
-    kinds = [value.removeprefix("B-").removeprefix("I-") == BLOCKED for value in stream.types]
+    kinds = [value[2:] == BLOCKED for value in stream.types]
     return np.array([*kinds, False])[stream.values]

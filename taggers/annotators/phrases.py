@@ -29,7 +29,8 @@ class Phrases:
     """
 
     def __init__(self, phrases: Mapping[str, Sequence[str]] | None = None) -> None:
-        self._phrases = {name: tuple(terms) for name, terms in (phrases or {}).items()}
+        given = phrases or {}
+        self._phrases = {name: tuple(dict.fromkeys(terms)) for name, terms in given.items()}
         self._matcher: PhraseMatcher | None = None
 
     @classmethod
@@ -47,8 +48,10 @@ class Phrases:
         InputError
             If one is not there, is something else, or has no phrase.
         """
-        from gazetteers.gazetteer import Gazetteer  # noqa: PLC0415 - not always used
-        from gazetteers.phrases import PhraseMatcher  # noqa: PLC0415 - numba is slow to import
+        from gazetteers.gazetteer import (  # noqa: PLC0415 - not always used
+            Gazetteer,
+            terms_by_class,
+        )
 
         gazetteers = [Gazetteer.load(Path(path)) for path in paths]
         for path, gazetteer in zip(paths, gazetteers, strict=True):
@@ -57,8 +60,7 @@ class Phrases:
                     f"{shown(path)} has no phrase; leave it out of [tagger] phrases, or import a "
                     "list with some"
                 )
-        matcher = PhraseMatcher.of(gazetteers)
-        return cls(matcher.phrases)
+        return cls(terms_by_class(gazetteers))
 
     def annotate(self, batch: Batch) -> Stream:
         """Say of each token which phrase it belongs to."""

@@ -106,7 +106,7 @@ class CRFTagger:
         """
         if not len(train.words):
             raise TrainingError("there is not one token to train a CRF on")
-        if self.options.phrases:
+        if self.options.phrases and PHRASES not in self._annotators:
             self._annotators[PHRASES] = Phrases.of_files(self.options.phrases)
         if not self.options.clusters:
             return self._fit(train, start, progress)

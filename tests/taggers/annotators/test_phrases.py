@@ -114,6 +114,8 @@ def test_a_model_needs_the_files_no_more(
     reduced.save(tmp_path / "again")
     again = load_tagger(tmp_path / "again")
     assert again.tag(JUDGE).tags.tolist() == JUDGE.tags.tolist()
+    again.fit(TRAIN, rng=np.random.default_rng(0))
+    assert again.tag(JUDGE).tags.tolist() == JUDGE.tags.tolist()
     assert str(tmp_path) not in (tmp_path / "model" / "model.json").read_text()
 
 
