@@ -21,6 +21,7 @@ from corpus.errors import shown
 from corpus.formats.annotations import UNUSABLE
 from corpus.problems import Problem, Problems
 from corpus.units import split_document
+from taggers.annotators import Phrases
 
 if TYPE_CHECKING:
     from gazetteers.frequencies import Frequencies
@@ -164,6 +165,7 @@ def check_notes(
         return Problems(conflicts="longest", invalid="skip", told=tell)
 
     covering = Covering.of(configuration)
+    phrases_of(configuration)  # they are told if they cannot be read
     *annotated, unlabeled = splits_of(configuration.data)
     reports = {
         split: _check_split(configuration, split, problems_of(split), covering)
@@ -237,6 +239,18 @@ def clusters_of(configuration: Configuration) -> WordClusters | None:
 
     options = configuration.tagger
     return WordClusters.read(Path(options.clusters), options.clustering_names)
+
+
+def phrases_of(configuration: Configuration) -> Phrases | None:
+    """Read the phrases that the tagger of a run looks at, if it does.
+
+    Raises
+    ------
+    InputError
+        If they are not there.
+    """
+    paths = configuration.tagger.phrases
+    return Phrases.of_files(paths) if paths else None
 
 
 def covered_tokens(clusters: WordClusters, batch: Batch) -> dict[str, int]:

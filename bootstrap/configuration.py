@@ -29,7 +29,7 @@ _PATHS = ("seed", "validation", "unlabeled")
 #: All keys that name paths.
 _LOCATED = {
     *(("data", name) for name in _PATHS),
-    ("tagger", "clusters"),
+    *(("tagger", name) for name in ("clusters", "phrases")),
     *(("start", name) for name in ("names", "not_names", "counts")),
 }
 
@@ -323,8 +323,7 @@ def parse_configuration(tables: Mapping[str, Any], folder: Path, where: str) -> 
             f'{where}: [labels] must hold lines such as SOURCE_LABEL = "CLASS"'
         )
     options = section(OPTIONS[kind], tagger, "tagger", where)
-    if options.clusters:
-        options = replace(options, clusters=_located(options.clusters, folder))
+    options = replace(options, **_paths_in("tagger", options, folder))
     _refuse_unknown_streams(options, where)
     start = _start(table_of(tables, "start", where), folder, where)
     given = dict(table_of(tables, "data", where))
@@ -364,12 +363,7 @@ def _start(table: Mapping[str, Any], folder: Path, where: str) -> Start | None:
         given, [item.name for each in kinds for item in fields(each)], "key in [start]", where
     )
     trust, options = (section(each, _part_for(each, given), "start", where) for each in kinds)
-    paths = {
-        item.name: _all_located(getattr(options, item.name), folder)
-        for item in fields(options)
-        if ("start", item.name) in _LOCATED
-    }
-    return Start(kind, replace(options, **paths), trust)
+    return Start(kind, replace(options, **_paths_in("start", options, folder)), trust)
 
 
 def _part_for(options: type[Any], table: Mapping[str, Any]) -> dict[str, Any]:
@@ -383,11 +377,25 @@ def _refuse_unknown_streams(options: Any, where: str) -> None:
     clusters = cluster_files(Path(options.clusters)) if options.clusters else []
     known = [*ANNOTATORS, *(name for name, _ in clusters)]
     for name in options.templates().needed:
+        if name == "phrases" and not options.phrases:
+            raise ConfigurationError(
+                f'{where}: [tagger] the stream "phrases" has no phrases: name gazetteers in '
+                "phrases, or leave it out"
+            )
         if name not in known:
             raise ConfigurationError(
                 f'{where}: [tagger] there is no stream or feature "{name}"; the streams are '
                 f"{', '.join(known)}"
             )
+
+
+def _paths_in(name: str, options: Any, folder: Path) -> dict[str, Any]:
+    """Give the paths in the options of a section, made absolute."""
+    return {
+        item.name: _all_located(getattr(options, item.name), folder)
+        for item in fields(options)
+        if (name, item.name) in _LOCATED
+    }
 
 
 def _all_located(value: Any, folder: Path) -> Any:

@@ -138,6 +138,8 @@ def fingerprint(
         found = cluster_files(Path(clusters))
         files["clusters"] = [path.with_suffix(".npy") for _, path in found]
         files["clusters"] += sorted({path.with_name("hashes.npy") for _, path in found})
+    if phrases := configuration.tagger.phrases:
+        files["phrases"] = [Path(path) for path in phrases]
     rows = [
         {"split": split, **asdict(state), "blake2b": digest}
         for split, paths in files.items()

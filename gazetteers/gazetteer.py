@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -224,3 +224,12 @@ def merged(gazetteers: Sequence[Gazetteer]) -> Gazetteer:
         At least one.
     """
     return Gazetteer.of(pa.concat_tables([each.table() for each in gazetteers]))
+
+
+def terms_by_class(gazetteers: Iterable[Gazetteer]) -> dict[str, list[str]]:
+    """Give the terms of each class, the classes in the order in which they first appear."""
+    found: dict[str, list[str]] = {}
+    for each in gazetteers:
+        for term, name in zip(each.terms.to_pylist(), each.classes.to_pylist(), strict=True):
+            found.setdefault(name, []).append(term)
+    return found

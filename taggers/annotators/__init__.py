@@ -9,9 +9,10 @@ from corpus.batch import Batch
 from corpus.errors import InputError
 from corpus.streams import Stream
 from taggers.annotators.lines import Colons, LineHeaders
+from taggers.annotators.phrases import Phrases
 from taggers.annotators.rules import Rules
 
-__all__ = ["ANNOTATORS", "Annotator", "Colons", "LineHeaders", "Rules", "annotated"]
+__all__ = ["ANNOTATORS", "Annotator", "Colons", "LineHeaders", "Phrases", "Rules", "annotated"]
 
 
 class Annotator(Protocol):
@@ -32,7 +33,12 @@ class Annotator(Protocol):
 
 
 #: Kinds of annotators, by the name of the stream that each adds.
-ANNOTATORS: dict[str, type[Annotator]] = {"header": LineHeaders, "colon": Colons, "rules": Rules}
+ANNOTATORS: dict[str, type[Annotator]] = {
+    "header": LineHeaders,
+    "colon": Colons,
+    "rules": Rules,
+    "phrases": Phrases,
+}
 
 
 def annotated(batch: Batch, names: Sequence[str], annotators: Mapping[str, Annotator]) -> Batch:

@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.batch import Batch
+from corpus.lines import line_numbers
 from corpus.streams import NOTHING, Stream
 
 Indices = npt.NDArray[np.int64]
 
 _LONGEST = 4  # words of a header
-_BREAKS = (ord("\n"), ord("\r"))
 
 
 class LineHeaders:
@@ -100,35 +100,6 @@ def _written(batch: Batch, words: npt.NDArray[np.int32]) -> str:
 def _composed(batch: Batch, word: int) -> str:
     """Give a word type in the same way whether its accents are stored apart or not."""
     return unicodedata.normalize("NFC", batch.types[word])
-
-
-def line_numbers(batch: Batch) -> Indices:
-    """Give the line of each token, shape (N,): it grows along the batch, over documents too."""
-    owners = np.repeat(np.arange(len(batch)), batch.lengths)
-    data, bounds = _bytes_of(batch)
-    breaks = np.flatnonzero((data == _BREAKS[0]) | (data == _BREAKS[1]))
-    if not len(breaks):  # the documents are lines
-        return owners
-    continued = np.flatnonzero((data & 0xC0) == 0x80)  # bytes that begin no character
-
-    def characters(places: Indices) -> Indices:
-        before: Indices = places - np.searchsorted(continued, places)
-        return before
-
-    begins = characters(bounds[:-1])[owners] + batch.starts
-    lines: Indices = np.searchsorted(characters(breaks), begins) + owners
-    return lines
-
-
-def _bytes_of(batch: Batch) -> tuple[npt.NDArray[np.uint8], Indices]:
-    """Give all texts as UTF-8, and where each begins and ends."""
-    texts = batch.texts
-    _, offsets, data = texts.buffers()
-    if data is None or not len(texts):
-        return np.zeros(0, np.uint8), np.zeros(len(texts) + 1, np.int64)
-    bounds = np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(texts) + 1]
-    content = np.frombuffer(data, np.uint8)[bounds[0] : bounds[-1]]
-    return content, bounds - bounds[0]
 
 
 def _colons_after_letters(batch: Batch, lines: Indices) -> Indices:

@@ -13,6 +13,10 @@ from taggers.annotators.rules import Rules
 from taggers.features import Feature, feature, is_feature
 from taggers.templates import Template, Templates
 
+#: The stream of the option of the same name, and where it is looked at if nothing else is said.
+PHRASES = "phrases"
+_WHERE = f"{PHRASES}[-1..1]"
+
 
 @dataclass(frozen=True, slots=True)
 class CRFOptions:
@@ -49,7 +53,8 @@ class CRFOptions:
     streams: tuple[str, ...] = field(
         default=("header", "colon"),
         metadata={
-            "help": "what is looked at beside words: header, colon, rules (see docs/taggers.md)"
+            "help": "what is looked at beside words: header, colon, rules, phrases (see "
+            "docs/taggers.md)"
         },
     )
     conjunctions: tuple[str, ...] = field(
@@ -85,6 +90,13 @@ class CRFOptions:
             "example": r"{ RECORD = 'NHC ?\d+' }",
         },
     )
+    phrases: tuple[str, ...] = field(
+        default=(),
+        metadata={
+            "help": 'gazetteers whose phrases are looked at as the stream "phrases": bootstrap '
+            "gazetteer import makes one (see docs/phrases.md)"
+        },
+    )
     c1: float = field(default=0.0, metadata={"help": "weight of the L1 norm", "least": 0})
     c2: float = field(default=0.1, metadata={"help": "weight of the L2 norm", "least": 0})
     max_iterations: int = field(default=100, metadata={"help": "L-BFGS steps at most", "least": 1})
@@ -100,13 +112,15 @@ class CRFOptions:
         if not self.features:
             raise InputError("features is empty: a CRF needs at least one, such as form")
         # Of names and forms only: the places of a very wide window would take long to write.
-        templates = Templates.parse(self.features, 0, self.streams, self.conjunctions)
+        templates = Templates.parse(self.features, 0, self.looked_at, self.conjunctions)
         for each in templates.features:
             feature(each.name)
         for each in templates.streams:
             if is_feature(each.name):
                 raise InputError(f'"{each.name}" is a feature of words, not a stream')
         self._check_clusters()
+        if "" in self.phrases:
+            raise InputError('phrases names "": expected paths of gazetteers')
         for name, count in Counter(self._names(templates)).items():
             if count > 1:
                 raise InputError(f'"{name}" is there {count} times; expected once')
@@ -136,6 +150,12 @@ class CRFOptions:
         """The clusterings that are named, without the places where they are looked at."""
         return tuple(Template.parse(text, (0,)).name for text in self.clusterings)
 
+    @property
+    def looked_at(self) -> tuple[str, ...]:
+        """The streams, with that of phrases where there are files of them and it is not named."""
+        named = Templates.parse((), 0, self.streams, self.conjunctions).needed
+        return (*self.streams, _WHERE) if self.phrases and PHRASES not in named else self.streams
+
     def templates(self, clusters: Mapping[str, Feature] | None = None) -> Templates:
         """Give what the tagger looks at.
 
@@ -148,7 +168,7 @@ class CRFOptions:
         named = self.clusterings or tuple(clusters)
         used = [text for text in named if Template.parse(text, (0,)).name in clusters]
         features = (*self.features, *used)
-        return Templates.parse(features, self.window, self.streams, self.conjunctions, clusters)
+        return Templates.parse(features, self.window, self.looked_at, self.conjunctions, clusters)
 
     @staticmethod
     def _names(templates: Templates) -> list[str]:

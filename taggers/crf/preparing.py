@@ -11,9 +11,11 @@ import numpy as np
 import pyarrow as pa
 
 from corpus import tokens
-from corpus.batch import Batch
+from corpus.batch import Batch, make_batch
+from corpus.document import Document
 from corpus.streams import Stream
 from corpus.tags import UNKNOWN
+from taggers.annotators import Phrases
 
 if TYPE_CHECKING:
     from taggers.crf.tagger import CRFTagger
@@ -42,6 +44,11 @@ def compile_all(tagger: CRFTagger, needed: Sequence[str]) -> None:
         tagger.fit(replace(batch, tags=unknown), start=before, rng=rng)
     for detail in ("entity", "labels"):
         tagger.tag(batch, detail=detail)
+
+
+def compile_phrases() -> None:
+    """Do all that compiles something where phrases are looked for."""
+    Phrases({"A": ("a b",)}).annotate(make_batch([Document("", "a b")], labelled=False))
 
 
 def _batch(needed: Sequence[str]) -> Batch:

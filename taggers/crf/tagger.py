@@ -14,8 +14,8 @@ from corpus.batch import Batch
 from corpus.compiling import telling
 from corpus.errors import InputError, shown
 from corpus.tags import bio_labels, classes_of, well_formed
-from taggers.annotators import ANNOTATORS, Annotator, Rules, annotated
-from taggers.crf.options import CRFOptions
+from taggers.annotators import ANNOTATORS, Annotator, Phrases, Rules, annotated
+from taggers.crf.options import PHRASES, CRFOptions
 from taggers.folder import read_description, write_model
 from taggers.tagger import MEASURES, Detail, Progress, Tagging, Training, TrainingError
 from taggers.templates import Templates
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     Engine: TypeAlias = CRFsuiteEngine | WordTypeEngine
 
-_WITHIN = "."  # where a model finds clusters: in its own folder
+_WITHIN = "."  # where a model finds clusters and phrases: in its own folder
 
 
 class CRFTagger:
@@ -61,7 +61,7 @@ class CRFTagger:
         self._annotators: dict[str, Annotator] = {
             name: Rules(self.options.rules) if name == "rules" else ANNOTATORS[name]()
             for name in self.options.templates().needed
-            if name in ANNOTATORS
+            if name in ANNOTATORS and name != PHRASES  # whose files are read in training alone
         }
 
     def fit(
@@ -106,6 +106,8 @@ class CRFTagger:
         """
         if not len(train.words):
             raise TrainingError("there is not one token to train a CRF on")
+        if self.options.phrases and PHRASES not in self._annotators:
+            self._annotators[PHRASES] = Phrases.of_files(self.options.phrases)
         if not self.options.clusters:
             return self._fit(train, start, progress)
         from taggers.crf.clusterings import (  # noqa: PLC0415 - numba is slow to import
@@ -119,6 +121,7 @@ class CRFTagger:
 
         def fit(name: str, part: Batch, told: Progress | None) -> CRFTagger:
             tagger = CRFTagger(self.options)._with(clusters.only([name]))
+            tagger._annotators = self._annotators
             return tagger._fit(part, start, told)
 
         name, told = best_clustering(clusters.names, train, fit, rng, progress)
@@ -221,15 +224,18 @@ class CRFTagger:
 
     def prepare(self, tell: Callable[[], None]) -> None:
         """Do what only the first use on a machine takes; `tell` is called before it takes long."""
-        from taggers.crf.preparing import compile_all  # noqa: PLC0415 - not always used
+        from taggers.crf.preparing import compile_all, compile_phrases  # noqa: PLC0415 - not always used
 
         # So few tokens teach nothing where more of them are asked for.
         c1, c2 = min(self.options.c1, 0.01), min(self.options.c2, 1.0)
         options = replace(self.options, c1=c1, c2=c2, min_frequency=0, max_iterations=1)
-        # Clusters are features of words like others.
+        # Clusters are features of words like others, and phrases a stream like others.
+        options = replace(options, streams=options.looked_at, phrases=())
         options = replace(options, clusters="", clusterings=(), cluster_choice="all")
         with telling(tell):
             compile_all(CRFTagger(options), options.templates().needed)
+            if self.options.phrases:
+                compile_phrases()
 
     def wordtype(self) -> WordTypeEngine:
         """Give the engine "wordtype" of this model, whichever it was trained with."""
@@ -327,6 +333,8 @@ class CRFTagger:
             clusters = self._kept_clusters(self._clusters)
             files |= clusters.files()
             options = replace(options, clusters=_WITHIN)
+        if options.phrases:
+            options = replace(options, phrases=(_WITHIN,))
         description = {
             "kind": self.kind,
             "labels": self.labels,

@@ -178,6 +178,7 @@ def settings(draw: st.DrawFn) -> dict[str, dict[str, Any]]:
                 "streams": st.lists(streams, unique=True),
                 "conjunctions": st.lists(conjunctions, unique=True),
                 "rules": st.dictionaries(name, st.sampled_from([r"\d+", 'a"[b\n]', "\\."])),
+                "phrases": st.lists(name),
                 "window": st.integers(0, 20),
                 "c2": share,
             },
@@ -221,6 +222,11 @@ def test_all_settings_survive_writing_and_reading(tables: dict[str, dict[str, An
         ("[tagger]\nwindow = 21", "window = 21: expected 20 or less"),
         ('[tagger]\nstreams = ["heder"]', 'no stream or feature "heder"; the streams are header,'),
         ('[tagger]\nstreams = ["shape"]', '"shape" is a feature of words, not a stream'),
+        ('[tagger]\nstreams = ["phrases[-1]"]', 'the stream "phrases" has no phrases: name'),
+        ('[tagger]\nconjunctions = ["phrases form"]', 'the stream "phrases" has no phrases: name'),
+        ('[tagger]\nphrases = "a.parquet"', "phrases = 'a.parquet': expected a list of strings"),
+        ("[tagger]\nphrases = [1]", "expected a list of strings"),
+        ('[tagger]\nphrases = [""]', 'phrases names "": expected paths of gazetteers'),
         ('[tagger]\nconjunctions = ["a[0] form[1]"]', 'no stream or feature "a"'),
         ('[tagger.rules]\nA = "("', "the rule A is no regular expression"),
         ('[tagger.rules]\nA = "a"', '"rules" is not in streams: nothing looks at them'),
@@ -368,6 +374,24 @@ def test_paths_are_from_the_folder_of_the_file(
     # A configuration named by a relative path is no different.
     monkeypatch.chdir(beside)
     assert load(Path("run.toml"), "").data.seed == str(beside / "seed.jsonl")
+
+
+def test_each_path_of_a_list_is_from_the_folder_of_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    beside, here = tmp_path / "beside", tmp_path / "here"
+    for folder in (beside, here):
+        folder.mkdir()
+    monkeypatch.chdir(here)
+    text = "[tagger]\nphrases = ['a.parquet', '/b.parquet']"
+
+    def located(*overrides: str) -> tuple[str, ...]:
+        return load(beside / "run.toml", text, *overrides).tagger.phrases
+
+    assert located() == (str(beside / "a.parquet"), "/b.parquet")
+    typed = located('tagger.phrases=["a.parquet", "c/d.parquet"]')
+    assert typed == (str(here / "a.parquet"), str(here / "c" / "d.parquet"))
+    assert located("tagger.phrases=[]") == ()
 
 
 @pytest.mark.parametrize("override", ["loop.bach=9", "loop.batch=0", "lop.batch=9", "loop=1"])

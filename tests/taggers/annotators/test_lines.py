@@ -17,11 +17,11 @@ from corpus.batch import Batch, concatenate, make_batch
 from corpus.document import Document
 from corpus.errors import InputError
 from corpus.formats import read
+from corpus.lines import line_numbers
 from corpus.problems import Problems
 from corpus.streams import Stream
 from corpus.units import split_documents
 from taggers.annotators import ANNOTATORS, Colons, LineHeaders, annotated
-from taggers.annotators.lines import line_numbers
 
 PIECES = [
     *(
@@ -258,6 +258,7 @@ def test_only_streams_that_a_batch_lacks_are_added() -> None:
 def test_a_stream_that_nobody_adds_is_an_error_that_names_it() -> None:
     batch = batch_of("Ana: b")
     with pytest.raises(
-        InputError, match=r'the notes have no stream "pos", and no .* add header, colon, rules$'
+        InputError,
+        match=r'the notes have no stream "pos", and no .* add header, .*, rules, phrases$',
     ):
         annotated(batch, ["header", "pos", "other"], {"header": LineHeaders()})

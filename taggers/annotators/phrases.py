@@ -1,0 +1,82 @@
+"""What lists of phrases find: hospitals, towns, streets and whatever else a gazetteer holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from corpus.batch import Batch
+from corpus.errors import InputError, shown
+from corpus.streams import NOTHING, Stream
+
+if TYPE_CHECKING:
+    from gazetteers.phrases import PhraseMatcher
+
+#: Between terms in a model. A term has none: it is of words with spaces between them.
+_BETWEEN = "\n"
+
+
+class Phrases:
+    """The longest phrases of lists: ``B-HOSPITAL`` and ``I-HOSPITAL`` for the tokens of one.
+
+    Parameters
+    ----------
+    phrases : mapping of str to sequence of str, optional
+        Terms by their class; see `gazetteers.phrases.PhraseMatcher`. Without any, nothing is said.
+    """
+
+    def __init__(self, phrases: Mapping[str, Sequence[str]] | None = None) -> None:
+        given = phrases or {}
+        self._phrases = {name: tuple(dict.fromkeys(terms)) for name, terms in given.items()}
+        self._matcher: PhraseMatcher | None = None
+
+    @classmethod
+    def of_files(cls, paths: Sequence[str]) -> Self:
+        """Read the phrases of gazetteers.
+
+        Parameters
+        ----------
+        paths : sequence of str
+            Parquet files that ``bootstrap gazetteer import`` made. Where a phrase is of several
+            classes, that of the first file counts.
+
+        Raises
+        ------
+        InputError
+            If one is not there, is something else, or has no phrase.
+        """
+        from gazetteers.gazetteer import (  # noqa: PLC0415 - not always used
+            Gazetteer,
+            terms_by_class,
+        )
+
+        gazetteers = [Gazetteer.load(Path(path)) for path in paths]
+        for path, gazetteer in zip(paths, gazetteers, strict=True):
+            if not len(gazetteer):
+                raise InputError(
+                    f"{shown(path)} has no phrase; leave it out of [tagger] phrases, or import a "
+                    "list with some"
+                )
+        return cls(terms_by_class(gazetteers))
+
+    def annotate(self, batch: Batch) -> Stream:
+        """Say of each token which phrase it belongs to."""
+        if not self._phrases:
+            return Stream((), np.full(len(batch.words), NOTHING, np.int32))
+        from gazetteers.phrases import PhraseMatcher  # noqa: PLC0415 - numba is slow to import
+
+        if self._matcher is None:
+            self._matcher = PhraseMatcher(self._phrases)
+        return self._matcher.match(batch)
+
+    def settings(self) -> dict[str, Any]:
+        """Give the phrases, those of a class as one string."""
+        return {"phrases": {name: _BETWEEN.join(each) for name, each in self._phrases.items()}}
+
+    @classmethod
+    def of_settings(cls, settings: Mapping[str, Any]) -> Self:
+        """Make it again."""
+        return cls({name: text.split(_BETWEEN) for name, text in settings["phrases"].items()})

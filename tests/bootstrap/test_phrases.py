@@ -1,0 +1,90 @@
+"""Phrases of gazetteers in a run: told when they cannot be read, and kept as they were."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from gazetteers.gazetteer import Gazetteer
+
+Command = Callable[..., Any]
+
+
+def write_towns(path: Path, *towns: str) -> None:
+    path.unlink(missing_ok=True)
+    terms = pa.array(towns, pa.large_string())
+    classes = pa.array(["TOWN"] * len(towns), pa.large_string())
+    Gazetteer(terms, classes, np.ones(len(towns), np.int64)).save(path)
+
+
+@pytest.fixture
+def config(make_project: Callable[..., Path], tmp_path: Path) -> Path:
+    """A project with a gazetteer of towns."""
+    project = make_project(tmp_path / "project", unlabeled=700)
+    write_towns(project / "towns.parquet", "girona", "vic", "clot", "reus")
+    file = project / "config.toml"
+    text = file.read_text().replace("[tagger]\n", '[tagger]\nphrases = ["towns.parquet"]\n')
+    file.write_text(text.replace("iterations = 3", "iterations = 1"))
+    return file
+
+
+def test_a_run_looks_at_phrases_and_needs_them_no_more_when_it_is_done(
+    config: Path, tmp_path: Path, command: Command
+) -> None:
+    assert command("check", config).code == 0
+    done = command("run", config, "--out", tmp_path / "run", "--jobs", 1)
+    assert done.code == 0, done
+    (config.parent / "towns.parquet").unlink()
+    tagged = command(
+        "tag", tmp_path / "run", config.parent / "unlabeled.jsonl", tmp_path / "t.jsonl"
+    )
+    assert tagged.code == 0, tagged
+    models = [json.loads(path.read_text()) for path in (tmp_path / "run").rglob("model.json")]
+    kept = [model["annotators"]["phrases"]["phrases"] for model in models]
+    assert kept
+    assert all(each == {"TOWN": "girona\nvic\nclot\nreus"} for each in kept)
+
+
+def test_a_run_goes_on_with_the_phrases_that_it_was_begun_with(
+    config: Path, tmp_path: Path, command: Command
+) -> None:
+    assert command("run", config, "--out", tmp_path / "run", "--jobs", 1).code == 0
+    again = command("run", config, "--out", tmp_path / "run", "--resume")
+    assert again.code == 0, again
+    write_towns(config.parent / "towns.parquet", "girona", "vic", "clot", "olot")
+    done = command("run", config, "--out", tmp_path / "run", "--resume")
+    assert done.code == 2
+    assert "phrases file" in done.err
+    assert "towns.parquet has changed since the run was begun" in done.err
+
+
+@pytest.mark.parametrize("content", [None, b"term,class\nvic,TOWN\n"])
+def test_phrases_that_cannot_be_read_are_told_before_there_is_a_run(
+    config: Path, tmp_path: Path, command: Command, content: bytes | None
+) -> None:
+    file = config.parent / "towns.parquet"
+    file.unlink()
+    if content is not None:
+        file.write_bytes(content)
+    for name in ("check", "run"):
+        out = ("--out", tmp_path / "run") if name == "run" else ()
+        done = command(name, config, *out)
+        assert done.code == 2
+        assert "towns.parquet is not " in done.err
+        assert len(done.err.strip().splitlines()) == 1
+    assert not (tmp_path / "run").exists()
+
+
+def test_paths_on_the_command_line_are_relative_to_where_one_is(
+    config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
+) -> None:
+    (config.parent / "towns.parquet").rename(tmp_path / "moved.parquet")
+    monkeypatch.chdir(tmp_path)
+    assert command("check", config).code == 2
+    assert command("check", config, "--set", 'tagger.phrases=["moved.parquet"]').code == 0

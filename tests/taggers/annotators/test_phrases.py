@@ -1,0 +1,186 @@
+"""Phrases as a stream, and what becomes of them in a model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from corpus.batch import Batch, make_batch
+from corpus.document import Document, Span
+from corpus.errors import InputError
+from corpus.streams import Stream
+from gazetteers.gazetteer import Gazetteer
+from gazetteers.phrases import BLOCKED
+from taggers import CRFOptions, CRFTagger, load_tagger
+from taggers.annotators import Phrases
+from taggers.embeddings.embedding import Embedding
+
+#: Looks at nothing that tells one capitalised word from another.
+LEAST = CRFOptions(features=("capitalization",), window=0, streams=(), conjunctions=())
+TOWNS = ["Vic", "Olot", "Reus", "Sant Pol de Mar"]
+
+GazetteerFile = Callable[..., str]
+
+
+@pytest.fixture
+def gazetteer_file(tmp_path: Path) -> GazetteerFile:
+    """Write a gazetteer: `gazetteer_file("towns", TOWN=["Vic"])` gives its path."""
+
+    def make(name: str, **terms: list[str]) -> str:
+        rows = [(term.lower(), kind) for kind, each in terms.items() for term in each]
+        columns = zip(*rows, strict=True) if rows else ([], [])
+        texts = [pa.array(list(column), pa.large_string()) for column in columns]
+        path = tmp_path / f"{name}.parquet"
+        Gazetteer(texts[0], texts[1], np.ones(len(rows), np.int64)).save(path)
+        return str(path)
+
+    return make
+
+
+def notes(*words: list[str]) -> Batch:
+    """Make a note of each list; those of TOWNS are a TOWN."""
+    documents = []
+    for number, each in enumerate(words):
+        text, spans = "", []
+        for word in each:
+            if word in TOWNS:
+                spans.append(Span(len(text), len(text) + len(word), "TOWN"))
+            text += f"{word} , "
+        documents.append(Document(str(number), text, tuple(spans)))
+    return make_batch(documents, labelled=True, classes=["TOWN"])
+
+
+TRAIN = notes(["Vic", "Pau", "x"], ["Pau", "y"], ["x", "Sant Pol de Mar", "Rosa"], ["Olot", "Mar"])
+JUDGE = notes(["Reus", "Anna"], ["Anna", "Sant Pol de Mar", "z"])
+
+
+def said(stream: Stream) -> list[str | None]:
+    assert stream.values.dtype == np.int32
+    return [stream.types[value] if value >= 0 else None for value in stream.values.tolist()]
+
+
+def fitted(options: CRFOptions) -> CRFTagger:
+    return CRFTagger(options).fit(TRAIN, rng=np.random.default_rng(0))
+
+
+def test_the_stream_begins_and_goes_on_with_a_class() -> None:
+    phrases = Phrases({"TOWN": TOWNS, BLOCKED: ["marzo"]})
+    batch = make_batch([Document("", "En Vic, S. Pol de Mar, en marzo")], labelled=False)
+    town = ["B-TOWN", "I-TOWN", "I-TOWN", "I-TOWN", "I-TOWN"]
+    expected = [None, "B-TOWN", None, *town, None, None, "B-BLOCKED"]
+    assert said(phrases.annotate(batch)) == expected
+    again = Phrases.of_settings(json.loads(json.dumps(phrases.settings())))
+    assert said(again.annotate(batch)) == expected
+
+
+def test_without_phrases_nothing_is_said() -> None:
+    for phrases in (Phrases(), Phrases.of_settings(Phrases().settings())):
+        assert said(phrases.annotate(TRAIN)) == [None] * len(TRAIN.words)
+
+
+def test_of_two_files_the_class_of_the_first_counts(gazetteer_file: GazetteerFile) -> None:
+    one = gazetteer_file("one", TOWN=["Vic"])
+    other = gazetteer_file("other", RIVER=["Vic", "Ter"])
+    batch = make_batch([Document("", "Vic Ter")], labelled=False)
+    assert said(Phrases.of_files([one, other]).annotate(batch)) == ["B-TOWN", "B-RIVER"]
+    assert said(Phrases.of_files([other, one]).annotate(batch)) == ["B-RIVER", "B-RIVER"]
+
+
+@pytest.mark.parametrize("engine", ["wordtype", "crfsuite"])
+def test_a_model_needs_the_files_no_more(
+    engine: Any, gazetteer_file: GazetteerFile, tmp_path: Path
+) -> None:
+    path = gazetteer_file("towns", TOWN=TOWNS)
+    without = fitted(replace(LEAST, engine=engine)).tag(JUDGE)
+    assert without.tags.tolist() != JUDGE.tags.tolist()
+    tagger = fitted(replace(LEAST, engine=engine, phrases=(path,)))
+    assert tagger.tag(JUDGE).tags.tolist() == JUDGE.tags.tolist()
+    tagger.save(tmp_path / "model")
+    Path(path).unlink()
+    loaded = load_tagger(tmp_path / "model")
+    for measure in ("probability", "lowest"):
+        before, after = (each.tag(JUDGE, measure=measure) for each in (tagger, loaded))
+        assert after.tags.tolist() == JUDGE.tags.tolist()
+        assert after.confidence.tolist() == before.confidence.tolist()
+    assert isinstance(loaded, CRFTagger)
+    reduced = loaded.reduced() if engine == "wordtype" else loaded
+    reduced.save(tmp_path / "again")
+    again = load_tagger(tmp_path / "again")
+    assert again.tag(JUDGE).tags.tolist() == JUDGE.tags.tolist()
+    again.fit(TRAIN, rng=np.random.default_rng(0))
+    assert again.tag(JUDGE).tags.tolist() == JUDGE.tags.tolist()
+    assert str(tmp_path) not in (tmp_path / "model" / "model.json").read_text()
+
+
+def test_files_are_read_in_training_alone(gazetteer_file: GazetteerFile, tmp_path: Path) -> None:
+    tagger = CRFTagger(replace(LEAST, phrases=(str(tmp_path / "towns.parquet"),)))
+    tagger.prepare(lambda: None)
+    with pytest.raises(InputError, match=r"towns\.parquet is not there"):
+        tagger.fit(TRAIN, rng=np.random.default_rng(0))
+    gazetteer_file("towns", TOWN=TOWNS)
+    tagger.fit(TRAIN, rng=np.random.default_rng(0))
+    assert tagger.tag(JUDGE).tags.tolist() == JUDGE.tags.tolist()
+
+
+def test_a_file_without_phrases_is_refused(gazetteer_file: GazetteerFile) -> None:
+    with pytest.raises(InputError, match=r"none\.parquet has no phrase"):
+        Phrases.of_files([gazetteer_file("some", TOWN=TOWNS), gazetteer_file("none")])
+
+
+@pytest.mark.parametrize(
+    ("streams", "conjunctions", "expected"),
+    [
+        ((), (), {"phrases": (-1, 0, 1)}),
+        (("header",), (), {"header": (0,), "phrases": (-1, 0, 1)}),
+        (("phrases",), (), {"phrases": (0,)}),
+        (("phrases[-2..0]", "colon"), (), {"phrases": (-2, -1, 0), "colon": (0,)}),
+        ((), ("phrases form[-1]",), {}),
+    ],
+)
+def test_files_add_the_stream_where_nothing_names_it(
+    streams: tuple[str, ...], conjunctions: tuple[str, ...], expected: dict[str, tuple[int, ...]]
+) -> None:
+    options = replace(LEAST, streams=streams, conjunctions=conjunctions, phrases=("a.parquet",))
+    templates = options.templates()
+    assert {each.name: each.offsets for each in templates.streams} == expected
+    assert "phrases" in templates.needed
+    assert len(replace(options, phrases=()).templates().streams) == len(streams)
+
+
+def test_a_batch_may_bring_phrases_of_its_own() -> None:
+    values = ["T" if TRAIN.types[word] in TOWNS else None for word in TRAIN.words.tolist()]
+    train = TRAIN.with_streams({"phrases": Stream.of(values)})
+    options = replace(LEAST, streams=("phrases",))
+    tagger = CRFTagger(options).fit(train, rng=np.random.default_rng(0))
+    with pytest.raises(InputError, match='no stream "phrases"'):
+        tagger.tag(JUDGE)
+    with pytest.raises(InputError, match='no stream "phrases"'):
+        fitted(options)
+
+
+def test_the_best_clustering_is_chosen_with_phrases(
+    make_embedding: Callable[..., Embedding], gazetteer_file: GazetteerFile, tmp_path: Path
+) -> None:
+    words = ["vic", "pau", "olot", "mar", "rosa", "x", "y"]
+    make_embedding(
+        tmp_path / "embeddings" / "lower-w5",
+        {word: [1.0, 2.0] for word in words},
+        normalisation="lower",
+        clusters={2: [0] * len(words), 3: list(range(3)) * 2 + [0]},
+    )
+    phrases = (gazetteer_file("towns", TOWN=TOWNS),)
+    options = replace(LEAST, clusters=str(tmp_path / "embeddings"), cluster_choice="best")
+    tagger = fitted(replace(options, phrases=phrases))
+    assert tagger.tag(JUDGE).tags.tolist() == JUDGE.tags.tolist()
+
+
+def test_an_empty_path_is_refused() -> None:
+    with pytest.raises(InputError, match="expected paths of gazetteers"):
+        replace(LEAST, phrases=("",))
