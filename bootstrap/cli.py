@@ -41,6 +41,12 @@ def build_parser() -> argparse.ArgumentParser:
 
     demo = _command(commands, "demo", "watch a tagger teach itself on synthetic notes")
     demo.add_argument("--notes", type=_positive, default=60_000, help="unlabeled notes (60000)")
+    demo.add_argument(
+        "--start",
+        choices=("seed", "divergence"),
+        default="seed",
+        help="from a few annotated notes, or from none and a list of names (seed)",
+    )
     demo.add_argument("--out", type=Path, help="a new folder (runs/demo, or the next free name)")
     _jobs(demo)
 

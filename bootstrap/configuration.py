@@ -29,7 +29,7 @@ _PATHS = ("seed", "validation", "unlabeled")
 #: All keys that name paths.
 _LOCATED = {
     *(("data", name) for name in _PATHS),
-    *(("tagger", name) for name in ("clusters", "phrases")),
+    *(("tagger", name) for name in ("clusters", "names", "phrases")),
     *(("start", name) for name in ("names", "not_names", "counts")),
 }
 

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from bootstrap.configuration import SEED, load_configuration
 from bootstrap.runs.folder import Run
 from bootstrap.saved import SavedTagger
 from bootstrap.tagging import tag_documents, unit_of
+from corpus.corpora import with_classes
 from corpus.document import Document
 from corpus.formats import read, write
 from corpus.problems import Problems
@@ -18,14 +20,35 @@ from corpus.synthetic import synthetic_notes
 #: Notes of each split; of the unlabeled ones there are as many as are asked for.
 SEED_NOTES, JUDGED_NOTES = 300, 4000
 
-_CONFIGURATION = """\
+_HEAD = {
+    SEED: """\
 # The demonstration of bootstrap: synthetic notes, of which a biased few are annotated.
 
 [data]
 seed = "notes/seed.jsonl"
 validation = "notes/validation.jsonl"
 unlabeled = "notes/unlabeled.jsonl"
+""",
+    "divergence": """\
+# The demonstration of bootstrap without an annotated note: synthetic notes and a list of names.
 
+[data]
+validation = "notes/validation.jsonl"
+unlabeled = "notes/unlabeled.jsonl"
+
+[labels]
+PERSON = "PERSON"
+
+[start]
+kind = "divergence"
+names = ["starter"]
+
+[tagger]
+names = ["starter"]
+""",
+}
+_CONFIGURATION = """\
+{head}
 [loop]
 iterations = 6
 batch = {batch}
@@ -62,7 +85,7 @@ class Demo:
         return self.folder / "notes" / f"{split}.jsonl"
 
 
-def make_demo(folder: Path, number: int) -> Demo:
+def make_demo(folder: Path, number: int, start: str = SEED) -> Demo:
     """Generate the notes and the configuration of a demonstration.
 
     Parameters
@@ -71,6 +94,8 @@ def make_demo(folder: Path, number: int) -> Demo:
         A new folder.
     number : int
         Unlabeled notes.
+    start : {"seed", "divergence"}
+        What the run starts from: annotated notes, or a list of names.
 
     Returns
     -------
@@ -81,15 +106,16 @@ def make_demo(folder: Path, number: int) -> Demo:
     demo.notes("seed").parent.mkdir(mode=0o700, parents=True)
     folder.chmod(0o700)
     splits = {
-        "seed": synthetic_notes(SEED_NOTES, random_state=0, part="seed"),
         "validation": synthetic_notes(JUDGED_NOTES, random_state=1),
         "test": synthetic_notes(JUDGED_NOTES, random_state=2),
         "unlabeled": _without_labels(synthetic_notes(number, random_state=3)),
     }
+    if start == SEED:
+        splits["seed"] = synthetic_notes(SEED_NOTES, random_state=0, part="seed")
     for split, documents in splits.items():
         write(documents, demo.notes(split))
     batch = max(1, number // 6)
-    settings = _CONFIGURATION.format(batch=batch, most=max(1, batch // 5))
+    settings = _CONFIGURATION.format(head=_HEAD[start], batch=batch, most=max(1, batch // 5))
     demo.config.write_text(settings, encoding="utf-8")
     return demo
 
@@ -101,7 +127,9 @@ def _without_labels(documents: Iterator[Document]) -> Iterator[Document]:
 def scores_on_test(demo: Demo, iteration: int, jobs: int) -> Scores:
     """Score the model of an iteration on the test notes, which chose nothing."""
     model = Run(demo.run).model_folder(iteration)
-    gold = list(read(demo.notes("test"), problems=Problems()))
+    labels = load_configuration(demo.config).labels
+    classes = None if labels is None else dict(labels)
+    gold = [with_classes(note, classes) for note in read(demo.notes("test"), problems=Problems())]
     tagger = SavedTagger.load(model, jobs=jobs)
     found = tag_documents(gold, tagger, unit_of(model), "probability")
     return score(gold, (tagged.document for tagged in found))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bootstrap.commands.console import output, say
 from bootstrap.commands.run import do_run
-from bootstrap.configuration import load_configuration
+from bootstrap.configuration import SEED, load_configuration
 from bootstrap.demo import SEED_NOTES, Demo, free_folder, make_demo, scores_on_test
 from bootstrap.loop import STOPPED
 from bootstrap.processes import default_jobs
@@ -22,14 +22,8 @@ def main(options: argparse.Namespace) -> None:
     if folder.exists():
         raise InputError(f"{folder} exists already; name a new folder with --out")
     jobs = options.jobs or default_jobs()
-    say(
-        [
-            f"Generating {options.notes:,} unlabeled notes in Spanish and Catalan, and a seed of "
-            f"{SEED_NOTES} annotated ones",
-            "that shows only a part of how people and places are written about.",
-        ]
-    )
-    demo = make_demo(folder, options.notes)
+    say(_begin_lines(options.notes, options.start))
+    demo = make_demo(folder, options.notes, options.start)
     say(
         [
             "Each iteration tags a batch of notes, keeps the ones it is sure of in the right",
@@ -45,6 +39,21 @@ def main(options: argparse.Namespace) -> None:
     seed, taught = (scores_on_test(demo, iteration, jobs) for iteration in (0, best))
     say(gain_lines(seed, taught, best))
     say(_next_lines(demo))
+
+
+def _begin_lines(notes: int, start: str) -> list[str]:
+    """Say what there is to begin with."""
+    there = f"Generating {notes:,} unlabeled notes in Spanish and Catalan, and "
+    if start == SEED:
+        return [
+            f"{there}a seed of {SEED_NOTES} annotated ones",
+            "that shows only a part of how people and places are written about.",
+        ]
+    return [
+        f"{there}not one that is annotated to learn from:",
+        "a list of names says who may be a person, and how frequent the names are in the notes "
+        "who is.",
+    ]
 
 
 def gain_lines(seed: Scores, taught: Scores, best: int) -> list[str]:

@@ -15,7 +15,7 @@ from taggers.templates import Template, Templates
 
 #: The stream of the option of the same name, and where it is looked at if nothing else is said.
 PHRASES = "phrases"
-_WHERE = f"{PHRASES}[-1..1]"
+_BESIDE = "[-1..1]"  # where frequencies and phrases are looked at
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +90,13 @@ class CRFOptions:
             "example": r"{ RECORD = 'NHC ?\d+' }",
         },
     )
+    names: tuple[str, ...] = field(
+        default=(),
+        metadata={
+            "help": "gazetteers of names whose frequencies become features of words, for each of "
+            "their classes (see docs/gazetteers.md)"
+        },
+    )
     phrases: tuple[str, ...] = field(
         default=(),
         metadata={
@@ -119,8 +126,9 @@ class CRFOptions:
             if is_feature(each.name):
                 raise InputError(f'"{each.name}" is a feature of words, not a stream')
         self._check_clusters()
-        if "" in self.phrases:
-            raise InputError('phrases names "": expected paths of gazetteers')
+        for name in ("names", "phrases"):
+            if "" in getattr(self, name):
+                raise InputError(f'{name} names "": expected paths of gazetteers')
         for name, count in Counter(self._names(templates)).items():
             if count > 1:
                 raise InputError(f'"{name}" is there {count} times; expected once')
@@ -154,21 +162,37 @@ class CRFOptions:
     def looked_at(self) -> tuple[str, ...]:
         """The streams, with that of phrases where there are files of them and it is not named."""
         named = Templates.parse((), 0, self.streams, self.conjunctions).needed
-        return (*self.streams, _WHERE) if self.phrases and PHRASES not in named else self.streams
+        return (
+            (*self.streams, f"{PHRASES}{_BESIDE}")
+            if self.phrases and PHRASES not in named
+            else self.streams
+        )
 
-    def templates(self, clusters: Mapping[str, Feature] | None = None) -> Templates:
+    def templates(
+        self,
+        clusters: Mapping[str, Feature] | None = None,
+        names: Mapping[str, Feature] | None = None,
+    ) -> Templates:
         """Give what the tagger looks at.
 
         Parameters
         ----------
         clusters : mapping of str to Feature, optional
             Clusterings that are at hand, as features.
+        names : mapping of str to Feature, optional
+            Frequencies among names, as features: of a token and its neighbours.
         """
-        clusters = clusters or {}
+        clusters, names = clusters or {}, names or {}
         named = self.clusterings or tuple(clusters)
         used = [text for text in named if Template.parse(text, (0,)).name in clusters]
-        features = (*self.features, *used)
-        return Templates.parse(features, self.window, self.looked_at, self.conjunctions, clusters)
+        frequencies = [f"{name}{_BESIDE}" for name in names]
+        return Templates.parse(
+            (*self.features, *used, *frequencies),
+            self.window,
+            self.looked_at,
+            self.conjunctions,
+            {**clusters, **names},
+        )
 
     @staticmethod
     def _names(templates: Templates) -> list[str]:

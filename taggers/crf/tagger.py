@@ -16,6 +16,7 @@ from corpus.errors import InputError, shown
 from corpus.tags import bio_labels, classes_of, well_formed
 from taggers.annotators import ANNOTATORS, Annotator, Phrases, Rules, annotated
 from taggers.crf.options import PHRASES, CRFOptions
+from taggers.crf.resources import Resources
 from taggers.folder import read_description, write_model
 from taggers.tagger import MEASURES, Detail, Progress, Tagging, Training, TrainingError
 from taggers.templates import Templates
@@ -26,11 +27,10 @@ if TYPE_CHECKING:
     from taggers.crf.crfsuite import CRFsuiteEngine
     from taggers.crf.decoding import Decoded
     from taggers.crf.wordtype import WordTypeEngine
-    from taggers.embeddings.word_clusters import WordClusters
 
     Engine: TypeAlias = CRFsuiteEngine | WordTypeEngine
 
-_WITHIN = "."  # where a model finds clusters and phrases: in its own folder
+_WITHIN = "."  # where a model finds clusters, names and phrases: in its own folder
 
 
 class CRFTagger:
@@ -57,7 +57,7 @@ class CRFTagger:
         self.training: Training | None = None
         self._engine: Engine | None = None
         self._converted: WordTypeEngine | None = None
-        self._clusters: WordClusters | None = None
+        self._resources = Resources()
         self._annotators: dict[str, Annotator] = {
             name: Rules(self.options.rules) if name == "rules" else ANNOTATORS[name]()
             for name in self.options.templates().needed
@@ -108,6 +108,8 @@ class CRFTagger:
             raise TrainingError("there is not one token to train a CRF on")
         if self.options.phrases and PHRASES not in self._annotators:
             self._annotators[PHRASES] = Phrases.of_files(self.options.phrases)
+        if not self._resources.names:  # else a model that was read is trained again
+            self._resources = Resources.of_names(self.options)
         if not self.options.clusters:
             return self._fit(train, start, progress)
         from taggers.crf.clusterings import (  # noqa: PLC0415 - numba is slow to import
@@ -117,22 +119,20 @@ class CRFTagger:
 
         clusters = clusters_for(train, self.options)
         if self.options.cluster_choice == "all":
-            return self._with(clusters)._fit(train, start, progress)
+            self._resources = self._resources.having(clusters)
+            return self._fit(train, start, progress)
 
         def fit(name: str, part: Batch, told: Progress | None) -> CRFTagger:
-            tagger = CRFTagger(self.options)._with(clusters.only([name]))
+            tagger = CRFTagger(self.options)
             tagger._annotators = self._annotators
+            tagger._resources = self._resources.having(clusters.only([name]))
             return tagger._fit(part, start, told)
 
         name, told = best_clustering(clusters.names, train, fit, rng, progress)
-        self._with(clusters.only([name]))._fit(train, start, told)
+        self._resources = self._resources.having(clusters.only([name]))
+        self._fit(train, start, told)
         assert self.training is not None
         self.training = replace(self.training, clustering=name)
-        return self
-
-    def _with(self, clusters: WordClusters) -> Self:
-        """Look at clusters too."""
-        self._clusters = clusters
         return self
 
     def _fit(self, train: Batch, start: CRFTagger | None, progress: Progress | None) -> Self:
@@ -158,7 +158,7 @@ class CRFTagger:
 
     def _templates(self) -> Templates:
         """Give what is looked at."""
-        return self.options.templates(self._clusters.features() if self._clusters else None)
+        return self._resources.templates(self.options)
 
     def tag(
         self,
@@ -229,9 +229,9 @@ class CRFTagger:
         # So few tokens teach nothing where more of them are asked for.
         c1, c2 = min(self.options.c1, 0.01), min(self.options.c2, 1.0)
         options = replace(self.options, c1=c1, c2=c2, min_frequency=0, max_iterations=1)
-        # Clusters are features of words like others, and phrases a stream like others.
+        # Clusters and names are features of words like others, and phrases a stream like others.
         options = replace(options, streams=options.looked_at, phrases=())
-        options = replace(options, clusters="", clusterings=(), cluster_choice="all")
+        options = replace(options, clusters="", clusterings=(), cluster_choice="all", names=())
         with telling(tell):
             compile_all(CRFTagger(options), options.templates().needed)
             if self.options.phrases:
@@ -282,7 +282,7 @@ class CRFTagger:
             options = replace(options, precision="double")
         tagger = CRFTagger(options)
         tagger.labels, tagger.training = self.labels, self.training
-        tagger._annotators, tagger._clusters = self._annotators, self._clusters
+        tagger._annotators, tagger._resources = self._annotators, self._resources
         tagger._engine = engine.reduced(rare, nameless)
         return tagger
 
@@ -328,11 +328,13 @@ class CRFTagger:
         """Write the model into a folder: its arrays and a description in JSON."""
         if self._engine is None:
             raise ValueError("the CRF has not been trained")
-        files, options, clusters = self._engine.files(), self.options, None
-        if self._clusters:
-            clusters = self._kept_clusters(self._clusters)
-            files |= clusters.files()
+        options, resources = self.options, self._resources
+        if resources.clusters:
+            hashes = self.wordtype().weights.hashes
+            resources = resources.that_matter(self._templates(), hashes)
             options = replace(options, clusters=_WITHIN)
+        if resources.names:
+            options = replace(options, names=(_WITHIN,))
         if options.phrases:
             options = replace(options, phrases=(_WITHIN,))
         description = {
@@ -341,17 +343,10 @@ class CRFTagger:
             "engine_labels": self._engine.labels,
             "options": asdict(options),
             "annotators": {name: each.settings() for name, each in self._annotators.items()},
-            "clusters": clusters.description() if clusters else [],
+            **resources.description(),
             "training": asdict(self.training) if self.training else None,
         }
-        write_model(folder, description, files)
-
-    def _kept_clusters(self, clusters: WordClusters) -> WordClusters:
-        """Leave out words that no weight is for, where a cluster alone decides that."""
-        joined = {name for each in self._templates().conjunctions for name, _ in each.terms}
-        if joined & set(clusters.names):
-            return clusters
-        return clusters.that_matter(self.wordtype().weights.hashes)
+        write_model(folder, description, self._engine.files() | resources.files())
 
     @classmethod
     def load(cls, folder: Path) -> Self:
@@ -370,12 +365,7 @@ class CRFTagger:
                 name: ANNOTATORS[name].of_settings(settings)
                 for name, settings in description["annotators"].items()
             }
-            if description["clusters"]:
-                from taggers.embeddings.word_clusters import (  # noqa: PLC0415 - not always used
-                    WordClusters,
-                )
-
-                tagger._clusters = WordClusters.of_files(folder, description["clusters"])
+            tagger._resources = Resources.of_files(folder, {"names": [], **description})
             tagger.labels = tuple(description["labels"])
             training = description["training"]
             tagger.training = Training(**training) if training else None

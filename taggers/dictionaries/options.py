@@ -39,7 +39,7 @@ class DivergenceOptions:
     label: str = field(default="PERSON", metadata=_LABEL)
     counts: str = field(default="", metadata=_COUNTS)
     threshold: float = field(
-        default=1.0,
+        default=2.0,
         metadata={
             "help": "a word whose divergence is this or more is no name: the logarithm of how many "
             "times as often it occurs as a name of its frequency would",
@@ -50,7 +50,7 @@ class DivergenceOptions:
         default=3.5, metadata={"help": "the same after a word of a name", "least": 0.01}
     )
     smoothing: float = field(
-        default=0.5,
+        default=0.3,
         metadata={
             "help": "added to both numbers before they are compared: the more, the less is made "
             "of a few occurrences",
