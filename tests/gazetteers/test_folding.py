@@ -1,0 +1,68 @@
+"""Folding: whatever a term's case and accents, it is one."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from gazetteers.folding import folded
+
+#: Letters that people write, with marks before and after them.
+TEXTS = st.one_of(
+    st.text("aAñÑçÇéÉïÀnNcC ·'\u0301\u0303\u0327\u0308ß日\n", max_size=12),
+    st.text(st.characters(exclude_categories=["Cs"]), max_size=8),
+)
+
+
+def straightforward(text: str) -> str:
+    """Fold a text letter by letter."""
+    kept, before = "", ""
+    for each in unicodedata.normalize("NFD", text.lower()):
+        mark = "\u0300" <= each <= "\u036f"
+        if not mark or before + each in ("n\u0303", "c\u0327"):
+            kept += each
+        before = each
+    return unicodedata.normalize("NFC", kept)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("MARÍA José", "maria jose"),
+        ("Núria", "nuria"),
+        ("MUÑOZ", "muñoz"),
+        ("mun\u0303oz", "muñoz"),
+        ("Françesc GRAÇA", "françesc graça"),
+        ("PIÑA I BARÇA", "piña i barça"),
+        ("São João", "sao joao"),
+        ("L'HOSPITALET · Àngel", "l'hospitalet · angel"),
+        ("Õ Ş ü Ï", "o s u i"),
+        ("", ""),
+    ],
+)
+def test_case_and_accents_go_but_letters_stay(text: str, expected: str) -> None:
+    assert folded([text]) == [expected]
+
+
+@given(texts=st.lists(TEXTS, max_size=6))
+@example(texts=["a\nb", "C", "\n"])
+@example(texts=[])
+@example(texts=[""])
+def test_texts_are_folded_as_one_by_one_and_once(texts: list[str]) -> None:
+    once = folded(texts)
+    assert once == [straightforward(text) for text in texts]
+    assert folded(once) == once
+
+
+@given(text=st.text("abcdeñçnouáéïü ", max_size=10))
+def test_upper_case_and_decomposed_letters_are_the_same(text: str) -> None:
+    forms = [text, text.upper(), text.title(), unicodedata.normalize("NFD", text.upper())]
+    assert len(set(folded(forms))) == 1
+
+
+@given(text=st.text("nñcç", min_size=1, max_size=8))
+def test_no_ñ_becomes_an_n_and_no_ç_a_c(text: str) -> None:
+    assert folded([text.upper()]) == [text]
