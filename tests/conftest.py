@@ -24,3 +24,12 @@ def meddocan() -> Path:
     if not folder.is_dir():
         pytest.skip("MEDDOCAN is not at ../shared/data/meddocan")
     return folder
+
+
+@pytest.fixture(scope="session")
+def spain() -> Path:
+    """The folder of Spanish names and places as they are published, or a visible skip."""
+    folder = DATA / "spain"
+    if not folder.is_dir():
+        pytest.skip("names and places of Spain are not at ../shared/data/spain")
+    return folder
