@@ -12,11 +12,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from bootstrap.gazetteer_parser import add_gazetteer
+from bootstrap.parsing import command as _command
+from bootstrap.parsing import natural as _natural
+from bootstrap.parsing import positive as _positive
 from corpus.compiling import telling
 from corpus.errors import InputError
 
 _FORMATS = ("brat", "jsonl", "parquet", "text")
-_TWO = ("embed load", "embed show")  # commands of two words
+#: Commands of two words.
+_TWO = ("embed load", "embed show", "gazetteer import", "gazetteer merge", "gazetteer show")
 _PARTS = ("id", "text", "label", "group")
 _NORMALISATIONS = ("none", "lower", "unaccented", "digits")
 _MEASURES = ("probability", "normalised", "lowest")
@@ -84,6 +89,8 @@ def build_parser() -> argparse.ArgumentParser:
     _embed(commands)
 
     _cluster(commands)
+
+    add_gazetteer(commands)
 
     show = _command(commands, "show", "show the iterations of a run")
     show.add_argument("run", type=Path, metavar="RUN", help="a run folder")
@@ -251,12 +258,6 @@ def _evaluate(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     _rules(evaluate)
 
 
-def _command(
-    commands: argparse._SubParsersAction[argparse.ArgumentParser], name: str, help: str
-) -> argparse.ArgumentParser:
-    return commands.add_parser(name, help=help, description=help[0].upper() + help[1:] + ".")
-
-
 def _configuration(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("config", type=Path, metavar="CONFIG", help="a TOML file")
     parser.add_argument(
@@ -312,18 +313,6 @@ def _rules(parser: argparse.ArgumentParser) -> None:
         default="stop",
         help="what cannot be read: stop, or leave it out and count it",
     )
-
-
-def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text}: expected a whole number of 1 or more")
-    return int(text)
-
-
-def _natural(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text}: expected a whole number of 0 or more")
-    return int(text)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
