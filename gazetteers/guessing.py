@@ -42,6 +42,11 @@ def width_of(column: str) -> int:
     return _DIGITS_OF_POSTCODES if _is(column, _POSTCODES) else 0
 
 
+def is_well_known(column: str) -> bool:
+    """Say whether the name of a column says that it holds terms."""
+    return any(_is(column, names) for names in _TERMS)
+
+
 def terms_of(table: Table, named: Sequence[str] | None) -> tuple[str, ...]:
     """Choose the columns that make a term: the one with a well-known name, or the only text.
 

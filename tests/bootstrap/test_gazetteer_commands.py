@@ -103,6 +103,18 @@ def test_count_alone_counts_rows(files: Path, tmp_path: Path, command: Command) 
     assert {count for _, _, count in rows_of(tmp_path / "o")} == {1}
 
 
+def test_a_list_without_a_header_does_not_lose_its_first_line_quietly(
+    tmp_path: Path, command: Command
+) -> None:
+    path = tmp_path / "list.csv"
+    path.write_text("ANTONIO\nJOSE\nLUIS\n")
+    done = command("gazetteer", "import", path, "-o", tmp_path / "o")
+    said = "  term: ANTONIO (the only column of text; the first line was taken as the header)\n"
+    assert said in done.out
+    named = command("gazetteer", "import", path, "-o", tmp_path / "p", "--term", "antonio")
+    assert "  term: ANTONIO\n" in named.out
+
+
 def test_the_files_of_the_institute_need_no_options(
     spain: Path, tmp_path: Path, command: Command
 ) -> None:
