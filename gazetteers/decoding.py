@@ -162,6 +162,8 @@ def _marked(data: bytes) -> str:
 
 def _wide(head: bytes) -> str:
     """Give UTF-16 for bytes of which every other one is zero, as in any European text."""
+    if any(code in head for code in b"\1\2\3\4\5\6\7\b"):
+        return ""
     pairs = len(head) // 2
     even, odd = head[0 : 2 * pairs : 2].count(0), head[1 : 2 * pairs : 2].count(0)
     if odd > 0.7 * pairs and even < 0.1 * pairs:

@@ -15,7 +15,7 @@ from gazetteers.tables import Table
 _TERMS = (
     r"term(e|ino|s)?|palabra|paraula|word|nom(bre|s)?|nombres|name|(given|first|last|family) ?name"
     r"|surname|(primer |segundo )?apellidos?|(primer |segon )?cognoms?",
-    r"municipi(o|os|s)?|municipality|localidad(es)?|localitat|poblacion|poblacio|ciudad|ciutat"
+    r"municipi(o|os|s)?|n mun|municipality|localidad(es)?|localitat|poblacio(n)?|ciudad|ciutat"
     r"|town|city|provincias?|provinci(a|es)|province|hospital|calle|carrer|via|street|phrase|frase",
 )
 #: Of columns of counts.
@@ -40,6 +40,11 @@ def width_of(column: str) -> int:
     Spreadsheets drop zeros from its left.
     """
     return _DIGITS_OF_POSTCODES if _is(column, _POSTCODES) else 0
+
+
+def is_well_known(column: str) -> bool:
+    """Say whether the name of a column says that it holds terms."""
+    return any(_is(column, names) for names in _TERMS)
 
 
 def terms_of(table: Table, named: Sequence[str] | None) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from corpus.errors import shown
 from corpus.formats.targets import refuse_existing
 from corpus.problems import Problems
 from gazetteers.gazetteer import merged
+from gazetteers.guessing import is_well_known
 from gazetteers.importing import Imported, ImportOptions, import_table
 from gazetteers.tables import DELIMITERS, Progress
 
@@ -41,7 +42,8 @@ def main(options: argparse.Namespace) -> None:
     gazetteer = merged([each.gazetteer for each in imported])
     gazetteer.save(options.output)
     for path, each in zip(options.sources, imported, strict=True):
-        say(_lines_of(path, each, guessed=options.encoding is None and each.encoding == "cp1252"))
+        doubtful = options.encoding is None and each.encoding == "cp1252"
+        say(_lines_of(path, each, guessed=doubtful, unnamed=options.term is None))
     say([sizes_line(gazetteer, options.output)])
 
 
@@ -52,7 +54,7 @@ def _told(line: ProgressLine, path: Path) -> Progress:
     return tell
 
 
-def _lines_of(path: Path, imported: Imported, *, guessed: bool) -> Iterator[str]:
+def _lines_of(path: Path, imported: Imported, *, guessed: bool, unnamed: bool) -> Iterator[str]:
     """Say how a file was understood."""
     between = DELIMITERS.get(imported.delimiter, shown(imported.delimiter))
     doubt = " (guessed; --encoding names another)" if guessed else ""
@@ -61,7 +63,10 @@ def _lines_of(path: Path, imported: Imported, *, guessed: bool) -> Iterator[str]
         f"{shown(name)}{_width(width)}"
         for name, width in zip(imported.terms, imported.widths, strict=True)
     ]
-    yield f"  term: {' and '.join(columns)}"
+    # A list without a header has its first term there.
+    only = unnamed and not is_well_known(imported.terms[0])
+    how = " (the only column of text; the first line was taken as the header)" if only else ""
+    yield f"  term: {' and '.join(columns)}{how}"
     counts = " + ".join(shown(name) for name in imported.counts)
     yield f"  count: {counts or 'each row counts 1'}"
     if imported.class_column:

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from corpus.vocabulary import Hashes
 from taggers.features import Feature
 from taggers.templates import Templates
 
 if TYPE_CHECKING:
+    from corpus.vocabulary import Hashes
     from taggers.crf.options import CRFOptions
     from taggers.dictionaries.name_frequencies import NameFrequencies
     from taggers.embeddings.word_clusters import WordClusters
