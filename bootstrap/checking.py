@@ -136,7 +136,7 @@ class Covering:
         """
         names = None
         if start := configuration.start:
-            from taggers.dictionaries.uses import read_names  # noqa: PLC0415 - slow to import
+            from taggers.dictionaries.sources import read_names  # noqa: PLC0415 - slow to import
 
             names = read_names(start.tagger.names, start.tagger.classes)
         return cls(clusters_of(configuration), names)

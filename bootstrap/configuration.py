@@ -18,7 +18,7 @@ from corpus.corpora import is_synthetic
 from corpus.formats import Columns
 from corpus.units import Unit
 from taggers import ANNOTATORS, OPTIONS, START_OPTIONS
-from taggers.dictionaries.options import STARTER
+from taggers.dictionaries.options import COME_ALONG
 from taggers.embeddings.listing import cluster_files
 
 _SECTIONS = ("data", "labels", "start", "tagger", "loop", "select")
@@ -30,7 +30,7 @@ _PATHS = ("seed", "validation", "unlabeled")
 _LOCATED = {
     *(("data", name) for name in _PATHS),
     *(("tagger", name) for name in ("clusters", "names", "phrases")),
-    *(("start", name) for name in ("names", "not_names", "counts")),
+    *(("start", name) for name in ("names", "not_names", "blocked", "counts")),
 }
 
 #: Those that name columns: the parts of a note.
@@ -143,9 +143,9 @@ class Start:
     def files(self) -> list[Path]:
         """The dictionaries and the counts that are read."""
         options = asdict(self.tagger)
-        lists = (*options["names"], *options.get("not_names", ()))
+        lists = (*options["names"], *options["blocked"], *options.get("not_names", ()))
         counts = [options["counts"]] if options["counts"] else []
-        return [Path(path) for path in (*lists, *counts) if path != STARTER]
+        return [Path(path) for path in (*lists, *counts) if path not in COME_ALONG]
 
 
 #: Starts from annotated notes: the kind of ``[start]`` if there is no other.
@@ -407,7 +407,7 @@ def _all_located(value: Any, folder: Path) -> Any:
 
 def _located(source: str, folder: Path) -> str:
     """Make a path absolute that is relative to a folder."""
-    if is_synthetic(source) or source == STARTER:
+    if is_synthetic(source) or source in COME_ALONG:
         return source
     path = Path(source)
     with contextlib.suppress(RuntimeError):  # ~NAME of no user is the name of a file, as in a shell

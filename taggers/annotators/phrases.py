@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -40,7 +39,8 @@ class Phrases:
         Parameters
         ----------
         paths : sequence of str
-            Parquet files that ``bootstrap gazetteer import`` made. Where a phrase is of several
+            Parquet files that ``bootstrap gazetteer import`` made, or names of lists that come
+            with the program (`taggers.dictionaries.sources`). Where a phrase is of several
             classes, that of the first file counts.
 
         Raises
@@ -48,17 +48,14 @@ class Phrases:
         InputError
             If one is not there, is something else, or has no phrase.
         """
-        from gazetteers.gazetteer import (  # noqa: PLC0415 - not always used
-            Gazetteer,
-            terms_by_class,
-        )
+        from gazetteers.gazetteer import terms_by_class  # noqa: PLC0415 - not always used
+        from taggers.dictionaries.sources import read_gazetteer  # noqa: PLC0415 - the same
 
-        gazetteers = [Gazetteer.load(Path(path)) for path in paths]
+        gazetteers = [read_gazetteer(path) for path in paths]
         for path, gazetteer in zip(paths, gazetteers, strict=True):
             if not len(gazetteer):
                 raise InputError(
-                    f"{shown(path)} has no phrase; leave it out of [tagger] phrases, or import a "
-                    "list with some"
+                    f"{shown(path)} has no phrase; leave it out, or import a list with some"
                 )
         return cls(terms_by_class(gazetteers))
 

@@ -46,7 +46,7 @@ class Resources:
         from taggers.dictionaries.name_frequencies import (  # noqa: PLC0415 - numba is slow to import
             NameFrequencies,
         )
-        from taggers.dictionaries.uses import read_names  # noqa: PLC0415 - the same
+        from taggers.dictionaries.sources import read_names  # noqa: PLC0415 - the same
 
         return cls(names=NameFrequencies.of(read_names(options.names)))
 

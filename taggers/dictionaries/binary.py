@@ -15,8 +15,9 @@ from gazetteers.folding import folded
 from gazetteers.frequencies import Frequencies, word_hashes
 from taggers.arrays import read_arrays, written
 from taggers.dictionaries.options import DictionaryOptions
+from taggers.dictionaries.sources import read_names
 from taggers.dictionaries.tagger import NameTagger
-from taggers.dictionaries.uses import Counts, Uses, read_names
+from taggers.dictionaries.uses import Counts, Uses
 from taggers.dictionaries.walking import Judged
 from taggers.tagger import TrainingError
 

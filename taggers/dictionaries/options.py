@@ -7,8 +7,10 @@ from typing import Any
 
 from corpus.errors import InputError
 
-#: Stands for the small list of names that comes with the program, in place of a path.
-STARTER = "starter"
+#: Stand for lists that come with the program, in place of a path: a small one of names, and one of
+#: what looks like a name and is none.
+STARTER, BLOCKING = "starter", "blocking"
+COME_ALONG = (STARTER, BLOCKING)
 
 _NAMES: dict[str, Any] = {
     "help": "gazetteers of names: files of bootstrap gazetteer import (see docs/gazetteers.md); "
@@ -16,6 +18,10 @@ _NAMES: dict[str, Any] = {
 }
 _CLASSES: dict[str, Any] = {"help": "which classes of the gazetteers; all if none is named"}
 _LABEL: dict[str, Any] = {"help": "the class that names are tagged as"}
+_BLOCKED: dict[str, Any] = {
+    "help": "gazetteers of phrases with which no name begins: diseases that are called after "
+    f'somebody, months, hospitals, streets; "{BLOCKING}" is a list that comes along'
+}
 _COUNTS: dict[str, Any] = {
     "help": "counts of the words of all notes: a file of bootstrap count; counted if none is named"
 }
@@ -37,6 +43,7 @@ class DivergenceOptions:
     names: tuple[str, ...] = field(default=(), metadata=_NAMES)
     classes: tuple[str, ...] = field(default=(), metadata=_CLASSES)
     label: str = field(default="PERSON", metadata=_LABEL)
+    blocked: tuple[str, ...] = field(default=(BLOCKING,), metadata=_BLOCKED)
     counts: str = field(default="", metadata=_COUNTS)
     threshold: float = field(
         default=2.0,
@@ -69,6 +76,7 @@ class DictionaryOptions:
     names: tuple[str, ...] = field(default=(), metadata=_NAMES)
     classes: tuple[str, ...] = field(default=(), metadata=_CLASSES)
     label: str = field(default="PERSON", metadata=_LABEL)
+    blocked: tuple[str, ...] = field(default=(BLOCKING,), metadata=_BLOCKED)
     counts: str = field(default="", metadata=_COUNTS)
     bearers: int = field(
         default=20, metadata={"help": "words that fewer bear are no names", "least": 1}

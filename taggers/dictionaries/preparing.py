@@ -15,4 +15,4 @@ def compile_walk() -> None:
     Vocabulary(hashed("", ["a"])).codes(hashed("", ["a"]))
     none, flags = np.zeros(1), np.zeros(1, bool)
     words, documents = np.zeros(1, np.int32), np.array([0, 1], np.int64)
-    walk(words, documents, none, flags, 1.0, 1.0, np.zeros(1, np.int16), none)
+    walk(words, documents, none, flags, flags, 1.0, 1.0, np.zeros(1, np.int16), none)

@@ -13,11 +13,14 @@ import numpy as np
 from corpus.batch import Batch
 from corpus.compiling import telling
 from corpus.errors import InputError
+from corpus.streams import NOTHING
 from corpus.tags import bio_labels
 from gazetteers.frequencies import Frequencies
+from taggers.annotators import Phrases
 from taggers.dictionaries.options import DictionaryOptions, DivergenceOptions
 from taggers.dictionaries.preparing import compile_walk
-from taggers.dictionaries.uses import Counts, read_names, words_of_notes
+from taggers.dictionaries.sources import read_names
+from taggers.dictionaries.uses import Counts, words_of_notes
 from taggers.dictionaries.walking import Judged, tagged
 from taggers.folder import read_description, write_model
 from taggers.tagger import Detail, Progress, Tagging, Training
@@ -66,6 +69,7 @@ class NameTagger(ABC, Generic[OptionsT]):
         self.labels = bio_labels([options.label])
         self.training: Training | None = None
         self._model: WordModel | None = None
+        self._blocking = Phrases()
 
     @abstractmethod
     def _compared(self, names: Frequencies, types: Sequence[str], counts: Counts) -> WordModel:
@@ -116,6 +120,7 @@ class NameTagger(ABC, Generic[OptionsT]):
         names = read_names(self.options.names, self.options.classes)
         types, counts = words_of_notes(train, self.options.counts)
         self._model = self._compared(names, types, counts)
+        self._blocking = Phrases.of_files(self.options.blocked)
         if progress:
             progress(1, 1)
         return self
@@ -135,6 +140,7 @@ class NameTagger(ABC, Generic[OptionsT]):
         tagging = tagged(
             batch,
             self._model.judged(batch),
+            self._blocking.annotate(batch).values != NOTHING,
             label=self.options.label,
             threshold=threshold,
             threshold_after=threshold_after,
@@ -153,6 +159,7 @@ class NameTagger(ABC, Generic[OptionsT]):
             "kind": self.kind,
             "options": asdict(self.options),
             "words": self._model.description(),
+            "blocking": self._blocking.settings(),
         }
         write_model(folder, description, self._model.files())
 
@@ -173,6 +180,7 @@ class NameTagger(ABC, Generic[OptionsT]):
             }
             tagger = cls(cls.options_type(**options))
             tagger._model = tagger._read(folder, description["words"])
+            tagger._blocking = Phrases.of_settings(description["blocking"])
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise InputError(
                 f'{folder} is not the folder of a model of kind "{cls.kind}": {error}'

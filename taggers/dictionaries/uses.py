@@ -12,8 +12,6 @@ import numpy.typing as npt
 from corpus.batch import Batch
 from corpus.counts import WordCounts
 from gazetteers.frequencies import Frequencies
-from gazetteers.gazetteer import Gazetteer, merged
-from taggers.dictionaries.options import STARTER
 from taggers.features import Words, feature
 from taggers.tagger import TrainingError
 
@@ -97,22 +95,3 @@ def words_of_notes(train: Batch, counts: str) -> tuple[Sequence[str], Counts]:
     if not numbers.any():
         raise TrainingError("there is not one word of the notes to compare the dictionary with")
     return types, numbers
-
-
-def read_names(paths: Sequence[str], classes: Sequence[str] = ()) -> Frequencies:
-    """Read gazetteers and share their terms out to words.
-
-    Raises
-    ------
-    InputError
-        If one is not there, or a class is in none of them.
-    """
-    return Frequencies.of(merged([_read(path) for path in paths]), classes)
-
-
-def _read(path: str) -> Gazetteer:
-    if path != STARTER:
-        return Gazetteer.load(Path(path))
-    from gazetteers.starter import starter_names  # noqa: PLC0415 - not always used
-
-    return starter_names()

@@ -40,6 +40,7 @@ class Judged:
 def tagged(
     batch: Batch,
     judged: Judged,
+    blocked: npt.NDArray[np.bool_],
     *,
     label: str,
     threshold: float,
@@ -61,6 +62,8 @@ def tagged(
         Its words are looked at.
     judged : Judged
         What is said of them.
+    blocked : ndarray of bool, shape (N,)
+        Tokens with which no name begins.
     label : str
         The class of names.
     threshold, threshold_after : float
@@ -84,7 +87,7 @@ def tagged(
     walk(
         np.require(batch.words, requirements="W"),
         np.require(batch.documents, requirements="W"),
-        judged.divergence, judged.joins, threshold, threshold_after, tags, certainty,
+        judged.divergence, judged.joins, blocked, threshold, threshold_after, tags, certainty,
     )  # fmt: skip
     certainty[judged.doubtful[batch.words]] = 0.0
     marginals = entities = None
@@ -140,6 +143,7 @@ def walk(
     documents: Array,
     divergence: Array,
     joins: Array,
+    blocked: Array,
     threshold: float,
     threshold_after: float,
     tags: Array,
@@ -150,6 +154,8 @@ def walk(
         last = -1  # token of the name that is being read, or -1
         for token in range(documents[document], documents[document + 1]):
             found = divergence[words[token]]
+            if last < 0 and blocked[token]:
+                continue
             most = threshold_after if last >= 0 else threshold
             if found < most:
                 certainty[token] = 1 - found / most
