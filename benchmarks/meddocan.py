@@ -33,12 +33,14 @@ from corpus.scores import Counts, Scores, score
 from corpus.tags import classes_of
 from corpus.units import split_documents
 from taggers import make_tagger
+from taggers.consistency import notes_of, with_repeated_names
 from taggers.tagger import Tagger
 
 DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data" / "meddocan"
 
+PERSON = dict.fromkeys(("NOMBRE_SUJETO_ASISTENCIA", "NOMBRE_PERSONAL_SANITARIO"), "PERSON")
 MERGED = {
-    **dict.fromkeys(("NOMBRE_SUJETO_ASISTENCIA", "NOMBRE_PERSONAL_SANITARIO"), "PERSON"),
+    **PERSON,
     **dict.fromkeys(
         ("TERRITORIO", "CALLE", "HOSPITAL", "PAIS", "INSTITUCION", "CENTRO_SALUD"), "LOCATION"
     ),
@@ -95,9 +97,13 @@ class Lines:
             yield make_batch(self._lines[first : first + self._size], labelled=False)
 
 
-def scored(tagger: Tagger, lines: Sequence[Document], batch: Batch) -> Scores:
-    """Score a tagger on lines."""
-    tagging = tagger.tag(batch)
+def scored(
+    tagger: Tagger, lines: Sequence[Document], batch: Batch, repeated: Sequence[str] = ()
+) -> Scores:
+    """Score a tagger on lines; words of names of some classes are tagged wherever they come."""
+    tagging = tagger.tag(batch, detail="entity" if repeated else "document")
+    if repeated:
+        tagging = with_repeated_names(tagging, batch, notes_of(batch), repeated)
     return score(lines, batch.with_tags(tagging.tags, tagging.labels).to_documents())
 
 
@@ -174,7 +180,8 @@ def _one_run(
         reference=reference,
     ):
         f1.append(step.f1)
-        reported.append(scored(step.tagger, reporter, report_batch).counts("ner"))
+        found = scored(step.tagger, reporter, report_batch, options.loop.repeated)
+        reported.append(found.counts("ner"))
         if step.selected:
             found = step.selected.batch.to_documents()
             selected.append(len(found))

@@ -77,6 +77,13 @@ def build_parser() -> argparse.ArgumentParser:
         action="store_true",
         help="write how sure the model is of each span, too (JSONL and Parquet)",
     )
+    tag.add_argument(
+        "--repeated",
+        nargs="+",
+        default=[],
+        metavar="CLASS",
+        help="tag the words of full names of these classes wherever they come again in a note",
+    )
     _formats(tag)
     _jobs(tag)
 

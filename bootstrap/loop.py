@@ -24,6 +24,7 @@ from corpus.batch import Batch, concatenate
 from corpus.document import Document
 from corpus.errors import InputError
 from corpus.scores import Scores, score
+from taggers.consistency import notes_of, with_repeated_names
 from taggers.tagger import Detail, Tagger, Tagging
 
 #: Why a loop stopped.
@@ -205,7 +206,7 @@ def self_train(
     if history is not None:
         f1, tagger, starting = list(history.f1), history.tagger, history.starting
         train.selected = list(history.selected)
-        previous = tagger.tag(validation_batch, measure=select.measure)
+        previous = _tagged(tagger, validation_batch, replace(select, level="document"), loop)
     batches = pool.batches(start=max(len(f1) - 1, 0))
     batch = next(batches, None) if f1 else None
     while True:
@@ -216,9 +217,7 @@ def self_train(
             again = islice(pool.batches(), iteration) if loop.keep == "retag" else [batch]
             for unlabeled in watch.each("read", again):
                 with watch("tag"):
-                    tagging = tagger.tag(
-                        unlabeled, measure=trusted.measure, detail=_DETAIL[trusted.level]
-                    )
+                    tagging = _tagged(tagger, unlabeled, trusted, loop)
                 with watch("select"):
                     step.select(tagging, unlabeled)
             train.add(step.selected)
@@ -232,7 +231,7 @@ def self_train(
                 tagger = fresh.fit(train.documents(), validation_batch, start=before, rng=rng)
             starting = starting and iteration == 0
         with watch("validate"):
-            tagging = tagger.tag(validation_batch, measure=select.measure)
+            tagging = _tagged(tagger, validation_batch, replace(select, level="document"), loop)
             found = validation_batch.with_tags(tagging.tags, tagging.labels).to_documents()
             scores = score(validation, found)
         f1.append(scores.counts("ner").f1)
@@ -259,6 +258,15 @@ def self_train(
         if failure:  # only now, so that the iteration before it is not lost
             raise failure
         previous = tagging
+
+
+def _tagged(tagger: Tagger, batch: Batch, select: SelectOptions, loop: LoopOptions) -> Tagging:
+    """Tag a batch, names that come again too where that is asked for."""
+    detail = "entity" if loop.repeated else _DETAIL[select.level]
+    tagging = tagger.tag(batch, measure=select.measure, detail=detail)
+    if not loop.repeated:
+        return tagging
+    return with_repeated_names(tagging, batch, notes_of(batch), loop.repeated)
 
 
 def _trusting(select: SelectOptions, start: StartOptions) -> SelectOptions:

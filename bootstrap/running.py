@@ -208,8 +208,8 @@ def carry_out(
     for step in iterations:
         metrics = metrics_of(step, validation, pool)
         if run.model_folder(step.iteration).is_dir():
-            unit = json.dumps({"unit": options.data.unit}).encode()
-            write_atomically(run.model_folder(step.iteration) / UNIT_FILE, unit)
+            unit = json.dumps({"unit": options.data.unit, "repeated": options.loop.repeated})
+            write_atomically(run.model_folder(step.iteration) / UNIT_FILE, unit.encode())
         run.close_iteration(step.iteration, step.selected, metrics)
         yield metrics
 

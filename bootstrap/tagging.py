@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, tee
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from bootstrap.running import UNIT_FILE
 from bootstrap.runs.folder import Run
@@ -20,6 +24,7 @@ from corpus.problems import Problems
 from corpus.tags import find_entities
 from corpus.units import UNITS, Unit, join_spans, split_document
 from taggers import Tagger
+from taggers.consistency import with_repeated_names
 from taggers.tagger import Detail
 
 _UNITS_AT_A_TIME = 20_000  # enough for every process; few enough for memory
@@ -47,15 +52,31 @@ def find_model(path: Path) -> Path:
 
 def unit_of(model: Path) -> Unit:
     """Give the unit that a model was trained on."""
-    try:
-        unit = json.loads((model / UNIT_FILE).read_text(encoding="utf-8"))["unit"]
-    except FileNotFoundError:
-        return "document"
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{model / UNIT_FILE} does not name a unit: {error}") from None
+    unit = _beside(model).get("unit", "document")
     if unit not in UNITS:
         raise InputError(f'{model / UNIT_FILE}: unit "{unit}"; expected one of {", ".join(UNITS)}')
     found: Unit = unit
+    return found
+
+
+def repeated_of(model: Path) -> tuple[str, ...]:
+    """Give the classes of names that a model's run tagged wherever they came again."""
+    repeated = _beside(model).get("repeated", [])
+    if not isinstance(repeated, list) or not all(isinstance(name, str) for name in repeated):
+        raise InputError(f'{model / UNIT_FILE}: "repeated" is no list of classes')
+    return tuple(repeated)
+
+
+def _beside(model: Path) -> dict[str, Any]:
+    """Read what a run says of a model beside it; nothing of one that is no run's."""
+    try:
+        found = json.loads((model / UNIT_FILE).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise InputError(f"{model / UNIT_FILE} does not name a unit: {error}") from None
+    if not isinstance(found, dict) or "unit" not in found:
+        raise InputError(f"{model / UNIT_FILE} does not name a unit")
     return found
 
 
@@ -86,6 +107,7 @@ def tag_documents(
     measure: str,
     *,
     detail: Detail = "document",
+    repeated: Sequence[str] = (),
 ) -> Iterator[Tagged]:
     """Tag documents as they come, a bounded number of them at a time.
 
@@ -101,6 +123,9 @@ def tag_documents(
         How confidence is measured.
     detail : str
         "entity" if the confidence of each span is wanted.
+    repeated : sequence of str
+        Classes of names whose words are tagged wherever they stand in a note, or in the notes of a
+        patient that are tagged at the same time; see `taggers.consistency`.
     """
     waiting: list[tuple[Document, list[tuple[int, Document]]]] = []
     number = 0
@@ -110,9 +135,9 @@ def tag_documents(
         waiting.append((bare, units))
         number += len(units)
         if number >= _UNITS_AT_A_TIME:
-            yield from _tag_units(waiting, tagger, measure, detail)
+            yield from _tag_units(waiting, tagger, measure, detail, repeated)
             waiting, number = [], 0
-    yield from _tag_units(waiting, tagger, measure, detail)
+    yield from _tag_units(waiting, tagger, measure, detail, repeated)
 
 
 def _tag_units(
@@ -120,12 +145,15 @@ def _tag_units(
     tagger: Tagger,
     measure: str,
     detail: Detail,
+    repeated: Sequence[str],
 ) -> Iterator[Tagged]:
     units = [unit for _, pieces in sources for _, unit in pieces]
     sure: Iterator[float] = iter(())
     if units:
         batch = make_batch(units, labelled=False)
-        tagging = tagger.tag(batch, measure=measure, detail=detail)
+        tagging = tagger.tag(batch, measure=measure, detail="entity" if repeated else detail)
+        if repeated:
+            tagging = with_repeated_names(tagging, batch, _notes_of(sources), repeated)
         spans = batch.with_tags(tagging.tags, tagging.labels).spans()
         if detail == "entity":
             found = find_entities(tagging.tags, batch.documents, tagging.labels)
@@ -143,6 +171,18 @@ def _tag_units(
         yield Tagged(document, confidence, tuple(islice(sure, len(document.spans))))
 
 
+def _notes_of(
+    sources: list[tuple[Document, list[tuple[int, Document]]]],
+) -> npt.NDArray[np.int64]:
+    """Give each unit the number of its note; the notes of a patient have the same."""
+    patients: dict[str, int] = {}
+    found = []
+    for number, (source, pieces) in enumerate(sources):
+        note = number if source.group is None else patients.setdefault(source.group, number)
+        found += [note] * len(pieces)
+    return np.array(found, np.int64)
+
+
 def tag_corpus(
     model: Path,
     source: str,
@@ -153,6 +193,7 @@ def tag_corpus(
     columns: Columns,
     measure: str,
     scored_spans: bool,
+    repeated: Sequence[str],
     problems: Problems,
     jobs: int,
     report: Report,
@@ -176,6 +217,9 @@ def tag_corpus(
         How confidence is measured.
     scored_spans : bool
         Whether to write how sure the model is of each span, too.
+    repeated : sequence of str
+        Classes of names whose words are tagged wherever they stand in a note; those of the run if
+        there are none.
     problems : Problems
         Told of what cannot be read.
     jobs : int
@@ -199,7 +243,7 @@ def tag_corpus(
     )
     unit = unit_of(folder)
     detail: Detail = "entity" if scored_spans else "document"
-    found = tag_documents(documents, tagger, unit, measure, detail=detail)
+    found = tag_documents(documents, tagger, unit, measure, detail=detail, repeated=repeated)
     # An iterator that nobody takes from would keep everything.
     left, middle, *right = tee(_counted(found, report), 3 if scored_spans else 2)
     return write(

@@ -24,6 +24,7 @@ def main(options: argparse.Namespace) -> None:
             columns=columns_of(options),
             measure=options.measure,
             scored_spans=options.span_confidence,
+            repeated=options.repeated,
             problems=problems,
             jobs=options.jobs or default_jobs(),
             report=line.report,
