@@ -8,12 +8,16 @@ iteration, the other half is scored with it; then the halves change places.
     python benchmarks/meddocan.py small --states 0 1 2
     python benchmarks/meddocan.py biased --states 0 1 2 --set select.confidence=0.5
     python benchmarks/meddocan.py hundred --set tagger.clusters=FOLDER
+    python benchmarks/meddocan.py census --set start.kind=dictionary
+
+The last one has no seed and finds PERSON only: it starts from the names of ../shared/data/spain.
 """
 
 from __future__ import annotations
 
 import argparse
 import re
+import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -81,6 +85,11 @@ def hundred_seed(lines: Sequence[Document], rng: np.random.Generator) -> np.ndar
     return _drawn(lines, 80, 20, rng)
 
 
+def no_seed(lines: Sequence[Document], rng: np.random.Generator) -> np.ndarray:
+    """Draw no line: the dictionaries of the census are all there is."""
+    return np.zeros(0, np.int64)
+
+
 SEEDS = {"small": small_seed, "biased": biased_seed, "hundred": hundred_seed}
 
 
@@ -127,13 +136,14 @@ def supervised(options: Configuration) -> None:
 
 def self_trained(kind: str, states: Sequence[int], options: Configuration) -> None:
     """Print what self-training from a seed gives, with each half of dev reporting once."""
-    train, dev = lines_of("train", MERGED), lines_of("dev", MERGED)
+    classes = PERSON if kind == "census" else MERGED
+    train, dev = lines_of("train", classes), lines_of("dev", classes)
     sides = np.arange(len({line.group for line in dev})) % 2
     side_of = dict(zip(dict.fromkeys(line.group for line in dev), sides, strict=True))
     halves = [[line for line in dev if side_of[line.group] == side] for side in (0, 1)]
     rows = []
     for state in states:
-        chosen = SEEDS[kind](train, np.random.default_rng(state))
+        chosen = SEEDS.get(kind, no_seed)(train, np.random.default_rng(state))
         rest = np.setdiff1d(np.arange(len(train)), chosen)
         seed = [train[index] for index in chosen]
         pool = Lines([train[index] for index in rest], options.loop.batch)
@@ -164,19 +174,27 @@ def _one_run(
 ) -> tuple[Counts, Counts, str, list[int], float]:
     gold = {line.id: line for line in pool._lines}
     batch, report_batch = make_batch(chooser, labelled=True), make_batch(reporter, labelled=False)
-    seed_batch = make_batch(seed, labelled=True)
+    start = options.start
+    seed_batch = make_batch(seed, labelled=True, classes=[start.tagger.label] if start else [])
     classes = classes_of(batch.labels)
     reference = measured_reference(content_of(batch, batch.tags, batch.labels, classes), classes)
     f1, reported, selected = [], [], []
     right = total = 0
+
+    def tagger_for(iteration: int) -> Tagger:
+        if start and iteration == 0:
+            return make_tagger(start.kind, start.tagger)
+        return make_tagger(options.kind, options.tagger)
+
     for step in self_train(
         seed_batch,
         pool,
         chooser,
         batch,
-        lambda _: make_tagger(options.kind, options.tagger),
+        tagger_for,
         loop=options.loop,
         select=options.select,
+        start=start.trust if start else None,
         reference=reference,
     ):
         f1.append(step.f1)
@@ -195,7 +213,7 @@ def _one_run(
 def main() -> None:
     """Print the figures of an experiment."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("experiment", choices=("supervised", *SEEDS))
+    parser.add_argument("experiment", choices=("supervised", "census", *SEEDS))
     parser.add_argument("--states", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--set", dest="overrides", action="append", default=[])
     arguments = parser.parse_args()
@@ -204,12 +222,29 @@ def main() -> None:
         section, _, rest = override.partition(".")
         key, _, text = rest.partition("=")
         tables.setdefault(section, {})[key] = _value(text)
-    options = parse_configuration(tables, Path(), "benchmark")
+    with tempfile.TemporaryDirectory() as folder:
+        if arguments.experiment == "census":
+            tables["start"] = {"kind": "divergence", **_census(Path(folder))} | tables.get(
+                "start", {}
+            )
+        _carry_out(arguments, parse_configuration(tables, Path(), "benchmark"))
+
+
+def _census(folder: Path) -> dict[str, Any]:
+    """Write the names of the census and the counts of all words, and give their paths."""
+    import census  # noqa: PLC0415 - it imports this module
+
+    lines = [line for split in ("train", "dev") for line in lines_of(split, {})]
+    return {"names": [census.census(folder)], "counts": census.counted(folder, lines)}
+
+
+def _carry_out(arguments: argparse.Namespace, options: Configuration) -> None:
     print(f"loop {asdict(options.loop)}\nselect {asdict(options.select)}", flush=True)
     if arguments.experiment == "supervised":
         supervised(options)
     else:
-        self_trained(arguments.experiment, arguments.states, options)
+        states = [0] if arguments.experiment == "census" else arguments.states  # nothing is drawn
+        self_trained(arguments.experiment, states, options)
 
 
 def _value(text: str) -> Any:

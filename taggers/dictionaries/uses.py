@@ -66,7 +66,7 @@ def case_numbers(types: Sequence[str]) -> npt.NDArray[np.int64]:
     """Give the place in `CASES` of each word, or -1 where it has no letter."""
     numbers = {name: number for number, name in enumerate(CASES)}
     values = feature("capitalization")(Words(types))
-    return np.array([numbers.get(value, -1) for value in values], np.int64)
+    return np.fromiter((numbers.get(value, -1) for value in values), np.int64, len(values))
 
 
 def words_of_notes(train: Batch, counts: str) -> tuple[Sequence[str], Counts]:

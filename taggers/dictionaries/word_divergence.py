@@ -25,7 +25,7 @@ Floats = npt.NDArray[np.float64]
 #: ``de``, ``la``, ``del``, ``san``.
 _ALONE = 0.05
 #: Signs that join the words of a name.
-_HYPHENS = ("-", "–", "‐")
+_HYPHENS = frozenset("-–‐")
 
 
 class WordDivergence:
@@ -95,7 +95,7 @@ class WordDivergence:
         types = batch.types
         rows = self._vocabulary.codes(word_hashes(folded(types)))
         known, cases = rows >= 0, case_numbers(types)
-        joins = np.array([word in _HYPHENS for word in types], bool)
+        joins = np.fromiter(map(_HYPHENS.__contains__, types), bool, len(types))
         joins[known] |= self.joins[rows[known]]
         named = known & ~joins
         divergence = np.full(len(types), np.inf)

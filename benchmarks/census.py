@@ -1,0 +1,124 @@
+"""The models that start from the census alone, on MEDDOCAN by line (paper 003, table 3.2).
+
+PERSON only. The dictionaries are the given names and surnames of ../shared/data/spain, the counts
+those of the words of train and dev. Nothing is annotated but what scores are computed with.
+
+    python benchmarks/census.py train      # what settings were chosen on
+    python benchmarks/census.py dev        # what is reported
+    python benchmarks/census.py speed      # tokens a second, beside making the batches
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from meddocan import PERSON, lines_of
+
+from corpus.batch import Batch, make_batch
+from corpus.counts import count_words
+from corpus.document import Document
+from corpus.scores import score
+from gazetteers.gazetteer import merged
+from gazetteers.importing import ImportOptions, import_table
+from taggers import START_OPTIONS, Tagger, make_tagger
+
+SPAIN = Path(__file__).resolve().parents[1].parent / "shared" / "data" / "spain"
+
+FILES = {
+    "given_names_men.csv": "given_name",
+    "given_names_women.csv": "given_name",
+    "surnames.csv": "surname",
+}
+
+
+def census(folder: Path) -> str:
+    """Put the names of the census into one gazetteer, and give its path."""
+    path = folder / "names.parquet"
+    found = [
+        import_table(SPAIN / name, ImportOptions(class_name=kind)) for name, kind in FILES.items()
+    ]
+    merged([each.gazetteer for each in found]).save(path)
+    return str(path)
+
+
+def counted(folder: Path, lines: Sequence[Document]) -> str:
+    """Count the words of notes, and give the path of the counts."""
+    path = folder / "words.parquet"
+    count_words(lines).save(path)
+    return str(path)
+
+
+def fitted(kind: str, names: str, counts: str) -> Tagger:
+    """Compare the census with the notes."""
+    options = START_OPTIONS[kind](names=(names,), counts=counts)
+    nothing = make_batch([], labelled=False)
+    return make_tagger(kind, options).fit(nothing, rng=np.random.default_rng(0))
+
+
+def alone(split: str, folder: Path) -> None:
+    """Print precision and recall with and without the confidence threshold."""
+    lines = {name: lines_of(name, PERSON) for name in ("train", "dev")}
+    names, counts = census(folder), counted(folder, lines["train"] + lines["dev"])
+    batch = make_batch(lines[split], labelled=False)
+    for kind in START_OPTIONS:
+        tagging = fitted(kind, names, counts).tag(batch, measure="lowest")
+        found = batch.with_tags(tagging.tags, tagging.labels).to_documents()
+        for threshold in (0.0, 0.5):
+            trusted = tagging.confidence >= threshold
+            scores = score(_where(lines[split], trusted), _where(found, trusted)).counts("ner")
+            print(
+                f"{split} {kind:10} confidence {threshold}: {trusted.mean():.3f} of the lines, "
+                f"P {scores.precision:.3f} R {scores.recall:.3f} F1 {scores.f1:.3f}",
+                flush=True,
+            )
+
+
+def _where(documents: Sequence[Document], chosen: np.ndarray) -> list[Document]:
+    return [each for each, kept in zip(documents, chosen, strict=True) if kept]
+
+
+def speed(folder: Path) -> None:
+    """Print tokens a second of tagging, and of making the batches, in one process."""
+    lines = lines_of("train", PERSON)
+    names, counts = census(folder), counted(folder, lines)
+    begin = time.perf_counter()
+    batches = [make_batch(lines[at : at + 2500], labelled=False) for at in range(0, 10_000, 2500)]
+    tokens = sum(len(batch.words) for batch in batches)
+    made = time.perf_counter() - begin
+    for kind in START_OPTIONS:
+        tagger = fitted(kind, names, counts)
+        _tag_all(tagger, batches)  # what is compiled is compiled
+        begin = time.perf_counter()
+        for _ in range(10):
+            _tag_all(tagger, batches)
+        taken = (time.perf_counter() - begin) / 10
+        print(
+            f"{kind:10} {tokens / taken / 1e6:.2f} million tokens a second, "
+            f"{made / taken:.1f} times as fast as making the batches"
+        )
+
+
+def _tag_all(tagger: Tagger, batches: Sequence[Batch]) -> None:
+    for batch in batches:
+        tagger.tag(batch, measure="lowest")
+
+
+def main() -> None:
+    """Print the figures of an experiment."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("experiment", choices=("train", "dev", "speed"))
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        if arguments.experiment == "speed":
+            speed(Path(folder))
+        else:
+            alone(arguments.experiment, Path(folder))
+
+
+if __name__ == "__main__":
+    main()
