@@ -47,5 +47,5 @@ def _gazetteer(*rows: tuple[str, str, int]) -> Gazetteer:
 
 @pytest.fixture(scope="session")
 def make_gazetteer() -> Callable[..., Gazetteer]:
-    """Make a gazetteer of rows: `make_gazetteer(("maria", "given", 20), ("puig", "surname", 3))`."""
+    """Make a gazetteer of rows: `make_gazetteer(("maria", "given", 20), ("puig", "name", 3))`."""
     return _gazetteer
