@@ -22,6 +22,9 @@ from taggers.dictionaries.walking import Judged, tagged
 from taggers.folder import read_description, write_model
 from taggers.tagger import Detail, Progress, Tagging, Training
 
+#: In place of paths in a model, which has all that it needs.
+_WITHIN = "."
+
 OptionsT = TypeVar("OptionsT", bound=DivergenceOptions | DictionaryOptions)
 
 
@@ -146,12 +149,18 @@ class NameTagger(ABC, Generic[OptionsT]):
         return tagging
 
     def save(self, folder: Path) -> None:
-        """Write the model into a folder: hashes of words, and what is said of each."""
+        """Write the model into a folder: hashes of words, and what is said of each.
+
+        It does not say where the dictionaries were.
+        """
         if self._model is None:
             raise ValueError("the tagger has not been fitted")
+        options = asdict(self.options) | {"names": [_WITHIN], "counts": ""}
+        if options.get("not_names"):
+            options["not_names"] = [_WITHIN]
         description = {
             "kind": self.kind,
-            "options": asdict(self.options),
+            "options": options,
             "words": self._model.description(),
         }
         write_model(folder, description, self._model.files())
