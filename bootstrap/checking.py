@@ -16,6 +16,7 @@ import numpy as np
 from bootstrap.configuration import Configuration, DataOptions
 from bootstrap.notes import digest_of, read_sources, splits_of
 from corpus.batch import MISALIGNED, Batch, make_batch
+from corpus.counts import WordCounts
 from corpus.document import Document
 from corpus.errors import shown
 from corpus.formats.annotations import UNUSABLE
@@ -134,12 +135,7 @@ class Covering:
         InputError
             If something is not there.
         """
-        names = None
-        if start := configuration.start:
-            from taggers.dictionaries.sources import read_names  # noqa: PLC0415 - slow to import
-
-            names = read_names(start.tagger.names, start.tagger.classes)
-        return cls(clusters_of(configuration), names)
+        return cls(clusters_of(configuration), names_of(configuration))
 
 
 def check_notes(
@@ -239,6 +235,34 @@ def clusters_of(configuration: Configuration) -> WordClusters | None:
 
     options = configuration.tagger
     return WordClusters.read(Path(options.clusters), options.clustering_names)
+
+
+def names_of(configuration: Configuration) -> Frequencies | None:
+    """Read all dictionaries of names and counts of a run, and give those names that it starts from.
+
+    Raises
+    ------
+    InputError
+        If something is not there, or is something else.
+    """
+    start, others = configuration.start, configuration.tagger.names
+    if not (start or others):
+        return None
+    from taggers.dictionaries.name_frequencies import (  # noqa: PLC0415 - slow to import
+        NameFrequencies,
+    )
+    from taggers.dictionaries.sources import read_names  # noqa: PLC0415 - slow to import
+
+    if others:
+        NameFrequencies.of(read_names(others))
+    if not start:
+        return None
+    if not_names := getattr(start.tagger, "not_names", ()):
+        read_names(not_names)
+    Phrases.of_files(start.tagger.blocked)
+    if start.tagger.counts:
+        WordCounts.load(Path(start.tagger.counts))
+    return read_names(start.tagger.names, start.tagger.classes)
 
 
 def phrases_of(configuration: Configuration) -> Phrases | None:

@@ -267,11 +267,24 @@ def load_configuration(path: Path, overrides: Sequence[str] = ()) -> Configurati
 
 
 def _blame(tables: Mapping[str, Any], overrides: Sequence[str], path: Path) -> None:
-    """Raise the error of the file alone or, where it has none, of the first setting to make one."""
-    parse_configuration(tables, path.parent, str(path))
+    """Raise the error of the setting without which there is none.
+
+    If there is no such setting, raise that of the file alone or, where it has none, of the first
+    setting to make one.
+    """
+
+    def parse(settings: Sequence[str], where: str) -> None:
+        parse_configuration(_overridden(tables, settings), path.parent, where)
+
+    for number, override in reversed(list(enumerate(overrides))):
+        try:
+            parse([*overrides[:number], *overrides[number + 1 :]], "")
+        except ConfigurationError:
+            continue
+        parse(overrides, f"--set {override}")
+    parse((), str(path))
     for number, override in enumerate(overrides, start=1):
-        given = _overridden(tables, overrides[:number])
-        parse_configuration(given, path.parent, f"--set {override}")
+        parse(overrides[:number], f"--set {override}")
 
 
 def _overridden(tables: Mapping[str, Any], overrides: Sequence[str]) -> dict[str, Any]:
@@ -308,7 +321,7 @@ def parse_configuration(tables: Mapping[str, Any], folder: Path, where: str) -> 
     )
     tagger = dict(table_of(tables, "tagger", where))
     kind = tagger.pop("kind", "crf")
-    if kind not in OPTIONS:
+    if kind not in list(OPTIONS):  # not all that TOML can hold can be looked up in a dict
         raise ConfigurationError(
             f'{where}: [tagger] kind = "{kind}" is unknown; known are {", ".join(OPTIONS)}'
         )

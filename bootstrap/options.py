@@ -41,15 +41,15 @@ class LoopOptions:
             "least": 0,
         },
     )
+    random_state: int = field(
+        default=0, metadata={"help": "the same number gives the same run", "least": 0}
+    )
     repeated: tuple[str, ...] = field(
         default=(),
         metadata={
             "help": "classes of names: the words of full names that are found for sure are tagged "
             "wherever they come again in a note (see docs/taggers.md)"
         },
-    )
-    random_state: int = field(
-        default=0, metadata={"help": "the same number gives the same run", "least": 0}
     )
 
 

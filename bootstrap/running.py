@@ -220,9 +220,11 @@ def _with_counts(start: Start, run: Run, pool: UnlabeledNotes, report: Report) -
         return start.tagger
     if not run.counts_file.exists():  # else they were counted before an interruption
         report("counting words", 0, 0)
+        problems = pool.problems  # what iterations leave out is theirs, whether words were counted
         counts = count_words(
             pool.documents(), progress=lambda done: report("counting words", done, 0)
         )
+        pool.problems = problems
         counts.save(run.counts_file)
     return replace(start.tagger, counts=str(run.counts_file))
 

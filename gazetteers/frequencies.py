@@ -11,6 +11,7 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from corpus.errors import InputError, shown
 from corpus.tokens import tokenize
@@ -70,7 +71,9 @@ class Frequencies:
         names = tuple(classes) or tuple(there)
         index = {name: number for number, name in enumerate(names)}
         kinds = np.array([index.get(each, -1) for each in gazetteer.classes.to_pylist()], np.int64)
-        tokens = tokenize(gazetteer.terms.to_pylist())
+        rows = np.flatnonzero(kinds >= 0)  # a word of other classes is no word of these
+        kinds = kinds[rows]
+        tokens = tokenize(gazetteer.terms.take(pa.array(rows)).to_pylist())
         # Words are folded once more: the tokens of folded terms are, all but a few.
         types = folded(tokens.types)
         numbers: dict[str, int] = {}
@@ -80,16 +83,15 @@ class Frequencies:
         )
         words = of_types[tokens.words]
         owners = np.repeat(np.arange(len(kinds)), np.diff(tokens.documents))
-        inside = (words >= 0) & (kinds[owners] >= 0)
-        words, owners = words[inside], owners[inside]
+        words, owners = words[words >= 0], owners[words >= 0]
         lengths = np.bincount(owners, minlength=len(kinds))
         cells = words * len(names) + kinds[owners]
-        borne = gazetteer.counts[owners]
+        borne = gazetteer.counts[rows][owners]
 
         def added(weights: Counts) -> Counts:
             table = np.zeros(len(numbers) * len(names), np.int64)
             np.add.at(table, cells, weights)
-            return table.reshape(-1, len(names))
+            return table.reshape(len(numbers), len(names))
 
         return cls(tuple(numbers), names, added(borne), added(borne * (lengths[owners] == 1)))
 

@@ -1,8 +1,13 @@
 import signal
+from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import settings
+
+from gazetteers.gazetteer import Gazetteer
 
 # No test is a matter of time: the first call of a compiled function takes seconds.
 settings.register_profile("timeless", deadline=None)
@@ -33,3 +38,14 @@ def spain() -> Path:
     if not folder.is_dir():
         pytest.skip("names and places of Spain are not at ../shared/data/spain")
     return folder
+
+
+def _gazetteer(*rows: tuple[str, str, int]) -> Gazetteer:
+    terms, classes = (pa.array([row[place] for row in rows], pa.large_string()) for place in (0, 1))
+    return Gazetteer(terms, classes, np.array([row[2] for row in rows], np.int64))
+
+
+@pytest.fixture(scope="session")
+def make_gazetteer() -> Callable[..., Gazetteer]:
+    """Make a gazetteer of rows: `make_gazetteer(("maria", "given", 20), ("puig", "name", 3))`."""
+    return _gazetteer

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bootstrap.checking import clusters_of, covered_tokens, phrases_of
+from bootstrap.checking import clusters_of, covered_tokens, names_of, phrases_of
 from bootstrap.commands.console import (
     messages,
     output,
@@ -54,6 +54,7 @@ def do_run(configuration: Configuration, folder: Path, *, resume: bool, jobs: in
     notes = read_notes(configuration)
     cluster_lines = _cluster_lines(configuration, notes)  # before there is a folder
     phrases_of(configuration)
+    names_of(configuration)
     with opened_run(folder, configuration, resume=resume) as run:
         if run.is_finished():
             run.write_report()  # in case it was killed just before

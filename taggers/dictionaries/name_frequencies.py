@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
@@ -9,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from corpus.errors import InputError, shown
 from corpus.vocabulary import ABSENT, Hashes, Vocabulary
 from gazetteers.folding import folded
 from gazetteers.frequencies import Frequencies, word_hashes
@@ -17,6 +19,11 @@ from taggers.features import Feature, Words
 
 #: Begins the names of the features; the class of names follows.
 PREFIX = "frequency-"
+
+#: 10 bearers, tripled again and again.
+_TRIPLED = 10 * 3 ** np.arange(37, dtype=np.int64)
+#: What can stand in the name of a feature.
+_NAME = re.compile(r"[^\[\]\s:=|]+")
 
 _FILES = ("name-words", "name-frequencies")
 
@@ -45,9 +52,22 @@ class NameFrequencies:
 
     @classmethod
     def of(cls, names: Frequencies) -> Self:
-        """Take the frequencies of dictionaries."""
+        """Take the frequencies of dictionaries.
+
+        Raises
+        ------
+        InputError
+            If no feature can be named after a class.
+        """
+        for name in names.classes:
+            if not _NAME.fullmatch(name):
+                raise InputError(
+                    f"names: no feature can be named after the class {shown(name)}: it is empty or "
+                    "has a space or one of [ ] : = |; bootstrap gazetteer import --class names it "
+                    "in another way"
+                )
         counts = np.where(names.alone > 0, names.counts, 0)
-        size = np.log(np.maximum(counts, 10) / 10) / np.log(3)
+        size = np.maximum(np.searchsorted(_TRIPLED, counts, side="right") - 1, 0)
         magnitudes = np.where(counts > 0, size, -1).astype(np.int8)
         return cls(names.classes, names.hashes, magnitudes)
 

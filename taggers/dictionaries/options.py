@@ -32,8 +32,14 @@ def _refuse_nothing(names: tuple[str, ...], label: str) -> None:
         raise InputError(
             f'names is empty: name gazetteers, such as names = ["names.parquet"], or "{STARTER}"'
         )
+    _refuse_unnamed("names", names)
     if not label or any(character.isspace() for character in label):
         raise InputError(f"label = {label!r}: expected the name of a class, such as PERSON")
+
+
+def _refuse_unnamed(option: str, paths: tuple[str, ...]) -> None:
+    if "" in paths:
+        raise InputError(f'{option} names "": expected paths of gazetteers')
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,3 +113,4 @@ class DictionaryOptions:
 
     def __post_init__(self) -> None:
         _refuse_nothing(self.names, self.label)
+        _refuse_unnamed("not_names", self.not_names)

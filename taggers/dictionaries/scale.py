@@ -32,7 +32,7 @@ def name_share(shares: Floats, counts: npt.NDArray[np.int64], tokens: int) -> fl
     Parameters
     ----------
     shares : ndarray of float64, shape (V,)
-        The share of the census of each word, above 0.
+        The share of the census of each word; one that nobody bears says nothing.
     counts : ndarray of int64, shape (V,)
         How often each occurs in the notes.
     tokens : int
@@ -43,6 +43,8 @@ def name_share(shares: Floats, counts: npt.NDArray[np.int64], tokens: int) -> fl
     float
         The share; 0 where no word occurs.
     """
+    borne = shares > 0
+    shares, counts = shares[borne], counts[borne]
     if not counts.any():
         return 0.0
     bins = np.round(np.log(shares * tokens) / _ALIKE)

@@ -25,6 +25,9 @@ from taggers.dictionaries.walking import Judged, tagged
 from taggers.folder import read_description, write_model
 from taggers.tagger import Detail, Progress, Tagging, Training
 
+#: In place of paths in a model, which has all that it needs.
+_WITHIN = "."
+
 OptionsT = TypeVar("OptionsT", bound=DivergenceOptions | DictionaryOptions)
 
 
@@ -152,12 +155,18 @@ class NameTagger(ABC, Generic[OptionsT]):
         return tagging
 
     def save(self, folder: Path) -> None:
-        """Write the model into a folder: hashes of words, and what is said of each."""
+        """Write the model into a folder: hashes of words, and what is said of each.
+
+        It does not say where the dictionaries were.
+        """
         if self._model is None:
             raise ValueError("the tagger has not been fitted")
+        options = asdict(self.options) | {"counts": ""}
+        lists = [name for name in ("names", "not_names", "blocked") if options.get(name)]
+        options |= {name: [_WITHIN] for name in lists}
         description = {
             "kind": self.kind,
-            "options": asdict(self.options),
+            "options": options,
             "words": self._model.description(),
             "blocking": self._blocking.settings(),
         }

@@ -72,18 +72,20 @@ class WordDivergence:
     def of(cls, names: Frequencies, uses: Uses, smoothing: float) -> Self:
         """Compare words of names with their uses in the notes."""
         borne = names.counts.sum(axis=1)
+        some = borne > 0  # what nobody bears is no name
+        borne, counts = borne[some], uses.counts[some]
         shares = borne / max(borne.sum(), 1)
-        scales = np.array([name_share(shares, column, uses.tokens) for column in uses.counts.T])
+        scales = np.array([name_share(shares, column, uses.tokens) for column in counts.T])
         if not scales.any():
             raise TrainingError(
                 "none of the dictionary's words occurs in the notes: no word can be told to be a "
                 "name; are the dictionaries those of the people in the notes?"
             )
         expected = shares * scales.sum() * uses.tokens
-        ratio = np.log((uses.counts.sum(axis=1) + smoothing) / (expected + smoothing))
-        joins = names.alone.sum(axis=1) < _ALONE * borne
+        ratio = np.log((counts.sum(axis=1) + smoothing) / (expected + smoothing))
+        joins = names.alone.sum(axis=1)[some] < _ALONE * borne
         return cls(
-            names.hashes,
+            names.hashes[some],
             np.maximum(ratio, 0.0).astype(np.float32),
             joins,
             _fewer_names(scales * uses.tokens / np.maximum(uses.totals, 1), scales),
@@ -139,5 +141,5 @@ def _fewer_names(parts: Floats, scales: Floats) -> Floats:
     """
     least = np.finfo(np.float64).tiny
     most = parts[scales.argmax()]
-    fewer: Floats = np.maximum(np.log(most / np.maximum(parts, least)), 0.0)
+    fewer: Floats = np.maximum(np.log(most) - np.log(np.maximum(parts, least)), 0.0)
     return fewer

@@ -16,12 +16,12 @@ from bootstrap.cli import main
 from bootstrap.commands import run as _  # noqa: F401 - imported once, before the forks
 from bootstrap.runs import folder as runs
 from corpus.batch import Batch
-from taggers import make_tagger
+from taggers import OPTIONS, START_OPTIONS, make_tagger
 
 KILLED = 99
 
 #: What changes a folder; between them, files that are not in their place yet are written.
-STEPS = {"os.rename", "os.mkdir", "os.symlink", "shutil.rmtree", "shutil.copytree"}
+STEPS = {"os.rename", "os.link", "os.mkdir", "os.symlink", "shutil.rmtree", "shutil.copytree"}
 
 
 def train_here(work: Any, job: Any) -> Iterator[tuple[int, int]]:
@@ -54,6 +54,9 @@ def run(arguments: list[str], folder: Path, place: int) -> int:
 
 
 if __name__ == "__main__":
+    # What is compiled is loaded once, before the forks.
+    for kind, options in {**OPTIONS, **START_OPTIONS}.items():
+        make_tagger(kind, options(names=("starter",))).prepare(lambda: None)
     saved.in_process = train_here
     runs.report_page = lambda *arguments: "a page takes long to draw"
     out, *arguments = sys.argv[1:]

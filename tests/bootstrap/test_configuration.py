@@ -216,6 +216,7 @@ def test_all_settings_survive_writing_and_reading(tables: dict[str, dict[str, An
         ("[data]\nqqq = 1", "no key in [data]"),
         (REFERENCE + "emty = 1", 'no key in [select.reference] "emty"; the nearest is "empty"'),
         ('[tagger]\nkind = "hmm"', '[tagger] kind = "hmm" is unknown; known are crf'),
+        ('[tagger]\nkind = ["crf"]', "is unknown; known are crf"),
         ('[tagger]\nfeatures = ["shap"]', 'no feature "shap"; the features are form,'),
         ("[tagger]\nfeatures = []", "features is empty"),
         ('[tagger]\nfeatures = ["form", "form"]', '"form" is there 2 times; expected once'),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -19,7 +20,7 @@ from bootstrap.loop import (
     self_train,
     stagnates,
 )
-from bootstrap.options import LoopOptions, SelectOptions
+from bootstrap.options import LoopOptions, SelectOptions, StartOptions
 from bootstrap.selection.proportions import content_of, measured_reference
 from corpus.batch import Batch, make_batch
 from corpus.document import Document, Span
@@ -44,6 +45,7 @@ class Script:
     trained: list[Batch] = field(default_factory=list)
     states: list[dict[str, Any]] = field(default_factory=list)
     started: list[int | None] = field(default_factory=list)
+    asked: list[tuple[int, str, str, str]] = field(default_factory=list)
 
 
 class Actor:
@@ -82,6 +84,7 @@ class Actor:
     ) -> Tagging:
         tags, confidence = np.zeros(len(batch.words), np.int16), np.ones(len(batch))
         names = batch.ids.to_pylist()
+        self.script.asked.append((self.number, names[0], measure, detail))
         for row, name in enumerate(names):
             first, last = batch.documents[row : row + 2]
             if name.startswith("v"):
@@ -127,11 +130,12 @@ def train(
     *,
     loop: LoopOptions | None = None,
     select: SelectOptions | None = None,
+    seed: Sequence[Document] = SEED,
     **others: Any,
 ) -> list[Iteration]:
     return list(
         self_train(
-            make_batch(SEED, labelled=True),
+            make_batch(seed, labelled=True, classes=["PERSON"]),
             pool,
             VALIDATION,
             make_batch(VALIDATION, labelled=True),
@@ -262,6 +266,112 @@ def test_where_nothing_is_selected_the_model_is_that_of_before() -> None:
     assert (steps[1].f1, steps[1].agreement) == (steps[0].f1, 1.0)
     assert "train" not in steps[1].seconds
     assert pseudo(script) == [[], ["u2", "u3"]]
+
+
+# Starting from a model that needs no seed
+
+
+def pool_asked(script: Script) -> list[tuple[int, str, str, str]]:
+    """Give how models were asked to tag the pool: their number, the first note, the measure."""
+    return [asked for asked in script.asked if asked[1].startswith("u")]
+
+
+def test_the_model_that_is_started_from_is_trusted_in_its_own_way() -> None:
+    """The learned ones are trusted as selection says; validation is measured like that, too."""
+    sure = {"u0": 0.3, "u1": 0.29, "u2": 0.3, "u3": 0.9, "u4": 0.89, "u5": 0.3}
+    script = Script([1, 2, 3, 4], confidence=lambda number, name: sure[name])
+    steps = train(
+        script,
+        Pool(2, 2, 2),
+        loop=LoopOptions(iterations=3),
+        select=SelectOptions(confidence=0.9, measure="normalised", proportions=False),
+        start=StartOptions(confidence=0.3, measure="lowest"),
+        seed=(),
+    )
+    assert pool_asked(script) == [
+        (0, "u0", "lowest", "document"),
+        (1, "u2", "normalised", "document"),
+        (2, "u4", "normalised", "document"),
+    ]
+    assert {asked[2] for asked in script.asked if asked[1] == "v0"} == {"normalised"}
+    assert [ids(batch) for batch in script.trained] == [[], ["u0"], ["u0", "u3"]]
+    assert [step.training_documents for step in steps] == [0, 1, 2, 2]
+    assert [step.human_tokens for step in steps] == [0, 0, 0, 0]
+    # There is no weight to begin with in the first model.
+    assert script.started == [None, None, 1]
+
+
+def test_while_nothing_is_selected_the_model_that_is_started_from_stays() -> None:
+    sure = {"u0": 0.4, "u1": 0.1, "u2": 0.5, "u3": 0.6, "u4": 0.6, "u5": 0.95}
+    script = Script([1, 2, 3, 4, 5], confidence=lambda number, name: sure[name])
+    steps = train(
+        script,
+        Pool(1, 1, 2, 1, 1),
+        select=SelectOptions(proportions=False, measure="normalised"),
+        start=StartOptions(confidence=0.5),
+        loop=LoopOptions(patience=9),
+        seed=(),
+    )
+    assert [step.tagger.number for step in steps] == [0, 0, 0, 3, 3, 5]  # type: ignore[attr-defined]
+    assert [asked[0::2] for asked in pool_asked(script)] == [
+        *((0, "lowest"), (0, "lowest"), (0, "lowest"), (3, "normalised"), (3, "normalised"))
+    ]
+    assert [ids(batch) for batch in script.trained] == [[], ["u2", "u3"], ["u2", "u3", "u5"]]
+    assert script.started == [None, None, 3]
+
+
+def test_whole_documents_of_the_model_that_is_started_from_are_selected() -> None:
+    script = Script([1, 2])
+    (_, step) = train(
+        script,
+        Pool(2),
+        loop=LoopOptions(iterations=1),
+        select=SelectOptions(level="span", proportions=False),
+        start=StartOptions(),
+        seed=(),
+    )
+    assert pool_asked(script) == [(0, "u0", "lowest", "document")]
+    assert step.selected is not None and (step.selected.batch.tags >= 0).all()
+
+
+def test_a_learned_model_tags_everything_again_that_the_first_one_did() -> None:
+    def confidence(number: int, name: str) -> float:
+        return 0.5 if number == 0 else 0.9 if name in ("u1", "u2") else 0.8
+
+    script = Script([1, 2, 3, 4], confidence, name_at=lambda number, name: number)
+    steps = train(
+        script,
+        Pool(2, 2, 2),
+        loop=LoopOptions(iterations=3, keep="retag"),
+        select=SelectOptions(measure="probability", proportions=False),
+        start=StartOptions(confidence=0.5, measure="normalised"),
+        seed=(),
+    )
+    assert [ids(batch) for batch in script.trained] == [
+        *([], ["u0", "u1"], ["u1", "u2"], ["u1", "u2"])
+    ]
+    assert [step.tagged for step in steps] == [0, 2, 4, 6]
+    assert [asked[:3] for asked in pool_asked(script)] == [
+        (0, "u0", "normalised"),
+        *((1, f"u{first}", "probability") for first in (0, 2)),
+        *((2, f"u{first}", "probability") for first in (0, 2, 4)),
+    ]
+
+
+def test_retag_without_a_seed_keeps_its_model_where_nothing_is_left() -> None:
+    """There is nothing to train on then."""
+    script = Script([1, 2, 3], confidence=lambda number, name: 0.9 if number == 0 else 0.0)
+    steps = train(script, Pool(2, 2), loop=LoopOptions(keep="retag"), start=StartOptions(), seed=())
+    assert [step.tagger.number for step in steps] == [0, 1, 1]  # type: ignore[attr-defined]
+    assert [step.training_documents for step in steps] == [0, 2, 0]
+
+
+def test_a_seed_beside_a_start_is_in_every_training_set() -> None:
+    script = Script([1, 2, 3])
+    steps = train(script, Pool(1, 1), start=StartOptions())
+    assert pseudo(script) == [[], ["u0"], ["u0", "u1"]]
+    assert steps[0].human_tokens == steps[2].human_tokens > 0
+    assert script.started == [None, None, 1]
 
 
 def test_stops_at_the_maximum_and_reads_no_further() -> None:
@@ -468,9 +578,15 @@ def record(step: Iteration) -> tuple[Any, ...]:
     )
 
 
-@given(scenarios(), st.sampled_from(["accumulate", "retag"]), st.integers(1, 3), st.data())
+@given(
+    scenarios(),
+    st.sampled_from(["accumulate", "retag"]),
+    st.integers(1, 3),
+    st.booleans(),
+    st.data(),
+)
 def test_going_on_equals_not_having_stopped(
-    scenario: Any, keep: Any, patience: int, data: st.DataObject
+    scenario: Any, keep: Any, patience: int, seedless: bool, data: st.DataObject
 ) -> None:
     """What a loop yields after k iterations follows from those iterations and the notes alone."""
     hits, table, sizes = scenario
@@ -479,14 +595,20 @@ def test_going_on_equals_not_having_stopped(
     def script() -> Script:
         return Script(hits, lambda number, name: table[number, name], lambda number, name: number)
 
+    others: dict[str, Any] = {}
+    if seedless:
+        others = {"start": StartOptions(confidence=0.5), "seed": ()}
     whole = script()
-    steps = train(whole, Pool(*sizes), loop=options)
+    steps = train(whole, Pool(*sizes), loop=options, **others)
     assert [step.iteration for step in steps] == list(range(len(steps)))
     assert [step.stopped is None for step in steps] == [True] * (len(steps) - 1) + [False]
-    for step in steps:
+    first = 0.5 if seedless else 0.85
+    for before, step in itertools.pairwise(steps):
         if step.selected is not None:
-            assert step.selected.confidence.min() >= 0.85
-    pseudo(whole)
+            least = 0.85 if before.tagger.number else first  # type: ignore[attr-defined]
+            assert step.selected.confidence.min() >= least
+    if not seedless:
+        pseudo(whole)
     if len(steps) == 1:
         return
     done = data.draw(st.integers(1, len(steps) - 1))
@@ -498,9 +620,10 @@ def test_going_on_equals_not_having_stopped(
         f1=tuple(step.f1 for step in closed),
         tagger=tagger,
         selected=tuple(step.selected for step in kept if step.selected is not None),
+        starting=seedless and tagger.number == 0,
     )
-    others = train(rest, Pool(*sizes), loop=options, history=history)
-    assert list(map(record, others)) == list(map(record, steps[done:]))
+    again = train(rest, Pool(*sizes), loop=options, history=history, **others)
+    assert list(map(record, again)) == list(map(record, steps[done:]))
     assert [batch.to_documents() for batch in rest.trained] == [
         batch.to_documents() for batch in whole.trained[len(whole.trained) - len(rest.trained) :]
     ]

@@ -188,7 +188,7 @@ class _Counter:
         values = values_of(types, templates)
         codes = self._coded(value_hashes(values, names), values)
         number = len(self.names)
-        sizes = np.diff([0, *(codes[: len(types)].max(axis=0)[:-1] + 1), number])
+        sizes = list(map(len, self.hashes))  # of each feature's values, and of the two borders
         by_word = pairs_of_words(words, *self._tagged, len(types), self._stride, self._labels)
         pairs = pairs_of_values(by_word, codes, number, self._stride, self._labels)
         offsets = [each.offsets for each in templates.features]

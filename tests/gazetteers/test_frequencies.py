@@ -1,0 +1,179 @@
+"""Terms are shared out to their words, as a slow count of every word of every term does."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corpus.errors import InputError
+from corpus.tokens import tokenize
+from gazetteers.folding import folded
+from gazetteers.frequencies import Frequencies, word_hashes
+from gazetteers.gazetteer import Gazetteer
+from gazetteers.importing import ImportOptions, import_table
+from gazetteers.starter import starter_names
+
+MakeGazetteer = Callable[..., Gazetteer]
+Table = dict[str, dict[str, tuple[int, int]]]
+
+
+def words_of(term: str) -> list[str]:
+    """Cut a term into words, one term at a time."""
+    words = folded(list(tokenize([term]).types))
+    order = tokenize([term]).words.tolist()
+    return [words[each] for each in order if any(map(str.isalpha, words[each]))]
+
+
+def by_hand(gazetteer: Gazetteer, classes: Sequence[str]) -> Table:
+    """Count the bearers of each word, and those of the word alone, by class."""
+    counts: Counter[tuple[str, str]] = Counter()
+    alone: Counter[tuple[str, str]] = Counter()
+    found = dict.fromkeys(classes, 0)
+    table: Table = {}
+    rows = gazetteer.terms.to_pylist(), gazetteer.classes.to_pylist(), gazetteer.counts.tolist()
+    for term, name, count in zip(*rows, strict=True):
+        if name not in found:
+            continue
+        words = words_of(term)
+        for word in words:
+            counts[word, name] += count
+            alone[word, name] += count * (len(words) == 1)
+            table[word] = {}
+    for word in table:
+        table[word] = {name: (counts[word, name], alone[word, name]) for name in classes}
+    return table
+
+
+def table_of(found: Frequencies) -> Table:
+    assert len(set(found.words)) == len(found.words)
+    assert found.counts.shape == found.alone.shape == (len(found.words), len(found.classes))
+    rows = zip(found.words, found.counts.tolist(), found.alone.tolist(), strict=True)
+    return {
+        word: {
+            name: (count, alone)
+            for name, count, alone in zip(found.classes, counts, alones, strict=True)
+        }
+        for word, counts, alones in rows
+    }
+
+
+_WORDS = st.sampled_from(
+    ["maria", "de", "puig-vila", "o'neill", "12", "mª", "-", "ñu", "josé", "3r"]
+)
+_TERMS = st.lists(_WORDS, min_size=1, max_size=4).map(" ".join)
+_ROWS = st.lists(
+    st.tuples(_TERMS, st.sampled_from(["a", "b", "c"]), st.integers(0, 10**12)), max_size=30
+)
+
+
+@given(_ROWS, st.sets(st.sampled_from(["a", "b", "c"])))
+def test_words_are_borne_as_often_as_a_slow_count_says(
+    make_gazetteer: MakeGazetteer, rows: list[tuple[str, str, int]], wanted: set[str]
+) -> None:
+    made = make_gazetteer(*rows)
+    there = {name for _, name, _ in rows}
+    classes = sorted(wanted & there)
+    found = Frequencies.of(made, classes)
+    assert found.classes == tuple(classes or sorted(there))
+    assert table_of(found) == by_hand(made, found.classes)
+
+
+def test_terms_of_several_words_are_shared_out(make_gazetteer: MakeGazetteer) -> None:
+    found = Frequencies.of(
+        make_gazetteer(
+            ("maria", "given", 20),
+            ("maria carmen", "given", 5),
+            ("de la cruz", "surname", 7),
+            ("garcia garcia", "surname", 2),
+            ("cruz", "surname", 3),
+        )
+    )
+    assert found.classes == ("given", "surname")
+    assert table_of(found) == {
+        "maria": {"given": (25, 20), "surname": (0, 0)},
+        "carmen": {"given": (5, 0), "surname": (0, 0)},
+        "de": {"given": (0, 0), "surname": (7, 0)},
+        "la": {"given": (0, 0), "surname": (7, 0)},
+        "cruz": {"given": (0, 0), "surname": (10, 3)},
+        "garcia": {"given": (0, 0), "surname": (4, 0)},
+    }
+
+
+def test_words_of_other_classes_are_not_there(make_gazetteer: MakeGazetteer) -> None:
+    both = make_gazetteer(("anna", "given", 20), ("puig", "surname", 5), ("roca", "town", 1))
+    found = Frequencies.of(both, ["surname", "town"])
+    assert found.classes == ("surname", "town")
+    assert found.words == ("puig", "roca")
+    assert found.rows(["Anna", "Puig"]).tolist() == [-1, 0]
+
+
+def test_a_class_that_is_not_there_is_named(make_gazetteer: MakeGazetteer) -> None:
+    with pytest.raises(InputError, match="no class town in the gazetteer; it has given, surname"):
+        Frequencies.of(make_gazetteer(("a", "given", 1), ("b", "surname", 1)), ["given", "town"])
+
+
+def test_nothing_has_no_words(make_gazetteer: MakeGazetteer) -> None:
+    found = Frequencies.of(make_gazetteer())
+    assert (found.words, found.classes) == ((), ())
+    assert found.rows(["Anna", ""]).tolist() == [-1, -1]
+    assert found.rows([]).tolist() == []
+    assert Frequencies.of(make_gazetteer(("12 - 3", "a", 4))).words == ()
+
+
+def test_words_are_looked_up_however_they_are_written(make_gazetteer: MakeGazetteer) -> None:
+    found = Frequencies.of(make_gazetteer(("jose", "a", 1), ("peña", "a", 2), ("vila", "a", 3)))
+    written = ["José", "JOSE", "Jose\u0301", "Peña", "Pen\u0303a", "PEÑA", "pena", "vil", "VILA"]
+    assert [found.words[row] if row >= 0 else "" for row in found.rows(written)] == [
+        *("jose", "jose", "jose", "peña", "peña", "peña", "", "", "vila")
+    ]
+
+
+@given(st.sets(_WORDS), st.sets(_WORDS))
+def test_words_that_another_dictionary_has_too_are_told(
+    make_gazetteer: MakeGazetteer, left: set[str], right: set[str]
+) -> None:
+    one, other = (
+        Frequencies.of(make_gazetteer(*((word, "a", 1) for word in sorted(words))))
+        for words in (left, right)
+    )
+    assert one.having(other).tolist() == [word in other.words for word in one.words]
+
+
+def test_hashes_are_of_the_words(make_gazetteer: MakeGazetteer) -> None:
+    found = Frequencies.of(make_gazetteer(("jose maria", "a", 1)))
+    assert found.hashes.tolist() == word_hashes(["jose", "maria"]).tolist()
+
+
+def test_the_names_that_come_along_are_all_borne_alone() -> None:
+    found = Frequencies.of(starter_names())
+    assert found.classes == ("given_name", "surname")
+    assert table_of(found) == by_hand(starter_names(), found.classes)
+    assert found.alone.sum() > 0.8 * found.counts.sum()
+
+
+@pytest.mark.parametrize(
+    ("file", "options"),
+    [
+        ("given_names_women.csv", ImportOptions(class_name="given_name")),
+        ("surnames.csv", ImportOptions(class_name="surname")),
+    ],
+)
+def test_real_names_are_borne_as_often_as_a_slow_count_says(
+    spain: Path, file: str, options: ImportOptions
+) -> None:
+    gazetteer = import_table(spain / file, options).gazetteer
+    part = Gazetteer(
+        *(column.slice(0, 4000) for column in (gazetteer.terms, gazetteer.classes)),
+        gazetteer.counts[:4000],
+    )
+    found = Frequencies.of(part)
+    assert table_of(found) == by_hand(part, found.classes)
+    whole = Frequencies.of(gazetteer)
+    row = dict(zip(whole.words, range(len(whole.words)), strict=True))
+    for word in row.keys() & {"de", "la", "del"}:
+        assert whole.alone[row[word]].sum() < 0.05 * whole.counts[row[word]].sum()

@@ -1,0 +1,278 @@
+"""The CRF with frequencies of words among names: what they tell, and what a model keeps."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from corpus.batch import Batch, make_batch
+from corpus.document import Document, Span
+from corpus.errors import InputError
+from gazetteers.gazetteer import Gazetteer
+from gazetteers.starter import starter_names
+from taggers import CRFOptions, CRFTagger, load_tagger
+from taggers.embeddings.embedding import Embedding
+from taggers.folder import digest_of
+
+MakeEmbedding = Callable[..., Embedding]
+MakeGazetteer = Callable[..., Gazetteer]
+
+NAMES = [f"nom{letter}{other}" for letter in "abcdefgh" for other in "aeiou"]
+OTHERS = [f"mot{letter}{other}" for letter in "abcdefgh" for other in "aeiou"]
+
+
+def note(name: str, words: list[str]) -> Document:
+    """Make a document of words; those of NAMES are a PERSON each."""
+    text, spans = "", []
+    for word in words:
+        if word in NAMES:
+            spans.append(Span(len(text), len(text) + len(word), "PERSON"))
+        text += f"{word} , "
+    return Document(name, text, tuple(spans))
+
+
+def pairs(names: list[str], others: list[str]) -> Batch:
+    """Put a name and another word together, now one first and now the other."""
+    documents = [
+        note(str(number), [*pair][:: 1 if number % 3 else -1])
+        for number, pair in enumerate(zip(names, others, strict=True))
+    ]
+    return make_batch(documents, labelled=True, classes=["PERSON"])
+
+
+@pytest.fixture(scope="module")
+def train() -> Batch:
+    """Half of the words: of the others only the dictionary knows anything."""
+    return pairs(NAMES[::2], OTHERS[::2])
+
+
+@pytest.fixture(scope="module")
+def rest() -> Batch:
+    return pairs(NAMES[1::2], OTHERS[1::2])
+
+
+@pytest.fixture
+def gazetteer(make_gazetteer: MakeGazetteer, tmp_path: Path) -> Path:
+    """All names, and some other words that few are called."""
+    rows = [(word, "given", 5000 + 10 * number) for number, word in enumerate(NAMES)]
+    rows += [(word, "surname", 12) for word in OTHERS[::4]]
+    make_gazetteer(*rows).save(tmp_path / "names.parquet")
+    return tmp_path / "names.parquet"
+
+
+@pytest.fixture(params=["wordtype", "crfsuite"])
+def engine(request: pytest.FixtureRequest) -> str:
+    found: str = request.param
+    return found
+
+
+def options(*gazetteers: Path | str, **more: Any) -> CRFOptions:
+    least = CRFOptions(features=("form",), window=0, streams=(), conjunctions=())
+    return replace(least, names=tuple(map(str, gazetteers)), **more)
+
+
+def fitted(train: Batch, chosen: CRFOptions) -> CRFTagger:
+    return CRFTagger(chosen).fit(train, rng=np.random.default_rng(0))
+
+
+def right(tagger: Any, batch: Batch) -> float:
+    return float((tagger.tag(batch).tags == batch.tags).mean())
+
+
+def same(left: Any, right: Any, batch: Batch) -> bool:
+    one, other = left.tag(batch), right.tag(batch)
+    return bool((one.tags == other.tags).all() and (one.confidence == other.confidence).all())
+
+
+def test_a_name_that_was_never_learned_is_known_by_its_frequency(
+    engine: str, gazetteer: Path, train: Batch, rest: Batch
+) -> None:
+    without = fitted(train, options(engine=engine))
+    assert right(without, train) == 1
+    assert right(without, rest) < 1
+    assert right(fitted(train, options(gazetteer, engine=engine)), rest) == 1
+
+
+def test_both_engines_learn_the_same_of_frequencies(
+    gazetteer: Path, train: Batch, rest: Batch
+) -> None:
+    ours, theirs = (
+        fitted(train, options(gazetteer, engine=engine, precision="double", max_iterations=1000))
+        for engine in ("wordtype", "crfsuite")
+    )
+    first, second = ours.tag(rest), theirs.tag(rest)
+    assert (first.tags == second.tags).all()
+    np.testing.assert_allclose(first.confidence, second.confidence, atol=1e-3)
+
+
+def test_frequencies_are_looked_at_of_a_word_and_its_neighbours(
+    engine: str, make_gazetteer: MakeGazetteer, tmp_path: Path
+) -> None:
+    """What precedes or follows a name is told by it, but not what is two words away."""
+    make_gazetteer(*((word, "x", 9999) for word in NAMES)).save(tmp_path / "n.parquet")
+
+    def at(place: int, names: list[str]) -> Batch:
+        documents = []
+        for number, name in enumerate(names):
+            words = ["other"] * 5
+            if number % 2:
+                words[place] = name
+            text = " ".join(words)
+            span = Span(12, 17, "THIRD") if number % 2 else None
+            documents.append(Document(str(number), text, (span,) if span else ()))
+        return make_batch(documents, labelled=True, classes=["THIRD"])
+
+    for place in (0, 1, 3, 4):
+        chosen = options(tmp_path / "n.parquet", engine=engine, c2=0.01)
+        tagger = fitted(at(place, NAMES[:20]), chosen)
+        batch = at(place, NAMES[20:])
+        third = batch.documents[:-1] + 2
+        told = (tagger.tag(batch).tags == batch.tags)[third].all()
+        assert told == (place in (1, 3)), place
+
+
+def test_classes_are_looked_at_each_by_itself(
+    make_gazetteer: MakeGazetteer, train: Batch, rest: Batch, tmp_path: Path
+) -> None:
+    """The same words with the same number of bearers: only their class tells them apart."""
+    rows = [(word, "given", 500) for word in NAMES] + [(word, "noun", 500) for word in OTHERS]
+    make_gazetteer(*rows).save(tmp_path / "two.parquet")
+    make_gazetteer(*((word, "x", count) for word, _, count in rows)).save(tmp_path / "one.parquet")
+    assert right(fitted(train, options(tmp_path / "two.parquet")), rest) == 1
+    assert right(fitted(train, options(tmp_path / "one.parquet")), rest) < 1
+
+
+def test_a_model_is_complete_without_the_gazetteer(
+    engine: str, gazetteer: Path, train: Batch, rest: Batch, tmp_path: Path
+) -> None:
+    tagger = fitted(train, options(gazetteer, engine=engine))
+    tagger.save(tmp_path / "model")
+    gazetteer.unlink()
+    again = load_tagger(tmp_path / "model")
+    assert same(tagger, again, rest)
+    assert right(again, rest) == 1
+    text = (tmp_path / "model" / "model.json").read_text()
+    assert str(gazetteer) not in text
+    assert json.loads(text)["names"] == ["given", "surname"]
+    for path in (tmp_path / "model").iterdir():
+        content = path.read_bytes()
+        assert not any(word.encode() in content for word in NAMES[1::2])
+    # Learned again, from the same words and from more.
+    assert same(fitted_again(again, train), tagger, rest)
+    assert right(fitted_again(again, rest), train) == 1
+    again.save(tmp_path / "again")
+    assert right(load_tagger(tmp_path / "again"), train) == 1
+
+
+def fitted_again(tagger: Any, batch: Batch) -> Any:
+    return tagger.fit(batch, rng=np.random.default_rng(0))
+
+
+def test_a_class_none_of_whose_names_occurs_says_nothing(
+    engine: str, make_gazetteer: MakeGazetteer, train: Batch, rest: Batch, tmp_path: Path
+) -> None:
+    rows = [(word, "given", 500) for word in NAMES]
+    others = [("nobody", "a", 20), ("nowhere", "town", 500)]
+    for name, more in (("some", []), ("more", others)):
+        make_gazetteer(*rows, *more).save(tmp_path / name)
+    some, more_too = (
+        fitted(train, options(tmp_path / name, engine=engine)) for name in ("some", "more")
+    )
+    assert same(some, more_too, rest)
+    make_gazetteer(*others).save(tmp_path / "none")
+    assert right(fitted(train, options(tmp_path / "none", engine=engine)), train) == 1
+
+
+def test_an_exported_model_has_its_frequencies(
+    gazetteer: Path, train: Batch, rest: Batch, tmp_path: Path
+) -> None:
+    tagger = fitted(train, options(gazetteer))
+    for nameless in (False, True):
+        reduced = tagger.reduced(rare=2, nameless=nameless)
+        assert reduced.values < tagger.values
+        assert right(reduced, rest) == 1
+        reduced.save(tmp_path / str(nameless))
+        again = load_tagger(tmp_path / str(nameless))
+        assert same(again, reduced, rest)
+    exported = fitted(train, options(gazetteer, engine="crfsuite")).reduced(nameless=True)
+    assert right(exported, rest) == 1
+
+
+def test_a_model_of_before_there_were_names_is_read(
+    engine: str, train: Batch, tmp_path: Path
+) -> None:
+    tagger = fitted(train, options(engine=engine))
+    tagger.save(tmp_path)
+    file = tmp_path / "model.json"
+    description = json.loads(file.read_text())
+    assert description["format"] == 5
+    del description["names"], description["options"]["names"]
+    file.write_text(json.dumps({**description, "digest": digest_of(description)}))
+    again = load_tagger(tmp_path)
+    assert same(tagger, again, train)
+    assert same(fitted_again(again, train), tagger, train)
+
+
+def test_a_warm_start_carries_weights_of_frequencies(gazetteer: Path, train: Batch) -> None:
+    chosen = options(gazetteer, max_iterations=200)
+    first = fitted(train, chosen)
+    again = CRFTagger(chosen).fit(train, start=first, rng=np.random.default_rng(0))
+    assert first.training is not None
+    assert again.training is not None
+    assert again.training.iterations < first.training.iterations / 2
+    assert again.training.loss == pytest.approx(first.training.loss, rel=1e-3)
+
+
+@pytest.mark.parametrize("choice", ["all", "best"])
+def test_clusters_and_frequencies_are_looked_at_together(
+    choice: str,
+    gazetteer: Path,
+    make_embedding: MakeEmbedding,
+    train: Batch,
+    rest: Batch,
+    tmp_path: Path,
+) -> None:
+    """In one order and in the other, both are in the model."""
+    words = [*NAMES, *OTHERS]
+    clusters = {2: [number % 2 for number in range(len(words))], 3: [0] * len(words)}
+    folder = tmp_path / "embeddings"
+    vectors = {word: [1.0, 2.0] for word in words}
+    make_embedding(folder / "lower-w5", vectors, normalisation="lower", clusters=clusters)
+    tagger = fitted(train, options(gazetteer, clusters=str(folder), cluster_choice=choice))
+    tagger.save(tmp_path / "model")
+    again: Any = load_tagger(tmp_path / "model")
+    assert same(tagger, again, rest)
+    description = json.loads((tmp_path / "model" / "model.json").read_text())
+    assert description["names"] == ["given", "surname"]
+    assert len(description["clusters"][0]["names"]) == (2 if choice == "all" else 1)
+    assert right(tagger, rest) == 1
+
+
+def test_names_come_along_to_begin_with(rest: Batch) -> None:
+    terms = starter_names().terms.to_pylist()
+
+    def of(names: list[str]) -> Batch:
+        """Give notes of one word each: a name or another word."""
+        documents = [
+            Document(name, name.title(), (Span(0, len(name), "PERSON"),)) for name in names
+        ]
+        documents += [Document(f"x{name}", f"x{name}") for name in names]
+        return make_batch(documents, labelled=True)
+
+    known, others = ([each for each in terms[start:200:2] if " " not in each] for start in (0, 1))
+    assert right(fitted(of(known), options("starter")), of(others)) > 0.98
+    assert right(fitted(of(known), options()), of(others)) < 0.7
+
+
+def test_what_cannot_be_read_is_told(train: Batch, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"gone\.parquet is not there; expected a gazetteer"):
+        fitted(train, options(tmp_path / "gone.parquet"))
+    with pytest.raises(InputError, match='names names "": expected paths of gazetteers'):
+        CRFOptions(names=("a", ""))
+    CRFTagger(options(tmp_path / "gone.parquet")).prepare(lambda: None)

@@ -1,0 +1,233 @@
+"""How far words are from being nothing but names: by hand, and in notes made of known names."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corpus.batch import Batch, make_batch
+from corpus.document import Document, Span
+from corpus.scores import score
+from gazetteers.frequencies import Frequencies
+from gazetteers.gazetteer import Gazetteer
+from taggers.dictionaries.divergence import DivergenceTagger
+from taggers.dictionaries.options import DivergenceOptions
+from taggers.dictionaries.scale import name_share
+from taggers.dictionaries.uses import CASES, Uses, case_numbers
+from taggers.dictionaries.word_divergence import WordDivergence
+from taggers.features import Words, feature
+from taggers.tagger import TrainingError
+
+MakeGazetteer = Callable[..., Gazetteer]
+Counted = dict[str, int]
+
+
+def compared(gazetteer: Gazetteer, notes: Counted, smoothing: float = 0.3) -> WordDivergence:
+    names = Frequencies.of(gazetteer)
+    uses = Uses.of(names, list(notes), np.array(list(notes.values()), np.int64))
+    return WordDivergence.of(names, uses, smoothing)
+
+
+def said_of(words: WordDivergence, *types: str) -> dict[str, float]:
+    """Give the divergence of words, a token each."""
+    batch = make_batch([Document("d", "\n".join(types))], labelled=False)
+    assert set(batch.types) == set(types)
+    return dict(zip(batch.types, words.judged(batch).divergence.tolist(), strict=True))
+
+
+def case_of(word: str) -> str:
+    return feature("capitalization")(Words([word]))[0]
+
+
+def by_hand(gazetteer: Gazetteer, notes: Counted, smoothing: float) -> dict[str, float]:
+    """Compute the divergence of the words of notes, word by word; all names are of one word."""
+    bearers: Counter[str] = Counter()
+    for term, count in zip(gazetteer.terms.to_pylist(), gazetteer.counts.tolist(), strict=True):
+        bearers[term] += count
+    bearers = Counter({term: count for term, count in bearers.items() if count})
+    tokens, everyone = sum(notes.values()), bearers.total()
+    shares = np.array([count / everyone for count in bearers.values()])
+    scales, totals = dict.fromkeys(CASES, 0.0), dict.fromkeys(CASES, 0)
+    for case in CASES:
+        written = [
+            sum(n for word, n in notes.items() if word.lower() == term and case_of(word) == case)
+            for term in bearers
+        ]
+        scales[case] = name_share(shares, np.array(written), tokens)
+        totals[case] = sum(n for word, n in notes.items() if case_of(word) == case)
+    usual = max(CASES, key=lambda case: scales[case])
+    found = {}
+    for word in notes:
+        if word.lower() not in bearers:
+            found[word] = math.inf
+            continue
+        n = sum(count for other, count in notes.items() if other.lower() == word.lower())
+        m = bearers[word.lower()] / everyone * sum(scales.values()) * tokens
+        found[word] = max(0.0, math.log((n + smoothing) / (m + smoothing)))
+        case = case_of(word)
+        part = scales[case] * tokens / max(totals[case], 1)
+        most = scales[usual] * tokens / max(totals[usual], 1)
+        found[word] += max(0.0, math.log(most) - math.log(max(part, np.finfo(float).tiny)))
+    return found
+
+
+_TERMS = ["anna", "puig", "rosa", "vila", "mas"]
+_WRITTEN = [*_TERMS, "Anna", "ANNA", "Rosa", "VILA", "Vila", "casa", "Casa", "x", "X"]
+
+
+@pytest.mark.filterwarnings("error")
+@given(
+    st.dictionaries(st.sampled_from(_TERMS), st.integers(0, 10**6), min_size=1),
+    st.dictionaries(st.sampled_from(_WRITTEN), st.integers(1, 5000), min_size=1),
+    st.sampled_from([0.001, 0.3, 5.0]),
+)
+def test_divergence_is_that_of_the_formula(
+    make_gazetteer: MakeGazetteer, names: Counted, notes: Counted, smoothing: float
+) -> None:
+    gazetteer = make_gazetteer(*((term, "x", count) for term, count in names.items()))
+    lowers = {word.lower() for word in notes}
+    if not lowers & {term for term, count in names.items() if count}:
+        with pytest.raises(TrainingError, match="none of the dictionary's words occurs"):
+            compared(gazetteer, notes, smoothing)
+        return
+    found = said_of(compared(gazetteer, notes, smoothing), *notes)
+    assert found == pytest.approx(by_hand(gazetteer, notes, smoothing), rel=1e-5, abs=1e-5)
+
+
+def test_a_word_that_nobody_bears_is_no_name(make_gazetteer: MakeGazetteer) -> None:
+    gazetteer = make_gazetteer(("anna", "x", 20), ("casa", "x", 0))
+    found = said_of(compared(gazetteer, {"Anna": 3, "casa": 1, "y": 90}), "Anna", "casa", "Casa")
+    assert found == {"Anna": pytest.approx(0, abs=0.1), "casa": math.inf, "Casa": math.inf}
+
+
+def test_words_of_longer_names_only_join_them(make_gazetteer: MakeGazetteer) -> None:
+    """So do signs; a word that a few bear alone is one of these all the same."""
+    names = [("anna", "g", 500), ("de la torre", "s", 100), ("torre", "s", 30), ("la", "s", 4)]
+    words = compared(make_gazetteer(*names), {"Anna": 50, "de": 900, "la": 900, "x": 9000})
+    batch = make_batch([Document("d", "Anna de LA De torre - – x")], labelled=False)
+    judged = words.judged(batch)
+    assert [word for word, joins in zip(batch.types, judged.joins, strict=True) if joins] == [
+        *("de", "LA", "De", "-", "–")
+    ]
+    assert np.isinf(judged.divergence[judged.joins]).all()
+    assert not judged.doubtful.any()
+
+
+def test_of_no_words_nothing_is_said(make_gazetteer: MakeGazetteer) -> None:
+    words = compared(make_gazetteer(("anna", "x", 20)), {"Anna": 3})
+    judged = words.judged(make_batch([], labelled=False))
+    assert len(judged.divergence) == len(judged.joins) == len(judged.doubtful) == 0
+
+
+@pytest.mark.filterwarnings("error")
+def test_words_and_their_capitals_are_counted(make_gazetteer: MakeGazetteer) -> None:
+    names = Frequencies.of(make_gazetteer(("jose", "x", 5), ("mas", "x", 1)))
+    notes = {"José": 3, "JOSÉ": 4, "Jose\u0301": 5, "jose": 1, "mas": 7, "más": 2, "12": 9, "Y": 8}
+    uses = Uses.of(names, list(notes), np.array(list(notes.values())))
+    assert CASES == ("lower", "first", "upper", "initial", "mixed")
+    assert uses.counts.tolist() == [[1, 8, 4, 0, 0], [9, 0, 0, 0, 0]]
+    assert uses.totals.tolist() == [10, 8, 4, 8, 0]
+    assert uses.tokens == 39
+    assert case_numbers(["a", "A", "Ab", "AB", "aB", "1", "", "A1b"]).tolist() == [
+        *(0, 3, 1, 2, 4, -1, -1, 1)
+    ]
+
+
+# Notes made of names and of other words, some of which are names, too
+
+
+def pronounced(number: int, letters: str) -> str:
+    """Make a word of its own of each number."""
+    parts = [
+        letters[number // 7**place % 7] + "aeiou"[number // 5**place % 5] for place in range(4)
+    ]
+    return "".join(parts)
+
+
+GIVEN = [pronounced(number, "bcdfglm") + "a" for number in range(0, 12_000, 80)]
+SURNAMES = [pronounced(number, "nprstvz") + "ez" for number in range(0, 12_000, 40)]
+#: Words of the notes that some people are called, too.
+BOTH = ["rosa", "mayor", "blanco", "dolores", "calle"]
+OTHERS = [*BOTH, *(f"o{pronounced(number, 'bdglmns')}" for number in range(0, 9000, 30))]
+Write = Callable[[int, str], str]
+
+
+def borne(words: list[str]) -> np.ndarray:
+    shares = 1 / np.arange(2, len(words) + 2)
+    return shares / shares.sum()
+
+
+def census(make_gazetteer: MakeGazetteer) -> Gazetteer:
+    rows = []
+    for name, words in (("given", GIVEN), ("surname", [*SURNAMES, *BOTH])):
+        for word, share in zip(words, borne(words), strict=True):
+            rows.append((word, name, int(1e6 * share)))
+    return make_gazetteer(*rows)
+
+
+def simulated(number: int, write: Write) -> list[Document]:
+    """Make notes of 15 words and, every second one, of a name; `write` writes its words."""
+    rng = np.random.default_rng(5)
+    documents = []
+    for each in range(number):
+        words = list(rng.choice(OTHERS, 15, p=borne(OTHERS)))
+        text, spans = "", []
+        for place, word in enumerate(words):
+            text += f" {word}" if text else word
+            if place == 7 and each % 2:
+                name = [rng.choice(GIVEN, p=borne(GIVEN)), rng.choice(SURNAMES, p=borne(SURNAMES))]
+                begin = len(text) + 1
+                text += " " + " ".join(write(each, part) for part in name)
+                spans.append(Span(begin, len(text), "PERSON"))
+        documents.append(Document(str(each), text, tuple(spans)))
+    return documents
+
+
+@pytest.mark.parametrize(
+    ("write", "least"),
+    [
+        pytest.param(lambda note, word: word.capitalize(), 0.97, id="Anna"),
+        pytest.param(lambda note, word: word.upper(), 0.97, id="ANNA"),
+        pytest.param(lambda note, word: word, 0.9, id="anna"),
+        pytest.param(
+            lambda note, word: word if note % 4 == 1 else word.capitalize(), 0.9, id="half of each"
+        ),
+    ],
+)
+def test_names_are_found_however_they_are_written(
+    make_gazetteer: MakeGazetteer, tmp_path: Path, write: Write, least: float
+) -> None:
+    census(make_gazetteer).save(tmp_path / "names.parquet")
+    notes = simulated(3000, write)
+    bare = make_batch([replace(note, spans=()) for note in notes], labelled=False)
+    tagger = DivergenceTagger(DivergenceOptions(names=(str(tmp_path / "names.parquet"),)))
+    tagger.fit(bare, rng=np.random.default_rng(0))
+    tagging = tagger.tag(bare)
+    found = bare.with_tags(tagging.tags, tagging.labels).to_documents()
+    assert score(notes, found).counts("ner").f1 > least
+    assert not wrong_words(bare, tagging.tags) & set(BOTH[:3])
+
+
+def wrong_words(batch: Batch, tags: np.ndarray) -> set[str]:
+    return {batch.types[word] for word in batch.words[tags > 0]} - {*GIVEN, *SURNAMES}
+
+
+def test_other_ways_of_writing_are_further_from_a_name(make_gazetteer: MakeGazetteer) -> None:
+    """A tenth of the tokens in lower case are names where all in capitals are."""
+    notes: Counter[str] = Counter()
+    for document in simulated(2000, lambda note, word: word.capitalize()):
+        notes.update(document.text.split())
+    words = compared(census(make_gazetteer), dict(notes))
+    said = said_of(words, GIVEN[0].capitalize(), GIVEN[0], GIVEN[0].upper())
+    capital, lower, upper = said.values()
+    assert capital < 0.5
+    assert lower > capital + 2 and upper > capital + 2
+    assert all(map(math.isfinite, (lower, upper)))
