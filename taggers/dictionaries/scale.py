@@ -8,13 +8,19 @@ the bulk of the words lies, whatever the others do.
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import numpy.typing as npt
+from scipy.special import gammaln
 
 Floats = npt.NDArray[np.float64]
 
 #: Logarithms of the shares that are tried: from one token in ten million to all of them.
 _SCALES = np.arange(-16.0, 0.05, 0.1)
+#: Shapes of the distribution of names that are tried: the smaller, the more of them never occur and
+#: the more often the others do.
+_SHAPES = (0.1, 0.3, 1.0)
 #: Shares of words with another meaning that are tried.
 _OTHERS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
 #: Words whose expected numbers differ by less than this, as a factor of e, are taken together.
@@ -24,10 +30,11 @@ _ALIKE = 0.05
 def name_share(shares: Floats, counts: npt.NDArray[np.int64], tokens: int) -> float:
     """Estimate which part of all tokens are names, by maximum likelihood.
 
-    A word of the census that is only a name occurs in the notes with a geometric distribution
-    around its expected number: names come in clumps, since a note repeats its patient. With some
-    probability, also estimated, it has another meaning and any number is as good: of n occurrences
-    1 / ((n + 1) (n + 2)).
+    How often a word of the census that is only a name occurs in the notes has a negative binomial
+    distribution around its expected number, whose shape is estimated too: names come in clumps,
+    since a note repeats its patient, and many of a census are not those of the region. With some
+    probability, also estimated, a word has another meaning, and any number is as good: of n
+    occurrences 1 / ((n + 1) (n + 2)).
 
     Parameters
     ----------
@@ -41,7 +48,8 @@ def name_share(shares: Floats, counts: npt.NDArray[np.int64], tokens: int) -> fl
     Returns
     -------
     float
-        The share; 0 where no word occurs.
+        The share; 0 where no word occurs, or those that do occur as other words would, too: then
+        the least share that is tried is the most likely.
     """
     borne = shares > 0
     shares, counts = shares[borne], counts[borne]
@@ -51,11 +59,18 @@ def name_share(shares: Floats, counts: npt.NDArray[np.int64], tokens: int) -> fl
     alike, numbers = np.unique(np.stack([bins, counts]), axis=1, return_counts=True)
     expected, seen = np.exp(alike[0] * _ALIKE), alike[1]
     other = -np.log((seen + 1) * (seen + 2))
-    found = np.empty((len(_SCALES), len(_OTHERS)))
-    for row, scale in enumerate(np.exp(_SCALES)):
-        mean = scale * expected
-        name = seen * np.log(mean) - (seen + 1) * np.log1p(mean)
-        for column, share in enumerate(_OTHERS):
+    best, likelihood = _SCALES[0], -np.inf
+    for shape, scale in itertools.product(_SHAPES, _SCALES):
+        name = _names(seen, np.exp(scale) * expected, shape)
+        for share in _OTHERS:
             mixed = np.logaddexp(np.log1p(-share) + name, np.log(share) + other)
-            found[row, column] = numbers @ mixed
-    return float(np.exp(_SCALES[found.max(axis=1).argmax()]))
+            if (found := float(numbers @ mixed)) > likelihood:
+                best, likelihood = scale, found
+    return float(np.exp(best)) if best > _SCALES[0] else 0.0
+
+
+def _names(seen: Floats, mean: Floats, shape: float) -> Floats:
+    """Give the logarithm of the negative binomial probability of so many occurrences."""
+    ways = gammaln(seen + shape) - gammaln(shape) - gammaln(seen + 1)
+    found: Floats = ways - shape * np.log1p(mean / shape) - seen * np.log1p(shape / mean)
+    return found
