@@ -76,11 +76,12 @@ class WordDivergence:
         borne, counts = borne[some], uses.counts[some]
         shares = borne / max(borne.sum(), 1)
         scales = np.array([name_share(shares, column, uses.tokens) for column in counts.T])
+        if not scales.any():  # too few to tell: all that are in the dictionary are taken for names
+            scales = counts.sum(axis=0) / max(uses.tokens, 1)
         if not scales.any():
             raise TrainingError(
-                "none of the dictionary's words occurs in the notes, or hardly one as often as a "
-                "name would: no word can be told to be a name; are the dictionaries those of the "
-                "people in the notes?"
+                "none of the dictionary's words occurs in the notes: no word can be told to be a "
+                "name; are the dictionaries those of the people in the notes?"
             )
         expected = shares * scales.sum() * uses.tokens
         ratio = np.log((counts.sum(axis=1) + smoothing) / (expected + smoothing))

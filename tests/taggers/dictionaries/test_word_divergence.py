@@ -55,7 +55,7 @@ def by_hand(gazetteer: Gazetteer, notes: Counted, smoothing: float) -> dict[str,
     bearers = Counter({term: count for term, count in bearers.items() if count})
     tokens, everyone = sum(notes.values()), bearers.total()
     shares = np.array([count / everyone for count in bearers.values()])
-    scales, totals = dict.fromkeys(CASES, 0.0), dict.fromkeys(CASES, 0)
+    scales, totals, all_names = (dict.fromkeys(CASES, 0.0) for _ in range(3))
     for case in CASES:
         written = [
             sum(n for word, n in notes.items() if word.lower() == term and case_of(word) == case)
@@ -63,6 +63,8 @@ def by_hand(gazetteer: Gazetteer, notes: Counted, smoothing: float) -> dict[str,
         ]
         scales[case] = name_share(shares, np.array(written), tokens)
         totals[case] = sum(n for word, n in notes.items() if case_of(word) == case)
+        all_names[case] = sum(written) / tokens
+    scales = scales if any(scales.values()) else all_names
     usual = max(CASES, key=lambda case: scales[case])
     found = {}
     for word in notes:
