@@ -45,6 +45,7 @@ names = ["starter"]
 
 [tagger]
 names = ["starter"]
+clusters = "embeddings"
 """,
 }
 _CONFIGURATION = """\
@@ -54,8 +55,10 @@ iterations = 6
 batch = {batch}
 
 [select]
-most = {most}
+{select}
 """
+#: With a model of dictionaries, all that it is sure of is needed: few notes name anybody.
+_SELECT = {SEED: "most = {most}", "divergence": "most = {batch}\nconfidence = 0.5"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +77,11 @@ class Demo:
     def config(self) -> Path:
         """The configuration of the run."""
         return self.folder / "demo.toml"
+
+    @property
+    def embeddings(self) -> Path:
+        """Words from the unlabeled notes, where the run looks at them."""
+        return self.folder / "embeddings"
 
     @property
     def run(self) -> Path:
@@ -114,8 +122,10 @@ def make_demo(folder: Path, number: int, start: str = SEED) -> Demo:
         splits["seed"] = synthetic_notes(SEED_NOTES, random_state=0, part="seed")
     for split, documents in splits.items():
         write(documents, demo.notes(split))
-    batch = max(1, number // 6)
-    settings = _CONFIGURATION.format(head=_HEAD[start], batch=batch, most=max(1, batch // 5))
+    # Where few names are known at first, more notes are needed to learn anything from.
+    batch = max(1, number // (6 if start == SEED else 3))
+    select = _SELECT[start].format(batch=batch, most=max(1, batch // 5))
+    settings = _CONFIGURATION.format(head=_HEAD[start], batch=batch, select=select)
     demo.config.write_text(settings, encoding="utf-8")
     return demo
 

@@ -48,7 +48,7 @@ class LoopOptions:
         default=(),
         metadata={
             "help": "classes of names: the words of full names that are found for sure are tagged "
-            "wherever they come again in a note (see docs/taggers.md)"
+            "wherever they come again in a note (see docs/runs.md)"
         },
     )
 

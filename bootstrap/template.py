@@ -37,7 +37,7 @@ def _lines() -> Iterator[str]:
     yield f'# What iteration 0 is: "{SEED}", trained on the seed, or a model that needs none.'
     yield f'kind = "{SEED}"'
     for kind, options in START_OPTIONS.items():
-        yield f'# With kind = "{kind}" (see docs/gazetteers.md):'
+        yield f'# With kind = "{kind}" (see docs/starting.md):'
         yield from _commented(options(names=(STARTER,)))
         yield from _commented(StartOptions())
     for kind, options in OPTIONS.items():

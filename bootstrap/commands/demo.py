@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from importlib import import_module
 from pathlib import Path
 
+from bootstrap.cli import build_parser
 from bootstrap.commands.console import output, say
 from bootstrap.commands.run import do_run
 from bootstrap.configuration import SEED, load_configuration
@@ -24,6 +26,8 @@ def main(options: argparse.Namespace) -> None:
     jobs = options.jobs or default_jobs()
     say(_begin_lines(options.notes, options.start))
     demo = make_demo(folder, options.notes, options.start)
+    if options.start != SEED:
+        _find_clusters(demo, jobs)
     say(
         [
             "Each iteration tags a batch of notes, keeps the ones it is sure of in the right",
@@ -39,6 +43,20 @@ def main(options: argparse.Namespace) -> None:
     seed, taught = (scores_on_test(demo, iteration, jobs) for iteration in (0, best))
     say(gain_lines(seed, taught, best))
     say(_next_lines(demo))
+
+
+def _find_clusters(demo: Demo, jobs: int) -> None:
+    """Learn from the unlabeled notes which words are used alike, by the commands for it."""
+    say(["What a name looks like where the list lacks it, the unlabeled notes tell:"])
+    notes, folder = str(demo.notes("unlabeled")), str(demo.embeddings)
+    learn = ["embed", notes, "-o", folder, "--normalise", "digits", "--window", "1", "5"]
+    for words in (
+        [*learn, "--min-count", "2", "--jobs", str(min(jobs, 2))],
+        ["cluster", folder, "--k", "16", "64", "256", "1024", "--jobs", str(jobs)],
+    ):
+        say([f"  bootstrap {' '.join(words)}"])
+        command = import_module(f"bootstrap.commands.{words[0]}")
+        command.main(build_parser().parse_args(words))
 
 
 def _begin_lines(notes: int, start: str) -> list[str]:
@@ -73,7 +91,7 @@ def gain_lines(seed: Scores, taught: Scores, best: int) -> list[str]:
     before, after = seed.counts("ner"), taught.counts("ner")
     if after.recall < before.recall and after.precision > before.precision:
         lines.append(
-            "Recall fell: it finds fewer of them than the model of the seed did, and is right more "
+            "Recall fell: it finds fewer of them than the first model did, and is right more "
             "often where it finds one."
         )
     return lines
