@@ -109,10 +109,18 @@ def _may_be_names(batch: Batch) -> npt.NDArray[np.bool_]:
     """Say which tokens are written like names: not ``de``, and not a part of an address."""
     fits = np.array([len(word) >= _SHORTEST and word[0].isupper() for word in batch.types], bool)
     at = np.array([word == "@" for word in batch.types], bool)[batch.words]
+    follows = _follow(batch.documents, len(at))
     beside = np.zeros(len(at), bool)
-    beside[:-1] |= at[1:]
-    beside[1:] |= at[:-1]
+    beside[:-1] |= at[1:] & follows[1:]
+    beside[1:] |= at[:-1] & follows[1:]
     return fits[batch.words] & ~beside
+
+
+def _follow(documents: npt.NDArray[np.int64], tokens: int) -> npt.NDArray[np.bool_]:
+    """Say which tokens come after another one of their document."""
+    follows = np.ones(tokens, bool)
+    follows[documents[:-1][documents[:-1] < tokens]] = False
+    return follows
 
 
 def _between_names(
@@ -149,7 +157,7 @@ def _join(
     """Say which tokens begin an entity, where what was added touches others of its class."""
     same = np.zeros(len(of_tokens), bool)
     same[1:] = of_tokens[1:] == of_tokens[:-1]
-    same[documents[:-1][documents[:-1] < len(same)]] = False
+    same &= _follow(documents, len(same))
     after = np.zeros(len(added), bool)
     after[1:] = added[:-1]
     begins[added] = True

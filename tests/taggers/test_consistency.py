@@ -319,6 +319,12 @@ def test_parts_of_an_address_are_no_names_but_may_stand_between_them() -> None:
     assert again("Ana @ Mar", "Mar Ana @ Ana Mar", tags="BII OOOOO") == "BII BIIII"
 
 
+def test_an_address_begins_and_ends_with_its_document() -> None:
+    assert again("Ana Puig", "y Ana", "@ x", tags="BI OO OO") == "BI OB OO"
+    assert again("Ana Puig", "x @", "Ana y", tags="BI OO OO") == "BI OO BO"
+    assert again("Ana Puig", "x @", "", "Ana", tags="BI OO  O") == "BI OO  B"
+
+
 def test_what_is_added_joins_entities_of_its_class_beside_it() -> None:
     assert again("Ana Puig", "Ana Mar y", tags="BI OBO") == "BI BIO"
     assert again("Ana Puig", "Mar Ana y", tags="BI BOO") == "BI BIO"
