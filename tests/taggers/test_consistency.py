@@ -311,6 +311,7 @@ def test_what_stands_between_two_names_goes_with_them_and_nothing_around() -> No
     assert again(first, "de la Mar de Ana la", tags="BIII OOOOOO") == "BIII OOBIIO"
     assert again(first, "Mar y Ana", tags="BIII OOO") == "BIII BOB"
     assert again(first, "de la", tags="BIII OO") == "BIII OO"
+    assert again(first, "Ana de", "la Mar", tags="BIII OO OO") == "BIII BO OB"
 
 
 def test_parts_of_an_address_are_no_names_but_may_stand_between_them() -> None:
