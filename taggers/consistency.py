@@ -54,12 +54,8 @@ def with_repeated_names(
     InputError
         If the tagger knows no such class.
     """
+    refuse_unknown(classes, tagging.labels)
     known = classes_of(tagging.labels)
-    for name in classes:
-        if name not in known:
-            raise InputError(
-                f"the model does not tag {shown(name)}; it tags {', '.join(map(shown, known))}"
-            )
     found = find_entities(tagging.tags, batch.documents, tagging.labels)
     of_tokens, begins = _by_token(found, len(batch.words))
     keys = np.repeat(notes, batch.lengths) * len(batch.types) + batch.words
@@ -77,6 +73,22 @@ def with_repeated_names(
         tokens=None if tagging.tokens is None else np.where(added, SURE, tagging.tokens),
         entities=_probabilities(found, tagging.entities, after),
     )
+
+
+def refuse_unknown(classes: Sequence[str], labels: Sequence[str]) -> None:
+    """Refuse classes of names that a tagger with such labels does not know.
+
+    Raises
+    ------
+    InputError
+        If there is one.
+    """
+    known = classes_of(labels)
+    for name in classes:
+        if name not in known:
+            raise InputError(
+                f"the model does not tag {shown(name)}; it tags {', '.join(map(shown, known))}"
+            )
 
 
 def notes_of(batch: Batch) -> npt.NDArray[np.int64]:
