@@ -98,6 +98,8 @@ def test_a_seed_is_needed_where_nothing_else_is_started_from(file: Path) -> None
         ('kind = "divergence"\nnames = "starter"', "expected a list of strings"),
         ('kind = "divergence"\nnames = [""]', 'names names "": expected paths of gazetteers'),
         (f'kind = "dictionary"\n{STARTER}not_names = [""]', 'not_names names ""'),
+        (f'kind = "dictionary"\n{STARTER}blocked = [""]', 'blocked names "": expected paths'),
+        (f'kind = "divergence"\n{STARTER}blocked = ["a", ""]', 'blocked names "": expected paths'),
         (f'kind = "divergence"\n{STARTER}blocked = "a"', "expected a list of strings"),
         ('kind = "seed"\nblocked = []', 'blocked does nothing with kind = "seed"'),
         (f'kind = "divergence"\n{STARTER}bearers = 3', 'no key in [start] "bearers"'),
