@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import combinations
@@ -18,7 +18,7 @@ from bootstrap.notes import digest_of, read_sources, splits_of
 from corpus.batch import MISALIGNED, Batch, make_batch
 from corpus.counts import WordCounts
 from corpus.document import Document
-from corpus.errors import shown
+from corpus.errors import InputError, shown
 from corpus.formats.annotations import UNUSABLE
 from corpus.problems import Problem, Problems
 from corpus.units import split_document
@@ -263,6 +263,31 @@ def names_of(configuration: Configuration) -> Frequencies | None:
     if start.tagger.counts:
         WordCounts.load(Path(start.tagger.counts))
     return read_names(start.tagger.names, start.tagger.classes)
+
+
+def refuse_unknown_names(configuration: Configuration, seed: Iterable[str]) -> None:
+    """Refuse classes of names to tag again that the first model of a run does not tag at all.
+
+    Parameters
+    ----------
+    configuration : Configuration
+        Of the run.
+    seed : iterable of str
+        The classes of the seed.
+
+    Raises
+    ------
+    InputError
+        If there is one.
+    """
+    start = configuration.start
+    known, what = ({start.tagger.label}, "[start] tags") if start else (set(seed), "the seed has")
+    for name in configuration.loop.repeated:
+        if name not in known:
+            raise InputError(
+                f"[loop] repeated names {shown(name)}; {what} only "
+                f"{', '.join(map(shown, sorted(known)))}"
+            )
 
 
 def phrases_of(configuration: Configuration) -> Phrases | None:

@@ -24,7 +24,7 @@ from corpus.problems import Problems
 from corpus.tags import find_entities
 from corpus.units import UNITS, Unit, join_spans, split_document
 from taggers import Tagger
-from taggers.consistency import with_repeated_names
+from taggers.consistency import refuse_unknown, with_repeated_names
 from taggers.tagger import Detail
 
 _UNITS_AT_A_TIME = 20_000  # enough for every process; few enough for memory
@@ -236,6 +236,8 @@ def tag_corpus(
     """
     folder = find_model(model)
     tagger = SavedTagger.load(folder, jobs=jobs)
+    repeated = repeated or repeated_of(folder)
+    refuse_unknown(repeated, tagger.labels)  # before there is a file
     tagger.prepare(tell)
     # The column of the annotations is that of the target: the source need not have it.
     documents = read_corpus(

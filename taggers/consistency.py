@@ -54,12 +54,8 @@ def with_repeated_names(
     InputError
         If the tagger knows no such class.
     """
+    refuse_unknown(classes, tagging.labels)
     known = classes_of(tagging.labels)
-    for name in classes:
-        if name not in known:
-            raise InputError(
-                f"the model does not tag {shown(name)}; it tags {', '.join(map(shown, known))}"
-            )
     found = find_entities(tagging.tags, batch.documents, tagging.labels)
     of_tokens, begins = _by_token(found, len(batch.words))
     keys = np.repeat(notes, batch.lengths) * len(batch.types) + batch.words
@@ -77,6 +73,22 @@ def with_repeated_names(
         tokens=None if tagging.tokens is None else np.where(added, SURE, tagging.tokens),
         entities=_probabilities(found, tagging.entities, after),
     )
+
+
+def refuse_unknown(classes: Sequence[str], labels: Sequence[str]) -> None:
+    """Refuse classes of names that a tagger with such labels does not know.
+
+    Raises
+    ------
+    InputError
+        If there is one.
+    """
+    known = classes_of(labels)
+    for name in classes:
+        if name not in known:
+            raise InputError(
+                f"the model does not tag {shown(name)}; it tags {', '.join(map(shown, known))}"
+            )
 
 
 def notes_of(batch: Batch) -> npt.NDArray[np.int64]:
@@ -109,10 +121,18 @@ def _may_be_names(batch: Batch) -> npt.NDArray[np.bool_]:
     """Say which tokens are written like names: not ``de``, and not a part of an address."""
     fits = np.array([len(word) >= _SHORTEST and word[0].isupper() for word in batch.types], bool)
     at = np.array([word == "@" for word in batch.types], bool)[batch.words]
+    follows = _follow(batch.documents, len(at))
     beside = np.zeros(len(at), bool)
-    beside[:-1] |= at[1:]
-    beside[1:] |= at[:-1]
+    beside[:-1] |= at[1:] & follows[1:]
+    beside[1:] |= at[:-1] & follows[1:]
     return fits[batch.words] & ~beside
+
+
+def _follow(documents: npt.NDArray[np.int64], tokens: int) -> npt.NDArray[np.bool_]:
+    """Say which tokens come after another one of their document."""
+    follows = np.ones(tokens, bool)
+    follows[documents[:-1][documents[:-1] < tokens]] = False
+    return follows
 
 
 def _between_names(
@@ -149,7 +169,7 @@ def _join(
     """Say which tokens begin an entity, where what was added touches others of its class."""
     same = np.zeros(len(of_tokens), bool)
     same[1:] = of_tokens[1:] == of_tokens[:-1]
-    same[documents[:-1][documents[:-1] < len(same)]] = False
+    same &= _follow(documents, len(same))
     after = np.zeros(len(added), bool)
     after[1:] = added[:-1]
     begins[added] = True

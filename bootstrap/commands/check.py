@@ -7,7 +7,13 @@ from collections.abc import Iterator, Mapping
 
 from rich.table import Table
 
-from bootstrap.checking import SplitReport, check_notes, warnings, will_not_start
+from bootstrap.checking import (
+    SplitReport,
+    check_notes,
+    refuse_unknown_names,
+    warnings,
+    will_not_start,
+)
 from bootstrap.commands.console import output, say, write_file
 from bootstrap.configuration import load_configuration
 from bootstrap.notes import source_lines
@@ -41,6 +47,7 @@ def main(options: argparse.Namespace) -> None:
     say(["", *(f"! {line}" for line in found)] if found else ["", "nothing to warn of"])
     if will_not_start(configuration, reports):
         raise InputError(f"{shown(options.config)}: a run will not start with these notes")
+    refuse_unknown_names(configuration, reports["seed"].entities if "seed" in reports else ())
 
 
 def _rows(reports: Mapping[str, SplitReport], unit: str) -> Iterator[tuple[str, list[int]]]:

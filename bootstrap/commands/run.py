@@ -8,7 +8,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bootstrap.checking import clusters_of, covered_tokens, names_of, phrases_of
+from bootstrap.checking import (
+    clusters_of,
+    covered_tokens,
+    names_of,
+    phrases_of,
+    refuse_unknown_names,
+)
 from bootstrap.commands.console import (
     messages,
     output,
@@ -55,6 +61,7 @@ def do_run(configuration: Configuration, folder: Path, *, resume: bool, jobs: in
     cluster_lines = _cluster_lines(configuration, notes)  # before there is a folder
     phrases_of(configuration)
     names_of(configuration)
+    refuse_unknown_names(configuration, classes_of(notes.seed.batch.labels))
     with opened_run(folder, configuration, resume=resume) as run:
         if run.is_finished():
             run.write_report()  # in case it was killed just before

@@ -73,6 +73,7 @@ class DivergenceOptions:
 
     def __post_init__(self) -> None:
         _refuse_nothing(self.names, self.label)
+        _refuse_unnamed("blocked", self.blocked)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,4 +114,5 @@ class DictionaryOptions:
 
     def __post_init__(self) -> None:
         _refuse_nothing(self.names, self.label)
+        _refuse_unnamed("blocked", self.blocked)
         _refuse_unnamed("not_names", self.not_names)

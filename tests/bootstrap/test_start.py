@@ -204,6 +204,83 @@ def test_a_run_of_zero_iterations_is_the_dictionary_alone(
     assert "the seed" not in done.all
 
 
+# What is blocked
+
+
+def test_no_name_begins_with_what_own_lists_block(
+    kind: str, seedless: Path, tmp_path: Path, make_gazetteer: MakeGazetteer, command: Command
+) -> None:
+    """But it goes on with it, and without a list nothing is blocked."""
+    own = tmp_path / "own.parquet"
+    make_gazetteer(("vidal", "other", 1), ("garcia", "other", 1)).save(own)
+    make_gazetteer(
+        *((name, "x", 9999) for name in ("garcia", "vidal", "martinez", "ana", "addison"))
+    ).save(tmp_path / "names.parquet")
+    pool = [Document(f"u{i}", f"nota {i} sin fiebre Garcia Ana") for i in range(50)]
+    write(pool, tmp_path / "pool.jsonl")
+    texts = ["Garcia ve", "Ana Vidal", "Vidal", "Enfermedad de Addison", "Ana Addison"]
+    write([Document(str(i), text) for i, text in enumerate(texts)], tmp_path / "in.jsonl")
+    wanted = {
+        '["blocking"]': ["Garcia", "Ana Vidal", "Vidal", "", "Ana Addison"],
+        "[]": ["Garcia", "Ana Vidal", "Vidal", "Addison", "Ana Addison"],
+        f'["{own}"]': ["", "Ana Vidal", "", "Addison", "Ana Addison"],
+        f'["blocking", "{own}"]': ["", "Ana Vidal", "", "", "Ana Addison"],
+    }
+    for number, (blocked, names) in enumerate(wanted.items()):
+        run = tmp_path / f"run{number}"
+        given = settings(
+            *(f"start.kind={kind}", f"start.blocked={blocked}", "loop.iterations=0"),
+            f'start.names=["{tmp_path / "names.parquet"}"]',
+            *(["start.frequent=0.9"] if kind == "dictionary" else ["start.threshold=99"]),
+            f"data.unlabeled={tmp_path / 'pool.jsonl'}",
+        )
+        done = command("run", seedless / "config.toml", "--out", run, *given)
+        assert done.code == 0, done
+        # The model has the list in it.
+        done = command("tag", run, tmp_path / "in.jsonl", run / "out.jsonl")
+        assert done.code == 0, done
+        rows = [json.loads(line) for line in (run / "out.jsonl").read_text().splitlines()]
+        found = [[row["text"][start:end] for start, end, _ in row["label"]] for row in rows]
+        assert found == [[name] if name else [] for name in names], blocked
+
+
+def test_a_list_that_is_missing_or_empty_is_told_before_there_is_a_run(
+    kind: str, seedless: Path, tmp_path: Path, make_gazetteer: MakeGazetteer, command: Command
+) -> None:
+    make_gazetteer().save(tmp_path / "empty.parquet")
+    for name, message in (("none", "is not there; expected a gazetteer"), ("empty", "no phrase")):
+        path = tmp_path / f"{name}.parquet"
+        given = settings(f"start.kind={kind}", f'start.blocked=["blocking", "{path}"]')
+        done = command("run", seedless / "config.toml", "--out", tmp_path / "run", *given)
+        assert done.code == 2
+        assert done.err.startswith(f"bootstrap: {path} ") and message in done.err
+        assert len(done.err.splitlines()) == 1
+        assert not (tmp_path / "run").exists()
+
+
+def test_a_run_is_not_gone_on_with_where_what_is_blocked_has_changed(
+    seedless: Path, tmp_path: Path, make_gazetteer: MakeGazetteer, command: Command
+) -> None:
+    own = tmp_path / "own.parquet"
+    make_gazetteer(("addison", "x", 1)).save(own)
+    given = settings(
+        *("start.kind=dictionary", f'start.blocked=["blocking", "{own}"]', "loop.iterations=0")
+    )
+    arguments = ["run", seedless / "config.toml", "--out", tmp_path / "run", *given]
+    assert command(*arguments).code == 0
+    files = {(row["split"], row["file"]) for row in Run(tmp_path / "run").data().to_pylist()}
+    assert {file for split, file in files if split == "start"} == {str(own)}
+    assert command(*arguments, "--resume").out.startswith(f"{tmp_path / 'run'} is finished.")
+    refused = command(*arguments, "--resume", *settings("start.blocked=[]"))
+    assert refused.code == 2
+    assert "was begun with start.blocked = " in refused.err
+    own.unlink()
+    make_gazetteer(("crohn", "x", 1)).save(own)
+    refused = command(*arguments, "--resume")
+    assert refused.code == 2
+    assert f"start file {own} has changed since the run was begun" in refused.err
+
+
 # Seeds beside a start, other trust, other counts
 
 

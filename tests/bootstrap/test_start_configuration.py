@@ -98,6 +98,10 @@ def test_a_seed_is_needed_where_nothing_else_is_started_from(file: Path) -> None
         ('kind = "divergence"\nnames = "starter"', "expected a list of strings"),
         ('kind = "divergence"\nnames = [""]', 'names names "": expected paths of gazetteers'),
         (f'kind = "dictionary"\n{STARTER}not_names = [""]', 'not_names names ""'),
+        (f'kind = "dictionary"\n{STARTER}blocked = [""]', 'blocked names "": expected paths'),
+        (f'kind = "divergence"\n{STARTER}blocked = ["a", ""]', 'blocked names "": expected paths'),
+        (f'kind = "divergence"\n{STARTER}blocked = "a"', "expected a list of strings"),
+        ('kind = "seed"\nblocked = []', 'blocked does nothing with kind = "seed"'),
         (f'kind = "divergence"\n{STARTER}bearers = 3', 'no key in [start] "bearers"'),
         (f'kind = "dictionary"\n{STARTER}smoothing = 3', 'no key in [start] "smoothing"'),
         (f'kind = "divergence"\n{STARTER}threshold = 0', "threshold = 0.0: expected 0.01 or more"),
@@ -155,6 +159,27 @@ def test_paths_are_relative_to_the_file_and_on_the_command_line_to_where_one_is(
     assert tagger.names == (str(here / "a.parquet"),)
 
 
+@pytest.mark.parametrize("kind", sorted(START_OPTIONS))
+def test_what_is_blocked_comes_along_or_is_of_own_lists(
+    kind: str, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, there = tmp_path / "here", file.parent
+    here.mkdir()
+    monkeypatch.chdir(here)
+    text = f'[start]\nkind = "{kind}"\n{STARTER}'
+
+    def blocked(value: str, *overrides: str) -> tuple[tuple[str, ...], list[Path]]:
+        start = started(file, f"{text}blocked = {value}\n" if value else text, *overrides)
+        return start.tagger.blocked, start.files
+
+    assert blocked("") == blocked('["blocking"]') == (("blocking",), [])
+    assert blocked("[]") == blocked("", "start.blocked=[]") == ((), [])
+    own = '["a.parquet", "blocking", "/abs/b.parquet", "../c.parquet"]'
+    for folder, found in ((there, blocked(own)), (here, blocked("[]", f"start.blocked={own}"))):
+        a, b, c = folder / "a.parquet", Path("/abs/b.parquet"), folder / "../c.parquet"
+        assert found == ((str(a), "blocking", str(b), str(c)), [a, b, c])
+
+
 def test_a_start_can_be_set_on_the_command_line_alone(file: Path) -> None:
     both = ("start.kind=divergence", 'start.names=["starter"]')
     assert started(file, "", *both).kind == "divergence"
@@ -184,6 +209,7 @@ def starts(draw: st.DrawFn) -> dict[str, Any]:
         "classes": st.lists(_NAME),
         "label": st.sampled_from(["PERSON", "Año"]),
         "counts": _NAME,
+        "blocked": st.lists(st.one_of(_NAME, st.just("blocking"))),
         "confidence": number,
         "measure": st.sampled_from(["probability", "normalised", "lowest"]),
     }
