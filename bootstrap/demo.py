@@ -44,6 +44,9 @@ kind = "divergence"
 names = ["starter"]
 
 [tagger]
+# Not the word itself: names that the list lacks are taught as none, and would be learned by heart.
+features = ["lower[-2..-1]", "form[1..2]", "capitalization", "short_shape"]
+conjunctions = []
 names = ["starter"]
 clusters = "embeddings"
 """,

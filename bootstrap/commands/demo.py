@@ -17,17 +17,26 @@ from bootstrap.runs.display import class_table
 from corpus.errors import InputError, shown
 from corpus.scores import Scores
 
+#: Notes from which words can be learned; and numbers of clusters, if there are so many for each.
+_LEAST, _NOTES_FOR_CLUSTER = 1000, 10
+_CLUSTERS = (16, 64, 256, 1024)
+
 
 def main(options: argparse.Namespace) -> None:
     """Generate notes, carry out a run on them and say what it gained."""
     folder = options.out or free_folder(Path("runs"))
     if folder.exists():
         raise InputError(f"{folder} exists already; name a new folder with --out")
+    if options.start != SEED and options.notes < _LEAST:
+        raise InputError(
+            f"{options.notes:,} notes are too few to learn from a list of names; --start "
+            f"{options.start} needs {_LEAST:,} or more"
+        )
     jobs = options.jobs or default_jobs()
     say(_begin_lines(options.notes, options.start))
     demo = make_demo(folder, options.notes, options.start)
     if options.start != SEED:
-        _find_clusters(demo, jobs)
+        _find_clusters(demo, options.notes, jobs)
     say(
         [
             "Each iteration tags a batch of notes, keeps the ones it is sure of in the right",
@@ -45,14 +54,15 @@ def main(options: argparse.Namespace) -> None:
     say(_next_lines(demo))
 
 
-def _find_clusters(demo: Demo, jobs: int) -> None:
+def _find_clusters(demo: Demo, number: int, jobs: int) -> None:
     """Learn from the unlabeled notes which words are used alike, by the commands for it."""
     say(["What a name looks like where the list lacks it, the unlabeled notes tell:"])
     notes, folder = str(demo.notes("unlabeled")), str(demo.embeddings)
     learn = ["embed", notes, "-o", folder, "--normalise", "digits", "--window", "1", "5"]
+    numbers = [str(k) for k in _CLUSTERS if k * _NOTES_FOR_CLUSTER <= number]
     for words in (
         [*learn, "--min-count", "2", "--jobs", str(min(jobs, 2))],
-        ["cluster", folder, "--k", "16", "64", "256", "1024", "--jobs", str(jobs)],
+        ["cluster", folder, "--k", *numbers, "--jobs", str(jobs)],
     ):
         say([f"  bootstrap {' '.join(words)}"])
         command = import_module(f"bootstrap.commands.{words[0]}")

@@ -268,6 +268,22 @@ def test_the_notes_of_the_demonstration_are_private(tmp_path: Path) -> None:
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
+def test_the_demonstration_may_start_from_a_list_of_names(tmp_path: Path, command: Command) -> None:
+    out = ("--out", tmp_path / "demo", "--jobs", "1")
+    few = command("demo", "--start", "divergence", "--notes", "10", *out)
+    assert few.code == 2
+    assert "10 notes are too few" in few.err
+    assert not (tmp_path / "demo").exists()
+    done = command("demo", "--start", "divergence", "--notes", "1000", *out)
+    assert done.code == 0
+    assert not (tmp_path / "demo" / "notes" / "seed.jsonl").exists()
+    rows = Run(tmp_path / "demo" / "run").metrics()
+    assert rows[0]["training_documents"] == 0
+    assert rows[0]["f1"] > 0.4
+    assert rows[1]["training_documents"] > 0
+    assert list(rows[0]["classes"]) == ["PERSON"]
+
+
 def test_the_demonstration_says_what_was_gained_and_what_was_lost() -> None:
     gold = [Document("a", "Anna Pere Vic", (Span(0, 4, "PERSON"), Span(5, 9, "PERSON")))]
 
