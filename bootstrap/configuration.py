@@ -46,8 +46,8 @@ class DataOptions:
     seed: str = field(
         default="seed.jsonl",
         metadata={
-            "help": "annotated notes to start from: a file, a folder or a pattern; none are needed "
-            "where [start] names a model"
+            "help": 'annotated notes to start from: a file, a folder or a pattern; "" if there are '
+            "none, where [start] names a model"
         },
     )
     validation: str = field(
