@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
@@ -145,6 +146,7 @@ def _serve(connection: Connection, parent: int) -> None:
 @contextmanager
 def deaf() -> Iterator[None]:
     """Make processes that start meanwhile never hear of Ctrl-C: it is this one that ends them."""
+    resource_tracker.ensure_running()  # else the first process starts it, which unblocks SIGINT
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import pytest
 from bootstrap.processes import KilledError, in_process, in_processes
 
 WORK = """
-import os, time
+import os, signal, time
 
 def count(send, most):
     for number in range(most):
@@ -25,6 +26,9 @@ def fail(send):
 
 def die(send):
     os._exit(1)
+
+def blocked(send):
+    send(signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, []))
 
 def wait(send):
     send(os.getpid())
@@ -51,6 +55,25 @@ def test_every_task_is_carried_out_however_many_at_a_time(work: Any, jobs: int) 
     for number, message in in_processes(work.count, [(2,), (0,), (3,)], jobs=jobs):
         sent[number].append(message)
     assert sent == {0: [0, 1], 1: [], 2: [0, 1, 2]}
+
+
+def test_even_the_first_process_never_hears_of_ctrl_c(work: Any) -> None:
+    """With the first one, Python starts a process of its own and hears of Ctrl-C again."""
+    script = (
+        "import work_of_others\n"
+        "from bootstrap.processes import in_process\n"
+        "if __name__ == '__main__':\n"
+        "    for _ in range(2):\n"
+        "        print(*in_process(work_of_others.blocked))\n"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", script],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert found.stdout.split() == ["True", "True"]
 
 
 def test_raises_what_the_work_raises(work: Any) -> None:
