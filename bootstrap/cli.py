@@ -82,7 +82,8 @@ def build_parser() -> argparse.ArgumentParser:
         nargs="+",
         default=[],
         metavar="CLASS",
-        help="tag the words of full names of these classes wherever they come again in a note",
+        help="tag the words of full names of these classes wherever they come again in a note "
+        "(those of the run that made the model)",
     )
     _formats(tag)
     _jobs(tag)
