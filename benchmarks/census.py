@@ -22,9 +22,9 @@ from meddocan import PERSON, lines_of
 from corpus.batch import Batch, make_batch
 from corpus.counts import count_words
 from corpus.document import Document
-from corpus.scores import score
+from corpus.evaluation import score
 from gazetteers.gazetteer import merged
-from gazetteers.importing import ImportOptions, import_table
+from gazetteers.importing.importer import ImportOptions, import_table
 from taggers import START_OPTIONS, Tagger, make_tagger
 
 SPAIN = Path(__file__).resolve().parents[1].parent / "shared" / "data" / "spain"

@@ -48,7 +48,7 @@ def measured(*arguments: object) -> None:
     program = [
         sys.executable,
         "-c",
-        "import sys; from bootstrap.cli import main; sys.exit(main())",
+        "import sys; from bootstrap.cli.main import main; sys.exit(main())",
         *map(str, arguments),
     ]
     begin = time.perf_counter()

@@ -25,20 +25,20 @@ from typing import Any
 
 import numpy as np
 
-from bootstrap.configuration import Configuration, parse_configuration
-from bootstrap.loop import best_iteration, self_train
+from bootstrap.config.configuration import Configuration, parse_configuration
 from bootstrap.selection.proportions import content_of, measured_reference
+from bootstrap.self_training import best_iteration, self_train
 from corpus.batch import Batch, make_batch
 from corpus.corpora import with_classes
 from corpus.document import Document
+from corpus.evaluation import Counts, Scores, score
 from corpus.formats import read
 from corpus.problems import Problems
-from corpus.scores import Counts, Scores, score
 from corpus.tags import classes_of
 from corpus.units import split_documents
 from taggers import make_tagger
-from taggers.consistency import notes_of, with_repeated_names
-from taggers.tagger import Tagger
+from taggers.base import Tagger
+from taggers.name_propagation import notes_of, with_repeated_names
 
 DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data" / "meddocan"
 

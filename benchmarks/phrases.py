@@ -20,8 +20,8 @@ from meddocan import DATA, lines_of
 from corpus.batch import Batch, make_batch
 from corpus.document import Document
 from corpus.tags import classes_of, find_entities
-from gazetteers.blocking import builtin_blocking
-from gazetteers.phrases import BLOCKED, PhraseMatcher
+from gazetteers.builtin import builtin_blocking
+from gazetteers.phrases.matcher import BLOCKED, PhraseMatcher
 
 SPAIN = DATA.parent / "spain"
 BATCH, TOKENS, ROUNDS = 2500, 2_000_000, 5

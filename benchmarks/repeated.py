@@ -15,10 +15,10 @@ import numpy as np
 from meddocan import PERSON, SEEDS, lines_of
 
 from corpus.batch import make_batch
-from corpus.scores import score
+from corpus.evaluation import score
 from taggers import make_tagger
-from taggers.consistency import with_repeated_names
 from taggers.crf import CRFOptions
+from taggers.name_propagation import with_repeated_names
 
 
 def main() -> None:

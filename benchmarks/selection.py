@@ -10,11 +10,11 @@ import time
 import numpy as np
 import pyarrow as pa
 
-from bootstrap.selection.examples import select_examples
+from bootstrap.selection.proportional import select_examples
 from bootstrap.selection.proportions import Content, content_of, measured_reference, proportions_of
 from corpus.batch import Batch
 from corpus.tags import TokenSpans, bio_labels, classes_of, tags_of_entities
-from taggers.tagger import Tagging
+from taggers.base import Tagging
 
 
 def made_batch(documents: int, classes: int, rate: float, rng: np.random.Generator) -> Batch:

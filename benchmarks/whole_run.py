@@ -46,7 +46,7 @@ most = {most}
 #: Runs the command line and says what the largest of its processes had in memory.
 RUN = """
 import json, resource, sys
-from bootstrap.cli import main
+from bootstrap.cli.main import main
 code = main(["run", sys.argv[1], "--out", sys.argv[2], "--jobs", "1"])
 kinds = resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN
 print(json.dumps([resource.getrusage(kind).ru_maxrss / 1e6 for kind in kinds]))

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bootstrap.configuration import SEED, load_configuration
+from bootstrap.config.configuration import SEED, load_configuration
+from bootstrap.execution.parallel_tagger import SavedTagger
+from bootstrap.inference import tag_documents, unit_of
 from bootstrap.runs.folder import Run
-from bootstrap.saved import SavedTagger
-from bootstrap.tagging import tag_documents, unit_of
 from corpus.corpora import with_classes
 from corpus.document import Document
+from corpus.evaluation import Scores, score
 from corpus.formats import read, write
 from corpus.problems import Problems
-from corpus.scores import Scores, score
 from corpus.synthetic import synthetic_notes
 
 #: Notes of each split; of the unlabeled ones there are as many as are asked for.

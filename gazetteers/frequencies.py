@@ -14,8 +14,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from corpus.errors import InputError, shown
+from corpus.kernels.hash_index import Codes, Hashes, Vocabulary, hashed
 from corpus.tokens import tokenize
-from corpus.vocabulary import Codes, Hashes, Vocabulary, hashed
 from gazetteers.folding import folded
 from gazetteers.gazetteer import Gazetteer
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from taggers.annotators import ANNOTATORS
+    from taggers.base import MEASURES, Tagger, Tagging, Training, TrainingError
     from taggers.crf import CRFOptions, CRFTagger
     from taggers.kinds import OPTIONS, START_OPTIONS, load_tagger, make_tagger
-    from taggers.tagger import MEASURES, Tagger, Tagging, Training, TrainingError
 
 __all__ = [
     "ANNOTATORS",
@@ -35,9 +35,7 @@ _HOMES = {
     "CRFOptions": "taggers.crf",
     "CRFTagger": "taggers.crf",
     **dict.fromkeys(("OPTIONS", "START_OPTIONS", "load_tagger", "make_tagger"), "taggers.kinds"),
-    **dict.fromkeys(
-        ("MEASURES", "Tagger", "Tagging", "Training", "TrainingError"), "taggers.tagger"
-    ),
+    **dict.fromkeys(("MEASURES", "Tagger", "Tagging", "Training", "TrainingError"), "taggers.base"),
 }
 
 

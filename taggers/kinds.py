@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from corpus.errors import InputError
+from taggers.base import Tagger
 from taggers.crf import CRFOptions
-from taggers.dictionaries.options import DictionaryOptions, DivergenceOptions
-from taggers.tagger import Tagger
+from taggers.dictionaries.dictionary_options import DictionaryOptions, DivergenceOptions
 
 #: The options of each kind of tagger that learns from annotated notes, by the name it has in the
 #: configuration.

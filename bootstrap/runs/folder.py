@@ -22,13 +22,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from bootstrap.folders import held, write_atomically
-from bootstrap.loop import History, Selected, best_iteration
+from bootstrap.execution.parallel_tagger import SavedTagger
 from bootstrap.runs.outcome import Outcome, outcome_of
 from bootstrap.runs.report import report_page
 from bootstrap.runs.selected import selected_of, table_of
-from bootstrap.saved import SavedTagger
+from bootstrap.self_training import History, Selected, best_iteration
 from corpus.errors import InputError
+from corpus.storage import held, write_atomically
 
 _PACKAGES = (
     "bootstrap-ner",

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from bootstrap.loop import best_iteration
+from bootstrap.self_training import best_iteration
 from corpus.document import Document
-from corpus.scores import Counts, Scores
+from corpus.evaluation import Counts, Scores
 
 
 @dataclass(frozen=True, slots=True)

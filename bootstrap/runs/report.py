@@ -7,10 +7,10 @@ import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bootstrap.loop import STOPPED
-from bootstrap.runs.display import deviation_cell
+from bootstrap.cli.display import deviation_cell
 from bootstrap.runs.outcome import Outcome
 from bootstrap.runs.plotting import plot_runs
+from bootstrap.self_training import STOPPED
 
 _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 60rem; padding: 0 1rem; }

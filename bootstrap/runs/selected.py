@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pyarrow as pa
 
-from bootstrap.loop import Selected
+from bootstrap.self_training import Selected
 from corpus.batch import Batch, make_batch
 from corpus.document import Document, Span
 from corpus.tags import UNKNOWN

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bootstrap.selection.examples import Selection, select_examples
-from bootstrap.selection.parts import confident_parts
+from bootstrap.selection.proportional import Selection, select_examples
 from bootstrap.selection.proportions import Reference
+from bootstrap.selection.spans import confident_parts
 
 __all__ = ["Reference", "Selection", "confident_parts", "select_examples"]

@@ -8,7 +8,7 @@ import re
 import numpy as np
 import numpy.typing as npt
 
-from corpus.compiled import Array, compiled
+from corpus.kernels.compiled import Array, compiled
 from corpus.tokens import expression
 from corpus.tokens.lexicon import Codes, Lexicon
 

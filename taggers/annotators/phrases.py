@@ -12,7 +12,7 @@ from corpus.errors import InputError, shown
 from corpus.streams import NOTHING, Stream
 
 if TYPE_CHECKING:
-    from gazetteers.phrases import PhraseMatcher
+    from gazetteers.phrases.matcher import PhraseMatcher
 
 #: Between terms in a model. A term has none: it is of words with spaces between them.
 _BETWEEN = "\n"
@@ -24,7 +24,8 @@ class Phrases:
     Parameters
     ----------
     phrases : mapping of str to sequence of str, optional
-        Terms by their class; see `gazetteers.phrases.PhraseMatcher`. Without any, nothing is said.
+        Terms by their class; see `gazetteers.phrases.matcher.PhraseMatcher`. Without any, nothing
+        is said.
     """
 
     def __init__(self, phrases: Mapping[str, Sequence[str]] | None = None) -> None:
@@ -40,7 +41,7 @@ class Phrases:
         ----------
         paths : sequence of str
             Parquet files that ``bootstrap gazetteer import`` made, or names of lists that come
-            with the program (`taggers.dictionaries.sources`). Where a phrase is of several
+            with the program (`taggers.dictionaries.name_lists`). Where a phrase is of several
             classes, that of the first file counts.
 
         Raises
@@ -49,7 +50,7 @@ class Phrases:
             If one is not there, is something else, or has no phrase.
         """
         from gazetteers.gazetteer import terms_by_class  # noqa: PLC0415 - not always used
-        from taggers.dictionaries.sources import read_gazetteer  # noqa: PLC0415 - the same
+        from taggers.dictionaries.name_lists import read_gazetteer  # noqa: PLC0415 - the same
 
         gazetteers = [read_gazetteer(path) for path in paths]
         for path, gazetteer in zip(paths, gazetteers, strict=True):
@@ -63,7 +64,7 @@ class Phrases:
         """Say of each token which phrase it belongs to."""
         if not self._phrases:
             return Stream((), np.full(len(batch.words), NOTHING, np.int32))
-        from gazetteers.phrases import PhraseMatcher  # noqa: PLC0415 - numba is slow to import
+        from gazetteers.phrases.matcher import PhraseMatcher  # noqa: PLC0415 - numba is slow to import
 
         if self._matcher is None:
             self._matcher = PhraseMatcher(self._phrases)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from taggers.crf.options import CRFOptions
+from taggers.crf.crf_options import CRFOptions
 from taggers.crf.tagger import CRFTagger
 
 __all__ = ["CRFOptions", "CRFTagger"]

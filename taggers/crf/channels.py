@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.batch import Batch
-from corpus.compiled import Array, compiled
+from corpus.kernels.compiled import Array, compiled
 from corpus.streams import NOTHING, Stream, used_only
 from taggers.features import BEGIN, END, Feature, Words
 from taggers.templates import Conjunction, Templates

@@ -12,11 +12,11 @@ import numpy.typing as npt
 from corpus.batch import Batch
 from corpus.errors import InputError, shown
 from corpus.tags import TokenSpans, find_entities
+from taggers.base import Progress, Tagger
 from taggers.embeddings.word_clusters import WordClusters
-from taggers.tagger import Progress, Tagger
 
 if TYPE_CHECKING:
-    from taggers.crf.options import CRFOptions
+    from taggers.crf.crf_options import CRFOptions
 
 #: Of so many groups of training documents, one is held back to choose by.
 _PARTS = 5

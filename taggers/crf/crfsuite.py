@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Self
 import pycrfsuite
 
 from corpus.batch import Batch
+from taggers.base import UNTRAINED, Detail, Progress, Training, TrainingError
 from taggers.crf.attributes import WindowAttributes
 from taggers.crf.decoding import Decoded
-from taggers.tagger import UNTRAINED, Detail, Progress, Training, TrainingError
 from taggers.templates import Templates
 
 if TYPE_CHECKING:

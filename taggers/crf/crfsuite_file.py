@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.errors import InputError
-from corpus.vocabulary import Hashes, hashed
+from corpus.kernels.hash_index import Hashes, hashed
 from taggers.crf.weights import BORDER, Weights, sorted_weights
 from taggers.features import BEGIN, END, FEATURES, feature, is_feature
 from taggers.templates import Templates

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from taggers.base import Detail
 from taggers.crf import lattice
 from taggers.crf.lattice.entities import EntityLabels, PackedEntities, in_order
 from taggers.crf.lattice.logspace import log_forward_backward
-from taggers.tagger import Detail
 
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]

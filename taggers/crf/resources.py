@@ -11,8 +11,8 @@ from taggers.features import Feature
 from taggers.templates import Templates
 
 if TYPE_CHECKING:
-    from corpus.vocabulary import Hashes
-    from taggers.crf.options import CRFOptions
+    from corpus.kernels.hash_index import Hashes
+    from taggers.crf.crf_options import CRFOptions
     from taggers.dictionaries.name_frequencies import NameFrequencies
     from taggers.embeddings.word_clusters import WordClusters
 
@@ -46,7 +46,7 @@ class Resources:
         from taggers.dictionaries.name_frequencies import (  # noqa: PLC0415 - numba is slow to import
             NameFrequencies,
         )
-        from taggers.dictionaries.sources import read_names  # noqa: PLC0415 - the same
+        from taggers.dictionaries.name_lists import read_names  # noqa: PLC0415 - the same
 
         return cls(names=NameFrequencies.of(read_names(options.names)))
 

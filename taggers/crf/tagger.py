@@ -11,14 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.batch import Batch
-from corpus.compiling import telling
 from corpus.errors import InputError, shown
+from corpus.kernels.compiling import telling
 from corpus.tags import bio_labels, classes_of, well_formed
 from taggers.annotators import ANNOTATORS, Annotator, Phrases, Rules, annotated
-from taggers.crf.options import PHRASES, CRFOptions
+from taggers.base import MEASURES, Detail, Progress, Tagging, Training, TrainingError
+from taggers.crf.crf_options import PHRASES, CRFOptions
 from taggers.crf.resources import Resources
-from taggers.folder import read_description, write_model
-from taggers.tagger import MEASURES, Detail, Progress, Tagging, Training, TrainingError
+from taggers.model_folder import read_description, write_model
 from taggers.templates import Templates
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ class CRFTagger:
         batch : Batch
             Its own tags are not looked at.
         measure : str
-            How to measure confidence: one of `taggers.tagger.MEASURES`.
+            How to measure confidence: one of `taggers.base.MEASURES`.
         detail : str
             "token" for the confidence of each token, "entity" for that and the probabilities of
             each entity, "labels" for the marginals of all labels. CRFsuite gives none of entities:

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from corpus.compiled import Array, compiled
-from corpus.vocabulary import Hashes, hashed
+from corpus.kernels.compiled import Array, compiled
+from corpus.kernels.hash_index import Hashes, hashed
 from taggers.crf import lattice
 from taggers.features import BEGIN, END, Words
-from taggers.names import NAMELESS, Names
+from taggers.string_table import NAMELESS, Names
 from taggers.templates import Templates
 
 Floats = npt.NDArray[np.float64]

@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.batch import Batch
-from corpus.vocabulary import Vocabulary, hashed
+from corpus.kernels.hash_index import Vocabulary, hashed
 from taggers.arrays import array_bytes
+from taggers.base import UNTRAINED, Detail, Progress, Training, TrainingError
 from taggers.crf import lattice
 from taggers.crf.channels import Channel, Channels
 from taggers.crf.crfsuite_file import read_crfsuite, weights_of
@@ -31,8 +32,7 @@ from taggers.crf.weights import (
     value_hashes,
     values_of,
 )
-from taggers.names import NAMELESS, Names
-from taggers.tagger import UNTRAINED, Detail, Progress, Training, TrainingError
+from taggers.string_table import NAMELESS, Names
 from taggers.templates import Templates
 from taggers.threads import one_thread
 

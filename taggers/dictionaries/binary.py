@@ -10,16 +10,16 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.batch import Batch
-from corpus.vocabulary import Hashes, Vocabulary
+from corpus.kernels.hash_index import Hashes, Vocabulary
 from gazetteers.folding import folded
 from gazetteers.frequencies import Frequencies, word_hashes
 from taggers.arrays import read_arrays, written
-from taggers.dictionaries.options import DictionaryOptions
-from taggers.dictionaries.sources import read_names
-from taggers.dictionaries.tagger import NameTagger
-from taggers.dictionaries.uses import Counts, Uses
-from taggers.dictionaries.walking import Judged
-from taggers.tagger import TrainingError
+from taggers.base import TrainingError
+from taggers.dictionaries.dictionary_options import DictionaryOptions
+from taggers.dictionaries.greedy_decoding import Judged
+from taggers.dictionaries.name_lists import read_names
+from taggers.dictionaries.name_tagger import NameTagger
+from taggers.dictionaries.word_usage import Counts, Uses
 
 
 class DictionaryTagger(NameTagger[DictionaryOptions]):

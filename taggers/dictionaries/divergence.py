@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from gazetteers.frequencies import Frequencies
-from taggers.dictionaries.options import DivergenceOptions
-from taggers.dictionaries.tagger import NameTagger
-from taggers.dictionaries.uses import Counts, Uses
+from taggers.dictionaries.dictionary_options import DivergenceOptions
+from taggers.dictionaries.name_tagger import NameTagger
 from taggers.dictionaries.word_divergence import WordDivergence
+from taggers.dictionaries.word_usage import Counts, Uses
 
 
 class DivergenceTagger(NameTagger[DivergenceOptions]):

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.errors import InputError, shown
-from corpus.vocabulary import ABSENT, Hashes, Vocabulary
+from corpus.kernels.hash_index import ABSENT, Hashes, Vocabulary
 from gazetteers.folding import folded
 from gazetteers.frequencies import Frequencies, word_hashes
 from taggers.arrays import read_arrays, written

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from corpus import tokens
-from corpus.vocabulary import Vocabulary, hashed
-from taggers.dictionaries.walking import walk
+from corpus.kernels.hash_index import Vocabulary, hashed
+from taggers.dictionaries.greedy_decoding import walk
 
 
 def compile_walk() -> None:

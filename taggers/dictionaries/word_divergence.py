@@ -10,14 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.batch import Batch
-from corpus.vocabulary import Hashes, Vocabulary
+from corpus.kernels.hash_index import Hashes, Vocabulary
 from gazetteers.folding import folded
 from gazetteers.frequencies import Frequencies, word_hashes
 from taggers.arrays import read_arrays, written
-from taggers.dictionaries.scale import name_share
-from taggers.dictionaries.uses import CASES, Uses, case_numbers
-from taggers.dictionaries.walking import Judged
-from taggers.tagger import TrainingError
+from taggers.base import TrainingError
+from taggers.dictionaries.greedy_decoding import Judged
+from taggers.dictionaries.name_share import name_share
+from taggers.dictionaries.word_usage import CASES, Uses, case_numbers
 
 Floats = npt.NDArray[np.float64]
 

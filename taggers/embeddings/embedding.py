@@ -12,12 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.errors import InputError, shown
-from corpus.vocabulary import ABSENT, Hashes, Vocabulary, hashed
+from corpus.kernels.hash_index import ABSENT, Hashes, Vocabulary, hashed
 from taggers.embeddings.listing import DAMAGED, DESCRIPTION, FORMAT
-from taggers.embeddings.normalising import NORMALISATIONS
+from taggers.embeddings.normalisation import NORMALISATIONS
 from taggers.embeddings.vectors import FIRST, UNKNOWN, Floats
 from taggers.features import Words
-from taggers.names import Names
+from taggers.string_table import Names
 
 Rows = npt.NDArray[np.int32]
 

@@ -16,10 +16,10 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from taggers.embeddings.encoded_corpus import RankedSentences
 from taggers.embeddings.listing import write_description
-from taggers.embeddings.numbered import RankedSentences
 from taggers.embeddings.vectors import VectorFile
-from taggers.names import Names
+from taggers.string_table import Names
 
 #: The learning rate at the begin and at the end: those of word2vec.
 FIRST_RATE, LAST_RATE = 0.025, 0.0001
@@ -80,7 +80,7 @@ class Task:
     options : TrainingOptions
         How to train.
     notes : Path
-        Numbered notes (see `taggers.embeddings.numbered`).
+        Numbered notes (see `taggers.embeddings.encoded_corpus`).
     folder : Path
         It holds ``words.npy``, ``word_ends.npy``, ``counts.npy`` and ``ranks.npy``: the vectors'
         words, how often they occur, and for each number in the notes the rank of its word, or -1.

@@ -11,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.errors import InputError, shown
-from corpus.vocabulary import ABSENT, Hashes, Vocabulary, hashed
+from corpus.kernels.hash_index import ABSENT, Hashes, Vocabulary, hashed
 from taggers.arrays import array_bytes
 from taggers.embeddings.clusters import clusterings_of
 from taggers.embeddings.embedding import word_hashes
 from taggers.embeddings.folder import find_embeddings
-from taggers.embeddings.normalising import NORMALISATIONS
+from taggers.embeddings.normalisation import NORMALISATIONS
 from taggers.features import Feature, Words
 
 Clusters = npt.NDArray[np.int32]

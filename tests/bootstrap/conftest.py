@@ -18,7 +18,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from bootstrap.cli import main
+from bootstrap.cli.main import main
 from corpus.document import Document, Span
 from corpus.formats import write
 

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from bootstrap import saved
-from bootstrap.cli import main
-from bootstrap.commands import run as _  # noqa: F401 - imported once, before the forks
+from bootstrap.cli.commands import run as _  # noqa: F401 - imported once, before the forks
+from bootstrap.cli.main import main
+from bootstrap.execution import parallel_tagger
 from bootstrap.runs import folder as runs
 from corpus.batch import Batch
 from taggers import OPTIONS, START_OPTIONS, make_tagger
@@ -57,7 +57,7 @@ if __name__ == "__main__":
     # What is compiled is loaded once, before the forks.
     for kind, options in {**OPTIONS, **START_OPTIONS}.items():
         make_tagger(kind, options(names=("starter",))).prepare(lambda: None)
-    saved.in_process = train_here
+    parallel_tagger.in_process = train_here
     runs.report_page = lambda *arguments: "a page takes long to draw"
     out, *arguments = sys.argv[1:]
     names = os.dup(1)

@@ -27,9 +27,9 @@ LOOP = """
 import sys
 import numpy as np
 from pathlib import Path
-from bootstrap.configuration import load_configuration
-from bootstrap.loop import self_train
-from bootstrap.notes import read_notes
+from bootstrap.config.configuration import load_configuration
+from bootstrap.self_training import self_train
+from bootstrap.data.splits import read_notes
 from taggers import Tagging
 
 class Calm:
@@ -54,7 +54,7 @@ print(step.stopped, tagged)
 #: The command, for one process that does it all.
 TAG = """
 import sys
-from bootstrap.cli import main
+from bootstrap.cli.main import main
 assert main(["tag", *sys.argv[1:], "--jobs", "1"]) == 0
 """
 
@@ -111,7 +111,7 @@ def test_tagging_holds_a_bounded_number_at_a_time(
 
 COUNT = """
 import sys
-from bootstrap.cli import main
+from bootstrap.cli.main import main
 assert main(["count", *sys.argv[1:]]) == 0
 """
 

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from bootstrap import saved
+from bootstrap.execution import parallel_tagger
 from corpus.document import Document, Span
 from corpus.formats import write
 
@@ -114,7 +114,7 @@ def test_what_shows_a_run_holds_nothing_of_it(secret: Secret, command: Command) 
 def test_tagging_says_nothing_and_writes_in_private(
     secret: Secret, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(saved, "_CHUNK", 400)
+    monkeypatch.setattr(parallel_tagger, "_CHUNK", 400)
     source = secret.folder / "unlabeled.jsonl"
     for name in ("tagged.jsonl", "tagged.parquet", "tagged", "text"):
         target = secret.folder / "out" / name

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from corpus.errors import InputError
 from corpus.tokens import tokenize
+from gazetteers.builtin import starter_names
 from gazetteers.folding import folded
 from gazetteers.frequencies import Frequencies, word_hashes
 from gazetteers.gazetteer import Gazetteer
-from gazetteers.importing import ImportOptions, import_table
-from gazetteers.starter import starter_names
+from gazetteers.importing.importer import ImportOptions, import_table
 
 MakeGazetteer = Callable[..., Gazetteer]
 Table = dict[str, dict[str, tuple[int, int]]]

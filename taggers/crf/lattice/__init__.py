@@ -20,7 +20,6 @@ from taggers.crf.lattice.forward_backward import (
     lower_by_largest,
     safe,
 )
-from taggers.crf.lattice.known import constrain, score_paths, subtract_observed
 from taggers.crf.lattice.packing import (
     LANES,
     NEVER,
@@ -34,6 +33,7 @@ from taggers.crf.lattice.packing import (
     unpack,
     unpack_chosen,
 )
+from taggers.crf.lattice.partial_tags import constrain, score_paths, subtract_observed
 from taggers.crf.lattice.paths import backtrack, padded_transition, viterbi
 
 __all__ = [

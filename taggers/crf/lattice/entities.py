@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from corpus.compiled import Array, compiled
+from corpus.kernels.compiled import Array, compiled
 from corpus.tags import classes_of, find_entities
 from taggers.crf.lattice import Packing, Reals
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from corpus.compiled import Array, compiled
+from corpus.kernels.compiled import Array, compiled
 from taggers.crf.lattice.packing import Reals
 from taggers.crf.lattice.paths import padded_transition
 

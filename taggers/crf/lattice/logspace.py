@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from corpus.compiled import Array, compiled
+from corpus.kernels.compiled import Array, compiled
 
 
 @compiled

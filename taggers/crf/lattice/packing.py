@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from corpus.compiled import Array, compiled
+from corpus.kernels.compiled import Array, compiled
 
 Reals = npt.NDArray[np.floating]
 Indices = npt.NDArray[np.int64]

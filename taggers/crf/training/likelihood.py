@@ -10,7 +10,7 @@ import numpy.typing as npt
 from taggers.crf import lattice
 from taggers.crf.lattice.logspace import log_forward_backward
 from taggers.crf.training.training_set import TrainingSet, TrainingStream, partial
-from taggers.crf.training.wordtable import WordTable
+from taggers.crf.training.word_table import WordTable
 from taggers.crf.weights import middle
 
 Floats = npt.NDArray[np.float64]

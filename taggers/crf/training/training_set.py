@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from corpus.kernels.hash_index import Codes, Hashes, hashed, numbered
 from corpus.streams import used_only
-from corpus.vocabulary import Codes, Hashes, hashed, numbered
 from taggers.crf.channels import Channel
-from taggers.crf.training.observed import (
+from taggers.crf.training.observed_counts import (
     Pairs,
     pairs_of_values,
     pairs_of_words,
@@ -20,7 +20,7 @@ from taggers.crf.training.observed import (
 )
 from taggers.crf.weights import Weights, border_hashes, value_hashes, values_of
 from taggers.features import BEGIN, END
-from taggers.names import Names
+from taggers.string_table import Names
 from taggers.templates import Templates
 
 Floats = npt.NDArray[np.float64]

@@ -16,11 +16,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bootstrap.folders import write_atomically
-from bootstrap.loop import Selected
 from bootstrap.runs.folder import Run, RunError, flat_row, locked, new_folder
+from bootstrap.self_training import Selected
 from corpus.batch import Batch, make_batch
 from corpus.document import Document, Span
+from corpus.storage import write_atomically
 
 DATA = pa.table({"split": ["seed"], "file": ["/x"], "bytes": [3], "blake2b": ["00"]})
 CLASSES = ("LOCATION", "PERSON")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bootstrap.runs.outcome import beyond_tolerance, halves, outcome_of
 from corpus.document import Document, Span
-from corpus.scores import Counts, score
+from corpus.evaluation import Counts, score
 
 
 def row(left: tuple[int, int, int], right: tuple[int, int, int], **others: Any) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from corpus import tokens
-from corpus.compiling import telling
 from corpus.document import Document
+from corpus.kernels.compiling import telling
 from corpus.tokens import prepare
 from corpus.tokens.expression import Expression
 from corpus.tokens.scanner import Scanner

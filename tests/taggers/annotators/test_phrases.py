@@ -17,7 +17,7 @@ from corpus.document import Document, Span
 from corpus.errors import InputError
 from corpus.streams import Stream
 from gazetteers.gazetteer import Gazetteer
-from gazetteers.phrases import BLOCKED
+from gazetteers.phrases.matcher import BLOCKED
 from taggers import CRFOptions, CRFTagger, load_tagger
 from taggers.annotators import Phrases
 from taggers.embeddings.embedding import Embedding

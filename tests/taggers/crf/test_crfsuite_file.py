@@ -10,7 +10,7 @@ import pycrfsuite
 import pytest
 
 from corpus.errors import InputError
-from corpus.vocabulary import hashed
+from corpus.kernels.hash_index import hashed
 from taggers.crf.crfsuite_file import read_crfsuite, weights_of
 from taggers.crf.weights import Weights, border_hashes
 from taggers.templates import Templates

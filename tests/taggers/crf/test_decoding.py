@@ -9,12 +9,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from taggers.base import Detail
 from taggers.crf import decoding, lattice
 from taggers.crf.decoding import Decoded, Decoder
 from taggers.crf.lattice import forward_backward
 from taggers.crf.lattice.logspace import log_forward_backward
 from taggers.crf.weights import empty_table
-from taggers.tagger import Detail
 
 REALS = pytest.mark.parametrize("real", [np.float32, np.float64])
 CLOSE = {np.float32: 2e-5, np.float64: 1e-10}

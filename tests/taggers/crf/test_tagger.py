@@ -23,11 +23,11 @@ from corpus.document import Document, Span
 from corpus.errors import InputError
 from corpus.tags import find_entities
 from taggers import CRFOptions, CRFTagger, TrainingError, load_tagger
+from taggers.base import UNTRAINED
 from taggers.crf import wordtype
 from taggers.crf.training.likelihood import Likelihood
 from taggers.crf.weights import Weights
-from taggers.folder import digest_of
-from taggers.tagger import UNTRAINED
+from taggers.model_folder import digest_of
 
 Engine = Literal["wordtype", "crfsuite"]
 TokenScores = Callable[[Weights, Sequence[str], Sequence[str]], np.ndarray]

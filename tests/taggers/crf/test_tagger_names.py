@@ -14,11 +14,11 @@ import pytest
 from corpus.batch import Batch, make_batch
 from corpus.document import Document, Span
 from corpus.errors import InputError
+from gazetteers.builtin import starter_names
 from gazetteers.gazetteer import Gazetteer
-from gazetteers.starter import starter_names
 from taggers import CRFOptions, CRFTagger, load_tagger
 from taggers.embeddings.embedding import Embedding
-from taggers.folder import digest_of
+from taggers.model_folder import digest_of
 
 MakeEmbedding = Callable[..., Embedding]
 MakeGazetteer = Callable[..., Gazetteer]

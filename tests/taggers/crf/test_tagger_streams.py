@@ -28,7 +28,7 @@ from taggers.crf import wordtype
 from taggers.crf.channels import _append
 from taggers.crf.lattice import gather_stream
 from taggers.crf.weights import Weights
-from taggers.folder import digest_of
+from taggers.model_folder import digest_of
 
 Engine = Literal["wordtype", "crfsuite"]
 NamedWeights = Callable[[Weights], dict[tuple[int, int, int], float]]

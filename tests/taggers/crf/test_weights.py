@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus.vocabulary import Vocabulary, hashed
+from corpus.kernels.hash_index import Vocabulary, hashed
 from taggers.crf import lattice
 from taggers.crf.weights import (
     Weights,

@@ -9,7 +9,7 @@ import threadpoolctl
 
 from corpus.batch import Batch, make_batch
 from corpus.document import Document
-from corpus.vocabulary import hashed
+from corpus.kernels.hash_index import hashed
 from taggers.crf import lattice, wordtype
 from taggers.crf.weights import Weights, border_hashes, sorted_weights
 from taggers.crf.wordtype import WordScores, WordTypeEngine

@@ -15,16 +15,16 @@ from hypothesis import strategies as st
 
 from corpus.batch import Batch, make_batch
 from corpus.document import Document, Span
-from corpus.scores import score
+from corpus.evaluation import score
 from gazetteers.frequencies import Frequencies
 from gazetteers.gazetteer import Gazetteer
+from taggers.base import TrainingError
+from taggers.dictionaries.dictionary_options import DivergenceOptions
 from taggers.dictionaries.divergence import DivergenceTagger
-from taggers.dictionaries.options import DivergenceOptions
-from taggers.dictionaries.scale import name_share
-from taggers.dictionaries.uses import CASES, Uses, case_numbers
+from taggers.dictionaries.name_share import name_share
 from taggers.dictionaries.word_divergence import WordDivergence
+from taggers.dictionaries.word_usage import CASES, Uses, case_numbers
 from taggers.features import Words, feature
-from taggers.tagger import TrainingError
 
 MakeGazetteer = Callable[..., Gazetteer]
 Counted = dict[str, int]

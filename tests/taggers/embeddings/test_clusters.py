@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpus.errors import InputError
-from corpus.vocabulary import hashed
+from corpus.kernels.hash_index import hashed
 from taggers.embeddings.clusters import ClusterOptions, clusterings_of
 from taggers.embeddings.embedding import Embedding
 from taggers.embeddings.kmeans import find_clusters

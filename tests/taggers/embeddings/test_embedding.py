@@ -22,7 +22,7 @@ from taggers.embeddings import embedding as opening
 from taggers.embeddings.embedding import Embedding, Neighbour
 from taggers.embeddings.folder import find_embeddings
 from taggers.embeddings.listing import checked_name, cluster_files, embedding_folders
-from taggers.embeddings.normalising import NORMALISATIONS
+from taggers.embeddings.normalisation import NORMALISATIONS
 from taggers.embeddings.vectors import FIRST, UNKNOWN
 from taggers.features import Words
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from taggers.embeddings.embedding import Embedding, write_words
-from taggers.embeddings.numbered import write_numbers
+from taggers.embeddings.encoded_corpus import write_numbers
 from taggers.embeddings.training import (
     BEGUN,
     LONGEST_PART,

@@ -1,0 +1,1 @@
+"""The notes of a run: splits, fingerprints and checks."""

@@ -1,0 +1,1 @@
+"""Import of frequency dictionaries from CSV and TSV files."""

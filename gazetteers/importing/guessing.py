@@ -1,0 +1,165 @@
+"""Which columns of a table are terms, and which are counts, where nobody says so."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from corpus.errors import InputError, shown
+from gazetteers.folding import folded
+from gazetteers.importing.tables import Table
+from gazetteers.phrases.numerals import are_counts
+
+#: Names of columns of terms. Those of names go before those of places: a hospital has a name and
+#: a town, and is not its town.
+_TERMS = (
+    r"term(e|ino|s)?|palabra|paraula|word|nom(bre|s)?|nombres|name|(given|first|last|family) ?name"
+    r"|surname|(primer |segundo )?apellidos?|(primer |segon )?cognoms?",
+    r"municipi(o|os|s)?|n mun|municipality|localidad(es)?|localitat|poblacio(n)?|ciudad|ciutat"
+    r"|town|city|provincias?|provinci(a|es)|province|hospital|calle|carrer|via|street|phrase|frase",
+)
+#: Of columns of counts.
+_COUNTS = r"(fre[cq]|pob).*|counts?|n|total|bearers|habitantes|habitants|recuento|recompte"
+#: Names that begin as those of counts do; whether they are is seen in the rows.
+_TOWNS_OR_COUNTS = r"pob.*"
+#: INE counts who bears a surname as the first, as the second and as both. Those who bear it twice
+#: are in each of the first two already.
+_BEARERS = (r"fre[cq] ?(pri|1).*", r"fre[cq] ?(seg|2).*", r"fre[cq] ?(rep|amb).*")
+_BOTH = _BEARERS[-1]
+#: Columns of numbers that count nothing.
+_NO_COUNTS = (
+    "(column|id|cod|num|ine|lat|lon|edad|age|year|año|any|tel|phone|fax|rank|pos)[^ ]*( .*)?|x|y"
+)
+_POSTCODES = r"(.* )?(c ?p|cod(igo|i)? ?postal|cpostal|zip( ?code)?|post( ?code|al ?code)?)"
+_DIGITS_OF_POSTCODES = 5
+
+
+def width_of(column: str) -> int:
+    """Give how many digits the column of a postal code has; 0 for another one.
+
+    Spreadsheets drop zeros from its left.
+    """
+    return _DIGITS_OF_POSTCODES if _is(column, _POSTCODES) else 0
+
+
+def is_well_known(column: str) -> bool:
+    """Say whether the name of a column says that it holds terms."""
+    return any(_is(column, names) for names in _TERMS)
+
+
+def terms_of(table: Table, named: Sequence[str] | None) -> tuple[str, ...]:
+    """Choose the columns that make a term: the one with a well-known name, or the only text.
+
+    Raises
+    ------
+    InputError
+        If it cannot be told.
+    """
+    if named:
+        return _named(table, named, "--term")
+    refuse_data(table)
+    for names in _TERMS:
+        known = [name for name in table.columns if _is(name, names) and not _numeric(table, name)]
+        if len(known) == 1:
+            return (known[0],)
+        if known:
+            break
+    texts = [
+        name for name in table.columns if any(table.sample[name]) and not _numeric(table, name)
+    ]
+    if len(texts) == 1:
+        return (texts[0],)
+    raise InputError(
+        f"{shown(table.path)}: which column holds the terms cannot be told; name it with --term: "
+        f"{_listed(table)}"
+    )
+
+
+def counts_of(table: Table, named: Sequence[str] | None, taken: Sequence[str]) -> tuple[str, ...]:
+    """Choose the columns that are added up, among those that are not taken; there may be none.
+
+    Raises
+    ------
+    InputError
+        If it cannot be told.
+    """
+    if named is not None:
+        return _named(table, named, "--count")
+    refuse_data(table)
+    free = [name for name in table.columns if name not in taken]
+    known = [name for name in free if _is(name, _COUNTS) and _may_count(table, name)]
+    if len(known) > 1 and _of_surnames(known):
+        return tuple(name for name in known if not _is(name, _BOTH))
+    found = known or [
+        name
+        for name in free
+        if not _is(name, _NO_COUNTS) and not width_of(name) and _numeric(table, name)
+    ]
+    if len(found) > 1:
+        raise InputError(
+            f"{shown(table.path)}: which column holds the counts cannot be told; name it with "
+            "--count (those that are to be added up, or --count alone if each row counts 1): "
+            f"{_listed(table)}"
+        )
+    return tuple(found)
+
+
+def column_of(table: Table, name: str, option: str) -> str:
+    """Find a column that was named, whatever its case and accents.
+
+    Raises
+    ------
+    InputError
+        If there is none, or several.
+    """
+    if name in table.columns:
+        return name
+    alike = [each for each in table.columns if _plain(each) == _plain(name)]
+    if len(alike) != 1:
+        raise InputError(
+            f"{shown(table.path)}: no column {shown(name)} for {option}; it has {_listed(table)}"
+        )
+    return alike[0]
+
+
+def refuse_data(table: Table) -> None:
+    """Raise an `InputError` if the first line holds numbers, as rows do and headers do not."""
+    if any(are_counts([name]) for name in table.columns):
+        raise InputError(
+            f"{shown(table.path)}: its first line holds numbers, and is no header; put one above "
+            "it, such as name,count, or name both columns with --term and --count if it is"
+        )
+
+
+def _named(table: Table, names: Sequence[str], option: str) -> tuple[str, ...]:
+    found = tuple(column_of(table, name, option) for name in names)
+    if len(set(found)) < len(found):
+        raise InputError(f"{shown(table.path)}: {option} names a column twice")
+    return found
+
+
+def _listed(table: Table) -> str:
+    return ", ".join(shown(name) for name in table.columns)
+
+
+def _plain(name: str) -> str:
+    """Write a name in lower case with nothing but letters and digits, and spaces between them."""
+    return " ".join(re.findall("[^\\W_]+", folded([name])[0]))
+
+
+def _is(name: str, names: str) -> bool:
+    return re.fullmatch(names, _plain(name)) is not None
+
+
+def _numeric(table: Table, name: str) -> bool:
+    return are_counts(table.sample[name])
+
+
+def _may_count(table: Table, name: str) -> bool:
+    return not _is(name, _TOWNS_OR_COUNTS) or _numeric(table, name)
+
+
+def _of_surnames(names: Sequence[str]) -> bool:
+    """Say whether columns are those of INE, and nothing else."""
+    kinds = [next((kind for kind in _BEARERS if _is(name, kind)), "") for name in names]
+    return all(kinds) and len(set(kinds)) == len(kinds)

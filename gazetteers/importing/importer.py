@@ -1,0 +1,305 @@
+"""Gazetteers of CSV and TSV files: what a census, a ministry or a spreadsheet publishes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from corpus.errors import InputError, shown
+from corpus.problems import Problem, Problems
+from gazetteers.folding import folded
+from gazetteers.gazetteer import COLUMNS, Gazetteer, added_up
+from gazetteers.importing.guessing import column_of, counts_of, terms_of, width_of
+from gazetteers.importing.tables import Fault, Progress, Rows, Table
+from gazetteers.phrases import numerals
+from gazetteers.phrases.numerals import Counts
+
+#: Rows of partial sums that are kept before they are added up.
+_PARTIAL = 1 << 20
+
+#: Terms that are folded at once.
+_FOLDED = 1 << 16
+
+#: Something to be seen: no space, no control character, no accent without a letter.
+_SEEN = r"[^\pZ\pC\x{0300}-\x{036f}]"
+_NO_TERM = ("no term", "expected a name or a word")
+_NO_CLASS = ("no class", "expected its name")
+
+
+@dataclass(frozen=True, slots=True)
+class ImportOptions:
+    """What columns of a table mean, and how it is written; what is None is guessed.
+
+    Parameters
+    ----------
+    terms : sequence of str, optional
+        Columns that make a term, with a space between them.
+    counts : sequence of str, optional
+        Columns whose sum says how many bear a term; with none, each row counts 1.
+    class_name : str, optional
+        The class of all terms.
+    class_column : str, optional
+        A column that has the class of each term. Without either, the class is named after the
+        columns of the term.
+    delimiter, encoding : str, optional
+        See `Table`.
+    width : int, optional
+        Digits that a term of fewer is to have, with zeros on its left; by default 5 in columns
+        that are named as postal codes are, and as they are in others.
+    """
+
+    terms: Sequence[str] | None = None
+    counts: Sequence[str] | None = None
+    class_name: str | None = None
+    class_column: str | None = None
+    delimiter: str | None = None
+    encoding: str | None = None
+    width: int | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Imported:
+    """A gazetteer, and what was taken as what in the file that it was made of.
+
+    Parameters
+    ----------
+    gazetteer : Gazetteer
+        The sums.
+    terms, counts : tuple of str
+        Columns.
+    class_column : str or None
+        The column of classes; None where all terms have one class.
+    unused : tuple of str
+        Columns that nothing was read from.
+    widths : tuple of int
+        Digits that the terms of each column have at least; 0 for any number.
+    encoding, delimiter : str
+        How the file is written.
+    rows, left_out : int
+        Rows that were added up, and that could not be used.
+    """
+
+    gazetteer: Gazetteer
+    terms: tuple[str, ...]
+    counts: tuple[str, ...]
+    class_column: str | None
+    unused: tuple[str, ...]
+    widths: tuple[int, ...]
+    encoding: str
+    delimiter: str
+    rows: int
+    left_out: int
+
+
+def import_table(
+    path: Path,
+    options: ImportOptions | None = None,
+    *,
+    problems: Problems | None = None,
+    progress: Progress | None = None,
+) -> Imported:
+    """Make a gazetteer of a table.
+
+    Terms are folded and have single spaces between their words; the counts of those that are
+    then the same and of the same class are added up. What is in memory depends on the number of
+    different terms, not on the size of the file.
+
+    Parameters
+    ----------
+    path : Path
+        A CSV or TSV file with a header.
+    options : ImportOptions, optional
+        What is not to be guessed.
+    problems : Problems, optional
+        Told of rows that cannot be used; by default the first one stops.
+    progress : callable, optional
+        Told how many bytes are read, of how many.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, it cannot be told which columns are meant, a row cannot be
+        used and `problems` stops at those, or none can be used.
+    """
+    options = options or ImportOptions()
+    table = Table(path, delimiter=options.delimiter, encoding=options.encoding)
+    if table.empty:
+        raise InputError(f"{shown(path)} has a header and no rows")
+    reading = _Reading.of(table, options)
+    rows = left_out = 0
+    sums = _Sums()
+    problems = problems or Problems()
+    for each in table.rows(reading.columns(), progress):
+        terms, faults = reading.read(each)
+        for fault in faults:
+            problems.reject(Problem(fault.kind, f"{shown(path)}:{fault.line}", fault.detail))
+        sums.add(terms)
+        rows += each.number - (len(faults) - len(each.faults))
+        left_out += len(faults)
+    if not rows:
+        raise InputError(f"{shown(path)}: none of its {left_out:,} rows can be used")
+    return Imported(
+        gazetteer=Gazetteer.of(sums.table()),
+        terms=reading.terms,
+        counts=reading.counts,
+        class_column=reading.class_column,
+        unused=tuple(name for name in table.columns if name not in reading.columns()),
+        widths=reading.widths,
+        encoding=table.encoding,
+        delimiter=table.delimiter,
+        rows=rows,
+        left_out=left_out,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """Makes terms, classes and counts of rows."""
+
+    terms: tuple[str, ...]
+    counts: tuple[str, ...]
+    class_name: str
+    class_column: str | None
+    widths: tuple[int, ...]
+    readers: tuple[Counts, ...] = field(repr=False)
+
+    @classmethod
+    def of(cls, table: Table, options: ImportOptions) -> _Reading:
+        taken = () if options.class_column is None else (options.class_column,)
+        classes = [column_of(table, name, "--class-column") for name in taken]
+        terms = terms_of(table, options.terms)
+        counts = counts_of(table, options.counts, [*terms, *classes])
+        name = " ".join(folded(terms) if options.class_name is None else [options.class_name])
+        widths = [width_of(each) if options.width is None else options.width for each in terms]
+        return cls(
+            terms,
+            counts,
+            _checked(name),
+            classes[0] if classes else None,
+            tuple(widths),
+            tuple(Counts() for _ in counts),
+        )
+
+    def columns(self) -> list[str]:
+        """Give the columns to read, each once."""
+        classes = [self.class_column] if self.class_column else []
+        return list(dict.fromkeys([*self.terms, *self.counts, *classes]))
+
+    def read(self, rows: Rows) -> tuple[pa.Table, list[Fault]]:
+        """Give the terms of some rows, not folded yet, and say which rows cannot be used."""
+        terms = self._terms(rows).dictionary_encode()
+        faults = np.where(_seen(terms), 0, 1)
+        counts = np.zeros(rows.number, np.int64) if self.counts else np.ones(rows.number, np.int64)
+        for name, reader in zip(self.counts, self.readers, strict=True):
+            values, wrong = reader.read(rows.columns[name])
+            counts += values
+            if wrong.any():
+                faults = np.where((faults == 0) & (wrong > 0), wrong + 2, faults)
+        classes = pa.repeat(pa.scalar(self.class_name), rows.number).dictionary_encode()
+        if self.class_column:
+            classes = pc.utf8_trim_whitespace(rows.columns[self.class_column]).dictionary_encode()
+            faults = np.where((faults == 0) & ~_seen(classes), 2, faults)
+        return _summed(terms, classes, counts, faults == 0), _named(rows, faults)
+
+    def _terms(self, rows: Rows) -> pa.StringArray:
+        columns = [
+            _padded(rows.columns[name], width)
+            for name, width in zip(self.terms, self.widths, strict=True)
+        ]
+        return columns[0] if len(columns) == 1 else pc.binary_join_element_wise(*columns, " ")
+
+
+#: What can be wrong with a row, by number; 0 is nothing.
+_FAULTS = (("", ""), _NO_TERM, _NO_CLASS, *numerals.FAULTS[1:])
+
+
+def _checked(name: str) -> str:
+    if not name.strip() or not name.isprintable():
+        raise InputError(f"--class {shown(name)}: expected the name of a class")
+    return name.strip()
+
+
+def _named(rows: Rows, faults: npt.NDArray[np.int64]) -> list[Fault]:
+    """List the faults of rows, and those that were found before, as they come in the file."""
+    places = np.flatnonzero(faults)
+    if not len(places):
+        return rows.faults
+    found = [
+        Fault(line, *_FAULTS[fault])
+        for line, fault in zip(rows.lines(places).tolist(), faults[places].tolist(), strict=True)
+    ]
+    return sorted([*rows.faults, *found], key=lambda fault: fault.line)
+
+
+def _seen(texts: pa.DictionaryArray) -> npt.NDArray[np.bool_]:
+    """Say which texts have something to be seen."""
+    seen = pc.match_substring_regex(texts.dictionary, _SEEN).to_numpy(zero_copy_only=False)
+    return np.asarray(seen[texts.indices.to_numpy()], bool)
+
+
+def _padded(texts: pa.StringArray, width: int) -> pa.StringArray:
+    """Write numbers with zeros on their left."""
+    if not width:
+        return texts
+    trimmed = pc.utf8_trim_whitespace(texts)
+    numbers = pc.match_substring_regex(trimmed, "^[0-9]+$")
+    return pc.if_else(numbers, pc.utf8_lpad(trimmed, width, "0"), texts)
+
+
+def _summed(
+    terms: pa.DictionaryArray,
+    classes: pa.DictionaryArray,
+    counts: npt.NDArray[np.int64],
+    sound: npt.NDArray[np.bool_],
+) -> pa.Table:
+    """Add up the rows of each term and class ."""
+    rows = pa.table({"term": terms, "class": classes, "count": counts})
+    return added_up(rows if sound.all() else rows.filter(pa.array(sound)))
+
+
+class _Sums:
+    """Adds up partial sums whenever they are more than what they came to before."""
+
+    def __init__(self) -> None:
+        self._whole = COLUMNS.empty_table()
+        self._parts: list[pa.Table] = []
+        self._rows = 0
+
+    def add(self, part: pa.Table) -> None:
+        self._parts.append(part)
+        self._rows += len(part)
+        if self._rows > max(_PARTIAL, len(self._whole)):
+            self._add_up()
+
+    def table(self) -> pa.Table:
+        """Give the sums of terms, which are folded only now: that is slow."""
+        self._add_up()
+        return _folded(self._whole)
+
+    def _add_up(self) -> None:
+        self._whole = added_up(pa.concat_tables([self._whole, *self._parts]))
+        self._parts, self._rows = [], 0
+
+
+def _folded(table: pa.Table) -> pa.Table:
+    """Fold terms, and leave single spaces between words."""
+    parts = [_folded_rows(part) for part in table.to_batches(max_chunksize=_FOLDED)]
+    return pa.Table.from_batches(parts, schema=COLUMNS)
+
+
+def _folded_rows(rows: pa.RecordBatch) -> pa.RecordBatch:
+    terms = folded([" ".join(term.split()) for term in rows["term"].to_pylist()])
+    distinct = rows["class"].dictionary_encode()
+    classes = [" ".join(name.split()) for name in distinct.dictionary.to_pylist()]
+    columns = [
+        pa.array(terms, pa.large_string()),
+        pa.array(classes, pa.large_string()).take(distinct.indices),
+        rows["count"],
+    ]
+    return pa.record_batch(columns, schema=COLUMNS)

@@ -1,0 +1,1 @@
+"""Matching of the phrases of gazetteers in batches."""

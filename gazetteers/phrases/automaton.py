@@ -1,0 +1,199 @@
+"""Phrases made ready for the matcher: what counts of each word, and the words as numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from corpus.kernels.hash_index import Vocabulary, hashed
+from corpus.tokens import tokenize
+from gazetteers.folding import folded
+from gazetteers.phrases.abbreviations import ABBREVIATIONS, SEVERAL, STREETS, WORDS
+from gazetteers.phrases.matching import (
+    NONE,
+    PASSED,
+    PUNCTUATION,
+    SHORT,
+    SLASH,
+    STOP,
+    WHOLE,
+    Tree,
+    WordTypes,
+)
+from gazetteers.phrases.spellings import spellings
+
+#: Words that are passed over, in lists and in notes.
+_PASSED = frozenset(("de", "del", "d"))
+
+_ARTICLES = frozenset(("el", "la", "los", "las", "lo", "els", "les", "es", "sa", "ses", "os", "as"))
+
+_STOP, _SLASHES = ".", "/\\"
+
+#: Marks that may stand between the words of a phrase.
+_MARKS = frozenset("'’‘`´\"“”«»-‐‑–—ºª°" + _SLASHES)
+
+#: The apostrophe of a clitic, and the point of a geminate.
+_WITHIN = re.compile(r"(?<=\w)['’]|·")
+
+Words = tuple[str, ...]
+
+
+def surfaces(types: Sequence[str]) -> list[str]:
+    """Give what is looked up of word types: folded, ``l'`` as ``l`` and ``col·legi`` as one."""
+    return _WITHIN.sub("", "\n".join(folded(types))).split("\n") if types else []
+
+
+def counted(written: str) -> str:
+    """Give the word that counts for a surface with the full stop or slash after it, if any."""
+    surface = written.rstrip(_STOP + _SLASHES)
+    if len(surface) == 1 and surface == written:
+        return WORDS.get(surface, surface)
+    return ABBREVIATIONS.get(surface, WORDS.get(surface, surface))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CompiledPhrases:
+    """Phrases in which words are numbers.
+
+    Parameters
+    ----------
+    tree : Tree
+        Those of two words and more.
+    vocabulary : Vocabulary
+        Hashes of surfaces.
+    known : WordTypes
+        What each surface of the vocabulary is, and then what all others are. None has a capital.
+    """
+
+    tree: Tree
+    vocabulary: Vocabulary
+    known: WordTypes
+
+    @classmethod
+    def of(cls, terms: Sequence[str], kinds: Sequence[int]) -> CompiledPhrases:
+        """Compile terms, each with the number of its class; the first one of a phrase counts."""
+        written = list(_written(terms))
+        alone: dict[str, int] = {}
+        several: dict[Words, int] = {}
+        for row, phrase in written:
+            if len(phrase) == 1:
+                alone.setdefault(_surface(phrase[0]), kinds[row])
+            else:
+                for way in _ways(phrase):
+                    several.setdefault(way, kinds[row])
+        numbers: dict[str, int] = {}
+        paths = [[numbers.setdefault(word, len(numbers)) for word in each] for each in several]
+        tree = Tree.of(paths, list(several.values()), len(numbers))
+        stopped = {_surface(word) for _, each in written for word in each if word[-1] == _STOP}
+        return cls(tree, *_known(numbers, alone, stopped))
+
+    def types(self, types: Sequence[str]) -> WordTypes:
+        """Say what word types are to the matcher."""
+        if not types:
+            return WordTypes(*(each[:0] for each in _fields(self.known)))
+        codes = self.vocabulary.codes(hashed("", surfaces(types)))
+        bits, plain, dotted, alone, _ = (each[codes] for each in _fields(self.known))
+        lower = "\n".join(types).lower().split("\n")
+        capital = np.fromiter(map(str.__ne__, types, lower), bool, len(types))
+        return WordTypes(bits, plain, dotted, alone, capital)
+
+
+def _surface(written: str) -> str:
+    return written.rstrip(_STOP + _SLASHES)
+
+
+def _written(terms: Sequence[str]) -> Iterator[tuple[int, Words]]:
+    """Give the row of each spelling of terms, and its words with the sign after each."""
+    spelt = [(row, text) for row, each in enumerate(spellings(terms)) for text in each]
+    tokens = tokenize([text for _, text in spelt])
+    known = surfaces(tokens.types)
+    words = [known[word] for word in tokens.words.tolist()]
+    touches = [*(tokens.starts[1:] == tokens.ends[:-1]).tolist(), False]
+    bounds = tokens.documents.tolist()
+    for place, (row, _) in enumerate(spelt):
+        phrase = [
+            words[token] + _sign(words, token, touches)
+            for token in range(bounds[place], bounds[place + 1])
+            if words[token].isalnum() and words[token] not in _PASSED
+        ]
+        if phrase:
+            yield row, tuple(phrase)
+
+
+def _sign(words: Sequence[str], token: int, touches: Sequence[bool]) -> str:
+    """Give the full stop or slash that touches a token, or nothing."""
+    following = words[token + 1] if touches[token] else ""
+    return following if following and following in _STOP + _SLASHES else ""
+
+
+def _compared(written: str) -> str:
+    """Give what counts for a word, but let letters for words be."""
+    return written if len(_surface(written)) == 1 else counted(written)
+
+
+def _several() -> dict[str, list[tuple[Words, list[Words]]]]:
+    """Give what several words are written for short by its first word, with its other ways."""
+    found: dict[str, list[tuple[Words, list[Words]]]] = {}
+    for group in SEVERAL:
+        ways = [tuple(map(_compared, phrase)) for _, phrase in _written(group)]
+        for way in ways:
+            others = [other for other in ways if other != way]
+            found.setdefault(way[0], []).append((way, others))
+    return found
+
+
+_SEVERAL = _several()
+
+
+def _ways(phrase: Words) -> Iterator[Words]:
+    """Give the words that count of a phrase, and of those that are written for it for short."""
+    yield tuple(map(counted, phrase))
+    compared = tuple(map(_compared, phrase))
+    for at, word in enumerate(compared):
+        for way, others in _SEVERAL.get(word, []):
+            after = at + len(way)
+            if compared[at:after] == way:
+                for other in others:
+                    whole = (*compared[:at], *other, *compared[after:])
+                    if len(whole) > 1:
+                        yield tuple(map(counted, whole))
+
+
+def _known(
+    numbers: Mapping[str, int], alone: Mapping[str, int], stopped: Collection[str]
+) -> tuple[Vocabulary, WordTypes]:
+    """Say what each surface is that a phrase, or what stands in it, may have in a note."""
+    short = [each for each, word in ABBREVIATIONS.items() if word in numbers]
+    whole = [each for each, word in WORDS.items() if word in numbers]
+    every = list(dict.fromkeys([*numbers, *short, *whole, *alone, *_PASSED, *_MARKS, _STOP]))
+    bits = [_bits(each, each in stopped or each in short) for each in every]
+    columns = (
+        [numbers.get(counted(each), NONE) for each in every],
+        [numbers.get(counted(f"{each}."), NONE) for each in every],
+        [alone.get(each, NONE) for each in every],
+    )
+    plain, dotted, classes = (np.array([*each, NONE], np.int32) for each in columns)
+    known = WordTypes(
+        np.array([*bits, 0], np.uint8), plain, dotted, classes, np.zeros(len(every) + 1, bool)
+    )
+    return Vocabulary(hashed("", every)), known
+
+
+def _bits(surface: str, short: bool) -> int:
+    if surface in _STOP:
+        return STOP
+    if surface in _MARKS:
+        return PUNCTUATION | (SLASH if surface in _SLASHES else 0)
+    passed = PASSED if surface in _PASSED else 0
+    if short or (len(surface) == 1 and surface.isalpha()):
+        return passed | SHORT
+    return passed | (0 if surface in _ARTICLES or counted(surface) in STREETS else WHOLE)
+
+
+def _fields(types: WordTypes) -> tuple[npt.NDArray[Any], ...]:
+    return types.bits, types.plain, types.dotted, types.alone, types.capital

@@ -1,0 +1,106 @@
+"""Phrases: names of one word or several, such as those of hospitals and streets, found in notes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+from corpus.batch import Batch
+from corpus.lines import line_numbers
+from corpus.streams import NOTHING, Stream
+from corpus.tags import TokenSpans
+from gazetteers.gazetteer import Gazetteer, terms_by_class
+from gazetteers.phrases.automaton import CompiledPhrases
+from gazetteers.phrases.matching import find_longest
+
+#: The class of what looks like a name and is none.
+BLOCKED = "BLOCKED"
+
+
+class PhraseMatcher:
+    """Finds the longest phrases in batches, from left to right; no two share a token.
+
+    Parameters
+    ----------
+    phrases : mapping of str to sequence of str
+        Terms by their class, of any case. Where a phrase is of several classes, `BLOCKED` counts,
+        or else the first one.
+    """
+
+    def __init__(self, phrases: Mapping[str, Sequence[str]]) -> None:
+        self.phrases = {name: tuple(dict.fromkeys(terms)) for name, terms in phrases.items()}
+        self.classes = tuple(self.phrases)
+
+    @classmethod
+    def of(cls, gazetteers: Iterable[Gazetteer]) -> Self:
+        """Take the phrases of gazetteers, the classes in the order in which they first appear."""
+        return cls(terms_by_class(gazetteers))
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """The values of streams: ``B-`` and ``I-`` of each class."""
+        return tuple(f"{side}-{name}" for name in self.classes for side in "BI")
+
+    def find(self, batch: Batch) -> TokenSpans:
+        """Give the first and the last token of each match, and the index of its class."""
+        number = len(batch.words)
+        found = (np.empty(number, np.int64), np.empty(number, np.int64), np.empty(number, np.int64))
+        tokens = (batch.words, batch.starts, batch.ends, line_numbers(batch))
+        compiled = self._compiled
+        types, tree = compiled.types(batch.types), compiled.tree
+        many = find_longest(
+            tokens,
+            (types.bits, types.plain, types.dotted, types.alone, types.capital),
+            (tree.keys, tree.children, tree.classes, tree.words),
+            self._blocked,
+            found,
+        )
+        return TokenSpans(found[0][:many], found[1][:many], found[2][:many])
+
+    def match(self, batch: Batch) -> Stream:
+        """Say of each token which phrase it belongs to.
+
+        Parameters
+        ----------
+        batch : Batch
+            Documents.
+
+        Returns
+        -------
+        Stream
+            Of `types`: a value is twice the index of the class, and one more within a phrase.
+        """
+        found = self.find(batch)
+        values = np.full(len(batch.words), NOTHING, np.int32)
+        lengths = found.last - found.first + 1
+        within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        values[np.repeat(found.first, lengths) + within] = np.repeat(2 * found.classes + 1, lengths)
+        values[found.first] = 2 * found.classes
+        return Stream(self.types, values)
+
+    @property
+    def _blocked(self) -> int:
+        return self.classes.index(BLOCKED) if BLOCKED in self.classes else -1
+
+    @cached_property
+    def _compiled(self) -> CompiledPhrases:
+        """Compile the phrases when they are first looked for: few commands of a model do."""
+        order = sorted(range(len(self.classes)), key=lambda kind: kind != self._blocked)
+        pairs = [(term, kind) for kind in order for term in self.phrases[self.classes[kind]]]
+        return CompiledPhrases.of([term for term, _ in pairs], [kind for _, kind in pairs])
+
+
+def blocked(stream: Stream) -> npt.NDArray[np.bool_]:
+    """Say of each token whether it belongs to a phrase of `BLOCKED`.
+
+    Parameters
+    ----------
+    stream : Stream
+        What `PhraseMatcher.match` gives.
+    """
+    kinds = [value[2:] == BLOCKED for value in stream.types]
+    return np.array([*kinds, False])[stream.values]

@@ -1,0 +1,232 @@
+"""Phrases as a tree in arrays, and the longest match in it at every token."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from corpus.kernels.compiled import Array, compiled
+
+#: What a word type is to the matcher, as bits.
+PASSED, PUNCTUATION, STOP, SLASH, SHORT, WHOLE = 1, 2, 4, 8, 16, 32
+
+#: No word, no class, no node.
+NONE = -1
+
+#: As many punctuation marks, and as many words that are passed over, may stand between two words.
+PASSING = 2
+
+_ROOT = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tree:
+    """Phrases of two words and more, as paths of numbers of words.
+
+    Parameters
+    ----------
+    keys : ndarray of int64, shape (S,)
+        A hash table of parents and words, ``parent * words + word``; -1 where it is empty.
+    children : ndarray of int32, shape (S,)
+        The node of each key.
+    classes : ndarray of int32, shape (N,)
+        The class of the phrase that ends at each node, or -1.
+    words : int
+        How many words there are.
+    """
+
+    keys: npt.NDArray[np.int64]
+    children: npt.NDArray[np.int32]
+    classes: npt.NDArray[np.int32]
+    words: int
+
+    @classmethod
+    def of(cls, phrases: Sequence[Sequence[int]], kinds: Sequence[int], words: int) -> Tree:
+        """Make the tree.
+
+        Parameters
+        ----------
+        phrases : sequence of sequence of int
+            The words of each.
+        kinds : sequence of int
+            The class of each; the first one of a phrase stays.
+        words : int
+            All numbers of words are below.
+        """
+        offsets = np.cumsum([0, *map(len, phrases)], dtype=np.int64)
+        flat = np.fromiter((word for each in phrases for word in each), np.int64, int(offsets[-1]))
+        slots = 1 << max(2 * len(flat), 2).bit_length()
+        keys, children = np.full(slots, NONE, np.int64), np.full(slots, NONE, np.int32)
+        classes = np.full(len(flat) + 1, NONE, np.int32)
+        number = _grow(flat, offsets, np.array(kinds, np.int32), words, keys, children, classes)
+        return cls(keys, children, classes[:number], words)
+
+
+@compiled
+def _slot(keys: Array, key: int) -> int:
+    """Find the slot of a key, or the empty one where it would be."""
+    mask = len(keys) - 1
+    mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
+    slot = np.int64(mixed >> np.uint64(32)) & mask
+    while keys[slot] >= 0 and keys[slot] != key:
+        slot = (slot + 1) & mask
+    return int(slot)
+
+
+@compiled
+def _grow(
+    flat: Array,
+    offsets: Array,
+    kinds: Array,
+    words: int,
+    keys: Array,
+    children: Array,
+    classes: Array,
+) -> int:
+    number = 1
+    for row in range(len(kinds)):
+        node = _ROOT
+        for word in flat[offsets[row] : offsets[row + 1]]:
+            slot = _slot(keys, node * words + word)
+            if keys[slot] < 0:
+                keys[slot] = node * words + word
+                children[slot] = number
+                number += 1
+            node = children[slot]
+        if classes[node] < 0:
+            classes[node] = kinds[row]
+    return number
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WordTypes:
+    """What the word types of a batch are to the matcher, an entry each.
+
+    Parameters
+    ----------
+    bits : ndarray of uint8
+        `PASSED` and the others.
+    plain, dotted : ndarray of int32
+        The number of its word, and what it is where a full stop or a slash follows; -1 for none.
+    alone : ndarray of int32
+        The class of the phrase that is this word alone, or -1.
+    capital : ndarray of bool
+        Whether it has a capital.
+    """
+
+    bits: npt.NDArray[np.uint8]
+    plain: npt.NDArray[np.int32]
+    dotted: npt.NDArray[np.int32]
+    alone: npt.NDArray[np.int32]
+    capital: npt.NDArray[np.bool_]
+
+
+@compiled
+def find_longest(
+    tokens: tuple[Array, Array, Array, Array],
+    types: tuple[Array, Array, Array, Array, Array],
+    tree: tuple[Array, Array, Array, int],
+    blocked: int,
+    found: tuple[Array, Array, Array],
+) -> int:
+    """Find the longest phrase at each token that no match before it has, from left to right.
+
+    Parameters
+    ----------
+    tokens : tuple of ndarray
+        Words, starts and ends of a batch, and what must be equal in all tokens of a match: the
+        number of its line.
+    types : tuple of ndarray
+        The fields of `WordTypes`.
+    tree : tuple
+        The fields of `Tree`.
+    blocked : int
+        The class that counts without a capital, or -1.
+    found : tuple of ndarray of int64
+        Is filled: the first and the last token of each match, and its class.
+
+    Returns
+    -------
+    int
+        How many there are.
+    """
+    number, place = 0, 0
+    first, last, classes = found
+    while place < len(tokens[0]):
+        end, kind = _longest(place, tokens, types, tree, blocked)
+        if end < 0:
+            place += 1
+            continue
+        first[number], last[number], classes[number] = place, end, kind
+        number += 1
+        place = end + 1
+    return number
+
+
+@compiled
+def _longest(
+    place: int,
+    tokens: tuple[Array, Array, Array, Array],
+    types: tuple[Array, Array, Array, Array, Array],
+    tree: tuple[Array, Array, Array, int],
+    blocked: int,
+) -> tuple[int, int]:
+    """Give the last token of the longest phrase from a token on, and its class, or -1."""
+    words, starts, ends, lines = tokens
+    bits, plain, dotted, alone, capital = types
+    keys, children, classes, size = tree
+    kind = alone[words[place]]
+    end = place if kind >= 0 and (capital[words[place]] or kind == blocked) else NONE
+    node, token = _ROOT, place
+    raised, whole = False, False
+    while token >= 0:
+        followed = (
+            token + 1 < len(words)
+            and lines[token + 1] == lines[token]
+            and starts[token + 1] == ends[token]
+        )
+        stop = followed and bits[words[token + 1]] & STOP
+        slash = followed and bits[words[token + 1]] & SLASH
+        word = dotted[words[token]] if stop or slash else plain[words[token]]
+        if word < 0:
+            break
+        slot = _slot(keys, node * size + word)
+        if keys[slot] < 0:
+            break
+        node = children[slot]
+        raised |= capital[words[token]]
+        whole |= bits[words[token]] & WHOLE > 0
+        if classes[node] >= 0 and whole and (raised or classes[node] == blocked):
+            short = bits[words[token]] & SHORT
+            end, kind = (token + 1 if stop and short else token), classes[node]
+        token = _next(token, words, starts, ends, lines, bits)
+    return end, (kind if end >= 0 else NONE)
+
+
+@compiled
+def _next(token: int, words: Array, starts: Array, ends: Array, lines: Array, bits: Array) -> int:
+    """Give the next word of a phrase after one, past what may stand between, or -1."""
+    marks, passed = 0, 0
+    line, short = lines[token], bits[words[token]] & SHORT
+    for place in range(token + 1, len(words)):
+        if lines[place] != line:
+            return NONE
+        what = bits[words[place]]
+        if what & STOP:
+            if not short or starts[place] != ends[place - 1]:
+                return NONE
+            marks += 1
+        elif what & PUNCTUATION:
+            marks += 1
+        elif what & PASSED:
+            passed += 1
+        else:
+            return place
+        # A full stop belongs to its own abbreviation, or to an initial among the words passed.
+        short = what & SHORT
+        if marks > PASSING or passed > PASSING:
+            return NONE
+    return NONE

@@ -1,0 +1,80 @@
+"""What is known of the tags of packed documents."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from corpus.kernels.compiled import Array, compiled
+from taggers.crf.lattice.packing import NEVER
+
+
+@compiled
+def score_paths(
+    first: Array,
+    lengths: Array,
+    steps: Array,
+    scores: Array,
+    transition: Array,
+    tags: Array,
+    result: Array,
+) -> None:
+    """Score the tags of each document; 0 for one that has a negative tag."""
+    for row in range(len(first)):
+        total = 0.0
+        before = 0
+        for place in range(lengths[row]):
+            tag = tags[first[row] + place]
+            if tag < 0:
+                total = 0.0
+                break
+            total += np.float64(scores[steps[place] + row, tag])
+            if place > 0:
+                total += transition[before, tag]
+            before = tag
+        result[row] = total
+
+
+@compiled
+def constrain(
+    first: Array, lengths: Array, steps: Array, tags: Array, labels: int, scores: Array
+) -> None:
+    """Keep every label but the known one off the paths."""
+    for row in range(len(first)):
+        for place in range(lengths[row]):
+            tag = tags[first[row] + place]
+            if tag >= 0:
+                for label in range(labels):
+                    if label != tag:
+                        scores[steps[place] + row, label] = NEVER
+
+
+@compiled
+def subtract_observed(
+    first: Array,
+    lengths: Array,
+    steps: Array,
+    tags: Array,
+    known: Array,
+    marginals: Array,
+    departures: Array,
+) -> None:
+    """Turn marginals into what is expected more than observed, in documents that are `known`.
+
+    The marginal of the right label less 1 is what all others have together: where a model is sure,
+    these are small numbers and keep their digits. `departures` gains the sums over all tokens
+    after which a transition comes.
+    """
+    labels = len(departures)
+    for row in range(len(first)):
+        for place in range(lengths[row]):
+            values = marginals[steps[place] + row]
+            if known[row]:
+                tag = tags[first[row] + place]
+                others = np.float64(0)
+                for label in range(labels):
+                    if label != tag:
+                        others += values[label]
+                values[tag] = -others
+            if place < lengths[row] - 1:
+                for label in range(labels):
+                    departures[label] += values[label]

@@ -1,0 +1,293 @@
+"""What a training set says of words and labels: which pairs occur, and how often.
+
+A CRF has a weight for each value of a feature, offset and label that occur together (paper 003,
+section 3.4.2). They are counted in two stages, so that a token is looked at once whatever the
+number of features: words with labels first, then the values of the words' features.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from corpus.kernels.compiled import Array, compiled
+
+Indices = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pairs:
+    """Pairs of a row and a label, ordered by both, and how often each occurs.
+
+    Parameters
+    ----------
+    begins : ndarray of int64, shape (rows + 1,)
+        Pairs ``begins[r]`` to ``begins[r + 1]`` are those of row r.
+    labels : ndarray of int16, shape (K,)
+        Of each pair.
+    counts : ndarray of float64, shape (K,)
+        How often it occurs.
+    """
+
+    begins: Indices
+    labels: npt.NDArray[np.int16]
+    counts: npt.NDArray[np.float64]
+
+    def at_least(self, count: float) -> Pairs:
+        """Give the pairs that occur so often."""
+        return self._kept(self.counts >= count)
+
+    def of_rows(self, rows: npt.NDArray[np.bool_]) -> Pairs:
+        """Give the pairs of some rows; the others stay without any."""
+        return self._kept(np.repeat(rows, np.diff(self.begins)))
+
+    def amid(self, offsets: int, more: int) -> Pairs:
+        """Give every row of a window of `offsets` its place in the middle of a wider window."""
+        side = (more - offsets) // 2
+        held = np.diff(self.begins).reshape(-1, offsets)
+        wide = np.pad(held, ((0, 0), (side, side))).reshape(-1)
+        begins = np.concatenate([np.zeros(1, np.int64), np.cumsum(wide)])
+        return Pairs(begins, self.labels, self.counts)
+
+    def first_rows(self, rows: int) -> Pairs:
+        """Give so many rows."""
+        number = self.begins[rows]
+        return Pairs(self.begins[: rows + 1], self.labels[:number], self.counts[:number])
+
+    def followed_by(self, others: Pairs) -> Pairs:
+        """Give these pairs and, in the rows after them, others."""
+        return Pairs(
+            np.concatenate([self.begins, others.begins[1:] + self.begins[-1]]),
+            np.concatenate([self.labels, others.labels]),
+            np.concatenate([self.counts, others.counts]),
+        )
+
+    def _kept(self, kept: npt.NDArray[np.bool_]) -> Pairs:
+        before = np.concatenate([np.zeros(1, np.int64), np.cumsum(kept)])
+        return Pairs(before[self.begins], self.labels[kept], self.counts[kept])
+
+
+def pairs_of_words(
+    words: npt.NDArray[np.int32],
+    documents: Indices,
+    tags: npt.NDArray[np.int16],
+    types: int,
+    offsets: int,
+    labels: int,
+) -> Pairs:
+    """Count how often a word stands at an offset from a label.
+
+    Parameters
+    ----------
+    words : ndarray of int32, shape (N,)
+        The word of each token, below `types`; negative where nothing is to be counted.
+    documents : ndarray of int64, shape (D + 1,)
+        Offsets of each document's tokens.
+    tags : ndarray of int16, shape (N,)
+        The label of each token; negative where it is not known.
+    types, offsets, labels : int
+        How many there are. Offset o of W is o - W // 2 tokens after the label.
+
+    Returns
+    -------
+    Pairs
+        Of the rows ``word * offsets + offset``. Words `types` and ``types + 1`` are the begin and
+        the end of a document.
+    """
+    order, groups = _grouped(words, types)
+    owners = np.repeat(np.arange(len(documents) - 1), np.diff(documents))
+    rows = (types + 2) * offsets
+    begins = np.zeros(rows + 1, np.int64)
+    none = np.zeros(0, np.int16), np.zeros(0, np.float64)
+    arguments = order, groups, owners, documents, tags, offsets, labels
+    _count_words(*arguments, begins, *none, False)
+    np.cumsum(begins, out=begins)
+    found = np.empty(begins[-1], np.int16), np.empty(begins[-1], np.float64)
+    _count_words(*arguments, begins, *found, True)
+    return Pairs(begins, *found)
+
+
+def _grouped(values: npt.NDArray[np.int32], number: int) -> tuple[Indices, Indices]:
+    """Give the places of each value, one value after the other, and where those of each begin.
+
+    Negative values are left out.
+    """
+    held = np.bincount(values[values >= 0], minlength=number)
+    groups = np.concatenate([np.zeros(1, np.int64), np.cumsum(held)])
+    places = np.empty(groups[-1], np.int64)
+    _sort(values, groups[:-1].copy(), places)
+    return places, groups
+
+
+@compiled
+def _sort(values: Array, following: Array, places: Array) -> None:
+    for place in range(len(values)):
+        value = values[place]
+        if value >= 0:
+            places[following[value]] = place
+            following[value] += 1
+
+
+@compiled
+def _count_words(
+    order: Array,
+    groups: Array,
+    owners: Array,
+    documents: Array,
+    tags: Array,
+    offsets: int,
+    labels: int,
+    begins: Array,
+    found: Array,
+    counts: Array,
+    fill: bool,
+) -> None:
+    """Count the pairs of each row into ``begins[row + 1]``, or fill them in."""
+    sums = np.zeros((offsets, labels))
+    seen = np.zeros((offsets, labels), np.bool_)
+    window = offsets // 2
+    types = len(groups) - 1
+    for word in range(types):
+        for place in range(groups[word], groups[word + 1]):
+            token = order[place]
+            owner = owners[token]
+            for offset in range(offsets):
+                other = token - (offset - window)
+                if documents[owner] <= other < documents[owner + 1] and tags[other] >= 0:
+                    sums[offset, tags[other]] += 1
+                    seen[offset, tags[other]] = True
+        _take(sums, seen, word, begins, found, counts, fill)
+    for border in range(2):
+        for owner in range(len(documents) - 1):
+            start, stop = documents[owner], documents[owner + 1]
+            for offset in range(offsets):
+                shift = offset - window
+                if border == 0:
+                    first, last = start, min(start - shift, stop)
+                else:
+                    first, last = max(stop - shift, start), stop
+                for token in range(first, last):
+                    if tags[token] >= 0:
+                        sums[offset, tags[token]] += 1
+                        seen[offset, tags[token]] = True
+        _take(sums, seen, types + border, begins, found, counts, fill)
+
+
+@compiled
+def _take(
+    sums: Array, seen: Array, row: int, begins: Array, found: Array, counts: Array, fill: bool
+) -> None:
+    """Take what was summed for the offsets of a row, and empty it."""
+    offsets, labels = sums.shape
+    for offset in range(offsets):
+        into = begins[row * offsets + offset]
+        number = 0
+        for label in range(labels):
+            if seen[offset, label]:
+                if fill:
+                    found[into + number] = label
+                    counts[into + number] = sums[offset, label]
+                number += 1
+                sums[offset, label] = 0
+                seen[offset, label] = False
+        if not fill:
+            begins[row * offsets + offset + 1] = number
+
+
+def pairs_of_values(
+    words: Pairs, codes: npt.NDArray[np.int32], values: int, offsets: int, labels: int
+) -> Pairs:
+    """Count how often a value of a feature stands at an offset from a label.
+
+    Parameters
+    ----------
+    words : Pairs
+        Of words.
+    codes : ndarray of int32, shape (types, F)
+        The values of each word, below `values`; negative where there is none.
+    values, offsets, labels : int
+        How many there are.
+
+    Returns
+    -------
+    Pairs
+        Of the rows ``value * offsets + offset``.
+    """
+    places, groups = _grouped(codes.reshape(-1), values)
+    types = places // codes.shape[1]
+    begins = np.zeros(values * offsets + 1, np.int64)
+    none = np.zeros(0, np.int16), np.zeros(0, np.float64)
+    arguments = types, groups, words.begins, words.labels, words.counts, offsets, labels
+    _count_values(*arguments, begins, *none, False)
+    np.cumsum(begins, out=begins)
+    found = np.empty(begins[-1], np.int16), np.empty(begins[-1], np.float64)
+    _count_values(*arguments, begins, *found, True)
+    return Pairs(begins, *found)
+
+
+@compiled
+def _count_values(
+    types: Array,
+    groups: Array,
+    word_begins: Array,
+    word_labels: Array,
+    word_counts: Array,
+    offsets: int,
+    labels: int,
+    begins: Array,
+    found: Array,
+    counts: Array,
+    fill: bool,
+) -> None:
+    sums = np.zeros((offsets, labels))
+    seen = np.zeros((offsets, labels), np.bool_)
+    for value in range(len(groups) - 1):
+        for place in range(groups[value], groups[value + 1]):
+            for offset in range(offsets):
+                row = types[place] * offsets + offset
+                for pair in range(word_begins[row], word_begins[row + 1]):
+                    sums[offset, word_labels[pair]] += word_counts[pair]
+                    seen[offset, word_labels[pair]] = True
+        _take(sums, seen, value, begins, found, counts, fill)
+
+
+def transitions(
+    documents: Indices,
+    tags: npt.NDArray[np.int16],
+    weights: npt.NDArray[np.float64],
+    labels: int,
+) -> npt.NDArray[np.float64]:
+    """Count how often a label follows another, shape (labels, labels)."""
+    counts = np.zeros((labels, labels))
+    begins = np.zeros(len(tags) + 1, bool)
+    begins[documents] = True
+    follows = ~begins[1:-1] & (tags[1:] >= 0) & (tags[:-1] >= 0)
+    owners = np.repeat(weights, np.diff(documents))[1:][follows]
+    np.add.at(counts, (tags[:-1][follows], tags[1:][follows]), owners)
+    return counts
+
+
+def seen_in(
+    words: npt.NDArray[np.int32],
+    documents: Indices,
+    codes: npt.NDArray[np.int32],
+    values: int,
+) -> npt.NDArray[np.int32]:
+    """Count the documents in which each value of a feature occurs, shape (values,)."""
+    seen = np.zeros(values, np.int32)
+    _count_documents(words, documents, codes, np.full(values, -1, np.int64), seen)
+    return seen
+
+
+@compiled
+def _count_documents(
+    words: Array, documents: Array, codes: Array, last: Array, seen: Array
+) -> None:
+    for owner in range(len(documents) - 1):
+        for token in range(documents[owner], documents[owner + 1]):
+            for code in codes[words[token]]:
+                if code >= 0 and last[code] != owner:
+                    last[code] = owner
+                    seen[code] += 1

@@ -1,0 +1,162 @@
+"""The scores that words add to the tokens around them, for all words of a training set at once.
+
+Some features are few-valued and have weights for nearly every label, and many of them follow from
+one of their number: whether a word has digits follows from its shape. What such features add is
+added up once for each of their joint values, and then to every word as one row.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from corpus.kernels.compiled import Array, compiled
+from corpus.kernels.hash_index import Codes
+from taggers.crf import lattice
+from taggers.crf.training.observed_counts import Pairs
+from taggers.crf.weights import add_expected, add_weights, empty_table
+
+_FEW = 8  # joint values are few if there are so many words to each of them
+_DENSE = 4  # weights that cost as much to add as a row of this many labels
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Joint:
+    """Features that are added up together.
+
+    Parameters
+    ----------
+    codes : ndarray of int32, shape (J, members)
+        Of each joint value.
+    words : ndarray of int32, shape (T,)
+        The joint value of each word.
+    table, expected : ndarray of float, shape (J, O, P)
+        What the joint values add, and what is expected of them.
+    """
+
+    codes: Codes
+    words: npt.NDArray[np.int32]
+    table: lattice.Reals
+    expected: lattice.Reals
+
+
+class WordTable:
+    """What words add to scores, and what is expected of words.
+
+    Parameters
+    ----------
+    codes : ndarray of int32, shape (T, F)
+        Values of each word, negative where there is none.
+    state : Pairs
+        The state weights: values at offsets, and labels.
+    places : ndarray of int64, shape (O,)
+        Which of the offsets that weights are for are those of the table.
+    stride : int
+        How many offsets weights are for.
+    labels : int
+        How many there are.
+    real : dtype
+        Of the scores.
+
+    Attributes
+    ----------
+    scores, expected : ndarray of float, shape (T, O, P)
+        Of each word.
+    """
+
+    def __init__(
+        self,
+        codes: Codes,
+        state: Pairs,
+        places: npt.NDArray[np.int64],
+        *,
+        stride: int,
+        labels: int,
+        real: npt.DTypeLike,
+    ) -> None:
+        self._state = places, stride, state.begins, state.labels
+        self._labels = labels
+        self.scores = empty_table(len(codes), len(places), labels, real)
+        self.expected = np.zeros_like(self.scores)
+        weights = np.diff(state.begins).reshape(-1, stride)[:, places].sum(axis=1)
+        joint, alone = _grouped(codes, weights, len(places) * self.scores.shape[2] // _DENSE)
+        self._joint = [self._joined(codes[:, columns]) for columns in joint]
+        self._alone = np.ascontiguousarray(codes[:, alone])
+
+    def _joined(self, codes: Codes) -> _Joint:
+        values, words = np.unique(codes, axis=0, return_inverse=True)
+        table = np.zeros((len(values), *self.scores.shape[1:]), self.scores.dtype)
+        numbers = np.asarray(words, np.int32).reshape(-1)
+        return _Joint(np.ascontiguousarray(values), numbers, table, np.zeros_like(table))
+
+    def fill(self, weights: npt.NDArray[np.float64]) -> None:
+        """Add up the weights, shape (K,), into `scores`, and empty `expected`."""
+        self.scores[:, :, : self._labels] = 0
+        self.expected[:] = 0
+        for joint in self._joint:
+            joint.table[:] = 0
+            add_weights(joint.codes, *self._state, weights, joint.table)
+            _add_rows(joint.words, joint.table, self.scores)
+        add_weights(self._alone, *self._state, weights, self.scores)
+
+    def collect(self, gradient: npt.NDArray[np.float64]) -> None:
+        """Add what is expected of the words to the gradient of the weights, shape (K,)."""
+        for joint in self._joint:
+            joint.expected[:] = 0
+            _sum_rows(joint.words, self.expected, joint.expected)
+            add_expected(joint.codes, *self._state, joint.expected, gradient)
+        add_expected(self._alone, *self._state, self.expected, gradient)
+
+
+def _grouped(
+    codes: Codes, weights: npt.NDArray[np.int64], enough: int
+) -> tuple[list[list[int]], list[int]]:
+    """Find columns worth adding up together, and give the others.
+
+    A group is a column of few values and the columns that follow from it, with at least `enough`
+    weights to a word.
+    """
+    left = list(range(codes.shape[1]))
+    words = max(len(codes), 1)
+    cost = [float(np.where(column >= 0, weights[column], 0).sum()) / words for column in codes.T]
+    groups: list[list[int]] = []
+    while True:
+        found: list[int] = []
+        for key in left:
+            if len(np.unique(codes[:, key])) * _FEW <= len(codes):
+                members = [each for each in left if _follows(codes[:, each], codes[:, key])]
+                if sum(cost[each] for each in members) > sum(cost[each] for each in found):
+                    found = members
+        if sum(cost[each] for each in found) < enough:
+            return groups, left
+        groups.append(found)
+        left = [each for each in left if each not in found]
+
+
+def _follows(column: npt.NDArray[np.int32], key: npt.NDArray[np.int32]) -> bool:
+    """Say whether every value of the key comes with one value of the column."""
+    first = np.full(int(key.max(initial=-1)) + 2, -2, np.int32)
+    first[key] = column
+    return bool((first[key] == column).all())
+
+
+@compiled
+def _add_rows(words: Array, rows: Array, table: Array) -> None:
+    for word in range(len(words)):
+        row = rows[words[word]]
+        into = table[word]
+        for offset in range(row.shape[0]):
+            for label in range(row.shape[1]):
+                into[offset, label] += row[offset, label]
+
+
+@compiled
+def _sum_rows(words: Array, table: Array, rows: Array) -> None:
+    for word in range(len(words)):
+        into = rows[words[word]]
+        row = table[word]
+        for offset in range(row.shape[0]):
+            for label in range(row.shape[1]):
+                into[offset, label] += row[offset, label]

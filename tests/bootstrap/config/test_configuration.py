@@ -1,0 +1,456 @@
+"""Configurations: complete, checked, and the same after they were written and read again."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bootstrap.config.configuration import (
+    Configuration,
+    ConfigurationError,
+    DataOptions,
+    ReferenceOptions,
+    load_configuration,
+    parse_configuration,
+)
+from bootstrap.config.options import LoopOptions, SelectOptions
+from bootstrap.config.template import commented_template
+from corpus.formats import Columns
+from taggers import OPTIONS, CRFOptions
+
+REFERENCE = """
+[select.reference]
+empty = 0.85
+per_token = { PERSON = 0.003, LOCATION = 0.01 }
+length = { PERSON = 1.2, LOCATION = 2 }
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "run.toml"
+
+
+def load(file: Path, text: str, *overrides: str) -> Configuration:
+    file.write_text(text, encoding="utf-8")
+    return load_configuration(file, overrides)
+
+
+def refusal(file: Path, text: str, *overrides: str) -> str:
+    with pytest.raises(ConfigurationError) as caught:
+        load(file, text, *overrides)
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
+
+
+def test_an_empty_file_is_all_defaults(file: Path) -> None:
+    found = load(file, "")
+    here = {
+        name: str(file.parent / f"{name}.jsonl") for name in ("seed", "validation", "unlabeled")
+    }
+    assert found.data == DataOptions(**here)
+    assert (found.kind, found.tagger) == ("crf", CRFOptions())
+    assert (found.loop, found.select) == (LoopOptions(), SelectOptions())
+    assert (found.labels, found.reference) == (None, None)
+
+
+def test_the_defaults_are_those_of_the_paper() -> None:
+    assert LoopOptions() == LoopOptions(20, 50_000, 3, 0.0, "accumulate", True, 1.0, 0)
+    assert SelectOptions() == SelectOptions(0.85, "document", "probability", 5000, True)
+
+
+def test_the_template_is_all_defaults_and_names_every_setting(file: Path) -> None:
+    assert load(file, commented_template()) == load(file, "")
+    tables = tomllib.loads(commented_template())
+    options: dict[str, Any] = {"data": DataOptions, "loop": LoopOptions, "select": SelectOptions}
+    options["tagger"] = OPTIONS["crf"]
+    examples = {"data": SPLIT_COLUMNS, "tagger": ["rules"]}
+    for name, kind in options.items():
+        settings = [item.name for item in fields(kind) if item.name not in examples.get(name, [])]
+        assert [key for key in tables[name] if key != "kind"] == settings
+
+
+RULES = 'tagger.streams=["header", "rules"]'
+SPLIT_COLUMNS = ["seed_columns", "validation_columns", "unlabeled_columns"]
+
+
+def uncommented(*names: str) -> str:
+    """Give the template with the examples of some settings as settings."""
+    lines = commented_template().splitlines()
+    found = [
+        line.removeprefix("# ")
+        if line.startswith(tuple(f"# {name} = " for name in names))
+        else line
+        for line in lines
+    ]
+    assert sum(map(str.__ne__, lines, found)) == len(names)
+    return "\n".join(found)
+
+
+def test_empty_tables_are_shown_by_an_example_that_works(file: Path) -> None:
+    found = load(file, uncommented("rules", *SPLIT_COLUMNS), RULES)
+    assert found.tagger.rules == {"RECORD": r"NHC ?\d+"}
+    for name in SPLIT_COLUMNS:
+        assert getattr(found.data, name) == {"text": "nota", "id": "noteid"}
+
+
+def test_a_section_of_rules_can_be_added_to_the_template(file: Path) -> None:
+    found = load(file, f"{commented_template()}\n[tagger.rules]\nRECORD = 'NHC ?\\d+'", RULES)
+    assert found.tagger.rules == {"RECORD": r"NHC ?\d+"}
+    found = load(file, f"{commented_template()}\n[data.seed_columns]\ntext = 'nota'")
+    assert found.data.seed_columns == {"text": "nota"}
+
+
+def test_what_the_template_shows_in_comments_works_too(file: Path) -> None:
+    """The tables that are commented out in it, without the hash."""
+    shown = [
+        line.removeprefix("# ")
+        for line in commented_template().splitlines()
+        if line.startswith(("# [", "# NOMBRE", "# HOSPITAL", "# empty", "# per_token", "# length"))
+    ]
+    found = load(file, "\n".join(shown))
+    assert found.labels == {"NOMBRE_SUJETO_ASISTENCIA": "PERSON", "HOSPITAL": "LOCATION"}
+    assert found.reference is not None
+    assert found.reference.per_token == {"PERSON": 0.0028, "LOCATION": 0.006}
+
+
+def test_written_and_read_again_it_is_the_same(file: Path) -> None:
+    text = '[labels]\nNAME = "PERSON"\n"TWO WORDS" = "LOCATION"\n' + REFERENCE
+    for first in (load(file, ""), load(file, text), load(file, "[labels]")):
+        assert load(file, first.to_toml()) == first
+
+
+@st.composite
+def settings(draw: st.DrawFn) -> dict[str, dict[str, Any]]:
+    number = st.integers(0, 10**9)
+    share = st.floats(0, 1)
+    name = st.text(min_size=1, max_size=20).filter(lambda text: "\0" not in text)
+    data = draw(
+        st.fixed_dictionaries(
+            {},
+            optional={
+                **dict.fromkeys(("seed", "validation", "unlabeled", "id", "text"), name),
+                "unit": st.sampled_from(["document", "line", "sentence"]),
+                "conflicts": st.sampled_from(["stop", "longest"]),
+                "invalid": st.sampled_from(["stop", "skip"]),
+            },
+        )
+    )
+    loop = draw(
+        st.fixed_dictionaries(
+            {},
+            optional={
+                "iterations": number,
+                "batch": number.map(lambda value: value + 1),
+                "patience": st.integers(1, 9),
+                "min_delta": st.one_of(share, st.integers(0, 1)),
+                "keep": st.sampled_from(["accumulate", "retag"]),
+                "random_state": number,
+            },
+        )
+    )
+    select = draw(
+        st.fixed_dictionaries(
+            {},
+            optional={
+                "confidence": share,
+                "measure": st.sampled_from(["probability", "normalised", "lowest"]),
+                "most": st.integers(1, 9),
+                "proportions": st.booleans(),
+            },
+        )
+    )
+    features = st.sampled_from(["form", "lower", "prefix2[0]", "suffix9[-2..9]"])
+    streams = st.sampled_from(["header", "rules[-1..1]", "colon"])
+    conjunctions = st.sampled_from(["rules header[-1]", "form[1] lower[0] colon[9]"])
+    tagger = draw(
+        st.fixed_dictionaries(
+            {},
+            optional={
+                "features": st.lists(features, min_size=1, unique=True),
+                "streams": st.lists(streams, unique=True),
+                "conjunctions": st.lists(conjunctions, unique=True),
+                "rules": st.dictionaries(name, st.sampled_from([r"\d+", 'a"[b\n]', "\\."])),
+                "phrases": st.lists(name),
+                "window": st.integers(0, 20),
+                "c2": share,
+            },
+        )
+    )
+    if tagger.get("rules"):
+        tagger["streams"] = ["header", "rules[-1..1]"]
+    tables = {"data": data, "loop": loop, "select": select, "tagger": tagger}
+    if draw(st.booleans()):
+        tables["labels"] = draw(st.dictionaries(name, name, max_size=3))
+    return tables
+
+
+@given(settings())
+def test_all_settings_survive_writing_and_reading(tables: dict[str, dict[str, Any]]) -> None:
+    first = parse_configuration(tables, Path("/nowhere"), "x.toml")
+    text = first.to_toml()
+    assert parse_configuration(tomllib.loads(text), Path("/elsewhere"), "y.toml") == first
+    for section in ("loop", "select"):
+        for name, value in tables[section].items():
+            assert getattr(getattr(first, section), name) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("[lop]\niterations = 3", 'no section "lop"; the nearest is "loop"'),
+        ("[loop]\niteration = 3", 'no key in [loop] "iteration"; the nearest is "iterations"'),
+        (
+            "[select]\nconfidense = 1",
+            'no key in [select] "confidense"; the nearest is "confidence"',
+        ),
+        ("[data]\nsead = 'x'", 'no key in [data] "sead"; the nearest is "seed"'),
+        ("[tagger]\nwindows = 3", 'no key in [tagger] "windows"; the nearest is "window"'),
+        ("[data]\nqqq = 1", "no key in [data]"),
+        (REFERENCE + "emty = 1", 'no key in [select.reference] "emty"; the nearest is "empty"'),
+        ('[tagger]\nkind = "hmm"', '[tagger] kind = "hmm" is unknown; known are crf'),
+        ('[tagger]\nkind = ["crf"]', "is unknown; known are crf"),
+        ('[tagger]\nfeatures = ["shap"]', 'no feature "shap"; the features are form,'),
+        ("[tagger]\nfeatures = []", "features is empty"),
+        ('[tagger]\nfeatures = ["form", "form"]', '"form" is there 2 times; expected once'),
+        ("[tagger]\nwindow = 21", "window = 21: expected 20 or less"),
+        ('[tagger]\nstreams = ["heder"]', 'no stream or feature "heder"; the streams are header,'),
+        ('[tagger]\nstreams = ["shape"]', '"shape" is a feature of words, not a stream'),
+        ('[tagger]\nstreams = ["phrases[-1]"]', 'the stream "phrases" has no phrases: name'),
+        ('[tagger]\nconjunctions = ["phrases form"]', 'the stream "phrases" has no phrases: name'),
+        ('[tagger]\nphrases = "a.parquet"', "phrases = 'a.parquet': expected a list of strings"),
+        ("[tagger]\nphrases = [1]", "expected a list of strings"),
+        ('[tagger]\nphrases = [""]', 'phrases names "": expected paths of gazetteers'),
+        ('[tagger]\nconjunctions = ["a[0] form[1]"]', 'no stream or feature "a"'),
+        ('[tagger.rules]\nA = "("', "the rule A is no regular expression"),
+        ('[tagger.rules]\nA = "a"', '"rules" is not in streams: nothing looks at them'),
+        ("[tagger]\nrules = { R = 1 }", r"expected a table of strings, { RECORD = 'NHC ?\d+' }"),
+        ('[tagger]\nfeatures = "form"', "expected a list of strings"),
+        ("[tagger]\nfeatures = [1]", "expected a list of strings"),
+        ("[loop]\niterations = 2.5", "iterations = 2.5: expected a whole number"),
+        ("[loop]\niterations = true", "iterations = True: expected a whole number"),
+        ("[loop]\niterations = '3'", "iterations = '3': expected a whole number"),
+        ("[loop]\niterations = -1", "iterations = -1: expected 0 or more"),
+        ("[loop]\nbatch = 0", "batch = 0: expected 1 or more"),
+        ("[loop]\npatience = 0", "patience = 0: expected 1 or more"),
+        ("[loop]\nmin_delta = -0.1", "min_delta = -0.1: expected 0 or more"),
+        ("[loop]\nmin_delta = nan", "min_delta = nan: expected 0 or more"),
+        ("[loop]\nmin_delta = inf", "min_delta = inf: expected a finite number"),
+        ("[tagger]\nc1 = nan", "c1 = nan: expected 0 or more"),
+        ("[tagger]\nc1 = inf", "c1 = inf: expected a finite number"),
+        ("[tagger]\nc2 = -inf", "c2 = -inf: expected 0 or more"),
+        ("[tagger]\nc2 = -0.1", "c2 = -0.1: expected 0 or more"),
+        ("[loop]\nrandom_state = -1", "random_state = -1: expected 0 or more"),
+        ('[loop]\nkeep = "all"', 'expected one of "accumulate", "retag"'),
+        ("[loop]\nkeep = ['retag']", 'expected one of "accumulate", "retag"'),
+        ("[select]\nconfidence = 1.01", "confidence = 1.01: expected 1 or less"),
+        ("[select]\nconfidence = -0.5", "confidence = -0.5: expected 0 or more"),
+        ("[select]\nconfidence = nan", "confidence = nan: expected 0 or more"),
+        ("[select]\nconfidence = true", "confidence = True: expected a number"),
+        ('[select]\nmeasure = "entropy"', '"probability", "normalised", "lowest"'),
+        ("[select]\nmost = 0", "most = 0: expected 1 or more"),
+        ("[select]\nproportions = 1", "proportions = 1: expected true or false"),
+        ("[data]\nseed = 3", "seed = 3: expected a string"),
+        ('[data]\nunit = "word"', '"document", "line", "sentence"'),
+        ('[data]\nconflicts = "first"', '"stop", "longest"'),
+        ("loop = 3", "loop must be a section"),
+        ("labels = 3", "[labels] must hold lines such as"),
+        ("[labels]\nNAME = 3", "[labels] must hold lines such as"),
+        ("[labels]\nNAME = ''", "[labels] must hold lines such as"),
+        ("[select]\nreference = 3", "[select.reference] must be a section"),
+        ("[select.reference]\nempty = 0.5", "per_token"),
+        (REFERENCE.replace("empty = 0.85", "empty = 1.5"), "empty = 1.5: expected 1 or less"),
+        (REFERENCE.replace("empty = 0.85", "empty = -0.1"), "empty = -0.1: expected 0 or more"),
+        (REFERENCE.replace("0.003", "-1"), "expected a table of numbers"),
+        (REFERENCE.replace("0.003", '"x"'), "expected a table of numbers"),
+        (REFERENCE.replace("0.003", "nan"), "expected a table of numbers"),
+        (REFERENCE.replace("0.003", "inf"), "expected a table of numbers"),
+        (REFERENCE.replace("1.2", "nan"), "expected a table of numbers"),
+        (REFERENCE.replace("1.2", "inf"), "expected a table of numbers"),
+        (REFERENCE.replace("empty = 0.85", "empty = nan"), "empty = nan: expected 0 or more"),
+        (REFERENCE.replace("empty = 0.85", "empty = inf"), "empty = inf: expected 1 or less"),
+        (REFERENCE.replace("length = { PERSON", "length = { AGE"), "must name the same classes"),
+        (REFERENCE.replace("1.2", "0.5"), "length: an entity has 1 token or more"),
+        ("[loop", "is not TOML"),
+        ("[loop]\nbatch = 1\nbatch = 2", "is not TOML"),
+    ],
+)
+def test_what_is_wrong_is_named(file: Path, text: str, expected: str) -> None:
+    message = refusal(file, text)
+    assert expected in message
+    assert str(file) in message
+
+
+def test_what_a_reference_lacks_is_said_in_words(file: Path) -> None:
+    message = refusal(file, "[select.reference]\nempty = 0.5")
+    assert message.endswith("[select.reference] lacks per_token, length")
+
+
+def test_a_file_that_is_not_there_or_not_text_is_named(file: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"run\.toml: No such file"):
+        load_configuration(file)
+    with pytest.raises(ConfigurationError, match="directory"):
+        load_configuration(file.parent)
+    file.write_bytes(b"[data]\nseed = '\xff'")
+    with pytest.raises(ConfigurationError, match="is not TOML"):
+        load_configuration(file)
+
+
+def test_settings_on_the_command_line_replace_those_of_the_file(file: Path) -> None:
+    found = load(
+        file,
+        "[loop]\niterations = 3\nbatch = 7",
+        "loop.iterations=5",
+        "select.confidence = 0.9",
+        "select.confidence=0.95",
+        "select.proportions=false",
+        "loop.keep=retag",
+        'select.measure="lowest"',
+        'tagger.features=["form", "prefix2"]',
+        "loop.min_delta=0",
+        "labels.NAME=PERSON",
+        "data.text=note text",
+        "select.reference.empty=0.5",
+        "select.reference.per_token={PERSON = 0.01}",
+        "select.reference.length={PERSON = 1}",
+    )
+    assert found.loop == LoopOptions(iterations=5, batch=7, keep="retag")
+    assert type(found.loop.min_delta) is float
+    assert found.select == SelectOptions(confidence=0.95, measure="lowest", proportions=False)
+    assert found.tagger.features == ("form", "prefix2")
+    assert found.labels == {"NAME": "PERSON"}
+    assert found.data.text == "note text"
+    assert found.reference == ReferenceOptions(0.5, {"PERSON": 0.01}, {"PERSON": 1})
+
+
+@pytest.mark.parametrize(
+    ("override", "expected"),
+    [
+        ("loop.iterations", "expected SECTION.KEY=VALUE"),
+        ("iterations=3", "expected SECTION.KEY=VALUE"),
+        ("loop.iterations=", "expected a whole number"),
+        ("loop.iterations=many", "expected a whole number"),
+        ("loop.iteration=3", 'the nearest is "iterations"'),
+        ("lop.iterations=3", 'the nearest is "loop"'),
+        ("loop.iterations.deep=3", "iterations is not a section"),
+        ("select.confidence=0,9", "expected a number"),
+        ("select.proportions=True", "expected true or false"),
+    ],
+)
+def test_what_is_wrong_on_the_command_line_is_named(
+    file: Path, override: str, expected: str
+) -> None:
+    assert expected in refusal(file, "[loop]\niterations = 3", override)
+
+
+def test_paths_are_from_the_folder_of_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    beside, here = tmp_path / "beside", tmp_path / "here"
+    for folder in (beside, here):
+        folder.mkdir()
+    (here / "only_here").write_text("")
+    monkeypatch.chdir(here)
+    file = beside / "run.toml"
+
+    def located(source: str, *overrides: str) -> str:
+        return load(file, f"[data]\nseed = '{source}'", *overrides).data.seed
+
+    assert located("a.jsonl") == str(beside / "a.jsonl")
+    assert located("~0") == str(beside / "~0")
+    # Whatever else has that name: a run of other notes than those meant would go unnoticed.
+    assert located("only_here") == str(beside / "only_here")
+    assert located("part*") == str(beside / "part*")
+    assert located(str(here / "only_here")) == str(here / "only_here")
+    # What is typed on the command line is relative to where it is typed.
+    assert located("a.jsonl", "data.seed=b.jsonl") == str(here / "b.jsonl")
+    assert located("a.jsonl", "data.seed=synthetic:9") == "synthetic:9"
+    # A configuration named by a relative path is no different.
+    monkeypatch.chdir(beside)
+    assert load(Path("run.toml"), "").data.seed == str(beside / "seed.jsonl")
+
+
+def test_each_path_of_a_list_is_from_the_folder_of_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    beside, here = tmp_path / "beside", tmp_path / "here"
+    for folder in (beside, here):
+        folder.mkdir()
+    monkeypatch.chdir(here)
+    text = "[tagger]\nphrases = ['a.parquet', '/b.parquet']"
+
+    def located(*overrides: str) -> tuple[str, ...]:
+        return load(beside / "run.toml", text, *overrides).tagger.phrases
+
+    assert located() == (str(beside / "a.parquet"), "/b.parquet")
+    typed = located('tagger.phrases=["a.parquet", "c/d.parquet"]')
+    assert typed == (str(here / "a.parquet"), str(here / "c" / "d.parquet"))
+    assert located("tagger.phrases=[]") == ()
+
+
+@pytest.mark.parametrize("override", ["loop.bach=9", "loop.batch=0", "lop.batch=9", "loop=1"])
+def test_a_setting_that_is_wrong_is_blamed_where_it_stands(file: Path, override: str) -> None:
+    overrides = ("loop.patience=2", override, "loop.iterations=9")
+    found = refusal(file, "[loop]\nbatch = 10", *overrides)
+    assert found.startswith(f"--set {override}")
+    found = refusal(file, "[loop]\nbach = 10", "loop.batch=9")
+    assert found.startswith(f'{file}: there is no key in [loop] "bach"')
+
+
+def test_each_source_may_have_column_names_of_its_own(file: Path) -> None:
+    text = '[data]\ntext = "note"\nunlabeled_columns = { id = "noteid", text = "nota" }'
+    data = load(file, text, "data.seed_columns.label=spans").data
+    assert data.columns_of("seed") == Columns(text="note", label="spans")
+    assert data.columns_of("validation") == Columns(text="note")
+    assert data.columns_of("unlabeled") == Columns(id="noteid", text="nota")
+    found = load(file, text)
+    assert load(file, found.to_toml()) == found
+    for wrong, message in (
+        ('{ txt = "nota" }', '[data] seed_columns names a "txt"; expected id, text, label, group'),
+        ("{ text = 3 }", 'expected a table of strings, { text = "nota", id = "noteid" }'),
+        ('"nota"', 'expected a table of strings, { text = "nota", id = "noteid" }'),
+    ):
+        assert message in refusal(file, f"[data]\nseed_columns = {wrong}")
+
+
+def test_synthetic_notes_are_no_path(file: Path) -> None:
+    source = "synthetic:100?random_state=1"
+    assert load(file, f"[data]\nunlabeled = '{source}'").data.unlabeled == source
+
+
+def test_the_file_has_every_setting_of_a_run(file: Path) -> None:
+    """What a run keeps is complete: nothing depends on the defaults of a later version."""
+    changed = replace(load(file, ""), loop=LoopOptions(iterations=7))
+    tables = tomllib.loads(changed.to_toml())
+    assert tables["loop"]["iterations"] == 7
+    assert tables["loop"].keys() == {item.name for item in fields(LoopOptions)}
+    assert tables["data"].keys() == {item.name for item in fields(DataOptions)}
+    assert tables["tagger"].keys() == {"kind", *(item.name for item in fields(CRFOptions))}
+
+
+@pytest.mark.parametrize("setting", ['[select]\nlevel = "span"', "[loop]\npseudo_weight = 0.5"])
+def test_what_only_one_engine_can_is_refused_with_the_other(file: Path, setting: str) -> None:
+    assert load(file, setting)
+    message = refusal(file, f'{setting}\n[tagger]\nengine = "crfsuite"')
+    assert message.startswith(f"{file}: ")
+    assert message.endswith('needs [tagger] engine = "wordtype"')
+
+
+@pytest.mark.parametrize("measure", ["normalised", "lowest"])
+def test_a_measure_of_documents_is_refused_where_spans_are_selected(
+    file: Path, measure: str
+) -> None:
+    assert load(file, f'[select]\nmeasure = "{measure}"')
+    assert load(file, '[select]\nlevel = "span"\nmeasure = "probability"')
+    message = refusal(file, '[select]\nlevel = "span"', f"select.measure={measure}")
+    assert message == (
+        f'--set select.measure={measure}: select.measure = "{measure}" is of whole documents and '
+        'does nothing with select.level = "span"; leave it out'
+    )

@@ -1,0 +1,266 @@
+"""``[start]`` of a configuration: kinds, keys, paths, and what stands in the template."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bootstrap.config.configuration import (
+    Configuration,
+    ConfigurationError,
+    Start,
+    load_configuration,
+    parse_configuration,
+)
+from bootstrap.config.options import StartOptions
+from bootstrap.config.template import commented_template
+from taggers import START_OPTIONS
+from taggers.dictionaries.dictionary_options import DictionaryOptions, DivergenceOptions
+
+STARTER = 'names = ["starter"]\n'
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "there" / "run.toml"
+
+
+def load(file: Path, text: str, *overrides: str) -> Configuration:
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(text, encoding="utf-8")
+    return load_configuration(file, overrides)
+
+
+def started(file: Path, text: str, *overrides: str) -> Start:
+    start = load(file, text, *overrides).start
+    assert start is not None
+    return start
+
+
+def refusal(file: Path, text: str, *overrides: str) -> str:
+    with pytest.raises(ConfigurationError) as caught:
+        load(file, text, *overrides)
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
+
+
+def test_a_run_starts_from_the_seed_if_nothing_else_is_said(file: Path) -> None:
+    for text in ("", "[start]", '[start]\nkind = "seed"'):
+        found = load(file, text)
+        assert found.start is None
+        assert found.as_dict()["start"] == {"kind": "seed"}
+        assert found.data.seed == str(file.parent / "seed.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"), [("divergence", DivergenceOptions), ("dictionary", DictionaryOptions)]
+)
+def test_a_start_is_all_defaults_and_needs_no_seed(file: Path, kind: str, options: Any) -> None:
+    found = load(file, f'[start]\nkind = "{kind}"\n{STARTER}')
+    assert found.start == Start(kind, options(names=("starter",)), StartOptions())
+    assert found.start.files == []
+    assert found.data.seed == ""
+    assert found.data.validation == str(file.parent / "validation.jsonl")
+    assert load(file, f'[data]\nseed = ""\n[start]\nkind = "{kind}"\n{STARTER}') == found
+    beside = load(file, f'[data]\nseed = "s.jsonl"\n[start]\nkind = "{kind}"\n{STARTER}')
+    assert beside.data.seed == str(file.parent / "s.jsonl")
+
+
+def test_the_defaults_of_trust() -> None:
+    assert StartOptions() == StartOptions(0.5, "lowest")
+
+
+def test_a_seed_is_needed_where_nothing_else_is_started_from(file: Path) -> None:
+    assert "[data] seed is empty: expected notes" in refusal(file, '[data]\nseed = ""')
+    for name in ("validation", "unlabeled"):
+        text = f'[data]\n{name} = ""\n[start]\nkind = "divergence"\n{STARTER}'
+        assert f"[data] {name} is empty: expected notes" in refusal(file, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('kind = "crf"', '[start] kind = "crf" is unknown; known are seed, divergence, dictionary'),
+        ("kind = 3", '[start] kind = "3" is unknown'),
+        ('kind = ["divergence"]', "is unknown; known are seed"),
+        (STARTER, '[start] names does nothing with kind = "seed"; other kinds are divergence'),
+        ('kind = "seed"\nconfidence = 0.3', 'confidence does nothing with kind = "seed"'),
+        ('kind = "seed"\nqqq = 1', 'qqq does nothing with kind = "seed"'),
+        ('kind = "divergence"', "[start] names is empty: name gazetteers"),
+        ('kind = "divergence"\nname = 1', 'key in [start] "name"; the nearest is "names"'),
+        ('kind = "divergence"\nnames = "starter"', "expected a list of strings"),
+        ('kind = "divergence"\nnames = [""]', 'names names "": expected paths of gazetteers'),
+        (f'kind = "dictionary"\n{STARTER}not_names = [""]', 'not_names names ""'),
+        (f'kind = "dictionary"\n{STARTER}blocked = [""]', 'blocked names "": expected paths'),
+        (f'kind = "divergence"\n{STARTER}blocked = ["a", ""]', 'blocked names "": expected paths'),
+        (f'kind = "divergence"\n{STARTER}blocked = "a"', "expected a list of strings"),
+        ('kind = "seed"\nblocked = []', 'blocked does nothing with kind = "seed"'),
+        (f'kind = "divergence"\n{STARTER}bearers = 3', 'no key in [start] "bearers"'),
+        (f'kind = "dictionary"\n{STARTER}smoothing = 3', 'no key in [start] "smoothing"'),
+        (f'kind = "divergence"\n{STARTER}threshold = 0', "threshold = 0.0: expected 0.01 or more"),
+        (f'kind = "divergence"\n{STARTER}threshold = inf', "expected a finite number"),
+        (f'kind = "divergence"\n{STARTER}smoothing = 0', "smoothing = 0.0: expected 0.001 or"),
+        (f'kind = "divergence"\n{STARTER}label = "A B"', "expected the name of a class"),
+        (f'kind = "divergence"\n{STARTER}confidence = 2', "confidence = 2.0: expected 1 or less"),
+        (f'kind = "divergence"\n{STARTER}measure = "x"', '"probability", "normalised", "lowest"'),
+        (f'kind = "dictionary"\n{STARTER}bearers = 0', "bearers = 0: expected 1 or more"),
+        (f'kind = "dictionary"\n{STARTER}rare = 1.1', "rare = 1.1: expected 1 or less"),
+    ],
+)
+def test_what_is_wrong_is_named(file: Path, text: str, expected: str) -> None:
+    message = refusal(file, f"[start]\n{text}")
+    assert expected in message
+    assert message.startswith(str(file))
+
+
+def test_start_is_a_section(file: Path) -> None:
+    assert "start must be a section, [start]" in refusal(file, 'start = "divergence"')
+
+
+def test_paths_are_relative_to_the_file_and_on_the_command_line_to_where_one_is(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    text = (
+        '[start]\nkind = "dictionary"\nnames = ["a.parquet", "starter", "/abs/b.parquet"]\n'
+        'not_names = ["../n.parquet"]\ncounts = "w.parquet"\nclasses = ["a.parquet"]\n'
+    )
+    there = file.parent
+    start = started(file, text)
+    assert start.tagger.names == (str(there / "a.parquet"), "starter", "/abs/b.parquet")
+    assert start.tagger.not_names == (str(there / "../n.parquet"),)
+    assert start.tagger.counts == str(there / "w.parquet")
+    assert start.tagger.classes == ("a.parquet",)
+    assert start.files == [
+        *(there / "a.parquet", Path("/abs/b.parquet")),
+        *(there / "../n.parquet", there / "w.parquet"),
+    ]
+    overrides = (
+        'start.names=["starter", "c.parquet"]',
+        'start.not_names=["d.parquet"]',
+        "start.counts=e.parquet",
+    )
+    here = tmp_path / "here"
+    given = started(file, text, *overrides).tagger
+    assert given.names == ("starter", str(here / "c.parquet"))
+    assert given.not_names == (str(here / "d.parquet"),)
+    assert given.counts == str(here / "e.parquet")
+    tagger = load(file, '[tagger]\nnames = ["a.parquet", "starter"]').tagger
+    assert tagger.names == (str(there / "a.parquet"), "starter")
+    tagger = load(file, "", 'tagger.names=["a.parquet"]').tagger
+    assert tagger.names == (str(here / "a.parquet"),)
+
+
+@pytest.mark.parametrize("kind", sorted(START_OPTIONS))
+def test_what_is_blocked_comes_along_or_is_of_own_lists(
+    kind: str, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, there = tmp_path / "here", file.parent
+    here.mkdir()
+    monkeypatch.chdir(here)
+    text = f'[start]\nkind = "{kind}"\n{STARTER}'
+
+    def blocked(value: str, *overrides: str) -> tuple[tuple[str, ...], list[Path]]:
+        start = started(file, f"{text}blocked = {value}\n" if value else text, *overrides)
+        return start.tagger.blocked, start.files
+
+    assert blocked("") == blocked('["blocking"]') == (("blocking",), [])
+    assert blocked("[]") == blocked("", "start.blocked=[]") == ((), [])
+    own = '["a.parquet", "blocking", "/abs/b.parquet", "../c.parquet"]'
+    for folder, found in ((there, blocked(own)), (here, blocked("[]", f"start.blocked={own}"))):
+        a, b, c = folder / "a.parquet", Path("/abs/b.parquet"), folder / "../c.parquet"
+        assert found == ((str(a), "blocking", str(b), str(c)), [a, b, c])
+
+
+def test_a_start_can_be_set_on_the_command_line_alone(file: Path) -> None:
+    both = ("start.kind=divergence", 'start.names=["starter"]')
+    assert started(file, "", *both).kind == "divergence"
+    assert started(file, "", *reversed(both)).kind == "divergence"
+
+
+@pytest.mark.parametrize("wrong", ["loop.batch=0", "start.threshold=0", "data.unit=word"])
+def test_of_settings_that_need_each_other_the_wrong_one_is_blamed(file: Path, wrong: str) -> None:
+    both = ["start.kind=divergence", 'start.names=["starter"]']
+    for place in (1, 2):
+        given = [*both[:place], wrong, *both[place:]]
+        assert refusal(file, "", *given).startswith(f"--set {wrong}: ")
+    assert refusal(file, "", both[0]).startswith(f"--set {both[0]}: [start] names is empty")
+    text = '[start]\nkind = "divergence"'
+    assert refusal(file, text, "loop.batch=2").startswith(f"{file}: [start] names is empty")
+    assert refusal(file, text, both[1], wrong).startswith(f"--set {wrong}: ")
+
+
+_NAME = st.text("ab \"'\\n.é", min_size=1, max_size=4).filter(lambda text: text.strip())
+
+
+@st.composite
+def starts(draw: st.DrawFn) -> dict[str, Any]:
+    kind = draw(st.sampled_from(sorted(START_OPTIONS)))
+    number = st.floats(0.01, 1)
+    both: dict[str, Any] = {
+        "classes": st.lists(_NAME),
+        "label": st.sampled_from(["PERSON", "Año"]),
+        "counts": _NAME,
+        "blocked": st.lists(st.one_of(_NAME, st.just("blocking"))),
+        "confidence": number,
+        "measure": st.sampled_from(["probability", "normalised", "lowest"]),
+    }
+    own: dict[str, Any] = {
+        "divergence": {"threshold": number, "threshold_after": number, "smoothing": number},
+        "dictionary": {
+            "bearers": st.integers(1, 99),
+            "not_names": st.lists(_NAME),
+            "frequent": number,
+            "rare": number,
+        },
+    }[kind]
+    names = {"names": st.lists(st.one_of(_NAME, st.just("starter")), min_size=1)}
+    found = draw(st.fixed_dictionaries(names, optional=both | own))
+    return {"kind": kind, **found}
+
+
+@given(starts(), st.sampled_from([None, "", "s.jsonl"]))
+def test_all_settings_survive_writing_and_reading(start: dict[str, Any], seed: str | None) -> None:
+    tables: dict[str, Any] = {"start": start}
+    if seed is not None:
+        tables["data"] = {"seed": seed}
+    first = parse_configuration(tables, Path("/nowhere"), "x.toml")
+    again = parse_configuration(tomllib.loads(first.to_toml()), Path("/elsewhere"), "y.toml")
+    assert again == first
+    assert again.start is not None
+    for name in ("threshold", "bearers", "label", "classes"):
+        if name in start:
+            value = getattr(again.start.tagger, name)
+            assert (list(value) if isinstance(value, tuple) else value) == start[name]
+
+
+def uncommented(kind: str) -> str:
+    """Give the template with the settings that it shows of a kind as settings."""
+    lines = commented_template().splitlines()
+    within = False
+    found = []
+    for line in lines:
+        within = within and line.startswith("# ") and not line.startswith("# With kind")
+        found.append(line.removeprefix("# ") if within else line)
+        within = within or line.startswith(f'# With kind = "{kind}"')
+    text = "\n".join(found)
+    return text.replace('kind = "seed"', f'kind = "{kind}"', 1)
+
+
+@pytest.mark.parametrize("kind", sorted(START_OPTIONS))
+def test_the_template_shows_every_setting_of_a_start_in_comments(file: Path, kind: str) -> None:
+    assert load(file, commented_template()).start is None
+    text = uncommented(kind)
+    found = started(file, text)
+    assert found == Start(kind, START_OPTIONS[kind](names=("starter",)), StartOptions())
+    shown = set(tomllib.loads(text)["start"])
+    options = (START_OPTIONS[kind], StartOptions)
+    assert shown == {"kind", *(item.name for each in options for item in fields(each))}

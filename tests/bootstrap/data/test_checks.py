@@ -1,0 +1,257 @@
+"""What `bootstrap check` counts, and what it warns of."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bootstrap.config.configuration import Configuration, load_configuration
+from bootstrap.data.checks import SplitReport, check_notes, warnings
+from corpus.document import Document, Span
+from corpus.formats import write
+from corpus.problems import NAMED_PER_KIND
+
+Notes = Mapping[str, Any]
+
+
+@pytest.fixture
+def configured(tmp_path: Path) -> Callable[..., Configuration]:
+    """Write the notes of splits, `id: (text, [[start, end, label]], group)`, as JSON lines."""
+
+    def configure(
+        seed: Notes, validation: Notes, unlabeled: Notes, *settings: str
+    ) -> Configuration:
+        splits = {"seed": seed, "validation": validation, "unlabeled": unlabeled}
+        for split, notes in splits.items():
+            lines = []
+            for name, (text, label, *group) in notes.items():
+                record = {"id": name, "text": text, "label": label}
+                lines.append(json.dumps(record | ({"group": group[0]} if group else {})))
+            (tmp_path / f"{split}.jsonl").write_text("\n".join(lines))
+        (tmp_path / "config.toml").write_text("")
+        return load_configuration(tmp_path / "config.toml", settings)
+
+    return configure
+
+
+def check(configuration: Configuration) -> tuple[dict[str, SplitReport], list[str]]:
+    reports = check_notes(configuration)
+    return reports, list(warnings(configuration, reports))
+
+
+def many(number: int, label: str = "PERSON", prefix: str = "") -> dict[str, Any]:
+    """Make notes of three tokens, of which the first is an entity; no two are the same."""
+    return {f"{prefix}{i}": (f"Anna {prefix} {i}", [[0, 4, label]]) for i in range(number)}
+
+
+def test_counts(configured: Callable[..., Configuration]) -> None:
+    seed = {
+        "a": ("Pac Anna Puig, Vic", [[4, 13, "PERSON"], [15, 18, "LOCATION"]], "p1"),
+        "b": ("sin fiebre", [], "p1"),
+        "c": ("sin fiebre", [], "p2"),
+        "d": ("", []),
+        "e": (" \n", []),
+    }
+    reports, _ = check(configured(seed, many(2), {"u": ("Hola, Pere", [[6, 10, "PERSON"]])}))
+    report = reports["seed"]
+    assert (report.sources, report.documents, report.tokens) == (5, 5, 9)
+    assert (report.empty, report.without_entities, report.duplicates) == (2, 4, 1)
+    assert report.entities == {"PERSON": 1, "LOCATION": 1}
+    assert report.groups == {"p1", "p2"}
+    # Labels of unlabeled notes are not for anyone to see.
+    assert (reports["unlabeled"].tokens, reports["unlabeled"].entities) == (3, {})
+
+
+def test_counts_units_and_classes(configured: Callable[..., Configuration]) -> None:
+    seed = {"a": ("Anna\n\nve a Pere\r\nVic", [[0, 4, "N1"], [11, 15, "N2"], [17, 20, "L"]])}
+    settings = ("data.unit=line", "labels.N1=PERSON", "labels.N2=PERSON")
+    reports, _ = check(configured(seed, many(2), {}, *settings))
+    report = reports["seed"]
+    assert (report.sources, report.documents, report.without_entities) == (1, 3, 1)
+    assert report.entities == {"PERSON": 2}
+
+
+def test_counts_in_parts(
+    configured: Callable[..., Configuration], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    configuration = configured(many(30, prefix="s"), many(31, prefix="v"), many(5, prefix="u"))
+    whole = check(configuration)
+    monkeypatch.setattr("bootstrap.data.checks._CHUNK", 7)
+    assert check(configuration) == whole
+
+
+def test_nothing_to_warn_of(configured: Callable[..., Configuration]) -> None:
+    found = configured(
+        many(30, prefix="s"), many(30, prefix="v"), many(5, prefix="u"), "loop.batch=5"
+    )
+    assert check(found)[1] == []
+
+
+def test_warns_of_rare_classes_and_of_those_on_one_side(
+    configured: Callable[..., Configuration],
+) -> None:
+    seed = many(29, "PERSON", "s") | many(30, "LOCATION", "t") | many(40, "AGE", "x")
+    validation = many(30, "PERSON", "v") | many(30, "LOCATION", "w") | many(2, "DATE", "y")
+    found = check(configured(seed, validation, many(1), "loop.batch=1"))[1]
+    assert found == [
+        "seed: only 29 PERSON; fewer than 30 say little",
+        "validation: only 2 DATE; fewer than 30 say little",
+        "DATE is in validation and not in the seed: nothing can learn it, all are missed",
+        "AGE is in the seed and not in validation: nothing judges it",
+    ]
+
+
+def test_warns_of_a_split_without_entities(configured: Callable[..., Configuration]) -> None:
+    found = check(configured({"a": ("hola", [])}, many(30), many(1), "loop.batch=1"))[1]
+    assert found[0] == "seed: not one entity; a run will not start"
+
+
+def test_warns_of_texts_and_patients_on_two_sides(
+    configured: Callable[..., Configuration],
+) -> None:
+    def grouped(notes: dict[str, Any], group: str) -> dict[str, Any]:
+        return {name: (*note, group) for name, note in notes.items()}
+
+    seed = grouped(many(30, prefix="s"), "p1")
+    validation = grouped(many(30, prefix="v"), "p2") | {"same": seed["s4"]}
+    unlabeled = grouped(many(6, prefix="u"), "p2") | {"t": ("Anna s 1", []), "u": ("Anna v 2", [])}
+    found = check(configured(seed, validation, unlabeled, "loop.batch=2"))[1]
+    assert found == [
+        "1 texts of seed are also in validation",
+        "1 patients (groups) are in seed and in validation: scores will flatter",
+        "1 texts of seed are also in unlabeled",
+        "1 texts of validation are also in unlabeled, where they are left out",
+        "1 patients of validation are in unlabeled too and will not be selected",
+    ]
+
+
+def test_warns_of_fewer_notes_than_a_batch(configured: Callable[..., Configuration]) -> None:
+    def last(*arguments: Any) -> str:
+        return check(configured(many(30, prefix="s"), many(30, prefix="v"), *arguments))[1][-1]
+
+    assert last(many(7), "loop.batch=1000") == (
+        "unlabeled: 7 documents are fewer than one batch of 1,000: there will be one iteration; "
+        "set [loop] batch lower"
+    )
+    assert "there will be no iteration" in last({})
+
+
+def test_names_what_cannot_be_used_and_says_whether_a_run_would_stop(
+    configured: Callable[..., Configuration],
+) -> None:
+    seed = many(30, prefix="s") | {
+        "misaligned": ("Annabel", [[0, 4, "PERSON"]]),
+        "overlap": ("Anna Puig", [[0, 9, "PERSON"], [5, 9, "LOCATION"]]),
+        "outside": ("Anna", [[0, 9, "PERSON"]]),
+        "malformed": ("Anna", [[0, "4", "PERSON"]]),
+        "text": (None, []),
+    }
+    validation = many(30, prefix="v") | many(30, "LOCATION", "w")
+    reports, found = check(configured(seed, validation, many(1), "loop.batch=1"))
+    report = reports["seed"]
+    assert report.documents == 34
+    counts = (report.conflicting, report.unusable, report.misaligned, report.unreadable)
+    assert counts == (1, 2, 1, 1)
+    text = "\n".join(found)
+    assert "seed: annotations that do not align with tokens: 1" in text
+    assert "document misaligned: 0-4 (PERSON), widened to its tokens" in text
+    assert "seed: overlapping annotations: 1" in text
+    assert "document overlap: 0-9 (PERSON) is kept, 5-9 (LOCATION) is left out" in text
+    assert "seed: annotations outside of the text: 1" in text
+    stops = [
+        "seed: a run stops at the first of these 1 overlapping or discontinuous annotations; "
+        '[data] conflicts = "longest" keeps the longest',
+        "seed: a run stops at the first of these 1 texts and 2 annotations that cannot be used; "
+        '[data] invalid = "skip" leaves them out',
+    ]
+    assert found[-2:] == stops
+    # Where the user chose otherwise, a run does not stop.
+    for settings, expected in (
+        (["data.conflicts=longest"], stops[1:]),
+        (["data.invalid=skip"], stops[:1]),
+        (["data.conflicts=longest", "data.invalid=skip"], []),
+    ):
+        chosen = configured(seed, validation, many(1), "loop.batch=1", *settings)
+        assert [line for line in check(chosen)[1] if "a run stops" in line] == expected
+
+
+def test_warns_of_ids_that_come_twice(
+    configured: Callable[..., Configuration], tmp_path: Path
+) -> None:
+    configuration = configured(
+        many(40, prefix="s"), many(40, prefix="v"), many(1), "loop.batch=1", "data.unit=line"
+    )
+    for split, again in (("seed", [3, 3, 7]), ("validation", [1, 2, 3, 4])):
+        path = tmp_path / f"{split}.jsonl"
+        lines = path.read_text().splitlines()
+        # Its id is that of another note, its text is not.
+        path.write_text("\n".join([*lines, *(lines[i].replace("Anna", "Anno") for i in again)]))
+    assert check(configuration)[1] == [
+        "seed: 2 ids are there more than once (s3#0, s7#0)",
+        "validation: 4 ids are there more than once (v1#0, v2#0, v3#0, ...); a run will not start",
+    ]
+
+
+def test_the_command_shows_the_counts(project: Path, command: Callable[..., Any]) -> None:
+    done = command("check", project / "config.toml", "--set", "loop.batch=5000")
+    assert (done.code, done.err) == (0, "")
+    rows = {line[:42].strip(): line[42:].split() for line in done.out.splitlines()}
+    assert rows["texts"] == ["60", "120", "2,000"]
+    assert rows["documents (document)"] == ["60", "120", "2,000"]
+    assert len(rows["PERSON"]) == len(rows["without entities"]) == 2
+    assert rows["entities"] == [
+        str(int(rows["PERSON"][split]) + int(rows["LOCATION"][split])) for split in (0, 1)
+    ]
+    for title in ("texts that cannot be read", "overlapping or discontinuous annotations"):
+        assert rows[title] == ["0", "0", "0"]
+    assert "! unlabeled: 2,000 documents are fewer than one batch of 5,000" in done.out
+
+
+def test_all_problems_can_be_listed(
+    project: Path, tmp_path: Path, command: Callable[..., Any]
+) -> None:
+    """The terminal names the first few of a kind."""
+    number = NAMED_PER_KIND + 5
+    notes = [Document(f"n{place}", "Annas ve", (Span(0, 4, "PERSON"),)) for place in range(number)]
+    write(notes, tmp_path / "seed.jsonl")
+    setting = f"data.seed={tmp_path / 'seed.jsonl'}"
+    listed = tmp_path / "problems.txt"
+    done = command("check", project / "config.toml", "--set", setting, "--problems", listed)
+    assert done.code == 0
+    assert "and 5 more" in done.out
+    lines = listed.read_text(encoding="utf-8").splitlines()
+    assert len(lines) == number
+    assert all(
+        line.startswith("seed: ") and f"n{place}" in line for place, line in enumerate(lines)
+    )
+    assert "Annas" not in "".join(lines)
+
+
+@pytest.mark.parametrize(
+    "validation",
+    [
+        '{"id": "a", "text": "Anna"}\n',
+        '{"id": "a", "text": "Anna", "label": [[0, 4, "PERSON"]]}\n' * 2,
+        '{"id": "a", "text": "Anna", "label": [[0, 4, "PERSON"], [0, 9, "PERSON"]]}\n',
+    ],
+)
+def test_the_command_ends_with_an_error_where_a_run_will_not_start(
+    validation: str, project: Path, tmp_path: Path, command: Callable[..., Any]
+) -> None:
+    (tmp_path / "bad.jsonl").write_text(validation)
+    done = command(
+        "check", project / "config.toml", "--set", f"data.validation={tmp_path / 'bad.jsonl'}"
+    )
+    assert done.code == 2
+    assert "entities" in done.out  # the counts and what to look at are shown all the same
+    assert done.err.endswith("config.toml: a run will not start with these notes\n")
+
+
+def test_the_command_writes_nothing(project: Path, command: Callable[..., Any]) -> None:
+    before = sorted(project.rglob("*"))
+    assert command("check", project / "config.toml").code == 0
+    assert sorted(project.rglob("*")) == before

@@ -1,0 +1,208 @@
+"""The notes of a run, read whole where people labelled them and in batches where not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bootstrap.config.configuration import Configuration, load_configuration
+from bootstrap.data.splits import UnlabeledNotes, fingerprint, read_labelled, read_notes
+from corpus.document import Document, Span
+from corpus.errors import InputError
+from corpus.formats import write
+
+Configure = Callable[..., Configuration]
+
+
+@pytest.fixture
+def configure(tmp_path: Path) -> Configure:
+    """Write the notes of splits and configure a run of them."""
+
+    def write_all(*settings: str, **splits: list[Document]) -> Configuration:
+        for split, documents in splits.items():
+            write(documents, tmp_path / f"{split}.jsonl")
+        (tmp_path / "config.toml").write_text("[data]\n")
+        return load_configuration(tmp_path / "config.toml", settings)
+
+    return write_all
+
+
+def ids(pool: UnlabeledNotes, start: int = 0) -> list[list[str]]:
+    return [batch.ids.to_pylist() for batch in pool.batches(start)]
+
+
+def test_the_pool_comes_in_batches_the_same_every_time(configure: Configure) -> None:
+    options = configure(unlabeled=[Document(f"u{i}", f"nota {i}") for i in range(10)]).data
+    pool = UnlabeledNotes(options, 4)
+    whole = [[f"u{i}" for i in range(first, min(first + 4, 10))] for first in (0, 4, 8)]
+    for start in range(5):
+        assert ids(pool, start) == whole[start:]
+    assert ids(UnlabeledNotes(options, 10)) == [[f"u{i}" for i in range(10)]]
+    assert ids(UnlabeledNotes(options, 99)) == [[f"u{i}" for i in range(10)]]
+
+
+def test_units_fill_the_batches(configure: Configure) -> None:
+    texts = [Document(f"u{i}", "uno\ndos\n\ntres") for i in range(3)]
+    pool = UnlabeledNotes(configure("data.unit=line", unlabeled=texts).data, 4)
+    names = [f"u{i}#{offset}" for i in range(3) for offset in (0, 4, 9)]
+    assert ids(pool) == [names[:4], names[4:8], names[8:]]
+    assert ids(pool, 2) == [names[8:]]
+
+
+def test_labels_of_unlabeled_notes_are_not_seen(configure: Configure) -> None:
+    labelled = [Document("u", "Anna ve", (Span(0, 4, "PERSON"),))]
+    (batch,) = UnlabeledNotes(configure(unlabeled=labelled).data, 4).batches()
+    assert (batch.tags == -1).all() and batch.labels == ()
+    assert batch.to_documents() == [Document("u", "Anna ve")]
+
+
+@pytest.mark.parametrize("unit", ["document", "line"])
+def test_texts_of_validation_are_held_out_of_the_pool(unit: str, configure: Configure) -> None:
+    """Whole texts: lines that many notes have are no copies of a note."""
+    person = (Span(0, 4, "PERSON"),)
+    notes = read_notes(
+        configure(
+            f"data.unit={unit}",
+            seed=[Document("s", "Anna ve", person)],
+            validation=[Document("v", "Anna ve\nalta", person), Document("blank", "\n")],
+            unlabeled=[
+                *(Document("other", "alta"), Document("copy", "Anna ve\nalta")),
+                *(Document("near", "Anna ve\nalta "), Document("blank", "\n")),
+            ],
+        )
+    )
+    (kept,) = ids(notes.unlabeled)
+    assert {name.split("#")[0] for name in kept} - {"blank"} == {"other", "near"}
+    assert list(notes.unlabeled.problems.lines()) == [
+        "notes held out because a validation note has the same text: 1"
+    ]
+
+
+def test_no_more_is_read_than_is_asked_for(
+    configure: Configure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = []
+
+    def endless(*arguments: Any, **options: Any) -> Iterator[Document]:
+        for number in range(10**9):
+            read.append(number)
+            yield Document(f"u{number}", "nota")
+
+    monkeypatch.setattr("bootstrap.data.splits.read_corpus", endless)
+    batches = UnlabeledNotes(configure().data, 100).batches()
+    for number in (1, 2, 3):
+        next(batches)
+        assert len(read) == 100 * number
+
+
+def test_what_the_pool_could_not_use_is_counted_in_each_pass(
+    configure: Configure, tmp_path: Path
+) -> None:
+    options = configure("data.invalid=skip").data
+    lines = ['{"id": "a", "text": "uno"}', "no", '{"id": "b", "text": "dos"}', "{}"]
+    (tmp_path / "unlabeled.jsonl").write_text("\n".join(lines))
+    pool = UnlabeledNotes(options, 10)
+    for _ in range(2):
+        assert ids(pool) == [["a", "b"]]
+        assert sum(pool.problems.counts.values()) == 2
+
+
+@pytest.mark.parametrize("source", ["jsonl", "parquet", "brat", "synthetic:11?random_state=3"])
+def test_batches_in_which_all_could_be_used_are_passed_over_unread(
+    source: str, configure: Configure, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pool = source
+    if ":" not in source:
+        pool = f"pool.{source}" if source != "brat" else "pool"
+        write([Document(f"u{i:02}", f"nota {i}") for i in range(11)], tmp_path / pool)
+    if source == "jsonl":
+        file = tmp_path / pool
+        file.write_text(file.read_text().replace("\n", "\n \n"))
+    monkeypatch.chdir(tmp_path)
+    options = configure(f"data.unlabeled={pool}").data
+    whole = [batch.to_documents() for batch in UnlabeledNotes(options, 3).batches()]
+    assert list(map(len, whole)) == [3, 3, 3, 2]
+    parsed: list[str] = []
+
+    def told(where: str, record: Any, parse: Callable[[str, Any], Document]) -> Any:
+        parsed.append(where)
+        return parse(where, record), None
+
+    monkeypatch.setattr("corpus.formats.records._attempt", told)
+    for flawless in range(5):
+        for start in range(5):
+            parsed.clear()
+            notes = UnlabeledNotes(options, 3)
+            notes.flawless = flawless
+            assert [batch.to_documents() for batch in notes.batches(start)] == whole[start:]
+            unread = min(3 * start, 11) if start <= flawless else 0
+            assert len(parsed) == (0 if ":" in source else 11 - unread)
+
+
+def test_units_are_read_to_be_counted(configure: Configure) -> None:
+    texts = [Document(f"u{i}", "uno\ndos") for i in range(5)]
+    pool = UnlabeledNotes(configure("data.unit=line", unlabeled=texts).data, 4)
+    pool.flawless = 3
+    assert ids(pool, 1) == [["u2#0", "u2#4", "u3#0", "u3#4"], ["u4#0", "u4#4"]]
+
+
+def test_labelled_notes_keep_their_patients_and_their_tags(configure: Configure) -> None:
+    seed = [
+        Document("a", "Anna\nve a Vic", (Span(0, 4, "PERSON"), Span(10, 13, "LOCATION")), "p1"),
+        Document("b", "hola"),
+    ]
+    notes = read_labelled(configure("data.unit=line", seed=seed), "seed")
+    assert [document.id for document in notes.documents] == ["a#0", "a#5", "b#0"]
+    assert notes.groups == {"p1"}
+    assert tuple(notes.batch.to_documents()) == notes.documents
+
+
+def test_what_does_not_align_is_noted(configure: Configure) -> None:
+    seed = [Document("a", "Annabel ve", (Span(0, 4, "PERSON"),))]
+    notes = read_labelled(configure(seed=seed), "seed")
+    assert notes.problems.counts == {"annotations that do not align with tokens": 1}
+    assert notes.documents[0].spans == (Span(0, 4, "PERSON"),)
+    assert notes.batch.spans() == [[Span(0, 7, "PERSON")]]
+
+
+def test_the_pool_is_looked_at_before_anything_is_trained(
+    configure: Configure, tmp_path: Path
+) -> None:
+    seed = [Document("a", "Anna", (Span(0, 4, "PERSON"),))]
+    configuration = configure(seed=seed, validation=seed)
+    with pytest.raises(InputError, match=r"unlabeled\.jsonl: there is no such file or folder"):
+        read_notes(configuration)
+    (tmp_path / "unlabeled.jsonl").write_text("no\n")
+    with pytest.raises(InputError, match=r"unlabeled\.jsonl:1: lines that are not a JSON object"):
+        read_notes(configuration)
+    (tmp_path / "unlabeled.jsonl").write_text("")
+    assert list(read_notes(configuration).unlabeled.batches()) == []
+
+
+def test_every_file_has_a_fingerprint(configure: Configure, tmp_path: Path) -> None:
+    some = [Document("a", "uno")]
+    options = configure("data.unlabeled=synthetic:9", seed=some, validation=some)
+    rows = fingerprint(options).to_pylist()
+    assert [(row["split"], Path(row["file"]).name, row["bytes"]) for row in rows] == [
+        ("seed", "seed.jsonl", (tmp_path / "seed.jsonl").stat().st_size),
+        ("validation", "validation.jsonl", (tmp_path / "validation.jsonl").stat().st_size),
+        ("unlabeled", "synthetic:9", 0),
+    ]
+    assert rows[0]["blake2b"] == rows[1]["blake2b"] != ""
+    assert rows[0]["changed"] == (tmp_path / "seed.jsonl").stat().st_ctime_ns
+    (tmp_path / "seed.jsonl").write_text(json.dumps({"id": "a", "text": "dos"}))
+    assert fingerprint(options).to_pylist()[0]["blake2b"] != rows[0]["blake2b"]
+
+
+def test_a_file_that_cannot_be_read_is_named(configure: Configure, tmp_path: Path) -> None:
+    some = [Document("a", "uno")]
+    options = configure(seed=some, validation=some, unlabeled=some)
+    (tmp_path / "seed.jsonl").unlink()
+    (tmp_path / "seed.jsonl").mkdir()
+    (tmp_path / "seed.jsonl" / "gone.jsonl").symlink_to("nowhere")
+    with pytest.raises(InputError, match=r"gone\.jsonl cannot be read: No such file"):
+        fingerprint(options)

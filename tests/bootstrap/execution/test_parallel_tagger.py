@@ -1,0 +1,343 @@
+"""Taggers in folders: trained in another process, tagging over processes, the same as ever."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from multiprocessing.context import SpawnProcess
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+import pytest
+
+from bootstrap.execution import parallel_tagger
+from bootstrap.execution.parallel_tagger import SavedTagger
+from bootstrap.execution.processes import KilledError
+from corpus.batch import Batch, make_batch
+from corpus.document import Document
+from corpus.errors import InputError
+from corpus.streams import Stream
+from corpus.tags import classes_of, find_entities
+from taggers import CRFOptions, CRFTagger, TrainingError
+from taggers.base import Detail
+
+DETAILS: tuple[Detail, ...] = get_args(Detail)
+OPTIONS = CRFOptions(features=("lower", "suffix3"), window=1, max_iterations=10)
+
+linux = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
+
+
+def trainers() -> list[Any]:
+    """Give the processes that train; joblib's, which wait for more to tag, are of another kind."""
+    children = multiprocessing.active_children()
+    return [child for child in children if isinstance(child, SpawnProcess)]
+
+
+@pytest.fixture(scope="module")
+def labelled(notes: Callable[..., list[Document]]) -> Batch:
+    return make_batch(notes(80, 1), labelled=True)
+
+
+@pytest.fixture(scope="module")
+def unlabelled(notes: Callable[..., list[Document]]) -> Batch:
+    found = notes(500, 2)
+    found[7] = found[250] = Document("empty", "")
+    return make_batch([*found, Document("blank", " \n")], labelled=False)
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory, labelled: Batch) -> SavedTagger:
+    folder = tmp_path_factory.mktemp("trained") / "model"
+    return SavedTagger(folder, "crf", OPTIONS).fit(labelled, rng=np.random.default_rng(0))
+
+
+def test_training_in_another_process_gives_the_same_model(
+    trained: SavedTagger, labelled: Batch, tmp_path: Path
+) -> None:
+    here = CRFTagger(OPTIONS).fit(labelled, rng=np.random.default_rng(0))
+    here.save(tmp_path / "here")
+    for path in (tmp_path / "here").iterdir():
+        assert (trained.folder / path.name).read_bytes() == path.read_bytes()
+    assert (trained.labels, trained.training) == (here.labels, here.training)
+    assert [path.name for path in trained.folder.parent.iterdir()] == ["model"]
+    assert trainers() == []
+
+
+def test_progress_is_told(labelled: Batch, unlabelled: Batch, tmp_path: Path) -> None:
+    told: list[tuple[str, int, int]] = []
+    steps: list[tuple[int, int]] = []
+    tagger = SavedTagger(
+        tmp_path / "model", "crf", OPTIONS, report=lambda *report: told.append(report)
+    )
+    tagger.fit(labelled, rng=np.random.default_rng(0), progress=lambda *step: steps.append(step))
+    assert steps == [(step, 10) for step in range(1, 11)]
+    tagger.tag(unlabelled)
+    stages = [stage for stage, _, _ in told]
+    assert stages == sorted(stages, reverse=True)
+    assert told[:10] == [("training", done, most) for done, most in steps]
+    assert told[-1] == ("tagging", 501, 501)
+
+
+def test_any_number_of_processes_gives_the_same_tags(
+    trained: SavedTagger, unlabelled: Batch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parallel_tagger, "_CHUNK", 64)
+    told: list[tuple[str, int, int]] = []
+    two = SavedTagger.load(trained.folder, jobs=2, report=lambda *report: told.append(report))
+    for measure in ("probability", "lowest"):
+        alone, together = (t.tag(unlabelled, measure=measure) for t in (trained, two))
+        assert alone.labels == together.labels
+        assert alone.tags.dtype == together.tags.dtype
+        assert (alone.tags == together.tags).all()
+        assert (alone.confidence == together.confidence).all()
+    assert [done for _, done, _ in told[:8]] == [64, 128, 192, 256, 320, 384, 448, 501]
+    assert two.tag(unlabelled.slice(0, 0)).confidence.shape == (0,)
+
+
+def test_any_number_of_processes_gives_the_same_details(
+    trained: SavedTagger, unlabelled: Batch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = CRFTagger.load(trained.folder).tag(unlabelled, detail="entity")
+    monkeypatch.setattr(parallel_tagger, "_CHUNK", 64)
+    two = SavedTagger.load(trained.folder, jobs=2)
+    classes = len(classes_of(trained.labels))
+    for detail in DETAILS:
+        alone, together = (each.tag(unlabelled, detail=detail) for each in (trained, two))
+        for name in ("tokens", "marginals", "entities"):
+            left, right = getattr(alone, name), getattr(together, name)
+            assert (left is None) == (right is None)
+            assert left is None or np.array_equal(left, right)
+        if detail == "entity":
+            found = find_entities(together.tags, unlabelled.documents, together.labels)
+            assert together.entities is not None
+            assert together.entities.shape == (len(found.first), classes)
+            assert len(found.first) > 100
+            assert together.entities == pytest.approx(whole.entities, abs=1e-5)
+        nothing = two.tag(unlabelled.slice(0, 0), detail=detail)
+        assert nothing.entities is None or nothing.entities.shape == (0, classes)
+
+
+@pytest.mark.parametrize("brought", [True, False])
+def test_streams_are_the_same_over_processes(
+    labelled: Batch,
+    unlabelled: Batch,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    brought: bool,
+) -> None:
+    """Those that batches bring along, and those that annotators add by the rules of training."""
+    monkeypatch.setattr(parallel_tagger, "_CHUNK", 64)
+    options = replace(
+        OPTIONS,
+        streams=("header", "rules[-1..1]"),
+        conjunctions=("rules[0] shape[1]",),
+        rules={"NUMBER": r"\d+", "PAIR": r"[A-Z]\w+ [A-Z]\w+"},
+    )
+    if brought:
+        options = replace(options, streams=(*options.streams, "pos[-1..0]"))
+        labelled, unlabelled = with_pos(labelled), with_pos(unlabelled)
+    tagger = SavedTagger(tmp_path / "model", "crf", options, jobs=2)
+    tagger.fit(labelled, rng=np.random.default_rng(0))
+    here = CRFTagger(options).fit(labelled, rng=np.random.default_rng(0))
+    here.save(tmp_path / "here")
+    for path in (tmp_path / "here").iterdir():
+        assert (tagger.folder / path.name).read_bytes() == path.read_bytes()
+    alone = SavedTagger.load(tmp_path / "model").tag(unlabelled)
+    together = tagger.tag(unlabelled)
+    assert (together.tags == alone.tags).all()
+    assert (together.confidence == alone.confidence).all()
+    whole = here.tag(unlabelled)
+    assert (together.tags == whole.tags).mean() > 0.999  # in other pieces, in single precision
+    assert together.confidence == pytest.approx(whole.confidence, abs=1e-4)
+
+
+def test_a_stream_that_the_batch_lacks_is_an_error_wherever_it_is_found(
+    labelled: Batch, unlabelled: Batch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parallel_tagger, "_CHUNK", 64)
+    options = replace(OPTIONS, streams=("pos",))
+    tagger = SavedTagger(tmp_path / "model", "crf", options, jobs=2)
+    with pytest.raises(InputError, match='the notes have no stream "pos"'):
+        tagger.fit(labelled, rng=np.random.default_rng(0))
+    tagger.fit(with_pos(labelled), rng=np.random.default_rng(0))
+    with pytest.raises(InputError, match='the notes have no stream "pos"'):
+        tagger.tag(unlabelled)
+
+
+def with_pos(batch: Batch) -> Batch:
+    """Add a stream that no annotator would, which depends on the words around a token."""
+    before = np.concatenate([[0], batch.words[:-1]])
+    kinds = [str(sum(map(ord, batch.types[word])) % 5) for word in before.tolist()]
+    return batch.with_streams({"pos": Stream.of([kind if kind != "0" else None for kind in kinds])})
+
+
+def test_a_later_model_in_the_same_folder_is_not_mistaken_for_the_earlier(
+    labelled: Batch, unlabelled: Batch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Workers keep the model that they used last."""
+    monkeypatch.setattr(parallel_tagger, "_CHUNK", 64)
+    found = []
+    for options in (OPTIONS, CRFOptions(features=("shape",), window=0, max_iterations=10)):
+        tagger = SavedTagger(tmp_path / "model", "crf", options, jobs=2)
+        tagger.fit(labelled, rng=np.random.default_rng(0))
+        alone = CRFTagger.load(tmp_path / "model").tag(unlabelled)
+        together = tagger.tag(unlabelled)
+        assert (alone.confidence == together.confidence).all()
+        found.append(together.confidence)
+        (tmp_path / "model").rename(tmp_path / f"model{len(found)}")
+    assert (found[0] != found[1]).any()
+
+
+def test_processes_make_no_folder_elsewhere(
+    trained: SavedTagger,
+    unlabelled: Batch,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(parallel_tagger, "_CHUNK", 64)
+    trained.save(tmp_path / "copy")
+    made: list[str] = []
+    mkdir = os.mkdir
+
+    def noted(path: Any, *arguments: Any, **options: Any) -> None:
+        made.append(os.fspath(path))
+        mkdir(path, *arguments, **options)
+
+    monkeypatch.setattr(os, "mkdir", noted)
+    before = sorted((tmp_path / "copy").iterdir())
+    SavedTagger.load(tmp_path / "copy", jobs=2).tag(unlabelled)
+    assert made == []
+    assert sorted((tmp_path / "copy").iterdir()) == before
+
+
+def test_loaded_and_copied_it_is_the_same(
+    trained: SavedTagger, unlabelled: Batch, tmp_path: Path
+) -> None:
+    trained.save(tmp_path / "copy")
+    again = SavedTagger.load(tmp_path / "copy")
+    assert (again.labels, again.training) == (trained.labels, trained.training)
+    assert (again.tag(unlabelled).confidence == trained.tag(unlabelled).confidence).all()
+
+
+def test_what_cannot_be_tagged_is_an_error(trained: SavedTagger, unlabelled: Batch) -> None:
+    with pytest.raises(InputError, match='no measure "entropy"'):
+        trained.tag(unlabelled, measure="entropy")
+    with pytest.raises(ValueError, match="has not been trained"):
+        SavedTagger(Path("nowhere"), "crf", OPTIONS).tag(unlabelled)
+    with pytest.raises(InputError, match="nowhere is not the folder of a model"):
+        SavedTagger.load(Path("nowhere"))
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_damaged_model_is_an_error(
+    trained: SavedTagger, unlabelled: Batch, tmp_path: Path, jobs: int
+) -> None:
+    trained.save(tmp_path / "copy")
+    model = tmp_path / "copy" / "state.npy"
+    model.write_bytes(model.read_bytes()[:-1])
+    with pytest.raises(InputError, match=r"state\.npy is damaged"):
+        SavedTagger.load(tmp_path / "copy", jobs=jobs)
+
+
+def test_an_error_of_training_is_raised_here(unlabelled: Batch, tmp_path: Path) -> None:
+    tagger = SavedTagger(tmp_path / "model", "crf", OPTIONS)
+    crfsuite = SavedTagger(tmp_path / "model", "crf", replace(OPTIONS, engine="crfsuite"))
+    with pytest.raises(ValueError, match="needs every tag"):
+        crfsuite.fit(unlabelled, rng=np.random.default_rng(0))
+    with pytest.raises(TrainingError, match="not one token whose tag is known"):
+        tagger.fit(unlabelled, rng=np.random.default_rng(0))
+    nothing = make_batch([Document("a", " ")], labelled=True)
+    with pytest.raises(TrainingError, match="not one token"):
+        tagger.fit(nothing, rng=np.random.default_rng(0))
+    assert list(tmp_path.iterdir()) == []
+    assert trainers() == []
+
+
+def test_a_training_process_that_dies_is_an_error(labelled: Batch, tmp_path: Path) -> None:
+    """As it does when the system is out of memory."""
+
+    def kill(stage: str, done: int, total: int) -> None:
+        for process in trainers():
+            process.kill()
+
+    big = labelled.take(np.tile(np.arange(len(labelled)), 20))  # takes a while
+    options = CRFOptions(max_iterations=100_000, c2=0.0001)
+    tagger = SavedTagger(tmp_path / "model", "crf", options, report=kill)
+    with pytest.raises(KilledError, match="ended before its work did"):
+        tagger.fit(big, rng=np.random.default_rng(0))
+    assert list(tmp_path.iterdir()) == []
+
+
+@linux
+def test_a_training_process_that_dies_before_it_has_its_notes_is_an_error(
+    labelled: Batch, tmp_path: Path
+) -> None:
+    """What it is to be sent is more than a pipe holds, so that nobody may wait for it in vain."""
+    big = labelled.take(np.tile(np.arange(len(labelled)), 300))
+    assert len(big.to_bytes()) > 1 << 20
+    errors: list[BaseException] = []
+
+    def fit() -> None:
+        try:
+            SavedTagger(tmp_path / "model", "crf", OPTIONS).fit(big, rng=np.random.default_rng(0))
+        except BaseException as error:
+            errors.append(error)
+
+    fitting = threading.Thread(target=fit, daemon=True)
+    fitting.start()
+    while not (children := children_of(b"spawn_main")):
+        time.sleep(0.002)
+    for child in children:
+        os.kill(child, signal.SIGKILL)
+    fitting.join(timeout=30)
+    assert not fitting.is_alive()
+    assert [type(error) for error in errors] == [KilledError]
+
+
+@linux
+def test_a_tagging_process_that_dies_is_an_error(
+    labelled: Batch, unlabelled: Batch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As it does when the system is out of memory."""
+    monkeypatch.setattr(parallel_tagger, "_CHUNK", 50)
+    SavedTagger(tmp_path / "model", "crf", OPTIONS).fit(labelled, rng=np.random.default_rng(0))
+    tagger = SavedTagger.load(tmp_path / "model", jobs=2)
+    # A model that nobody ever finishes reading: who is killed is not just writing what it found.
+    (tmp_path / "model" / "model.json").unlink()
+    os.mkfifo(tmp_path / "model" / "model.json")
+    ended = threading.Event()
+
+    def kill() -> None:
+        while not ended.wait(0.5):
+            for worker in children_of(b"popen_loky")[:1]:
+                os.kill(worker, signal.SIGKILL)
+
+    killing = threading.Thread(target=kill)
+    killing.start()
+    try:
+        with pytest.raises(KilledError, match=r"a tagging process was killed.* memory.* --jobs"):
+            tagger.tag(unlabelled)
+    finally:
+        ended.set()
+        killing.join()
+
+
+def children_of(command: bytes) -> list[int]:
+    """Give the ids of the processes that this one started with a command like this."""
+    found = []
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdecimal():
+            try:
+                parent = (folder / "stat").read_text().rpartition(")")[2].split()[1]
+                line = (folder / "cmdline").read_bytes()
+            except OSError:
+                continue
+            if int(parent) == os.getpid() and command in line:
+                found.append(int(folder.name))
+    return found

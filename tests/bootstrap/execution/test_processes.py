@@ -1,0 +1,113 @@
+"""Work in a process of its own."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bootstrap.execution.processes import KilledError, in_process, in_processes
+
+WORK = """
+import os, signal, time
+
+def count(send, most):
+    for number in range(most):
+        send(number)
+
+def fail(send):
+    send(1)
+    raise LookupError("nothing there")
+
+def die(send):
+    os._exit(1)
+
+def blocked(send):
+    send(signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, []))
+
+def wait(send):
+    send(os.getpid())
+    time.sleep(200)
+"""
+
+
+@pytest.fixture
+def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A module that another process can import."""
+    (tmp_path / "work_of_others.py").write_text(WORK)
+    monkeypatch.syspath_prepend(tmp_path)
+    sys.modules.pop("work_of_others", None)  # of another folder
+    return importlib.import_module("work_of_others")
+
+
+def test_yields_what_the_work_sends(work: Any) -> None:
+    assert list(in_process(work.count, 3)) == [0, 1, 2]
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 9])
+def test_every_task_is_carried_out_however_many_at_a_time(work: Any, jobs: int) -> None:
+    sent: dict[int, list[int]] = {0: [], 1: [], 2: []}
+    for number, message in in_processes(work.count, [(2,), (0,), (3,)], jobs=jobs):
+        sent[number].append(message)
+    assert sent == {0: [0, 1], 1: [], 2: [0, 1, 2]}
+
+
+def test_even_the_first_process_never_hears_of_ctrl_c(work: Any) -> None:
+    """With the first one, Python starts a process of its own and hears of Ctrl-C again."""
+    script = (
+        "import work_of_others\n"
+        "from bootstrap.execution.processes import in_process\n"
+        "if __name__ == '__main__':\n"
+        "    for _ in range(2):\n"
+        "        print(*in_process(work_of_others.blocked))\n"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", script],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert found.stdout.split() == ["True", "True"]
+
+
+def test_raises_what_the_work_raises(work: Any) -> None:
+    messages = in_process(work.fail)
+    assert next(messages) == 1
+    with pytest.raises(LookupError, match="nothing there"):
+        next(messages)
+
+
+def test_a_process_that_dies_is_an_error(work: Any) -> None:
+    with pytest.raises(KilledError, match="ended before"):
+        list(in_process(work.die))
+
+
+def test_a_process_that_nobody_listens_to_any_more_ends(work: Any) -> None:
+    messages = in_process(work.wait)
+    number = next(messages)
+    messages.close()
+    with pytest.raises(ProcessLookupError):
+        os.kill(number, 0)
+
+
+def test_a_process_ends_soon_after_the_one_it_works_for(launch: Any) -> None:
+    """Its parent does not wait for it."""
+    code = """if True:
+        import multiprocessing, os, time
+        from bootstrap.execution.processes import end_with
+
+        def work(parent):
+            end_with(parent)
+            time.sleep(200)
+
+        worker = multiprocessing.get_context("fork").Process(target=work, args=(os.getpid(),))
+        worker.start()
+        os._exit(7)
+        """
+    assert launch.python(code).code == 7  # returns when nobody holds its output any more

@@ -1,0 +1,364 @@
+"""Tagging notes of any format with the best model of a run, or with any model."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from bootstrap import inference
+from bootstrap.execution import parallel_tagger
+from bootstrap.execution.parallel_tagger import SavedTagger
+from bootstrap.inference import find_model, tag_documents, unit_of
+from bootstrap.runs.folder import Run
+from corpus.batch import make_batch
+from corpus.document import Document, Span
+from corpus.errors import InputError
+from corpus.formats import read, write
+from corpus.problems import Problems
+from corpus.tags import find_entities
+from corpus.units import split_document
+
+Command = Callable[..., Any]
+MakeNotes = Callable[..., list[Document]]
+
+
+def documents_at(path: Path, **options: Any) -> list[Document]:
+    return list(read(path, problems=Problems(), **options))
+
+
+@pytest.fixture(scope="module")
+def tagger(finished: Path) -> SavedTagger:
+    return SavedTagger.load(find_model(finished))
+
+
+def expected(tagger: SavedTagger, documents: list[Document]) -> list[Document]:
+    """Tag documents as they are, all at once."""
+    batch = make_batch(documents, labelled=False)
+    found = tagger.tag(batch)
+    return batch.with_tags(found.tags, found.labels).to_documents()
+
+
+@pytest.fixture(scope="module")
+def fresh(notes: MakeNotes) -> list[Document]:
+    """Notes nobody has seen, some of them odd; with gold spans and groups."""
+    some = [replace(document, group=f"p{i % 3}") for i, document in enumerate(notes(40, 77))]
+    odd = [
+        Document("empty", ""),
+        Document("blank", " \r\n\t"),
+        Document("odd", "\ufeffPac Anna Puig 😀 ve\r\nVive en Vic\x85", (Span(1, 4, "GOLD"),)),
+    ]
+    return [*some, *odd]
+
+
+# Where a model is
+
+
+def test_a_run_means_its_best_model(finished: Path) -> None:
+    best = Run(finished).best_model()
+    assert find_model(finished) == best
+    assert find_model(best) == best
+    assert find_model(best.parent) == best
+    assert find_model(finished / "best").resolve() == best.resolve()
+
+
+@pytest.mark.parametrize("what", ["nowhere", "empty", "file", "init"])
+def test_what_is_neither_run_nor_model_is_refused(
+    what: str, tmp_path: Path, project: Path, command: Command
+) -> None:
+    path = tmp_path / what
+    if what == "empty":
+        path.mkdir()
+    elif what == "file":
+        path.write_text("no model")
+    elif what == "init":
+        assert command("init", path).code == 0
+    done = command("tag", path, project / "seed.jsonl", tmp_path / "out.jsonl")
+    assert done.code == 2
+    assert f"{what} is neither a run" in done.err
+    assert not (tmp_path / "out.jsonl").exists()
+
+
+def test_a_model_knows_its_unit(finished: Path, tmp_path: Path) -> None:
+    assert unit_of(find_model(finished)) == "document"
+    assert unit_of(tmp_path) == "document"
+    for text, message in [
+        ('{"unit": "word"}', 'unit "word"; expected one of document, line, sentence'),
+        ("{}", "does not name a unit"),
+        ("no", "does not name a unit"),
+    ]:
+        (tmp_path / "unit.json").write_text(text)
+        with pytest.raises(InputError, match=message):
+            unit_of(tmp_path)
+    (tmp_path / "unit.json").write_text('{"unit": "line"}')
+    assert unit_of(tmp_path) == "line"
+
+
+# Units
+
+
+@pytest.mark.parametrize("unit", ["document", "line", "sentence"])
+def test_units_are_put_together_at_the_offsets_of_the_source(
+    unit: Any, tagger: SavedTagger, notes: MakeNotes
+) -> None:
+    ends = ["\n", "\r\n", "\n\n  ", ". ", "\r"]
+    some = iter(notes(60, 5))
+    sources = [
+        Document(f"d{i}", "".join(next(some).text + end for end in ends), group="p")
+        for i in range(12)
+    ]
+    sources.insert(3, Document("empty", "", group="q"))
+    found = list(tag_documents(sources, tagger, unit, "probability"))
+    assert [item.document.text for item in found] == [source.text for source in sources]
+    assert [item.document.group for item in found] == [source.group for source in sources]
+    total = 0
+    for source, item in zip(sources, found, strict=True):
+        pieces = split_document(source, unit, Problems())
+        alone = expected(tagger, [piece for _, piece in pieces])
+        spans = [
+            (source.text[offset:][span.start : span.end], span.start + offset, span.label)
+            for (offset, _), piece in zip(pieces, alone, strict=True)
+            for span in piece.spans
+        ]
+        assert [
+            (source.text[span.start : span.end], span.start, span.label)
+            for span in item.document.spans
+        ] == spans
+        batch = make_batch([piece for _, piece in pieces], labelled=False)
+        confidence = tagger.tag(batch).confidence
+        assert item.confidence == (confidence.min() if len(confidence) else 1.0)
+        total += len(spans)
+    assert total > 20
+
+
+def test_how_many_are_tagged_at_a_time_changes_nothing(
+    tagger: SavedTagger, fresh: list[Document], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = list(tag_documents(fresh, tagger, "line", "normalised"))
+    monkeypatch.setattr(inference, "_UNITS_AT_A_TIME", 7)
+    assert list(tag_documents(fresh, tagger, "line", "normalised")) == whole
+
+
+def test_documents_are_tagged_as_they_come(
+    tagger: SavedTagger, fresh: list[Document], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inference, "_UNITS_AT_A_TIME", 4)
+    asked = []
+
+    def stream() -> Any:
+        for document in fresh:
+            asked.append(document.id)
+            yield document
+
+    first = next(iter(tag_documents(stream(), tagger, "document", "probability")))
+    assert first.document.id == fresh[0].id
+    assert len(asked) == 4
+
+
+# The command
+
+
+@pytest.mark.parametrize(
+    ("name", "target"),
+    [("jsonl", "x.jsonl"), ("parquet", "x.parquet"), ("brat", "x"), ("text", "x")],
+)
+def test_notes_of_every_format_are_tagged(
+    name: str,
+    target: str,
+    finished: Path,
+    tagger: SavedTagger,
+    fresh: list[Document],
+    tmp_path: Path,
+    command: Command,
+) -> None:
+    """And gold spans that are there already give way to those found."""
+    source = tmp_path / ("in" if name in ("brat", "text") else f"in.{name}")
+    out = tmp_path / ("out" if name in ("brat", "text") else f"out.{name}")
+    write(fresh, source, format=name)
+    done = command("tag", finished, source, out, "--jobs", 1, "--to", name)
+    assert done.code == 0, done
+    ours = {document.id: document for document in documents_at(out, format=name)}
+    assert list(ours) == [document.id for document in documents_at(source, format=name)]
+    for document in expected(tagger, fresh):
+        found = ours[document.id]
+        assert found.text == document.text
+        assert found.spans == (() if name == "text" else document.spans)
+        assert found.group == (document.group if name in ("jsonl", "parquet") else None)
+    spans = sum(len(document.spans) for document in ours.values())
+    assert f"43 documents with {spans} spans are in {out}" in done.out
+    lost = {
+        "jsonl": "",
+        "parquet": "",
+        "brat": "left out, since the format has no place for it: 43 confidences",
+        "text": "43 confidences",
+    }[name]
+    assert lost in done.out and ("left out" in done.out) == bool(lost)
+
+
+def test_confidence_stands_where_the_format_can_hold_it(
+    finished: Path, tagger: SavedTagger, fresh: list[Document], tmp_path: Path, command: Command
+) -> None:
+    write(fresh, tmp_path / "in.jsonl")
+    for measure in ("probability", "lowest"):
+        for suffix in ("jsonl", "parquet"):
+            out = tmp_path / f"{measure}.{suffix}"
+            arguments = (finished, tmp_path / "in.jsonl", out, "--measure", measure)
+            assert command("tag", *arguments).code == 0
+        truth = tagger.tag(make_batch(fresh, labelled=False), measure=measure).confidence.tolist()
+        lines = (tmp_path / f"{measure}.jsonl").read_text(encoding="utf-8").split("\n")[:-1]
+        assert [json.loads(line)["confidence"] for line in lines] == truth
+        assert pq.read_table(tmp_path / f"{measure}.parquet")["confidence"].to_pylist() == truth
+
+
+def test_confidence_of_spans_stands_beside_them_where_asked_for(
+    finished: Path, tagger: SavedTagger, fresh: list[Document], tmp_path: Path, command: Command
+) -> None:
+    write(fresh, tmp_path / "in.jsonl")
+    for suffix in ("jsonl", "parquet"):
+        out = tmp_path / f"out.{suffix}"
+        done = command("tag", finished, tmp_path / "in.jsonl", out, "--span-confidence")
+        assert done.code == 0
+        assert "left out" not in done.out
+    batch = make_batch(fresh, labelled=False)
+    whole = tagger.tag(batch, detail="entity")
+    found = find_entities(whole.tags, batch.documents, whole.labels)
+    truth = whole.entity_confidence(found).tolist()
+    lines = (tmp_path / "out.jsonl").read_text(encoding="utf-8").split("\n")[:-1]
+    records = [json.loads(line) for line in lines]
+    assert [sure for record in records for sure in record["span_confidences"]] == truth
+    assert [len(record["span_confidences"]) for record in records] == [
+        len(record["label"]) for record in records
+    ]
+    assert len(truth) > 20
+    column = pq.read_table(tmp_path / "out.parquet")["span_confidences"].to_pylist()
+    assert column == [record["span_confidences"] for record in records]
+    assert [record["confidence"] for record in records] == whole.confidence.tolist()
+    assert documents_at(tmp_path / "out.jsonl") == [
+        replace(document, group=source.group)
+        for document, source in zip(expected(tagger, fresh), fresh, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("name", ["brat", "text"])
+def test_confidence_of_spans_is_refused_where_there_is_no_place_for_it(
+    name: str, finished: Path, project: Path, tmp_path: Path, command: Command
+) -> None:
+    source, out = project / "seed.jsonl", tmp_path / "out"
+    done = command("tag", finished, source, out, "--to", name, "--span-confidence")
+    assert done.code == 2
+    assert f"the format {name} has no place for the confidence of spans" in done.err
+    assert len(done.err.splitlines()) == 1
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("unit", ["document", "line"])
+def test_confidence_of_spans_goes_with_them_through_units(
+    unit: Any, tagger: SavedTagger, notes: MakeNotes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    some = iter(notes(30, 5))
+    sources = [
+        Document(f"d{i}", "\n".join(next(some).text for _ in range(3)), group="p")
+        for i in range(10)
+    ]
+    sources.insert(3, Document("empty", ""))
+    whole = list(tag_documents(sources, tagger, unit, "probability", detail="entity"))
+    monkeypatch.setattr(inference, "_UNITS_AT_A_TIME", 4)
+    parts = list(tag_documents(sources, tagger, unit, "probability", detail="entity"))
+    assert [item.document for item in parts] == [item.document for item in whole]
+    for part, item in zip(parts, whole, strict=True):
+        assert len(item.span_confidences) == len(item.document.spans)
+        assert part.span_confidences == pytest.approx(item.span_confidences, abs=1e-5)
+    assert len({each for item in whole for each in item.span_confidences}) > 10
+    plain = list(tag_documents(sources, tagger, unit, "probability"))
+    assert {item.span_confidences for item in plain} == {()}
+
+
+def test_any_number_of_processes_gives_the_same_output(
+    finished: Path, project: Path, tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parallel_tagger, "_CHUNK", 300)
+    for jobs in (1, 2):
+        source, out = project / "unlabeled.jsonl", tmp_path / f"{jobs}.jsonl"
+        assert command("tag", finished, source, out, "--jobs", jobs).code == 0
+    assert (tmp_path / "1.jsonl").read_bytes() == (tmp_path / "2.jsonl").read_bytes()
+
+
+def test_a_model_works_without_its_run(
+    finished: Path, project: Path, tmp_path: Path, command: Command
+) -> None:
+    shutil.copytree(find_model(finished), tmp_path / "model")
+    for model, out in ((tmp_path / "model", "a.jsonl"), (finished, "b.jsonl")):
+        assert command("tag", model, project / "validation.jsonl", tmp_path / out).code == 0
+    assert (tmp_path / "a.jsonl").read_bytes() == (tmp_path / "b.jsonl").read_bytes()
+
+
+def test_columns_have_the_names_given(
+    finished: Path, fresh: list[Document], tmp_path: Path, command: Command
+) -> None:
+    lines = [json.dumps({"key": note.id, "note": note.text}) for note in fresh]
+    (tmp_path / "in.jsonl").write_text("\n".join(lines))
+    names = ("--id-column", "key", "--text-column", "note", "--label-column", "found")
+    done = command("tag", finished, tmp_path / "in.jsonl", tmp_path / "out.jsonl", *names)
+    assert done.code == 0
+    first = json.loads((tmp_path / "out.jsonl").read_text(encoding="utf-8").split("\n")[0])
+    assert first.keys() == {"key", "note", "found", "confidence"}
+
+
+def test_an_output_that_exists_is_refused(
+    finished: Path, project: Path, tmp_path: Path, command: Command
+) -> None:
+    (tmp_path / "file.jsonl").write_text("mine")
+    (tmp_path / "folder").mkdir()
+    for name in ("file.jsonl", "folder"):
+        refused = command("tag", finished, project / "seed.jsonl", tmp_path / name)
+        assert refused.code == 2
+        assert f"{name} exists: nothing is overwritten; name another target" in refused.err
+    assert (tmp_path / "file.jsonl").read_text() == "mine"
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["file.jsonl", "folder"]
+
+
+def test_tagging_that_fails_leaves_nothing(
+    finished: Path, project: Path, tmp_path: Path, command: Command
+) -> None:
+    (tmp_path / "in.jsonl").write_bytes((project / "unlabeled.jsonl").read_bytes() + b"{")
+    for name in ("out.jsonl", "out.parquet", "out"):
+        done = command("tag", finished, tmp_path / "in.jsonl", tmp_path / name)
+        assert done.code == 2
+        assert "in.jsonl:2001: lines that are not a JSON object" in done.err
+    assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
+    skipped = command("tag", finished, tmp_path / "in.jsonl", tmp_path / "out", "--invalid", "skip")
+    assert skipped.code == 0
+    assert "lines that are not a JSON object: 1" in skipped.err
+    assert len(documents_at(tmp_path / "out")) == 2000
+
+
+def test_no_notes_are_no_obstacle(finished: Path, tmp_path: Path, command: Command) -> None:
+    (tmp_path / "in.jsonl").write_text("\n\n")
+    done = command("tag", finished, tmp_path / "in.jsonl", tmp_path / "out.jsonl")
+    assert done.code == 0
+    assert (tmp_path / "out.jsonl").read_bytes() == b""
+
+
+def test_a_model_file_cut_short_is_refused(
+    copied: Path, project: Path, tmp_path: Path, command: Command
+) -> None:
+    model = find_model(copied)
+    data = (model / "state.npy").read_bytes()
+    for content in (b"", data[:100], data[:-1], data + b"x"):
+        (model / "state.npy").write_bytes(content)
+        done = command("tag", copied, project / "seed.jsonl", tmp_path / "out.jsonl")
+        assert done.code == 2
+        assert "state.npy is damaged: it is not the file that was saved" in done.err
+    (model / "state.npy").write_bytes(data)
+    text = (model / "model.json").read_text()
+    for description in ("", text[:90], "[]", '{"kind": "hmm"}', '{"kind": "crf"}'):
+        (model / "model.json").write_text(description)
+        done = command("tag", copied, project / "seed.jsonl", tmp_path / "out.jsonl")
+        assert (done.code, len(done.err.splitlines())) == (2, 1)
+    assert not (tmp_path / "out.jsonl").exists()

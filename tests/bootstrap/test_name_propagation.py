@@ -1,0 +1,219 @@
+"""Names that come again in a note, in runs and in what their models tag."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from bootstrap.inference import repeated_of
+from corpus.document import Document, Span
+from corpus.errors import InputError
+from corpus.formats import write
+from gazetteers.gazetteer import Gazetteer
+
+Command = Callable[..., Any]
+MakeGazetteer = Callable[..., Gazetteer]
+
+# With Puig no name begins, so that the dictionary finds it after Anna alone.
+CONFIGURATION = """\
+[data]
+unit = "line"
+
+[start]
+kind = "dictionary"
+names = ["names.parquet"]
+not_names = ["nouns.parquet"]
+blocked = ["blocked.parquet"]
+
+[tagger]
+features = ["lower", "shape"]
+window = 1
+max_iterations = 15
+
+[loop]
+iterations = 1
+repeated = ["PERSON"]
+
+[select]
+proportions = false
+"""
+
+SEED = [
+    Document(
+        "s0", "Pac Anna Puig ve hoy\nvive en Vic", (Span(4, 13, "PERSON"), Span(29, 32, "LOC"))
+    )
+]
+
+
+@pytest.fixture(scope="module")
+def named(tmp_path_factory: pytest.TempPathFactory, make_gazetteer: MakeGazetteer) -> Path:
+    """A project in whose notes a name comes again, without its first word, in some of them."""
+    folder = tmp_path_factory.mktemp("named")
+    make_gazetteer(("anna", "given", 99), ("puig", "surname", 99)).save(folder / "names.parquet")
+    make_gazetteer(("tos", "noun", 1)).save(folder / "nouns.parquet")
+    make_gazetteer(("puig", "other", 1)).save(folder / "blocked.parquet")
+    pool = [Document(f"full{i}", f"Pac Anna Puig ve\n\nPuig tiene tos {i}") for i in range(30)]
+    pool += [Document(f"alone{i}", f"sin fiebre\nPuig tiene fiebre {i}") for i in range(30)]
+    write(pool, folder / "unlabeled.jsonl")
+    write(
+        [Document("v", "hoy Anna Puig viene", (Span(4, 13, "PERSON"),))],
+        folder / "validation.jsonl",
+    )
+    write(SEED, folder / "seed.jsonl")
+    (folder / "config.toml").write_text(CONFIGURATION)
+    seeded = CONFIGURATION[: CONFIGURATION.index("[start]")]
+    seeded += CONFIGURATION[CONFIGURATION.index("[tagger]") :]
+    (folder / "seeded.toml").write_text(seeded)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory, named: Path, launch: Any) -> Path:
+    """A folder with a run of the project, `again`, and one that tags no names again, `once`."""
+    folder = tmp_path_factory.mktemp("runs")
+    for name, repeated in (("again", '["PERSON"]'), ("once", "[]")):
+        arguments = ("--out", folder / name, "--jobs", 1, "--set", f"loop.repeated={repeated}")
+        done = launch("run", named / "config.toml", *arguments)
+        assert done.code == 0, done
+    return folder
+
+
+def names_in(rows: list[dict[str, Any]]) -> dict[str, set[str]]:
+    """Give the names that are marked in notes, by the letters that their ids begin with."""
+    found: dict[str, set[str]] = {"full": set(), "alone": set()}
+    for row in rows:
+        spans = [s.values() if isinstance(s, dict) else s for s in row["label"]]
+        for start, end, label in spans:
+            assert label == "PERSON"
+            line = row["text"][:start].count("\n") + 1
+            found[row["id"].split("#")[0].rstrip("0123456789")].add(
+                f"{row['text'][start:end]} in line {line}"
+            )
+    return found
+
+
+def tagged(command: Command, model: Path, source: Path, out: Path, *given: object) -> Any:
+    done = command("tag", model, source, out, "--jobs", 1, *given)
+    assert done.code == 0, done
+    return [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+
+
+ONCE = {"full": {"Anna Puig in line 1"}, "alone": set()}
+AGAIN = {"full": {"Anna Puig in line 1", "Puig in line 3"}, "alone": set()}
+
+
+def test_a_run_learns_from_names_that_come_again_in_a_note(runs: Path) -> None:
+    for run, names in (("again", {"Anna Puig", "Puig"}), ("once", {"Anna Puig"})):
+        selected = pq.read_table(runs / run / "iterations/001/selected.parquet").to_pylist()
+        assert len(selected) == 120, "every line is selected"
+        found = {
+            (row["id"].rstrip("#0123456789"), row["text"][span["start"] : span["end"]])
+            for row in selected
+            for span in row["label"]
+        }
+        assert found == {("full", name) for name in names}
+        # Of each note that has the full name.
+        assert sum(bool(row["label"]) for row in selected) == 30 * len(names)
+
+
+def test_a_model_tags_names_again_as_its_run_did(
+    runs: Path, named: Path, tmp_path: Path, command: Command
+) -> None:
+    for run, names in (("again", AGAIN), ("once", ONCE)):
+        model = runs / run / "iterations/000"
+        rows = tagged(command, model, named / "unlabeled.jsonl", tmp_path / f"{run}.jsonl")
+        assert names_in(rows) == names
+
+
+def test_names_are_tagged_again_where_that_is_asked_for(
+    runs: Path, named: Path, tmp_path: Path, command: Command
+) -> None:
+    model, source = runs / "once/iterations/000", named / "unlabeled.jsonl"
+    asked = ("--repeated", "PERSON", "--span-confidence")
+    rows = tagged(command, model, source, tmp_path / "out.jsonl", *asked)
+    assert names_in(rows) == AGAIN
+    assert {len(row["span_confidences"]) for row in rows} == {0, 2}
+    assert all(row["span_confidences"][1] == 0.9 for row in rows if row["label"])
+
+
+def test_the_notes_of_a_patient_lend_names_to_each_other(
+    runs: Path, tmp_path: Path, command: Command
+) -> None:
+    notes = [
+        Document("full1", "Puig ve", (), "p"),
+        Document("full2", "Anna Puig", (), "p"),
+        Document("alone1", "Puig ve", (), "q"),
+        Document("alone2", "Puig ve"),
+    ]
+    write(notes, tmp_path / "in.jsonl")
+    model = runs / "again/iterations/000"
+    rows = tagged(command, model, tmp_path / "in.jsonl", tmp_path / "out.jsonl")
+    assert [len(row["label"]) for row in rows] == [1, 1, 0, 0]
+
+
+def test_tagging_an_unknown_class_again_is_refused(
+    runs: Path, named: Path, tmp_path: Path, command: Command
+) -> None:
+    (tmp_path / "empty.jsonl").write_text("\n")
+    for source in (named / "unlabeled.jsonl", tmp_path / "empty.jsonl"):
+        out = tmp_path / "out.jsonl"
+        done = command("tag", runs / "once", source, out, "--repeated", "PERSON", "DOCTOR")
+        assert done.code == 2
+        assert "does not tag DOCTOR; it tags PERSON" in done.err
+        assert len(done.err.splitlines()) == 1
+        assert not out.exists()
+
+
+def test_a_model_says_which_names_its_run_tagged_again(runs: Path, tmp_path: Path) -> None:
+    for run, repeated in (("again", ("PERSON",)), ("once", ())):
+        for iteration in ("000", "001"):
+            assert repeated_of(runs / run / "iterations" / iteration / "model") == repeated
+    assert repeated_of(tmp_path) == ()
+    for text in ('{"unit": "line", "repeated": "PERSON"}', '{"unit": "line", "repeated": [3]}'):
+        (tmp_path / "unit.json").write_text(text)
+        with pytest.raises(InputError, match='"repeated" is no list of classes'):
+            repeated_of(tmp_path)
+    (tmp_path / "unit.json").write_text('{"unit": "line"}')  # as runs wrote it before
+    assert repeated_of(tmp_path) == ()
+
+
+@pytest.mark.parametrize(
+    ("config", "given", "wrong", "message"),
+    [
+        ("config.toml", (), "DOCTOR", "[start] tags only PERSON"),
+        ("config.toml", ("data.seed={}/seed.jsonl",), "LOC", "[start] tags only PERSON"),
+        ("seeded.toml", (), "DOCTOR", "the seed has only LOC, PERSON"),
+    ],
+)
+def test_a_run_whose_first_model_does_not_know_a_class_of_names_does_not_begin(
+    config: str,
+    given: tuple[str, ...],
+    wrong: str,
+    message: str,
+    named: Path,
+    tmp_path: Path,
+    command: Command,
+) -> None:
+    """Not even where a seed beside the start has it."""
+    settings = [each.format(named) for each in given] + [f'loop.repeated=["PERSON", "{wrong}"]']
+    overrides = [part for setting in settings for part in ("--set", setting)]
+    done = command("run", named / config, "--out", tmp_path / "run", *overrides)
+    assert (done.code, done.out) == (2, ""), done
+    assert done.err == f"bootstrap: [loop] repeated names {wrong}; {message}\n"
+    checked = command("check", named / config, *overrides)
+    assert (checked.code, checked.err) == (2, done.err)
+    assert not (tmp_path / "run").exists()
+
+
+def test_names_of_a_class_of_the_seed_may_be_tagged_again(
+    named: Path, tmp_path: Path, command: Command
+) -> None:
+    settings = ("--set", 'loop.repeated=["LOC"]', "--set", "loop.iterations=0")
+    done = command("run", named / "seeded.toml", "--out", tmp_path / "run", *settings)
+    assert done.code == 0, done
+    assert repeated_of(tmp_path / "run/iterations/000/model") == ("LOC",)

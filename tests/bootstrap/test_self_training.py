@@ -1,0 +1,629 @@
+"""The loop with taggers that follow a script: what is trained on, when it stops, what is said."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bootstrap.config.options import LoopOptions, SelectOptions, StartOptions
+from bootstrap.selection.proportions import content_of, measured_reference
+from bootstrap.self_training import (
+    STOPPED,
+    History,
+    Iteration,
+    best_iteration,
+    self_train,
+    stagnates,
+)
+from corpus.batch import Batch, make_batch
+from corpus.document import Document, Span
+from taggers import CRFOptions, CRFTagger, Tagging, Training
+
+LABELS = ("O", "B-PERSON", "I-PERSON")
+VALIDATION = [Document(f"v{i}", "Ana ve", (Span(0, 3, "PERSON"),)) for i in range(10)]
+SEED = [
+    Document("s0", "Pac Joan Puig", (Span(4, 13, "PERSON"),)),
+    Document("s1", "sin fiebre"),
+]
+
+
+@dataclass
+class Script:
+    """What the model of each iteration does: how many validation notes it gets right, how sure
+    it is of each unlabeled note, and which of their tokens it takes for a name."""
+
+    hits: Sequence[int]
+    confidence: Any = 1.0
+    name_at: Any = 0
+    trained: list[Batch] = field(default_factory=list)
+    states: list[dict[str, Any]] = field(default_factory=list)
+    started: list[int | None] = field(default_factory=list)
+    asked: list[tuple[int, str, str, str]] = field(default_factory=list)
+
+
+class Actor:
+    """A tagger that follows a script; its number is its iteration."""
+
+    training: Training | None = None
+
+    def __init__(self, script: Script, number: int) -> None:
+        self.labels: tuple[str, ...] = LABELS
+        self.script = script
+        self.number = number
+
+    def prepare(self, tell: Any) -> None: ...
+
+    def fit(
+        self,
+        train: Batch,
+        validation: Batch | None = None,
+        *,
+        start: Any = None,
+        rng: np.random.Generator,
+        progress: Any = None,
+    ) -> Self:
+        self.script.started.append(None if start is None else start.number)
+        self.script.trained.append(train)
+        self.script.states.append(rng.bit_generator.state)
+        return self
+
+    def tag(
+        self,
+        batch: Batch,
+        *,
+        measure: str = "probability",
+        detail: str = "document",
+        progress: Any = None,
+    ) -> Tagging:
+        tags, confidence = np.zeros(len(batch.words), np.int16), np.ones(len(batch))
+        names = batch.ids.to_pylist()
+        self.script.asked.append((self.number, names[0], measure, detail))
+        for row, name in enumerate(names):
+            first, last = batch.documents[row : row + 2]
+            if name.startswith("v"):
+                right = (
+                    int(name[1:]) < self.script.hits[min(self.number, len(self.script.hits) - 1)]
+                )
+                tags[first] = 1 if right else 0
+            elif first < last:
+                place = self._of(self.script.name_at, name)
+                tags[first + place % (last - first)] = 1
+                confidence[row] = self._of(self.script.confidence, name)
+        return Tagging(tags, self.labels, confidence)
+
+    def _of(self, rule: Any, name: str) -> Any:
+        return rule(self.number, name) if callable(rule) else rule
+
+
+class Pool:
+    """Unlabeled notes in batches, which remembers what was asked of it."""
+
+    def __init__(self, *sizes: int, groups: Sequence[str | None] = ()) -> None:
+        self.starts: list[int] = []
+        number = iter(range(sum(sizes)))
+        self._batches = [
+            make_batch(
+                [
+                    Document(f"u{i}", f"nota {i} hoy", (), groups[i] if groups else None)
+                    for _, i in zip(range(size), number, strict=False)
+                ],
+                labelled=False,
+            )
+            for size in sizes
+        ]
+
+    def batches(self, start: int = 0) -> Iterator[Batch]:
+        self.starts.append(start)
+        return iter(self._batches[start:])
+
+
+def train(
+    script: Script,
+    pool: Pool,
+    *,
+    loop: LoopOptions | None = None,
+    select: SelectOptions | None = None,
+    seed: Sequence[Document] = SEED,
+    **others: Any,
+) -> list[Iteration]:
+    return list(
+        self_train(
+            make_batch(seed, labelled=True, classes=["PERSON"]),
+            pool,
+            VALIDATION,
+            make_batch(VALIDATION, labelled=True),
+            lambda iteration: Actor(script, iteration),
+            loop=loop or LoopOptions(),
+            select=select or SelectOptions(proportions=False),
+            **others,
+        )
+    )
+
+
+def ids(batch: Batch) -> list[str]:
+    names: list[str] = batch.ids.to_pylist()
+    return names
+
+
+def pseudo(script: Script) -> list[list[str]]:
+    """Give the ids of the documents that each model was trained on beside the seed."""
+    for batch in script.trained:
+        assert batch.slice(0, len(SEED)).to_documents() == SEED
+    return [ids(batch)[len(SEED) :] for batch in script.trained]
+
+
+def test_zero_iterations_are_a_supervised_fit() -> None:
+    script, pool = Script(hits=[4]), Pool(3, 3)
+    (only,) = train(script, pool, loop=LoopOptions(iterations=0))
+    assert (only.iteration, only.stopped, only.selected, only.tagged) == (0, "maximum", None, 0)
+    assert only.selections == () and only.confidence_quantiles == {} and only.agreement is None
+    assert pseudo(script) == [[]]
+    assert only.scores.counts("ner") == (4, 0, 6)
+
+
+def test_zero_iterations_of_the_crf_equal_its_fit() -> None:
+    options = CRFOptions(max_iterations=10)
+    seed = make_batch(SEED, labelled=True)
+    alone = CRFTagger(options).fit(seed, rng=np.random.default_rng([0, 0]))
+    (only,) = self_train(
+        seed,
+        Pool(2),
+        VALIDATION,
+        make_batch(VALIDATION, labelled=True),
+        lambda iteration: CRFTagger(options),
+        loop=LoopOptions(iterations=0),
+        select=SelectOptions(proportions=False),
+    )
+    batch = make_batch(VALIDATION, labelled=False)
+    ours, theirs = only.tagger.tag(batch), alone.tag(batch)
+    assert (ours.tags == theirs.tags).all() and (ours.confidence == theirs.confidence).all()
+
+
+@pytest.mark.parametrize("keep", ["accumulate", "retag"])
+def test_gold_is_in_every_training_set_as_it_was(keep: Any) -> None:
+    script = Script(hits=[1, 2, 3, 4])
+    train(script, Pool(3, 3, 3), loop=LoopOptions(iterations=3, keep=keep))
+    assert len(script.trained) == 4
+    pseudo(script)  # it looks at the seed in each
+
+
+def test_a_document_of_the_pool_that_is_in_the_seed_does_not_change_it() -> None:
+    """The pool holds a seed note; the model tags it in another way."""
+    script = Script(hits=[1, 2], name_at=1)
+    twin = make_batch([Document("s0", SEED[0].text)], labelled=False)
+    pool = Pool(1)
+    pool._batches = [twin]
+    train(script, pool)
+    seed, found = script.trained[1].slice(0, 2), script.trained[1].slice(2, 3)
+    assert seed.to_documents() == SEED
+    assert found.to_documents() == [Document("s0", SEED[0].text, (Span(4, 8, "PERSON"),))]
+
+
+def test_accumulate_keeps_what_was_selected() -> None:
+    script = Script(hits=[1, 2, 3, 4], name_at=lambda number, name: number)
+    steps = train(script, Pool(2, 2, 2), loop=LoopOptions(iterations=3))
+    assert pseudo(script) == [
+        [],
+        ["u0", "u1"],
+        ["u0", "u1", "u2", "u3"],
+        [f"u{i}" for i in range(6)],
+    ]
+    # The tags of the first model stay with what it tagged.
+    last = script.trained[3].to_documents()
+    assert last[2].spans == (Span(0, 4, "PERSON"),)
+    assert last[4].spans == (Span(5, 6, "PERSON"),)
+    assert [step.training_documents for step in steps] == [2, 4, 6, 8]
+
+
+@pytest.mark.parametrize(("warm", "started"), [(True, [None, 0, 1, 2]), (False, [None] * 4)])
+def test_a_warm_start_begins_with_the_model_of_before(
+    warm: bool, started: list[int | None]
+) -> None:
+    script = Script([1, 2, 3, 4])
+    train(script, Pool(1, 1, 1), loop=LoopOptions(iterations=3, warm_start=warm))
+    assert script.started == started
+
+
+def test_retag_selects_everything_so_far_again() -> None:
+    """Model 0 trusts all notes, model 1 the even ones and model 2 the odd ones."""
+
+    def confidence(number: int, name: str) -> float:
+        even = int(name[1:]) % 2 == 0
+        return 0.9 if number == 0 or even == (number == 1) else 0.1
+
+    script = Script([1, 2, 3, 4], confidence, name_at=lambda number, name: number)
+    pool = Pool(2, 2, 2)
+    steps = train(script, pool, loop=LoopOptions(iterations=3, keep="retag"))
+    assert pseudo(script) == [[], ["u0", "u1"], ["u0", "u2"], ["u1", "u3", "u5"]]
+    assert [step.tagged for step in steps] == [0, 2, 4, 6]
+    assert [len(step.selections) for step in steps] == [0, 1, 2, 3]
+    assert [step.training_documents for step in steps] == [2, 4, 4, 5]
+    # All tags are those of the model that selected last.
+    assert all(d.spans == (Span(7, 10, "PERSON"),) for d in script.trained[3].to_documents()[2:])
+    # Every batch in its turn is from the beginning of the notes.
+    assert pool.starts == [0, 0, 0, 0]
+
+
+def test_retag_trains_again_even_where_nothing_is_left() -> None:
+    script = Script([3, 2, 1], confidence=lambda number, name: 0.9 if number == 0 else 0.0)
+    steps = train(script, Pool(2, 2), loop=LoopOptions(keep="retag"))
+    assert pseudo(script) == [[], ["u0", "u1"], []]
+    assert [step.selected is None for step in steps] == [True, False, True]
+
+
+def test_where_nothing_is_selected_the_model_is_that_of_before() -> None:
+    script = Script([5, 6, 7], confidence=lambda number, name: 0.0 if name in ("u0", "u1") else 1.0)
+    steps = train(script, Pool(2, 2))
+    assert [step.tagger.number for step in steps] == [0, 0, 2]  # type: ignore[attr-defined]
+    assert steps[1].selected is None and steps[1].training_documents == len(SEED)
+    assert (steps[1].f1, steps[1].agreement) == (steps[0].f1, 1.0)
+    assert "train" not in steps[1].seconds
+    assert pseudo(script) == [[], ["u2", "u3"]]
+
+
+# Starting from a model that needs no seed
+
+
+def pool_asked(script: Script) -> list[tuple[int, str, str, str]]:
+    """Give how models were asked to tag the pool: their number, the first note, the measure."""
+    return [asked for asked in script.asked if asked[1].startswith("u")]
+
+
+def test_the_model_that_is_started_from_is_trusted_in_its_own_way() -> None:
+    """The learned ones are trusted as selection says; validation is measured like that, too."""
+    sure = {"u0": 0.3, "u1": 0.29, "u2": 0.3, "u3": 0.9, "u4": 0.89, "u5": 0.3}
+    script = Script([1, 2, 3, 4], confidence=lambda number, name: sure[name])
+    steps = train(
+        script,
+        Pool(2, 2, 2),
+        loop=LoopOptions(iterations=3),
+        select=SelectOptions(confidence=0.9, measure="normalised", proportions=False),
+        start=StartOptions(confidence=0.3, measure="lowest"),
+        seed=(),
+    )
+    assert pool_asked(script) == [
+        (0, "u0", "lowest", "document"),
+        (1, "u2", "normalised", "document"),
+        (2, "u4", "normalised", "document"),
+    ]
+    assert {asked[2] for asked in script.asked if asked[1] == "v0"} == {"normalised"}
+    assert [ids(batch) for batch in script.trained] == [[], ["u0"], ["u0", "u3"]]
+    assert [step.training_documents for step in steps] == [0, 1, 2, 2]
+    assert [step.human_tokens for step in steps] == [0, 0, 0, 0]
+    # There is no weight to begin with in the first model.
+    assert script.started == [None, None, 1]
+
+
+def test_while_nothing_is_selected_the_model_that_is_started_from_stays() -> None:
+    sure = {"u0": 0.4, "u1": 0.1, "u2": 0.5, "u3": 0.6, "u4": 0.6, "u5": 0.95}
+    script = Script([1, 2, 3, 4, 5], confidence=lambda number, name: sure[name])
+    steps = train(
+        script,
+        Pool(1, 1, 2, 1, 1),
+        select=SelectOptions(proportions=False, measure="normalised"),
+        start=StartOptions(confidence=0.5),
+        loop=LoopOptions(patience=9),
+        seed=(),
+    )
+    assert [step.tagger.number for step in steps] == [0, 0, 0, 3, 3, 5]  # type: ignore[attr-defined]
+    assert [asked[0::2] for asked in pool_asked(script)] == [
+        *((0, "lowest"), (0, "lowest"), (0, "lowest"), (3, "normalised"), (3, "normalised"))
+    ]
+    assert [ids(batch) for batch in script.trained] == [[], ["u2", "u3"], ["u2", "u3", "u5"]]
+    assert script.started == [None, None, 3]
+
+
+def test_whole_documents_of_the_model_that_is_started_from_are_selected() -> None:
+    script = Script([1, 2])
+    (_, step) = train(
+        script,
+        Pool(2),
+        loop=LoopOptions(iterations=1),
+        select=SelectOptions(level="span", proportions=False),
+        start=StartOptions(),
+        seed=(),
+    )
+    assert pool_asked(script) == [(0, "u0", "lowest", "document")]
+    assert step.selected is not None and (step.selected.batch.tags >= 0).all()
+
+
+def test_a_learned_model_tags_everything_again_that_the_first_one_did() -> None:
+    def confidence(number: int, name: str) -> float:
+        return 0.5 if number == 0 else 0.9 if name in ("u1", "u2") else 0.8
+
+    script = Script([1, 2, 3, 4], confidence, name_at=lambda number, name: number)
+    steps = train(
+        script,
+        Pool(2, 2, 2),
+        loop=LoopOptions(iterations=3, keep="retag"),
+        select=SelectOptions(measure="probability", proportions=False),
+        start=StartOptions(confidence=0.5, measure="normalised"),
+        seed=(),
+    )
+    assert [ids(batch) for batch in script.trained] == [
+        *([], ["u0", "u1"], ["u1", "u2"], ["u1", "u2"])
+    ]
+    assert [step.tagged for step in steps] == [0, 2, 4, 6]
+    assert [asked[:3] for asked in pool_asked(script)] == [
+        (0, "u0", "normalised"),
+        *((1, f"u{first}", "probability") for first in (0, 2)),
+        *((2, f"u{first}", "probability") for first in (0, 2, 4)),
+    ]
+
+
+def test_retag_without_a_seed_keeps_its_model_where_nothing_is_left() -> None:
+    """There is nothing to train on then."""
+    script = Script([1, 2, 3], confidence=lambda number, name: 0.9 if number == 0 else 0.0)
+    steps = train(script, Pool(2, 2), loop=LoopOptions(keep="retag"), start=StartOptions(), seed=())
+    assert [step.tagger.number for step in steps] == [0, 1, 1]  # type: ignore[attr-defined]
+    assert [step.training_documents for step in steps] == [0, 2, 0]
+
+
+def test_a_seed_beside_a_start_is_in_every_training_set() -> None:
+    script = Script([1, 2, 3])
+    steps = train(script, Pool(1, 1), start=StartOptions())
+    assert pseudo(script) == [[], ["u0"], ["u0", "u1"]]
+    assert steps[0].human_tokens == steps[2].human_tokens > 0
+    assert script.started == [None, None, 1]
+
+
+def test_stops_at_the_maximum_and_reads_no_further() -> None:
+    pool = Pool(1, 1, 1, 1)
+    steps = train(Script([1, 2, 3]), pool, loop=LoopOptions(iterations=2))
+    assert [step.stopped for step in steps] == [None, None, "maximum"]
+
+
+def test_stops_after_as_many_iterations_without_gain_as_patience_says() -> None:
+    steps = train(Script([5, 6, 6, 4, 6, 9]), Pool(*[1] * 9), loop=LoopOptions(patience=3))
+    assert [step.iteration for step in steps] == [0, 1, 2, 3, 4]
+    assert [step.stopped for step in steps][-2:] == [None, "stagnation"]
+
+
+def test_a_gain_must_exceed_min_delta() -> None:
+    """F1 rises from 0.8235 to 0.8889 and 0.9474: by 0.0654, 0.0585, and together by 0.1239."""
+    hits, pool = [7, 8, 9, 9, 9], [1] * 6
+    stopped = {}
+    for delta in (0.05, 0.06, 0.12, 0.13):
+        options = LoopOptions(patience=2, min_delta=delta)
+        stopped[delta] = train(Script(hits), Pool(*pool), loop=options)[-1].iteration
+    assert stopped == {0.05: 4, 0.06: 3, 0.12: 4, 0.13: 2}
+
+
+def test_stops_when_the_notes_are_used_up() -> None:
+    steps = train(Script([1, 2, 3, 4, 5]), Pool(4, 4, 1))
+    assert [step.tagged for step in steps] == [0, 4, 4, 1]
+    assert [step.stopped for step in steps] == [None, None, None, "exhausted"]
+
+
+def test_fewer_notes_than_a_batch_are_one_iteration() -> None:
+    steps = train(Script([1, 2]), Pool(3))
+    assert [step.stopped for step in steps] == [None, "exhausted"]
+
+
+def test_without_notes_there_is_the_model_of_the_seed() -> None:
+    (only,) = train(Script([1]), Pool())
+    assert (only.iteration, only.stopped) == (0, "exhausted")
+
+
+def test_every_reason_is_explained() -> None:
+    found = {
+        train(Script([1, 1, 1]), Pool(*sizes), loop=LoopOptions(iterations=n, patience=2))[
+            -1
+        ].stopped
+        for sizes, n in [((1, 1, 1), 1), ((1, 1, 1), 9), ((1,), 9)]
+    }
+    assert found == set(STOPPED)
+
+
+def test_takes_no_document_below_the_threshold_and_not_more_than_most() -> None:
+    sure = {f"u{i}": value for i, value in enumerate([0.5, 0.84999, 0.85, 0.9, 0.95, 1.0, 0.2])}
+    script = Script([1, 2], confidence=lambda number, name: sure[name])
+    first = train(script, Pool(7))[1]
+    assert first.selected is not None
+    assert ids(first.selected.batch) == ["u2", "u3", "u4", "u5"]
+    assert first.selected.confidence.tolist() == [0.85, 0.9, 0.95, 1.0]
+    assert first.selections[0].confident == 4
+
+    script = Script([1, 2], confidence=lambda number, name: sure[name])
+    few = train(script, Pool(7), select=SelectOptions(most=2, proportions=False))[1]
+    assert few.selected is not None
+    assert ids(few.selected.batch) == ["u4", "u5"]
+
+
+@pytest.mark.parametrize("keep", ["accumulate", "retag"])
+def test_patients_of_the_validation_notes_are_never_selected(keep: Any) -> None:
+    groups = ["p1", "p2", None, "p1", "p3", None]
+    script = Script([1, 2, 3])
+    steps = train(
+        script,
+        Pool(3, 3, groups=groups),
+        loop=LoopOptions(keep=keep),
+        held_out=frozenset({"p1", "p3", "p9"}),
+    )
+    assert pseudo(script)[-1] == ["u1", "u2", "u5"]
+    assert steps[-1].tagged == (3 if keep == "accumulate" else 6)
+
+
+def test_an_iteration_says_what_it_did() -> None:
+    sure = [0.1, 0.2, 0.3, 0.9, 1.0]
+    script = Script([10, 5], confidence=lambda number, name: sure[int(name[1:])])
+    first, second = train(script, Pool(5))
+    assert second.tagged == 5
+    assert second.confidence_quantiles == pytest.approx(
+        {q: float(np.quantile(sure, q)) for q in (0.05, 0.25, 0.5, 0.75, 0.95)}
+    )
+    # Model 1 misses 5 of 10 names: of 20 tokens, 15 are tagged as model 0 did.
+    assert (first.agreement, second.agreement) == (None, 0.75)
+    assert second.scores.counts("ner") == (5, 0, 5) and second.f1 == pytest.approx(2 / 3)
+    assert first.human_tokens == second.human_tokens == 5
+    assert (first.training_documents, second.training_documents) == (2, 4)
+    assert {"read", "tag", "select", "train", "validate"} == second.seconds.keys()
+    assert all(seconds >= 0 for seconds in second.seconds.values())
+    assert second.selections[0].indices.tolist() == [3, 4]
+
+
+def test_agreement_is_that_of_labels_and_not_of_their_numbers() -> None:
+    """The second model numbers its labels in another way, and has one more class."""
+
+    class Renumbered(Actor):
+        def __init__(self, script: Script, number: int) -> None:
+            super().__init__(script, number)
+            if number:
+                self.labels = ("O", "B-AGE", "I-AGE", "B-PERSON", "I-PERSON")
+
+        def tag(self, batch: Batch, **options: Any) -> Tagging:
+            found = super().tag(batch, **options)
+            shift = np.array([0, 3, 4] if self.number else [0, 1, 2], np.int16)
+            return Tagging(shift[found.tags], self.labels, found.confidence)
+
+    script = Script([10, 10])
+    steps = list(
+        self_train(
+            make_batch(SEED, labelled=True),
+            Pool(2),
+            VALIDATION,
+            make_batch(VALIDATION, labelled=True),
+            lambda iteration: Renumbered(script, iteration),
+            loop=LoopOptions(),
+            select=SelectOptions(proportions=False),
+        )
+    )
+    assert [step.agreement for step in steps] == [None, 1.0]
+
+
+def test_each_iteration_draws_from_the_random_state_and_its_number() -> None:
+    states = {}
+    for state in (0, 1):
+        script = Script([1, 2, 3])
+        train(script, Pool(1, 1), loop=LoopOptions(random_state=state))
+        states[state] = [found["state"]["state"] for found in script.states]
+    again = Script([1, 2, 3])
+    train(again, Pool(1, 1))
+    assert [found["state"]["state"] for found in again.states] == states[0]
+    assert len({*states[0], *states[1]}) == 6
+
+
+def test_proportions_need_a_reference_and_use_it() -> None:
+    """All notes are sure and say one name in three tokens; the reference wants as many empty."""
+    reference_notes = make_batch(
+        [Document("a", "nota 1 hoy", (Span(0, 4, "PERSON"),)), Document("b", "nota 2 hoy")] * 200,
+        labelled=True,
+    )
+    content = content_of(reference_notes, reference_notes.tags, reference_notes.labels, ("PERSON",))
+    step = train(
+        Script([1, 2]),
+        Pool(100),
+        select=SelectOptions(),
+        reference=measured_reference(content, ("PERSON",)),
+    )[1]
+    assert step.selected is not None
+    assert len(step.selected.batch) == 10  # no choice is right: the floor
+    assert step.selections[0].deviation > 1
+
+
+def test_the_best_is_the_earliest_of_the_best() -> None:
+    assert best_iteration([0.5]) == 0
+    assert best_iteration([0.5, 0.7, 0.6, 0.7]) == 1
+    assert best_iteration([0.0, 0.0]) == 0
+
+
+@given(
+    st.lists(st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]), min_size=1, max_size=12),
+    st.integers(1, 4),
+    st.sampled_from([0.0, 0.25, 0.3]),
+)
+def test_stagnation_is_patience_iterations_without_a_new_best(
+    f1: list[float], patience: int, delta: float
+) -> None:
+    """A gain is counted from the value that was the last one to be a gain."""
+    options = LoopOptions(patience=patience, min_delta=delta)
+    gains = [0]
+    for place, value in enumerate(f1):
+        if value > f1[gains[-1]] + delta:
+            gains.append(place)
+    assert stagnates(f1, options) == (len(f1) - 1 - gains[-1] >= patience)
+
+
+@st.composite
+def scenarios(draw: st.DrawFn) -> tuple[list[int], dict[tuple[int, str], float], list[int]]:
+    sizes = draw(st.lists(st.integers(1, 4), max_size=5))
+    hits = draw(st.lists(st.integers(0, 10), min_size=len(sizes) + 1, max_size=len(sizes) + 1))
+    levels = st.sampled_from([0.0, 0.5, 0.85, 0.9, 1.0])
+    table = {
+        (number, f"u{i}"): draw(levels) for number in range(len(hits)) for i in range(sum(sizes))
+    }
+    return hits, table, sizes
+
+
+def record(step: Iteration) -> tuple[Any, ...]:
+    """Give all that an iteration says, but for the seconds."""
+    selected = step.selected
+    return (
+        step.iteration,
+        step.stopped,
+        step.f1,
+        step.agreement,
+        step.tagged,
+        step.training_documents,
+        step.human_tokens,
+        step.confidence_quantiles,
+        None if selected is None else (selected.batch.to_documents(), selected.confidence.tolist()),
+    )
+
+
+@given(
+    scenarios(),
+    st.sampled_from(["accumulate", "retag"]),
+    st.integers(1, 3),
+    st.booleans(),
+    st.data(),
+)
+def test_going_on_equals_not_having_stopped(
+    scenario: Any, keep: Any, patience: int, seedless: bool, data: st.DataObject
+) -> None:
+    """What a loop yields after k iterations follows from those iterations and the notes alone."""
+    hits, table, sizes = scenario
+    options = LoopOptions(keep=keep, patience=patience)
+
+    def script() -> Script:
+        return Script(hits, lambda number, name: table[number, name], lambda number, name: number)
+
+    others: dict[str, Any] = {}
+    if seedless:
+        others = {"start": StartOptions(confidence=0.5), "seed": ()}
+    whole = script()
+    steps = train(whole, Pool(*sizes), loop=options, **others)
+    assert [step.iteration for step in steps] == list(range(len(steps)))
+    assert [step.stopped is None for step in steps] == [True] * (len(steps) - 1) + [False]
+    first = 0.5 if seedless else 0.85
+    for before, step in itertools.pairwise(steps):
+        if step.selected is not None:
+            least = 0.85 if before.tagger.number else first  # type: ignore[attr-defined]
+            assert step.selected.confidence.min() >= least
+    if not seedless:
+        pseudo(whole)
+    if len(steps) == 1:
+        return
+    done = data.draw(st.integers(1, len(steps) - 1))
+    closed = steps[:done]
+    kept = closed if keep == "accumulate" else closed[-1:]
+    rest = script()
+    tagger = Actor(rest, closed[-1].tagger.number)  # type: ignore[attr-defined]
+    history = History(
+        f1=tuple(step.f1 for step in closed),
+        tagger=tagger,
+        selected=tuple(step.selected for step in kept if step.selected is not None),
+        starting=seedless and tagger.number == 0,
+    )
+    again = train(rest, Pool(*sizes), loop=options, history=history, **others)
+    assert list(map(record, again)) == list(map(record, steps[done:]))
+    assert [batch.to_documents() for batch in rest.trained] == [
+        batch.to_documents() for batch in whole.trained[len(whole.trained) - len(rest.trained) :]
+    ]

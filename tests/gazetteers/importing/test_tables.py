@@ -1,0 +1,318 @@
+"""Tables are read as a machine reads them that looks at one character after the other."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from corpus.errors import InputError
+from gazetteers.importing import decoding, tables
+from gazetteers.importing.tables import Table
+
+#: A row: its line, its fields, and whether a field goes on after its closing quote.
+Record = tuple[int, list[str], bool]
+
+BODIES = st.lists(
+    st.sampled_from(["a", "ñ", ",", ",", '"', '"', "\n", "\n", "\r\n", "\r", " ", '"b,c",', '""']),
+    max_size=40,
+).map("".join)
+
+
+def parsed(text: str) -> tuple[list[Record], bool]:
+    """Read CSV by a state for each character; say, too, whether a quote is open at the end."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    records: list[Record] = []
+    fields: list[str] = []
+    value, state, line, begin, empty, faulty = "", "begin", 1, 1, True, False
+    for each in text if text.endswith("\n") else f"{text}\n":
+        line += each == "\n"
+        if state == "quoted" and each != '"':
+            value += each
+        elif state == "quoted":
+            state = "closed"
+        elif each == "\n" and empty:
+            begin = line
+            continue
+        elif each in ",\n":
+            fields, value, state = [*fields, value], "", "begin"
+            if each == "\n":
+                records.append((begin, fields, faulty))
+                fields, begin, empty, faulty = [], line, True, False
+                continue
+        elif each == '"' and state == "begin":
+            state = "quoted"
+        elif each == '"' and state == "closed":
+            value, state = f'{value}"', "quoted"
+        else:
+            faulty = faulty or (state in ("closed", "after") and each != " ")
+            state = "after" if state in ("closed", "after") else "open"
+            value += each
+        empty = False
+    return records, state == "quoted"
+
+
+def write(path: Path, text: str | bytes) -> Path:
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def read(path: Path, **options: Any) -> tuple[list[tuple[int, list[str]]], list[tuple[int, str]]]:
+    """Read all rows and their lines, and the faults."""
+    table = Table(path, **options)
+    found, faults = [], []
+    for rows in table.rows(table.columns):
+        lines = rows.lines(np.arange(rows.number)).tolist()
+        columns = [rows.columns[name].to_pylist() for name in table.columns]
+        assert {len(column) for column in columns} == {rows.number}
+        found += list(zip(lines, map(list, zip(*columns, strict=True)), strict=True))
+        faults += [(fault.line, fault.kind) for fault in rows.faults]
+    return found, faults
+
+
+@given(body=BODIES, size=st.integers(1, 40))
+@example(body='"a\n\nb",1\n', size=1)
+@example(body='a"b,"1"\n"c"x,2\nd,3', size=5)
+@example(body='"a" ,"""1"""\n\n,\na\n', size=3)
+def test_rows_faults_and_lines_are_those_of_a_machine(
+    body: str, size: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = write(tmp_path_factory.mktemp("t") / "t.csv", f"one,two\n{body}")
+    records, unclosed = parsed(f"one,two\n{body}")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(decoding, "_PIECE", size)
+        patch.setattr(tables, "_SAMPLE", max(size, 8))
+        if unclosed:
+            with pytest.raises(InputError, match="has a quote that is not closed"):
+                read(path, delimiter=",")
+            return
+        found, faults = read(path, delimiter=",")
+    wrong = [
+        (line, "text after a closing quote" if faulty else f"row with too {how} fields")
+        for line, fields, faulty in records[1:]
+        if (how := {1: "few", 2: ""}.get(len(fields), "many")) or faulty
+    ]
+    assert found == [
+        (line, fields) for line, fields, faulty in records[1:] if len(fields) == 2 and not faulty
+    ]
+    assert faults == wrong
+
+
+@given(
+    rows=st.lists(st.lists(st.text('ab,;"\n ñ·', max_size=6), min_size=3, max_size=3), max_size=12),
+    dialect=st.sampled_from(
+        [(",", csv.QUOTE_ALL), (";", csv.QUOTE_MINIMAL), ("\t", csv.QUOTE_ALL)]
+    ),
+    end=st.sampled_from(["\n", "\r\n"]),
+    encoding=st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "cp1252"]),
+)
+def test_what_the_csv_module_writes_is_read(
+    rows: list[list[str]],
+    dialect: tuple[str, int],
+    end: str,
+    encoding: str,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, delimiter=dialect[0], quoting=dialect[1], lineterminator=end)
+    writer.writerows([["x", "y", "z"], *rows])
+    path = write(tmp_path_factory.mktemp("t") / "t.csv", text.getvalue().encode(encoding))
+    named = encoding if encoding == "cp1252" else None
+    found, faults = read(path, delimiter=dialect[0], encoding=named)
+    assert ([fields for _, fields in found], faults) == (rows, [])
+
+
+# Headers
+
+
+@pytest.mark.parametrize(
+    ("header", "columns"),
+    [
+        ("a,b", ["a", "b"]),
+        ("\n\n a  b ,c", ["a b", "c"]),
+        ('"a,b",c', ["a,b", "c"]),
+        ('"a\nb",c', ["a b", "c"]),
+        ("n,x,n,n", ["n", "x", "n.2", "n.3"]),
+        ("n,n,n.2", ["n", "n.3", "n.2"]),
+        (",a,", ["column1", "a", "column3"]),
+        ("año,çà", ["año", "çà"]),
+        ("alone", ["alone"]),
+    ],
+)
+def test_every_column_has_a_name_of_its_own(
+    header: str, columns: list[str], tmp_path: Path
+) -> None:
+    assert Table(write(tmp_path / "t.csv", f"{header}\n")).columns == columns
+
+
+@pytest.mark.parametrize(
+    ("text", "delimiter"),
+    [
+        ("a,b\n1,2\n", ","),
+        ("a;b\n1,5;2,5\n", ";"),
+        ("a\tb\n", "\t"),
+        ("a|b\n", "|"),
+        ('"a,b,c,d";e\nx;1\n', ";"),
+        ('"a;b;c";"d"|"e"\n"x;y"|1\n', "|"),
+        ("name;rate, all\nx;1\ny;2\n", ";"),
+        ("name;rate,all,of,them\nx;1\ny;2\n", ";"),
+        ("a,b;c\n1,2\n1,2\n", ","),
+        ("alone\nx;y\n", ","),
+    ],
+)
+def test_the_delimiter_is_that_of_the_header_and_the_rows(
+    text: str, delimiter: str, tmp_path: Path
+) -> None:
+    assert Table(write(tmp_path / "t.csv", text)).delimiter == delimiter
+
+
+@pytest.mark.parametrize(("name", "delimiter"), [("tab", "\t"), ("\\t", "\t"), (":", ":")])
+def test_a_delimiter_can_be_named(name: str, delimiter: str, tmp_path: Path) -> None:
+    path = write(tmp_path / "t.csv", f"a,b{delimiter}c\n")
+    assert Table(path, delimiter=name).columns == ["a,b", "c"]
+
+
+@pytest.mark.parametrize("name", ["", ",,", '"', "\n", "ñ", "x", "5"])
+def test_what_delimits_nothing_is_refused(name: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"--delimiter .*expected one character"):
+        Table(write(tmp_path / "t.csv", "a\n"), delimiter=name)
+
+
+# Encodings
+
+
+@pytest.mark.parametrize(
+    ("encoding", "found"),
+    [
+        ("utf-8", "utf-8"),
+        ("utf-8-sig", "utf-8"),
+        ("utf-16", "utf-16"),
+        ("utf-16-le", "utf-16-le"),
+        ("utf-16-be", "utf-16-be"),
+        ("utf-32", "utf-32"),
+        ("cp1252", "cp1252"),
+        ("latin-1", "cp1252"),
+    ],
+)
+@pytest.mark.parametrize("size", [1, 7, 1 << 20])
+def test_encodings_are_found(
+    encoding: str, found: str, size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the first letter that tells them apart is cut in two, or comes late."""
+    wide = found.startswith(("utf-16", "utf-32"))  # a byte says nothing of marks of four
+    monkeypatch.setattr(decoding, "_PIECE", max(size, 8) if wide else size)
+    monkeypatch.setattr(tables, "_SAMPLE", 16)
+    text = "nombre;n\nANA;1\n" + "LUIS;2\n" * 50 + "MUÑOZ NÚÑEZ;3\r\n"
+    path = write(tmp_path / "t.csv", text.encode(encoding))
+    table = Table(path)
+    terms = [term for rows in table.rows(["nombre"]) for term in rows.columns["nombre"].to_pylist()]
+    assert terms == ["ANA", *["LUIS"] * 50, "MUÑOZ NÚÑEZ"]
+    assert table.encoding == found
+
+
+def test_an_encoding_can_be_named(tmp_path: Path) -> None:
+    path = write(tmp_path / "t.csv", "nombre,n\nMUÑOZ,1\n".encode("cp850"))
+    assert read(path, encoding="cp850")[0] == [(2, ["MUÑOZ", "1"])]
+    assert read(path)[0] != [(2, ["MUÑOZ", "1"])]
+
+
+@pytest.mark.parametrize(
+    ("data", "encoding", "message"),
+    [
+        (b"nombre,n\nANA,1\nMU\xd1OZ,2\n", "utf-8", "t.csv:3: this is not utf-8; name the enc"),
+        ("nombre,n\nMUÑOZ,1\n".encode() + b"PE\xd1A,2\n", None, "t.csv:3: this is not utf-8"),
+        (b"nombre,n\rANA,1\rx\x81,2\r", None, "t.csv:3: this is not cp1252; name the encoding"),
+        (b"nombre,n\nANA,1\n", "utf-99", "there is no encoding utf-99; utf-8 and latin-1 are"),
+        (b"nombre,n\nANA,1\n", "base64", "there is no encoding base64"),
+        ("nombre,n\n".encode("utf-16") + b"x", None, "this is not utf-16"),
+    ],
+)
+def test_what_is_not_of_the_encoding_is_named(
+    data: bytes, encoding: str | None, message: str, tmp_path: Path
+) -> None:
+    path = write(tmp_path / "t.csv", data)
+    with pytest.raises(InputError, match=message):
+        read(path, encoding=encoding)
+
+
+def test_another_encoding_after_much_of_the_first_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(decoding, "_PIECE", 16)
+    path = write(tmp_path / "t.csv", "nombre,n\nMUÑOZ,1\nLUIS,2\n".encode() + b"PE\xd1A,2\n")
+    with pytest.raises(InputError, match=r"t.csv:4: this is not utf-8; name the encoding"):
+        read(path)
+
+
+# What is no table
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "t.csv is empty; expected a header and rows"),
+        (b"\n \r\n\n", "t.csv is empty; expected a header and rows"),
+        (b"\xef\xbb\xbf", "t.csv is empty; expected a header and rows"),
+        (b",,\na,b,c\n", "t.csv:1: expected a header: names of columns"),
+        (b'"a,b\nc,1\n', "t.csv:1: expected a header, and this line .* quote that is not closed"),
+        (b"a\0b,c\n", "t.csv is a binary file; expected text: CSV or TSV"),
+        (b"a,b\n" * 5000 + b"\0,1\n", "t.csv:5001: a NUL character: this is a binary file"),
+        (b"PK\x03\x04etc", "t.csv is a spreadsheet or a zip file; save it as CSV"),
+        (b"\x1f\x8b\x08\0", "t.csv is compressed by gzip; unpack it first"),
+        (b"PAR1\0\0", "t.csv is a Parquet file; expected CSV or TSV"),
+        (b'a,b\nx,1\ny,2\n"z,3\nw,4\n', "t.csv:4: this line has a quote that is not closed"),
+        (b'a,b\n"x\ny",1\n"z', "t.csv:4: this line has a quote that is not closed"),
+    ],
+)
+def test_what_is_no_table_is_refused(data: bytes, message: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=message):
+        read(write(tmp_path / "t.csv", data))
+
+
+def test_lines_without_an_end_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "_LONGEST", 100)
+    monkeypatch.setattr(tables, "_SAMPLE", 50)
+    monkeypatch.setattr(decoding, "_PIECE", 64)
+    path = write(tmp_path / "t.csv", "a,b\nx,1\n" + "y" * 300 + ",2\n")
+    with pytest.raises(InputError, match=r"t.csv:3: this line is longer than 100 bytes"):
+        read(path)
+    with pytest.raises(InputError, match=r"t.csv:3: this line has a quote that is not closed"):
+        read(write(path, 'a,b\nx,1\ny,"' + "y" * 300 + '",2\n'))
+    with pytest.raises(InputError, match=r"t.csv:1: expected a header, .* longer than 50 bytes"):
+        read(write(path, "y" * 300 + ",2\n"))
+
+
+def test_a_folder_and_a_missing_file_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be read: Is a directory"):
+        Table(tmp_path)
+    with pytest.raises(InputError, match=r"none.csv cannot be read: No such file"):
+        Table(tmp_path / "none.csv")
+
+
+def test_a_pipe_is_read_as_a_file_is(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    writer = threading.Thread(target=(tmp_path / "pipe").write_text, args=("a,b\nx,1\n" * 50_000,))
+    writer.start()
+    found, _ = read(tmp_path / "pipe")
+    writer.join()
+    assert len(found) == 2 * 50_000 - 1
+
+
+def test_progress_goes_to_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decoding, "_PIECE", 1000)
+    monkeypatch.setattr(tables, "_SAMPLE", 100)
+    path = write(tmp_path / "t.csv", "a,b\n" * 1000)
+    told: list[tuple[int, int]] = []
+    table = Table(path)
+    list(table.rows(["b"], lambda done, total: told.append((done, total))))
+    assert told == sorted(told)
+    assert told[-1] == (4000, 4000)
+    assert len(told) >= 3

@@ -1,0 +1,108 @@
+"""Counts are read as people write them, and nothing else is."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gazetteers.phrases.numerals import FAULTS, MOST, Counts, are_counts
+
+
+def read(*texts: str) -> list[int | str]:
+    """Read counts: a number of each, or what is wrong with it."""
+    values, faults = Counts().read(pa.array(texts, pa.string()))
+    pairs = zip(values.tolist(), faults.tolist(), strict=True)
+    return [FAULTS[fault][0] if fault else value for value, fault in pairs]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("12", 12),
+        (" 12\t", 12),
+        ("0", 0),
+        ("-0", 0),
+        ("007", 7),
+        ("+5", 5),
+        ("1.464", 1464),
+        ("1,464", 1464),
+        ("1.464.633", 1464633),
+        ("1,464,633", 1464633),
+        ("1 464 633", 1464633),
+        ("1\u00a0464\u00a0633", 1464633),
+        ("1\u202f464", 1464),
+        ("1'464'633", 1464633),
+        ("1.464.633,00", 1464633),
+        ("1,464,633.0", 1464633),
+        ("12.0", 12),
+        ("12,00", 12),
+        ("1464633.0", 1464633),
+        ("12.000", 12000),
+        ("0.000", 0),
+        (str(MOST - 1), MOST - 1),
+        (str(MOST), "count that is too large"),
+        ("9" * 30, "count that is too large"),
+        ("-3", "negative count"),
+        ("-1.464", "negative count"),
+        ("−7", "negative count"),
+        ("", "no count"),
+        ("   ", "no count"),
+        ("..", "no count"),
+        ("-", "no count"),
+        ("NA", "no count"),
+        ("n/d", "no count"),
+        ("NaN", "no count"),
+        ("12.5", "count that is no whole number"),
+        ("0.464", "count that is no whole number"),
+        ("1.46", "count that is no whole number"),
+        ("1464.633", "count that is no whole number"),
+        ("1.464,633", "count that is no whole number"),
+        ("1.464.63", "count that is no whole number"),
+        ("1..464", "count that is no whole number"),
+        ("12e3", "count that is no whole number"),
+        ("x", "count that is no whole number"),
+        ("٣", "count that is no whole number"),
+        ("1 2", "count that is no whole number"),
+    ],
+)
+def test_a_count_is_read_alone_and_among_others(text: str, expected: int | str) -> None:
+    assert read(text) == [expected]
+    assert read("5", text, "8", text) == [5, expected, 8, expected]
+
+
+@pytest.mark.parametrize("texts", [("1.464", "12.0"), ("12,0", "1,464"), ("1,464", "1.464")])
+def test_a_separator_means_one_thing_in_a_column(texts: tuple[str, str]) -> None:
+    assert [isinstance(each, int) for each in read(*texts)] == [True, False]
+    assert read(*texts)[1] == "count with a separator that means two things"
+    assert [read(text) != [""] for text in texts] == [True, True]
+
+
+def test_a_column_remembers_its_separator_from_piece_to_piece() -> None:
+    counts = Counts()
+    assert counts.read(pa.array(["1.464"]))[1].tolist() == [0]
+    assert counts.read(pa.array(["7", "9"]))[0].tolist() == [7, 9]
+    assert FAULTS[counts.read(pa.array(["12.0"]))[1].tolist()[0]][0].startswith("count with a sep")
+
+
+@given(numbers=st.lists(st.integers(0, MOST - 1)), form=st.sampled_from(["", ",", ".", " "]))
+def test_what_is_written_is_read(numbers: list[int], form: str) -> None:
+    written = [f"{number:,}".replace(",", form) for number in numbers]
+    assert read(*written) == numbers
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (["1", "2", "x"], True),
+        (["1", "", "..", ".."], True),
+        (["-1", "-2"], True),
+        (["1", "x", "y"], False),
+        (["52.7", "58.3", "60.0"], False),
+        (["", ".."], False),
+        ([], False),
+    ],
+)
+def test_columns_of_counts_are_told_by_most_of_their_rows(texts: list[str], expected: bool) -> None:
+    assert are_counts(texts) is expected

@@ -1,0 +1,43 @@
+"""The blocking list that comes with the program."""
+
+from __future__ import annotations
+
+from corpus.batch import make_batch
+from corpus.document import Document
+from gazetteers.builtin import builtin_blocking
+from gazetteers.folding import folded
+from gazetteers.phrases.matcher import BLOCKED, PhraseMatcher, blocked
+
+
+def test_it_holds_eponyms_months_weekdays_and_anatomy_once_each() -> None:
+    gazetteer = builtin_blocking()
+    terms = gazetteer.terms.to_pylist()
+    assert set(gazetteer.classes.to_pylist()) == {BLOCKED}
+    assert set(gazetteer.counts.tolist()) == {1}  # a term that is there twice has two
+    assert folded(terms) == terms
+    assert len(terms) > 250
+    some = [
+        "Parkinson",
+        "Crohn",
+        "Guillain-Barré",
+        "Guillain",
+        "Epstein",
+        "Ziehl",
+        "Gram",
+        "Gleason",
+    ]
+    some += ["marzo", "març", "martes", "dimarts", "cabeza", "cuello", "sin"]
+    assert set(folded(some)) <= set(terms)
+    assert not {"cruz", "paz", "rubio", "dolores", "garcia"} & set(terms)
+
+
+def test_it_keeps_words_from_being_names() -> None:
+    names = {"NAME": ["Wilson", "Barré", "Cabeza", "Marzo", "Ana"]}
+    matcher = PhraseMatcher.of([builtin_blocking()])
+    both = PhraseMatcher({**names, **matcher.phrases})
+    text = "Ana: enfermedad de Wilson, Guillain-Barré, Cabeza y cuello en marzo"
+    batch = make_batch([Document("", text)], labelled=False)
+    kept = [batch.types[word] for word in batch.words[blocked(both.match(batch))].tolist()]
+    assert kept == ["Wilson", "Guillain", "-", "Barré", "Cabeza", "cuello", "marzo"]
+    found = both.find(batch)
+    assert [both.classes[kind] for kind in found.classes.tolist()].count("NAME") == 1

@@ -1,0 +1,232 @@
+"""One pass over the tokens gives the tags that a slow reading of the rules gives."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corpus.batch import Batch, make_batch
+from corpus.document import Document
+from corpus.errors import InputError
+from corpus.tags import bio_labels, classes_of, find_entities, well_formed
+from taggers.base import MEASURES, Detail
+from taggers.dictionaries.greedy_decoding import Judged, tagged
+
+LABELS = ("O", "B-PERSON", "I-PERSON")
+
+
+@dataclass(frozen=True)
+class Word:
+    """What is said of a word."""
+
+    divergence: float = math.inf
+    joins: bool = False
+    doubtful: bool = False
+    blocked: bool = False
+
+
+def judged_batch(known: dict[str, Word], documents: list[list[str]]) -> tuple[Batch, Judged]:
+    batch = make_batch(
+        [Document(str(number), " ".join(words)) for number, words in enumerate(documents)],
+        labelled=False,
+    )
+    words = [known.get(word, Word()) for word in batch.types]
+    judged = Judged(
+        np.array([word.divergence for word in words], np.float64),
+        np.array([word.joins for word in words], bool),
+        np.array([word.doubtful for word in words], bool),
+    )
+    return batch, judged
+
+
+def tag(known: dict[str, Word], documents: list[list[str]], **options: Any) -> Any:
+    batch, judged = judged_batch(known, documents)
+    blocked = np.array([known.get(word, Word()).blocked for word in batch.types], bool)
+    defaults: dict[str, Any] = {"threshold": 2.0, "threshold_after": 3.5}
+    defaults |= {"measure": "lowest", "detail": "token", "label": "PERSON"}
+    return tagged(batch, judged, blocked[batch.words], **(defaults | options))
+
+
+def tags_of(known: dict[str, Word], text: str, **options: Any) -> str:
+    """Give the tags of one document, a letter each."""
+    found = tag(known, [text.split()], **options)
+    return "".join(found.labels[number][0] for number in found.tags)
+
+
+def by_the_rules(
+    words: list[Word], threshold: float, threshold_after: float
+) -> tuple[list[str], list[float]]:
+    """Tag one document: look from each word back to the latest word of a name."""
+    names: set[int] = set()
+    certainty = []
+    for place, word in enumerate(words):
+        back = place - 1
+        while back >= 0 and back not in names and words[back].joins and place - back <= 3:
+            back -= 1
+        after = back in names
+        most = threshold_after if after else threshold
+        if word.blocked and not after:
+            certainty.append(1.0)
+        elif word.divergence < most:
+            names.add(place)
+            certainty.append(1 - word.divergence / most)
+        elif word.joins and after and place - back <= 3:
+            certainty.append(1.0)
+        else:
+            certainty.append(1 - most / word.divergence)
+    tags = ["B" if place in names else "O" for place in range(len(words))]
+    ordered = sorted(names)
+    for left, right in itertools.pairwise(ordered):
+        between = words[left + 1 : right]
+        if len(between) <= 3 and all(word.joins for word in between):
+            tags[left + 1 : right + 1] = ["I"] * (right - left)
+    return tags, [
+        0.0 if word.doubtful else value for word, value in zip(words, certainty, strict=True)
+    ]
+
+
+_DIVERGENCES = st.sampled_from([0.0, 0.3, 1.0, 1.9, 2.0, 2.1, 3.4, 3.5, 9.0, math.inf, math.inf])
+_SELDOM = st.sampled_from([False] * 9 + [True])
+_WORD = st.builds(Word, _DIVERGENCES, st.booleans(), _SELDOM, _SELDOM)
+_NAMES = [f"w{letter}" for letter in "abcdefg"]
+_KNOWN = st.fixed_dictionaries(dict.fromkeys(_NAMES, _WORD))
+_DOCUMENTS = st.lists(st.lists(st.sampled_from(_NAMES), max_size=14), max_size=5)
+_THRESHOLDS = st.sampled_from([0.01, 1.0, 2.0, 2.1, 3.5, 100.0])
+
+
+@given(_KNOWN, _DOCUMENTS, _THRESHOLDS, _THRESHOLDS, st.sampled_from(sorted(MEASURES)))
+def test_tags_and_certainty_are_those_of_the_rules(
+    known: dict[str, Word],
+    documents: list[list[str]],
+    threshold: float,
+    threshold_after: float,
+    measure: str,
+) -> None:
+    found = tag(
+        known, documents, threshold=threshold, threshold_after=threshold_after, measure=measure
+    )
+    slow = [
+        by_the_rules([known[word] for word in words], threshold, threshold_after)
+        for words in documents
+    ]
+    assert [LABELS[number][0] for number in found.tags] == [tag for tags, _ in slow for tag in tags]
+    assert found.tokens.tolist() == pytest.approx([each for _, sure in slow for each in sure])
+    measured = {
+        "lowest": min,
+        "probability": math.prod,
+        "normalised": lambda sure: math.prod(sure) ** (1 / len(sure)),
+    }[measure]
+    expected = [measured(sure) if sure else 1.0 for _, sure in slow]
+    assert found.confidence.tolist() == pytest.approx(expected)
+    assert ((found.confidence >= 0) & (found.confidence <= 1)).all()
+
+
+@given(_KNOWN, _DOCUMENTS)
+def test_all_details_are_of_the_same_tags(
+    known: dict[str, Word], documents: list[list[str]]
+) -> None:
+    details: tuple[Detail, ...] = ("document", "token", "entity", "labels")
+    document, token, entity, labels = (tag(known, documents, detail=each) for each in details)
+    for found in (document, token, entity, labels):
+        assert found.labels == LABELS
+        assert (found.tags == token.tags).all() and (found.confidence == token.confidence).all()
+    assert document.tokens is document.marginals is document.entities is token.marginals is None
+    assert token.entities is labels.entities is entity.marginals is None
+    assert (entity.tokens == token.tokens).all() and (labels.tokens == token.tokens).all()
+    batch, _ = judged_batch(known, documents)
+    assert (well_formed(token.tags, batch.documents, LABELS) == token.tags).all()
+    spans = find_entities(token.tags, batch.documents, LABELS)
+    assert entity.entities.shape == (len(spans.first), len(classes_of(LABELS)))
+    assert entity.entity_confidence(spans).tolist() == [
+        token.tokens[first : last + 1].min()
+        for first, last in zip(spans.first, spans.last, strict=True)
+    ]
+    assert labels.marginals.shape == (len(token.tags), len(LABELS))
+    assert labels.marginals.sum(axis=1).tolist() == pytest.approx([1] * len(token.tags))
+    rows = np.arange(len(token.tags))
+    assert (labels.marginals[rows, token.tags] == token.tokens).all()
+
+
+ANNA = {
+    "Anna": Word(0.0),
+    "Puig": Word(1.0),
+    "Rosa": Word(3.0),
+    "de": Word(joins=True),
+    "la": Word(joins=True),
+}
+
+
+def test_after_a_word_of_a_name_more_is_one() -> None:
+    assert tags_of(ANNA, "Rosa Anna Rosa y Rosa") == "OBIOO"
+    assert tags_of(ANNA, "Rosa Anna Rosa", threshold_after=3.0) == "OBO"
+    assert tags_of(ANNA, "Rosa Anna", threshold=3.1) == "BI"
+    assert tags_of(ANNA, "Anna Rosa", threshold=3.1, threshold_after=0.5) == "BO"
+
+
+def test_at_most_three_words_join() -> None:
+    assert tags_of(ANNA, "Anna de Puig") == "BII"
+    assert tags_of(ANNA, "Anna de la de Puig") == "BIIII"
+    assert tags_of(ANNA, "Anna de la de la Puig") == "BOOOOB"
+    # Too far from the name, Rosa is no word of one.
+    assert tags_of(ANNA, "Anna de la de Rosa") == "BIIII"
+    assert tags_of(ANNA, "Anna de la de la Rosa") == "BOOOOO"
+
+
+def test_no_name_begins_with_what_is_blocked_but_it_may_go_on_with_it() -> None:
+    known = {"ana": Word(0.0), "mayo": Word(0.0, blocked=True)}
+    assert tags_of(known, "mayo ana mayo mayo") == "OBII"
+    assert tag(known, [["mayo"]]).confidence.tolist() == [1.0]
+
+
+def test_what_joins_nothing_is_no_name() -> None:
+    assert tags_of(ANNA, "de la Puig de la") == "OOBOO"
+    assert tags_of(ANNA, "Anna de x Puig") == "BOOB"
+    assert tags_of(ANNA, "Anna x de Puig") == "BOOB"
+    found = tag(ANNA, [["Anna", "de"], ["Puig"], [], ["de", "Anna"]])
+    assert found.tags.tolist() == [1, 0, 1, 0, 1]
+
+
+def test_certainty_is_how_far_a_word_is_from_the_threshold() -> None:
+    found = tag({**ANNA, "x": Word(4.0), "even": Word(2.0)}, [["Anna", "Puig", "x", "x", "de"]])
+    assert found.tokens.tolist() == pytest.approx([1, 1 - 1 / 3.5, 1 - 3.5 / 4, 1 - 2 / 4, 1])
+    assert tag({"even": Word(2.0)}, [["even"]]).tokens.tolist() == [0]
+
+
+def test_a_doubtful_word_leaves_no_confidence_in_its_document_alone() -> None:
+    known = {**ANNA, "Blanca": Word(doubtful=True)}
+    for measure in MEASURES:
+        found = tag(known, [["Anna", "Blanca"], ["Anna"], ["x"]], measure=measure)
+        assert found.confidence.tolist() == [0, 1, 1]
+        assert found.tags.tolist() == [1, 0, 1, 0]
+
+
+@pytest.mark.parametrize("detail", ["document", "token", "entity", "labels"])
+@pytest.mark.parametrize("documents", [[], [[]], [[], []]])
+def test_without_tokens_there_is_nothing_to_doubt(
+    detail: Detail, documents: list[list[str]]
+) -> None:
+    for measure in MEASURES:
+        found = tag(ANNA, documents, detail=detail, measure=measure)
+        assert found.confidence.tolist() == [1.0] * len(documents)
+        assert found.tags.shape == (0,)
+        assert found.tokens is None or found.tokens.shape == (0,)
+        assert found.marginals is None or found.marginals.shape == (0, 3)
+        assert found.entities is None or found.entities.shape == (0, 1)
+
+
+def test_names_are_tagged_as_the_class_that_is_asked_for() -> None:
+    found = tag(ANNA, [["Anna", "Puig"]], label="NOMBRE")
+    assert found.labels == bio_labels(["NOMBRE"])
+    assert found.tags.tolist() == [1, 2]
+
+
+def test_an_unknown_measure_is_an_error_that_lists_the_known_ones() -> None:
+    with pytest.raises(InputError, match="probability, normalised, lowest"):
+        tag(ANNA, [["Anna"]], measure="entropy")

@@ -1,0 +1,116 @@
+"""Gazetteers by their paths, or by the names of those that come along."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from corpus.errors import InputError
+from gazetteers.builtin import builtin_blocking, starter_names
+from gazetteers.gazetteer import Gazetteer
+from taggers.annotators import Phrases
+from taggers.dictionaries.dictionary_options import BLOCKING, COME_ALONG, STARTER
+from taggers.dictionaries.name_lists import read_gazetteer, read_names
+
+MakeGazetteer = Callable[..., Gazetteer]
+
+
+def borne(*paths: object, classes: tuple[str, ...] = ()) -> dict[str, list[int]]:
+    """Give how often each word of dictionaries is borne, by class."""
+    found = read_names([str(path) for path in paths], classes)
+    return dict(zip(found.words, found.counts.tolist(), strict=True))
+
+
+def test_lists_that_come_along_have_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And a file of such a name is not looked at."""
+    monkeypatch.chdir(tmp_path)
+    for name in COME_ALONG:
+        Path(name).write_text("something else")
+    assert COME_ALONG == ("starter", "blocking")
+    assert read_gazetteer(STARTER).table().equals(starter_names().table())
+    assert read_gazetteer(BLOCKING).table().equals(builtin_blocking().table())
+    assert len(read_gazetteer(STARTER)) and len(read_gazetteer(BLOCKING))
+    with pytest.raises(InputError, match="is not a gazetteer"):
+        read_gazetteer(str(tmp_path / STARTER))
+
+
+def test_any_other_name_is_a_path(
+    tmp_path: Path, make_gazetteer: MakeGazetteer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    made = make_gazetteer(("anna", "given", 20), ("puig", "surname", 3))
+    made.save(Path("Starter"))
+    for path in ("Starter", str(tmp_path / "Starter")):
+        assert read_gazetteer(path).table().equals(made.table())
+
+
+@pytest.mark.parametrize("name", ["missing.parquet", "no/such/folder.parquet", "starter.parquet"])
+def test_a_missing_file_is_named(name: str, tmp_path: Path) -> None:
+    readers: list[Callable[[str], Any]] = [
+        read_gazetteer,
+        lambda path: read_names([path]),
+        lambda path: read_names([STARTER, path]),
+        lambda path: Phrases.of_files([BLOCKING, path]),
+    ]
+    for reader in readers:
+        with pytest.raises(InputError) as caught:
+            reader(str(tmp_path / name))
+        assert str(caught.value) == f"{tmp_path / name} is not there; expected a gazetteer"
+
+
+@pytest.mark.parametrize("what", ["folder", "text", "table"])
+def test_what_is_no_gazetteer_is_named(what: str, tmp_path: Path) -> None:
+    path = tmp_path / "names.parquet"
+    if what == "folder":
+        path.mkdir()
+    elif what == "text":
+        path.write_text("term,class,count\nanna,given,3\n")
+    else:
+        pq.write_table(pa.table({"term": ["anna"], "class": ["given"]}), path)
+    for reader in (read_gazetteer, lambda path: read_names([STARTER, path])):
+        with pytest.raises(InputError, match="is not a gazetteer") as caught:
+            reader(str(path))
+        assert str(caught.value).startswith(f"{path} ")
+
+
+def test_names_of_several_gazetteers_are_put_together_and_added_up(
+    tmp_path: Path, make_gazetteer: MakeGazetteer
+) -> None:
+    one, other = tmp_path / "one.parquet", tmp_path / "other.parquet"
+    make_gazetteer(("anna", "given", 20), ("puig", "surname", 3)).save(one)
+    make_gazetteer(("anna", "given", 5), ("anna maria", "given", 2), ("puig", "x", 7)).save(other)
+    assert borne(one) == {"anna": [20, 0], "puig": [0, 3]}
+    together = {"anna": [27, 0, 0], "maria": [2, 0, 0], "puig": [0, 3, 7]}
+    assert borne(one, other) == borne(other, one) == together
+    assert borne(one, other, classes=("x", "given")) == {
+        "anna": [0, 27],
+        "maria": [0, 2],
+        "puig": [7, 0],
+    }
+    # Named twice, it counts twice.
+    assert borne(one, one) == {"anna": [40, 0], "puig": [0, 6]}
+
+
+def test_a_list_that_comes_along_is_put_together_with_a_file(
+    tmp_path: Path, make_gazetteer: MakeGazetteer
+) -> None:
+    alone = borne(STARTER, classes=("surname",))
+    assert "xkcd" not in alone
+    make_gazetteer(("xkcd", "surname", 5), ("garcia", "surname", 1)).save(tmp_path / "more.parquet")
+    found = borne(STARTER, tmp_path / "more.parquet", classes=("surname",))
+    assert found == alone | {"xkcd": [5], "garcia": [alone["garcia"][0] + 1]}
+
+
+def test_a_class_may_be_in_one_of_them_and_must_be(
+    tmp_path: Path, make_gazetteer: MakeGazetteer
+) -> None:
+    path = tmp_path / "more.parquet"
+    make_gazetteer(("xkcd", "alias", 5)).save(path)
+    assert borne(STARTER, path, classes=("alias",)) == {"xkcd": [5]}
+    with pytest.raises(InputError, match="there is no class alias in the gazetteer; it has given"):
+        read_names([STARTER], ("alias",))

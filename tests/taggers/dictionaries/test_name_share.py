@@ -1,0 +1,126 @@
+"""The share of names among tokens, estimated on notes drawn with a known share."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import nbinom
+
+from taggers.dictionaries.name_share import name_share
+
+
+def census(words: int) -> np.ndarray:
+    """Shares of names as people bear them: a few are very common, most are rare."""
+    shares = 1 / np.arange(1, words + 1) ** 1.1
+    return shares / shares.sum()
+
+
+def in_notes(
+    rng: np.random.Generator, shares: np.ndarray, share: float, tokens: int, clump: int = 1
+) -> np.ndarray:
+    """Draw names at a share of the tokens; each is written `clump` times where it is written."""
+    return clump * rng.multinomial(round(share * tokens / clump), shares)
+
+
+@pytest.mark.parametrize("share", [0.0003, 0.003, 0.03, 0.3])
+@pytest.mark.parametrize("words", [300, 3000, 30_000])
+def test_the_share_of_names_is_found(share: float, words: int) -> None:
+    rng = np.random.default_rng(words)
+    shares, tokens = census(words), 1_000_000
+    counts = in_notes(rng, shares, share, tokens)
+    assert name_share(shares, counts, tokens) == pytest.approx(share, rel=0.1)
+
+
+@pytest.mark.parametrize("share", [0.0003, 0.003, 0.03, 0.3])
+@pytest.mark.parametrize("words", [300, 3000])
+def test_it_is_of_the_same_order_where_notes_repeat_their_names(share: float, words: int) -> None:
+    rng = np.random.default_rng(words)
+    shares, tokens = census(words), 1_000_000
+    counts = in_notes(rng, shares, share, tokens, clump=3)
+    assert share / 3 < name_share(shares, counts, tokens) < 1.2 * share
+
+
+@pytest.mark.parametrize("share", [0.001, 0.01, 0.1])
+@pytest.mark.parametrize("others", [0.01, 0.1])
+def test_words_with_other_meanings_do_not_move_it(share: float, others: float) -> None:
+    """Some words are written up to 30,000 times for another reason: the sum would be far off."""
+    rng = np.random.default_rng(3)
+    shares, tokens = census(3000), 2_000_000
+    counts = in_notes(rng, shares, share, tokens)
+    also = rng.random(len(shares)) < others
+    counts = counts + also * np.exp(rng.uniform(np.log(10), np.log(30_000), len(shares))).astype(
+        int
+    )
+    assert counts.sum() / tokens > 1.5 * share
+    assert name_share(shares, counts, tokens) == pytest.approx(share, rel=0.5)
+
+
+def slow_share(shares: list[float], counts: list[int], tokens: int) -> dict[float, float]:
+    """Give the likelihood of each share that is tried, word by word."""
+    found = {}
+    for step in range(161):
+        scale = math.exp(-16 + step / 10)
+        best = -math.inf
+        for other, shape in itertools.product(
+            (0.001, 0.003, 0.01, 0.03, 0.1, 0.3), (0.1, 0.3, 1.0)
+        ):
+            total = 0.0
+            for share, count in zip(shares, counts, strict=True):
+                mean = share * tokens * scale
+                # SciPy has the number of failures before a number of successes.
+                name = float(nbinom.pmf(count, shape, shape / (shape + mean)))
+                total += math.log((1 - other) * name + other / ((count + 1) * (count + 2)))
+            best = max(best, total)
+        found[scale] = best
+    return found
+
+
+@given(
+    st.lists(st.tuples(st.integers(-150, 150), st.integers(0, 200)), min_size=1, max_size=12),
+    st.integers(1, 10**6),
+)
+def test_it_is_the_most_likely_of_all_shares(words: list[tuple[int, int]], tokens: int) -> None:
+    """Their logarithms are multiples of 0.05 here: others are taken together with near ones."""
+    shares = np.exp([0.05 * step for step, _ in words]) / tokens
+    counts = np.array([count for _, count in words])
+    found = name_share(shares, counts, tokens)
+    if not counts.any():
+        assert found == 0
+        return
+    likelihood = slow_share(shares.tolist(), counts.tolist(), tokens)
+    if found == 0:
+        assert likelihood[math.exp(-16)] >= max(likelihood.values()) - 1e-6
+        return
+    nearest = min(likelihood, key=lambda scale: abs(math.log(scale / found)))
+    assert nearest == pytest.approx(found)
+    assert likelihood[nearest] >= max(likelihood.values()) - 1e-6
+
+
+@pytest.mark.parametrize("tokens", [1, 10**6, 10**12])
+def test_where_no_word_occurs_there_are_no_names(tokens: int) -> None:
+    assert name_share(census(50), np.zeros(50, np.int64), tokens) == 0
+
+
+def test_extremes_are_shares_all_the_same() -> None:
+    one = np.array([1.0])
+    assert 0 < name_share(one, np.array([1]), 1) <= 1
+    assert name_share(one, np.array([10**12]), 10**12) == pytest.approx(1)
+    assert 0 <= name_share(one, np.array([1]), 10**15) < 1e-6
+    shares = np.array([1 - 1e-12, 1e-12])
+    assert 0 <= name_share(shares, np.array([0, 1]), 10) <= 1
+    assert 0 < name_share(shares, np.array([10**11, 0]), 10**12) == pytest.approx(0.1, rel=0.1)
+
+
+@pytest.mark.filterwarnings("error")
+def test_words_that_nobody_bears_say_nothing() -> None:
+    rng = np.random.default_rng(6)
+    shares, tokens = census(300), 10**6
+    counts = in_notes(rng, shares, 0.01, tokens)
+    more, seen = np.append(shares, [0.0, 0.0]), np.append(counts, [0, 5000])
+    assert name_share(more, seen, tokens) == name_share(shares, counts, tokens) > 0
+    assert name_share(np.zeros(2), np.array([0, 3]), 10) == 0

@@ -1,0 +1,386 @@
+"""Taggers of dictionaries: what they tag, what is refused, and what is in their folders."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from corpus.batch import Batch, make_batch
+from corpus.counts import count_words
+from corpus.document import Document
+from corpus.errors import InputError
+from corpus.formats import read
+from corpus.problems import Problems
+from corpus.synthetic import synthetic_notes
+from gazetteers.gazetteer import Gazetteer
+from gazetteers.importing.importer import ImportOptions, import_table
+from taggers import START_OPTIONS, CRFTagger, TrainingError, load_tagger, make_tagger
+from taggers.base import MEASURES
+from taggers.dictionaries.binary import DictionaryTagger
+from taggers.dictionaries.dictionary_options import (
+    BLOCKING,
+    STARTER,
+    DictionaryOptions,
+    DivergenceOptions,
+)
+from taggers.dictionaries.divergence import DivergenceTagger
+from taggers.model_folder import digest_of
+
+MakeGazetteer = Callable[..., Gazetteer]
+KINDS: dict[str, Any] = {"divergence": DivergenceTagger, "dictionary": DictionaryTagger}
+NAMES = [
+    ("anna", "given", 500),
+    ("pere", "given", 300),
+    ("puig", "surname", 200),
+    ("rosa", "surname", 19),
+    ("de la torre", "surname", 90),
+    ("torre", "surname", 80),
+]
+
+
+def notes(*texts: str) -> Batch:
+    documents = [Document(str(number), text) for number, text in enumerate(texts)]
+    return make_batch(documents, labelled=False)
+
+
+def fitted(kind: str, train: Batch, *names: Path | str, **options: Any) -> Any:
+    chosen = START_OPTIONS[kind](names=tuple(map(str, names)), **options)
+    return make_tagger(kind, chosen).fit(train, rng=np.random.default_rng(0))
+
+
+def same(left: Any, right: Any) -> bool:
+    return (
+        (left.tags == right.tags).all()
+        and (left.confidence == right.confidence).all()
+        and (left.tokens == right.tokens).all()
+        and left.labels == right.labels
+    )
+
+
+def found_in(tagger: Any, *texts: str) -> list[list[str]]:
+    """Give the names that are found in texts."""
+    batch = notes(*texts)
+    tagging = tagger.tag(batch)
+    spans = batch.with_tags(tagging.tags, tagging.labels).spans()
+    return [
+        [text[span.start : span.end] for span in found]
+        for text, found in zip(texts, spans, strict=True)
+    ]
+
+
+@pytest.fixture(params=sorted(KINDS))
+def kind(request: pytest.FixtureRequest) -> str:
+    found: str = request.param
+    return found
+
+
+@pytest.fixture(scope="module")
+def synthetic() -> Batch:
+    return make_batch(synthetic_notes(800, random_state=4), labelled=False)
+
+
+@pytest.fixture
+def names(make_gazetteer: MakeGazetteer, tmp_path: Path) -> Path:
+    make_gazetteer(*NAMES).save(tmp_path / "names.parquet")
+    return tmp_path / "names.parquet"
+
+
+@pytest.fixture
+def saved(kind: str, synthetic: Batch, tmp_path: Path) -> Path:
+    fitted(kind, synthetic, STARTER).save(tmp_path / "model")
+    return tmp_path / "model"
+
+
+# The binary dictionary
+
+
+def test_what_is_in_the_dictionary_is_a_name(names: Path) -> None:
+    train = notes("Anna Puig ve . pere y torre", *["la casa de x y z"] * 50)
+    tagger = fitted("dictionary", train, names, frequent=1, bearers=20)
+    texts = ("ANNA Puig , pere", "la Torre de Anna de la Torre", "rosa Rosa", "casa")
+    assert found_in(tagger, *texts) == [
+        ["ANNA Puig", "pere"],
+        ["Torre", "Anna", "Torre"],  # nobody is called just de, and nothing joins
+        [],  # 19 people are called so
+        [],
+    ]
+    tagging = tagger.tag(notes(*texts), detail="token")
+    assert set(tagging.confidence) == set(tagging.tokens) == {1.0}
+    assert found_in(fitted("dictionary", train, names, frequent=1, bearers=19), "rosa") == [
+        ["rosa"]
+    ]
+
+
+def test_a_word_of_both_dictionaries_leaves_no_confidence(
+    names: Path, make_gazetteer: MakeGazetteer, tmp_path: Path
+) -> None:
+    make_gazetteer(("torre", "noun", 1), ("casa", "noun", 1), ("puig alt", "x", 0)).save(
+        tmp_path / "other.parquet"
+    )
+    train = notes("Anna Puig ve", "casa")
+    tagger = fitted("dictionary", train, names, not_names=(str(tmp_path / "other.parquet"),))
+    texts = ("Anna y la TORRE", "Anna", "Puig", "casa")
+    assert found_in(tagger, *texts) == [["Anna"], ["Anna"], [], []]
+    for measure in MEASURES:
+        confidence = tagger.tag(notes(*texts), measure=measure).confidence
+        assert confidence.tolist() == [0, 1, 0, 1]
+
+
+def test_words_that_are_frequent_in_notes_and_rare_among_names_are_none(names: Path) -> None:
+    """Of 100 words, 10 are rosa, 5 torre and 2 anna; of 1,369 words of names, 19 are rosa."""
+    train = notes(*["rosa"] * 10, *["torre"] * 5, *["anna"] * 2, *["x"] * 83)
+    for frequent, rare, negative in (
+        (0.05, 0.02, {"rosa"}),
+        (0.05, 0.2, {"rosa", "torre"}),
+        (0.051, 0.2, {"rosa"}),
+        (0.05, 0.001, set()),
+        (0.02, 1.0, {"rosa", "torre", "anna"}),
+        (0.0, 1.0, {"rosa", "torre", "anna", "pere", "puig"}),
+    ):
+        options = {"frequent": frequent, "rare": rare, "bearers": 1}
+        words = ["rosa", "torre", "anna", "pere", "puig"]
+        if negative == set(words):
+            with pytest.raises(TrainingError, match="there is nothing to tag"):
+                fitted("dictionary", train, names, **options)
+            continue
+        confidence = fitted("dictionary", train, names, **options).tag(notes(*words)).confidence
+        assert {word for word, sure in zip(words, confidence, strict=True) if not sure} == negative
+
+
+# Both kinds
+
+
+def test_names_are_of_the_classes_that_are_asked_for(kind: str, names: Path) -> None:
+    train = notes(*["Anna Puig viene con Pere", "sin fiebre ni tos hoy"] * 20)
+    whole = fitted(kind, train, names, label="NAME")
+    part = fitted(kind, train, names, classes=("given",), label="NAME")
+    assert whole.labels == part.labels == ("O", "B-NAME", "I-NAME")
+    assert found_in(whole, "Anna Puig", "Pere y Torre")[0] == ["Anna Puig"]
+    assert found_in(part, "Anna Puig", "Pere y Torre") == [["Anna"], ["Pere"]]
+
+
+def test_several_gazetteers_are_as_one_of_all_their_terms(
+    kind: str, make_gazetteer: MakeGazetteer, synthetic: Batch, names: Path, tmp_path: Path
+) -> None:
+    parts = []
+    for number, rows in enumerate((NAMES[:2], NAMES[2:])):
+        parts.append(tmp_path / f"{number}.parquet")
+        make_gazetteer(*rows).save(parts[-1])
+    one, several = fitted(kind, synthetic, names), fitted(kind, synthetic, *parts)
+    assert same(one.tag(synthetic, detail="token"), several.tag(synthetic, detail="token"))
+
+
+def test_counts_of_a_file_are_as_good_as_those_of_the_notes(
+    kind: str, synthetic: Batch, tmp_path: Path
+) -> None:
+    documents = [*synthetic_notes(800, random_state=4)]
+    count_words(documents).save(tmp_path / "words.parquet")
+    counted = fitted(kind, notes("nada"), STARTER, counts=str(tmp_path / "words.parquet"))
+    given = fitted(kind, synthetic, STARTER)
+    assert given.tag(synthetic).tags.any()
+    for tagger in (counted, given):
+        tagger.save(tmp_path / "model" / str(id(tagger)))
+    one, other = (tmp_path / "model" / str(id(tagger)) for tagger in (counted, given))
+    for path in other.glob("*.npy"):
+        assert (one / path.name).read_bytes() == path.read_bytes()
+    assert same(counted.tag(synthetic, detail="token"), given.tag(synthetic, detail="token"))
+
+
+def test_without_words_there_is_nothing_to_compare(kind: str, names: Path, tmp_path: Path) -> None:
+    for train in (notes(), notes("", " ")):
+        with pytest.raises(TrainingError, match="not one word of the notes"):
+            fitted(kind, train, names)
+    count_words([Document("a", " ")]).save(tmp_path / "words.parquet")
+    with pytest.raises(TrainingError, match="not one word of the notes"):
+        fitted(kind, notes("Anna"), names, counts=str(tmp_path / "words.parquet"))
+
+
+def test_dictionaries_of_others_are_told(names: Path) -> None:
+    with pytest.raises(TrainingError, match="none of the dictionary's words occurs in the notes"):
+        fitted("divergence", notes("sin fiebre ni tos", "12"), names)
+    with pytest.raises(TrainingError, match="borne by 501 people or more"):
+        fitted("dictionary", notes("Anna"), names, bearers=501)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"counts": "no.parquet"}, "no.parquet holds no counts of words"),
+        ({"classes": ("town",)}, "no class town in the gazetteer; it has given, surname"),
+    ],
+)
+def test_what_cannot_be_read_is_told(
+    kind: str, names: Path, options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        fitted(kind, notes("Anna"), names, **options)
+    with pytest.raises(InputError, match=r"gone\.parquet is not there"):
+        fitted(kind, notes("Anna"), names, names.with_name("gone.parquet"))
+
+
+@pytest.mark.parametrize("options", [DivergenceOptions, DictionaryOptions])
+def test_options_that_cannot_be_meant_are_refused(options: Any) -> None:
+    for given, message in (
+        ({}, "names is empty"),
+        ({"names": ("",)}, 'names names "": expected paths of gazetteers'),
+        ({"names": ("a",), "label": ""}, "expected the name of a class"),
+        ({"names": ("a",), "label": "A PERSON"}, "expected the name of a class"),
+    ):
+        with pytest.raises(InputError, match=message):
+            options(**given)
+    with pytest.raises(InputError, match='not_names names "": expected paths of gazetteers'):
+        DictionaryOptions(names=("a",), not_names=("",))
+
+
+def test_an_unfitted_tagger_does_nothing(kind: str, tmp_path: Path) -> None:
+    tagger = KINDS[kind](START_OPTIONS[kind](names=(STARTER,)))
+    with pytest.raises(ValueError, match="has not been fitted"):
+        tagger.tag(notes("Anna"))
+    with pytest.raises(ValueError, match="has not been fitted"):
+        tagger.save(tmp_path)
+    with pytest.raises(InputError, match="there is no measure"):
+        fitted(kind, notes("Anna"), STARTER, label="X").tag(notes("a"), measure="x")
+
+
+def test_a_document_is_tagged_alike_alone_and_in_company(kind: str, synthetic: Batch) -> None:
+    tagger = fitted(kind, synthetic, STARTER)
+    whole = tagger.tag(synthetic, detail="token")
+    for number in range(0, 60):
+        alone = tagger.tag(synthetic.slice(number, number + 1), detail="token")
+        part = slice(*synthetic.documents[number : number + 2])
+        assert (alone.tags == whole.tags[part]).all()
+        assert (alone.tokens == whole.tokens[part]).all()
+        assert alone.confidence == whole.confidence[number]
+
+
+def test_progress_is_told(kind: str) -> None:
+    told: list[tuple[int, int]] = []
+    tagger = make_tagger(kind, START_OPTIONS[kind](names=(STARTER,)))
+    tagger.prepare(lambda: None)
+    train = notes("Anna", "María")
+    tagger.fit(train, rng=np.random.default_rng(0), progress=lambda *of: told.append(of))
+    tagger.tag(train, progress=lambda *of: told.append(of))
+    assert told == [(1, 1), (2, 2)]
+
+
+# Folders
+
+
+def test_saved_and_loaded_it_tags_alike(kind: str, synthetic: Batch, saved: Path) -> None:
+    first, again = fitted(kind, synthetic, STARTER), load_tagger(saved)
+    assert type(again) is KINDS[kind]
+    assert (again.labels, again.training) == (first.labels, None)
+    assert replace(again.options, names=(STARTER,), blocked=(BLOCKING,)) == first.options
+    for detail in ("token", "entity", "labels"):
+        one, other = (each.tag(synthetic, detail=detail) for each in (first, again))
+        assert same(one, other)
+        for name in ("marginals", "entities"):
+            if getattr(one, name) is not None:
+                assert (getattr(one, name) == getattr(other, name)).all()
+    again.save(saved.with_name("copy"))
+    for path in saved.iterdir():
+        assert (saved.with_name("copy") / path.name).read_bytes() == path.read_bytes()
+
+
+def test_a_model_needs_its_dictionaries_no_more(
+    kind: str, names: Path, make_gazetteer: MakeGazetteer, tmp_path: Path
+) -> None:
+    make_gazetteer(("x", "y", 1)).save(tmp_path / "other.parquet")
+    count_words([Document("a", "Anna Puig ve")] * 3).save(tmp_path / "words.parquet")
+    options: dict[str, Any] = {"counts": str(tmp_path / "words.parquet")}
+    if kind == "dictionary":
+        options["not_names"] = (str(tmp_path / "other.parquet"),)
+    tagger = fitted(kind, notes("nada"), names, **options)
+    tagger.save(tmp_path / "model")
+    for path in tmp_path.glob("*.parquet"):
+        path.unlink()
+    assert str(tmp_path) not in (tmp_path / "model" / "model.json").read_text()
+    again = load_tagger(tmp_path / "model")
+    text = notes("Anna Puig ve", "la casa")
+    assert same(tagger.tag(text, detail="token"), again.tag(text, detail="token"))
+    assert again.tag(text).tags.any()
+
+
+def test_no_word_is_spelled_in_the_folder(kind: str, names: Path, tmp_path: Path) -> None:
+    tagger = fitted(kind, notes("Anna Puig ve", "Torre", "secreto"), names)
+    tagger.save(tmp_path / "model")
+    for path in (tmp_path / "model").iterdir():
+        content = path.read_bytes()
+        for word in ("anna", "puig", "torre", "secreto"):
+            for encoding in ("utf-8", "utf-16-le", "utf-32-le"):
+                assert word.encode(encoding) not in content.lower()
+
+
+def test_a_damaged_file_is_an_input_error(saved: Path) -> None:
+    files = sorted(saved.glob("*.npy"))
+    assert len(files) >= 2
+    for path in files:
+        content = path.read_bytes()
+        path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+        with pytest.raises(InputError, match="is damaged"):
+            load_tagger(saved)
+        path.unlink()
+        with pytest.raises(InputError, match="is not the folder of a model of kind"):
+            load_tagger(saved)
+        path.write_bytes(content)
+    load_tagger(saved)
+
+
+def test_a_changed_description_is_an_input_error(saved: Path) -> None:
+    file = saved / "model.json"
+    description = json.loads(file.read_text())
+    file.write_text(json.dumps({**description, "options": {}}))
+    with pytest.raises(InputError, match=r"model\.json is damaged"):
+        load_tagger(saved)
+    for name in ("options", "words", "files"):
+        if name == "words" and description["kind"] == "dictionary":
+            continue  # it says nothing there
+        other = {key: value for key, value in description.items() if key != name}
+        file.write_text(json.dumps({**other, "digest": digest_of(other)}))
+        with pytest.raises(InputError, match="is not the folder of a model of kind"):
+            load_tagger(saved)
+    other = {**description, "format": 9}
+    file.write_text(json.dumps({**other, "digest": digest_of(other)}))
+    with pytest.raises(InputError, match="format 9; this version reads format 1"):
+        load_tagger(saved)
+
+
+def test_a_model_of_another_kind_is_told(kind: str, saved: Path) -> None:
+    (other,) = KINDS.keys() - {kind}
+    for tagger in (KINDS[other], CRFTagger):
+        with pytest.raises(InputError, match=f"holds a model of kind {kind}; expected"):
+            tagger.load(saved)
+
+
+# Real names
+
+
+def test_names_of_spain_are_found_in_notes_of_spain(
+    kind: str, spain: Path, meddocan: Path, tmp_path: Path
+) -> None:
+    paths = []
+    for file in ("given_names_men", "given_names_women", "surnames"):
+        name = "surname" if file == "surnames" else "given_name"
+        found = import_table(spain / f"{file}.csv", ImportOptions(class_name=name))
+        found.gazetteer.save(tmp_path / f"{file}.parquet")
+        paths.append(tmp_path / f"{file}.parquet")
+    documents = [*read(str(meddocan / "train"), problems=Problems())][:150]
+    train = make_batch([Document(each.id, each.text) for each in documents], labelled=False)
+    tagger = fitted(kind, train, *paths)
+    tagging = tagger.tag(train)
+    spans = train.with_tags(tagging.tags, tagging.labels).spans()
+    people = {"NOMBRE_SUJETO_ASISTENCIA", "NOMBRE_PERSONAL_SANITARIO"}
+    touched = wanted = 0
+    for document, found_spans in zip(documents, spans, strict=True):
+        for span in document.spans:
+            if span.label in people:
+                wanted += 1
+                touched += any(f.start < span.end and span.start < f.end for f in found_spans)
+    assert wanted > 100
+    assert touched / wanted > 0.7

@@ -1,0 +1,568 @@
+"""Files of vectors that others wrote give their words and vectors, or an error of one line."""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import struct
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from gensim.models import FastText, KeyedVectors
+from gensim.models.fasttext import load_facebook_vectors, save_facebook_model
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from corpus.errors import InputError
+from taggers.embeddings import fasttext_file, vector_formats
+from taggers.embeddings.embedding import Embedding
+from taggers.embeddings.pretrained import load_foreign
+from taggers.embeddings.vectors import FIRST, VectorFile
+
+DIMENSION = 4
+WORDS = ["de", "la", "Núria", "peña", "col·legi", "日本", ",", "12", "a\u00a0b", "\u0301x"]
+Contents = dict[str, list[float]]
+
+
+def vectors_of(number: int, dimension: int = DIMENSION) -> np.ndarray:
+    rng = np.random.default_rng(number)
+    return rng.normal(size=(number, dimension)).astype(np.float32)
+
+
+def keyed(words: list[str] = WORDS, dimension: int = DIMENSION) -> KeyedVectors:
+    found = KeyedVectors(dimension)
+    found.add_vectors(words, vectors_of(len(words), dimension))
+    return found
+
+
+def contents(embedding: Embedding) -> Contents:
+    """Give the vectors of an embedding by their words, in order."""
+    vectors = embedding.vectors[FIRST:].tolist()
+    return dict(zip(embedding.names.strings(), vectors, strict=True))
+
+
+def load(path: Path, **options: Any) -> Contents:
+    """Take over a file and see that nothing but its embedding is left in the folder."""
+    folder = path.with_name("embeddings")
+    embedding, repeated = load_foreign(path, folder, **options)
+    assert repeated == 0
+    assert list(folder.iterdir()) == [embedding.folder]
+    assert not embedding.counts.any()
+    assert embedding.settings == {"file": path.name}
+    return contents(embedding)
+
+
+def refused(path: Path, **options: Any) -> str:
+    """Give the message about a file, and see that nothing is left behind."""
+    folder = path.with_name("embeddings")
+    with pytest.raises(InputError) as caught:
+        load_foreign(path, folder, **options)
+    message = str(caught.value)
+    assert "\n" not in message
+    assert not folder.exists() or not list(folder.iterdir())
+    return message
+
+
+def by_lines(words: list[str], vectors: np.ndarray, end: str = "\n") -> str:
+    rows = [" ".join(map(repr, row)) for row in vectors.tolist()]
+    return "".join(f"{word} {row}{end}" for word, row in zip(words, rows, strict=True))
+
+
+def expected(words: list[str] = WORDS, dimension: int = DIMENSION) -> Contents:
+    return dict(zip(words, vectors_of(len(words), dimension).tolist(), strict=True))
+
+
+# Files of gensim
+
+
+@pytest.mark.parametrize("binary", [False, True])
+@pytest.mark.parametrize("packed", [False, True])
+def test_files_of_word2vec_are_those_that_gensim_writes(
+    tmp_path: Path, binary: bool, packed: bool
+) -> None:
+    path = tmp_path / f"vectors{'.bin' if binary else '.txt'}{'.gz' if packed else ''}"
+    keyed().save_word2vec_format(str(path), binary=binary)
+    assert load(path) == expected()
+
+
+@pytest.mark.parametrize("binary", [False, True])
+@pytest.mark.parametrize("number", [1, 5, 6, 7, 12, 13])
+def test_files_of_any_length_are_read_in_pieces(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, binary: bool, number: int
+) -> None:
+    monkeypatch.setattr(vector_formats, "_PIECE", 6)
+    monkeypatch.setattr(vector_formats, "LONGEST", 64)
+    words = [f"w{each}" for each in range(number)]
+    keyed(words, 2).save_word2vec_format(str(tmp_path / "a.vec"), binary=binary)
+    assert load(tmp_path / "a.vec") == expected(words, 2)
+
+
+def test_a_header_is_no_must(tmp_path: Path) -> None:
+    keyed().save_word2vec_format(str(tmp_path / "glove.6B.txt"), write_header=False)
+    assert load(tmp_path / "glove.6B.txt") == expected()
+    assert load_foreign(tmp_path / "glove.6B.txt", tmp_path / "b")[0].name == "glove"
+
+
+@pytest.mark.parametrize("header", ["", "3 2\n"])
+def test_words_may_have_spaces(tmp_path: Path, header: str) -> None:
+    path = tmp_path / "glove.txt"
+    path.write_text(f"{header}de 1 2\nSan Juan 3 4\n. . . 5 6\n")
+    assert load(path) == {"de": [1, 2], "San Juan": [3, 4], ". . .": [5, 6]}
+
+
+def test_the_first_word_may_have_spaces_where_a_header_says_the_dimension(tmp_path: Path) -> None:
+    path = tmp_path / "glove.txt"
+    path.write_text("2 2\nSan Juan 3 4\nde 1 2\n")
+    assert load(path) == {"San Juan": [3, 4], "de": [1, 2]}
+
+
+@pytest.mark.parametrize("header", [False, True])
+def test_line_ends_of_windows_blank_lines_and_tabs_are_no_matter(
+    tmp_path: Path, header: bool
+) -> None:
+    text = by_lines(WORDS, vectors_of(len(WORDS)), " \r\n\r\n").replace(" ", "\t")
+    if header:
+        text = f"{len(WORDS)} {DIMENSION}\r\n{text}"
+    (tmp_path / "a.txt").write_bytes(text.encode())
+    assert load(tmp_path / "a.txt") == expected()
+
+
+@pytest.mark.parametrize("header", [True, False])
+def test_a_byte_order_mark_is_no_part_of_the_first_word(tmp_path: Path, header: bool) -> None:
+    path = tmp_path / "marked.txt"
+    keyed().save_word2vec_format(str(path), write_header=header)
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    assert load(path) == expected()
+
+
+def test_a_last_line_may_lack_its_end(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("de 1 2\nla 3 4")
+    assert load(tmp_path / "a.txt") == {"de": [1, 2], "la": [3, 4]}
+
+
+@pytest.mark.parametrize("longest", [17, 18, 19, 20, 21, 40, 59, 1 << 20])
+def test_binary_files_of_the_first_word2vec_end_each_vector_with_a_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, longest: int
+) -> None:
+    monkeypatch.setattr(vector_formats, "LONGEST", longest)
+    words = ["de", "la", "en"]
+    vectors = [vector.tobytes() for vector in vectors_of(3)]
+    data = [
+        b"%b %b\n" % (word.encode(), vector) for word, vector in zip(words, vectors, strict=True)
+    ]
+    (tmp_path / "a.bin").write_bytes(b"3 4\n" + b"".join(data))
+    assert load(tmp_path / "a.bin") == expected(words)
+
+
+@pytest.mark.parametrize("binary", [False, True])
+def test_words_of_another_encoding(tmp_path: Path, binary: bool) -> None:
+    words = ["de", "Núria", "peña"]
+    path = tmp_path / "a.txt"
+    keyed(words).save_word2vec_format(str(path), binary=binary)
+    _, header, rest = path.read_bytes().partition(b"\n")
+    other = rest.replace("Núria".encode(), "Núria".encode("latin-1"))
+    path.write_bytes(_ + header + other.replace("peña".encode(), "peña".encode("latin-1")))
+    assert "--encoding" in refused(path)
+    assert load(path, encoding="latin-1") == expected(words)
+
+
+@pytest.mark.parametrize(
+    ("normalisation", "kept", "repeated"),
+    [
+        ("none", {"Ana": 1, "ana": 2, "Ána": 4, "a1": 5, "a2": 7}, 2),
+        ("lower", {"ana": 1, "ána": 4, "a1": 5, "a2": 7}, 3),
+        ("unaccented", {"ana": 1, "a1": 5, "a2": 7}, 4),
+        ("digits", {"ana": 1, "ána": 4, "a0": 5}, 4),
+    ],
+)
+@pytest.mark.parametrize("piece", [1, 3, 100])
+def test_the_first_of_repeated_words_is_kept(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    piece: int,
+    normalisation: str,
+    kept: dict[str, int],
+    repeated: int,
+) -> None:
+    monkeypatch.setattr(vector_formats, "_PIECE", piece)
+    words = ["Ana", "ana", "Ana", "Ána", "a1", "A\u0301na", "a2"]
+    lines = [f"{word} {number}\n" for number, word in enumerate(words, 1)]
+    (tmp_path / "a.txt").write_text("7 1\n" + "".join(lines))
+    told: list[tuple[int, int]] = []
+    embedding, found = load_foreign(
+        tmp_path / "a.txt",
+        tmp_path / "embeddings",
+        normalisation=normalisation,
+        progress=lambda *done: told.append(done),
+    )
+    assert contents(embedding) == {word: [number] for word, number in kept.items()}
+    assert found == repeated
+    assert embedding.normalisation == normalisation
+    assert told == [(min(done, 7), 7) for done in range(piece, 7 + piece, piece)]
+    assert embedding.rows(list(kept)).tolist() == list(range(FIRST, len(kept) + FIRST))
+
+
+def test_progress_does_not_know_the_end_where_the_file_does_not_say(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("de 1 2\nla 3 4\n")
+    told: list[tuple[int, int]] = []
+    load_foreign(
+        tmp_path / "a.txt", tmp_path / "b", progress=lambda *done: told.append(done), name="x.y-z_1"
+    )
+    assert told == [(2, 0)]
+    assert [each.name for each in (tmp_path / "b").iterdir()] == ["x.y-z_1"]
+
+
+# Models of fastText
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    return saved(tmp_path_factory.mktemp("model") / "model.bin").read_bytes()
+
+
+def saved(path: Path, words: list[str] = WORDS, encoding: str = "utf-8", **options: Any) -> Path:
+    """Write a small model as gensim does."""
+    given = {"vector_size": 3, "min_n": 3, "max_n": 5, "bucket": 20, "min_count": 1, "sg": 1}
+    trained = FastText([words] * 3, epochs=1, seed=2, workers=1, **{**given, **options})
+    save_facebook_model(trained, str(path), encoding=encoding)
+    return path
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("hierarchical", [0, 1])
+def test_models_of_fasttext_are_those_that_gensim_writes(
+    tmp_path: Path, packed: bool, hierarchical: int
+) -> None:
+    path = saved(tmp_path / "model.bin", hs=hierarchical, negative=5 * (1 - hierarchical))
+    by_gensim = load_facebook_vectors(str(path))
+    if packed:
+        (tmp_path / "model.bin.gz").write_bytes(gzip.compress(path.read_bytes()))
+        path = tmp_path / "model.bin.gz"
+    embedding, repeated = load_foreign(path, tmp_path / "embeddings")
+    assert repeated == 0
+    assert embedding.names.strings() == by_gensim.index_to_key
+    np.testing.assert_array_equal(embedding.vectors[FIRST:], by_gensim.vectors)
+    for word in ("hospital", "Nurieta", "日本国"):
+        np.testing.assert_array_equal(embedding.of([word])[0], by_gensim.get_vector(word))
+
+
+def test_a_model_of_whole_words_has_no_parts(tmp_path: Path) -> None:
+    path = saved(tmp_path / "model.bin", bucket=0, max_n=0)
+    embedding, _ = load_foreign(path, tmp_path / "embeddings")
+    by_gensim = load_facebook_vectors(str(path))
+    np.testing.assert_array_equal(embedding.vectors[FIRST:], by_gensim.vectors)
+    assert not (embedding.folder / "parts.npy").exists()
+
+
+def test_a_model_with_words_of_another_encoding(tmp_path: Path) -> None:
+    path = saved(tmp_path / "model.bin", ["de", "Núria", "peña"], encoding="latin-1")
+    message = refused(path)
+    assert "model.bin, word " in message
+    assert "--encoding" in message
+    assert set(load(path, encoding="latin-1")) == {"de", "Núria", "peña"}
+
+
+def test_a_model_of_many_words_is_read_in_pieces(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = [f"word{number}" for number in range(60)]
+    path = saved(tmp_path / "model.bin", words)
+    by_gensim = load_facebook_vectors(str(path))
+    for longest, piece in ((11, 1), (12, 59), (19, 60), (50, 61), (1000, 7)):
+        monkeypatch.setattr(fasttext_file, "LONGEST", longest)
+        monkeypatch.setattr(fasttext_file, "_PIECE", piece)
+        embedding, _ = load_foreign(path, tmp_path / "embeddings", name=f"n{longest}")
+        assert embedding.names.strings() == by_gensim.index_to_key
+        np.testing.assert_array_equal(embedding.vectors[FIRST:], by_gensim.vectors)
+
+
+@given(share=st.floats(0, 1, exclude_max=True))
+@example(share=0.0)
+@example(share=0.2)  # within the words
+@example(share=0.9999)
+def test_a_model_that_is_cut_off_anywhere_is_an_error(
+    model: bytes, share: float, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.mktemp("cut") / "model.bin"
+    path.write_bytes(model[: int(share * len(model))])
+    assert "model.bin" in refused(path)
+
+
+def test_a_model_that_is_cut_off_in_its_words_is_an_error(model: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "model.bin"
+    for size in range(4, 64 + 28 + sum(len(word.encode()) + 10 for word in WORDS) + 20):
+        path.write_bytes(model[:size])
+        assert "was it cut off?" in refused(path)
+
+
+def test_a_packed_model_that_is_cut_off_is_an_error(model: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "model.bin.gz"
+    packed = gzip.compress(model)
+    for size in range(5, len(packed), 23):
+        path.write_bytes(packed[:size])
+        assert "model.bin.gz" in refused(path)
+    for size in range(4, len(model), 23):
+        path.write_bytes(gzip.compress(model[:size]))
+        assert "was it cut off?" in refused(path)
+
+
+def test_a_model_that_goes_on_is_an_error(model: bytes, tmp_path: Path) -> None:
+    (tmp_path / "model.bin").write_bytes(model + b"\0")
+    assert "damaged" in refused(tmp_path / "model.bin")
+
+
+@given(place=st.integers(4, 63 + 28), value=st.integers(0, 255))
+@example(place=7 + 4, value=0x7F)
+@example(place=8 + 3, value=0x7F)  # components
+@example(place=8 + 3, value=0xFF)
+@example(place=40 + 3, value=0x7F)  # places of parts
+@example(place=40 + 3, value=0xFF)
+@example(place=64 + 3, value=0x7F)  # words
+@example(place=64 + 3, value=0xFF)
+@example(place=64 + 8, value=1)  # labels
+@example(place=64 + 20, value=1)  # words that were pruned
+@example(place=64 + 27, value=0)
+def test_a_model_with_another_header_is_an_error_or_no_matter(
+    model: bytes, place: int, value: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.mktemp("other") / "model.bin"
+    path.write_bytes(model[:place] + bytes([value]) + model[place + 1 :])
+    try:
+        load_foreign(path, path.with_name("embeddings"))
+    except InputError as error:
+        assert "\n" not in str(error)
+        assert not list(path.with_name("embeddings").iterdir())
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("back", [0, 1, 50])
+def test_a_model_with_components_that_are_no_numbers_is_an_error(
+    model: bytes, tmp_path: Path, value: float, back: int
+) -> None:
+    vectors = struct.pack("<2q", len(WORDS) + 20, 3)
+    begin = model.index(vectors) + len(vectors)
+    end = begin + 4 * 3 * (len(WORDS) + 20)
+    place = end - 4 * (back + 1)
+    (tmp_path / "model.bin").write_bytes(
+        model[:place] + struct.pack("<f", value) + model[place + 4 :]
+    )
+    assert "not a finite number" in refused(tmp_path / "model.bin")
+
+
+# What is damaged
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("de 1 2\nla 3\n", "a.txt:2"),
+        ("de 1 2\nla 3 4 5\n", "a.txt:2: 3 numbers; expected a word and 2 numbers"),
+        ("de 1 2\nla\n", "a.txt:2: no vector"),
+        ("de 1 2\n\n\n3 4\n", "a.txt:4"),
+        ("de 1 2\nla 3 x\n", "a.txt:2: no vector"),
+        ("de 1 2\nla 3 0x4\n", "a.txt:2: no vector"),
+        ("de 1 2\nla 3 4,5\n", "a.txt:2: no vector"),
+        ("3 2\nde 1 2\nla 3\nen 4 5\n", "a.txt:3"),
+        ("3 2\nde 1 2\nla 3 4 5\nen 4 5\n", "a.txt:3: 3 numbers"),
+        ("3 2\nde 1\nla 3 4\nen 4 5\n", "a.txt:2"),
+        ("3 2\nde 1 2 3\nla 3 4\nen 4 5\n", "a.txt:2: 3 numbers"),
+        ("3 3\nde 1 2\nla 3 4\nen 4 5\n", "a.txt:2: 2 numbers; expected a word and 3 numbers"),
+        ("4 2\nde 1 2\nla 3 4\nen 4 5\n", "it has 4 vectors, and there are 3: was it cut off?"),
+        ("2 2\nde 1 2\nla 3 4\nen 4 5\n", "it has 2 vectors, and there are 3"),
+        ("0 0\n", "says that it has 0 vectors of 0 components"),
+        ("0 2\nde 1 2\n", "says that it has 0 vectors of 2 components"),
+        ("3 0\nde\nla\nen\n", "says that it has 3 vectors of 0 components"),
+        ("3 2\n", "a.txt, word 1 of 3"),
+        ("3 2", "a.txt, word 1 of 3"),
+        ("3 2\n\n\n", "a.txt"),
+        ("1 99999999999\nde 1 2\n", "says that it has 1 vectors of 99999999999 components"),
+        ("1 20000\nde 1 2\n", "says that it has 1 vectors of 20000 components"),
+        ("9" * 5000 + " 2\nde 1 2\n", "a.txt"),
+        (f"de {'1 ' * 20_000}\n", "a.txt"),
+        ("99999999999999999999999 2\nde 1 2\n", "and there are 1: was it cut off?"),
+        ("de 1 nan\nla 3 4\n", "a.txt:1: a component is not a finite number"),
+        ("de 1 2\nla inf 4\n", "a.txt:2: a component is not a finite number"),
+        ("de 1 2\nla -Infinity 4\n", "a.txt:2: a component is not a finite number"),
+        ("2 2\nde 1 2\nla 3 1e39\n", "a.txt:3: a component is not a finite number"),
+        ("2 2\nde 1 NaN\nla 3 4\n", "a.txt:2: a component is not a finite number"),
+        ("", "a.txt is empty"),
+        ("\n\n", "begins with a blank line"),
+        ("\nde 1 2\n", "begins with a blank line"),
+        ("Hospital de Olot, a 12 de mayo.\nPaciente de 68 años.\n", "a.txt is no file of vectors"),
+        ("{}\n", "a.txt is no file of vectors"),
+        ("de\n", "a.txt is no file of vectors"),
+        ("x" * (3 << 20), "a.txt is no file of vectors"),
+        ("x " * (1 << 20), "a.txt is no file of vectors"),
+        (f"{'0 ' * 10_000}{'x' * 1_000_000}", "a.txt is no file of vectors"),
+        ("paciente de 68\naños que acude\n", "a.txt"),
+    ],
+)
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.filterwarnings("error")
+def test_a_text_that_is_not_as_it_must_be_is_an_error(
+    tmp_path: Path, text: str, said: str, packed: bool
+) -> None:
+    path = tmp_path / f"a.txt{'.gz' if packed else ''}"
+    path.write_bytes(gzip.compress(text.encode(), 1) if packed else text.encode())
+    assert said.replace("a.txt", path.name) in refused(path)
+
+
+@pytest.mark.parametrize("header", ["", "2 2\n"])
+def test_a_word_that_is_not_of_the_encoding_is_an_error(tmp_path: Path, header: str) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes(f"{header}de 1 2\nNúria 3 4\n".encode("latin-1"))
+    line = 3 if header else 2
+    assert f"a.txt:{line}: a word that is not utf-8; name its encoding" in refused(path)
+    assert f"a.txt:{line}: a word that is not ascii" in refused(path, encoding="ascii")
+    assert "a.txt" in refused(path, encoding="idna")
+    path.write_bytes(f"{header}de 1 2\nla 3 4\n".encode("utf-16"))
+    assert "a.txt is no file of vectors" in refused(path)
+
+
+@pytest.fixture(scope="module")
+def binary(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    path = tmp_path_factory.mktemp("binary") / "a.bin"
+    keyed().save_word2vec_format(str(path), binary=True)
+    return path.read_bytes()
+
+
+@given(share=st.floats(0, 1, exclude_max=True), longest=st.sampled_from([20, 64, 1 << 20]))
+def test_a_binary_file_that_is_cut_off_anywhere_is_an_error(
+    binary: bytes, share: float, longest: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.mktemp("cut") / "a.bin"
+    path.write_bytes(binary[: int(share * len(binary))])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(vector_formats, "LONGEST", longest)
+        assert "a.bin" in refused(path)
+
+
+def test_a_binary_file_that_is_cut_off_says_in_which_word(binary: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "a.bin"
+    path.write_bytes(binary[:-1])
+    assert f"a.bin, word {len(WORDS)} of {len(WORDS)}: the file ends within it" in refused(path)
+    path.write_bytes(binary[: binary.index(b"la ")])
+    assert f"a.bin, word 2 of {len(WORDS)}: the file ends within it" in refused(path)
+
+
+def test_a_binary_file_that_goes_on_is_an_error(binary: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "a.bin"
+    for more in (b"x", b"\0", b"\n\nx", b" " * 30 + b"x", b"la " + b"\0" * 16):
+        path.write_bytes(binary + more)
+        assert "a.bin goes on after the 10 vectors" in refused(path)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_a_binary_file_with_components_that_are_no_numbers_is_an_error(
+    binary: bytes, tmp_path: Path, value: float
+) -> None:
+    path = tmp_path / "a.bin"
+    place = binary.index(b"la ") + 3 + 8
+    path.write_bytes(binary[:place] + struct.pack("<f", value) + binary[place + 4 :])
+    assert "a.bin, word 2: a component is not a finite number" in refused(path)
+
+
+def test_a_binary_file_of_another_dimension_is_an_error(binary: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "a.bin"
+    for header in (b"10 3\n", b"10 5\n", b"11 4\n", b"9 4\n", b"10 16385\n", b"10 123456789012\n"):
+        path.write_bytes(header + binary.partition(b"\n")[2])
+        assert "a.bin" in refused(path)
+
+
+def test_a_packed_file_that_is_cut_off_anywhere_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt.gz"
+    packed = gzip.compress(by_lines(WORDS, vectors_of(len(WORDS))).encode())
+    for size in range(len(packed)):
+        path.write_bytes(packed[:size])
+        assert "a.txt.gz" in refused(path)
+    path.write_bytes(packed[:60] + b"\xff\xff\xff" + packed[63:])
+    assert "a.txt.gz" in refused(path)
+    path.write_text("de 1 2\n")
+    assert "a.txt.gz cannot be read: it is cut off, or not compressed" in refused(path)
+
+
+# Files, folders and names
+
+
+def test_what_is_no_file_is_an_error_and_makes_no_folder(tmp_path: Path) -> None:
+    (tmp_path / "folder.txt").mkdir()
+    (tmp_path / "folder.gz").mkdir()
+    for name in ("missing.txt", "missing.gz", "folder.txt", "folder.gz"):
+        assert f"{name} cannot be read" in refused(tmp_path / name)
+        assert not (tmp_path / "embeddings").exists()
+
+
+def test_a_name_that_is_taken_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("de 1 2\n")
+    (tmp_path / "b.txt").write_text("la 3 4\n")
+    folder = tmp_path / "embeddings"
+    load_foreign(tmp_path / "a.txt", folder)
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    for path, name in ((tmp_path / "a.txt", None), (tmp_path / "b.txt", "a")):
+        with pytest.raises(InputError, match="a is there already: name another one with --name"):
+            load_foreign(path, folder, name=name)
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+    assert [each.name for each in folder.iterdir()] == ["a"]
+
+
+@pytest.mark.parametrize("name", ["a b", "../a", ".a", "a/b", "ñ", "a\nb", "..", "-a"])
+def test_a_name_with_other_characters_is_an_error(tmp_path: Path, name: str) -> None:
+    (tmp_path / "a.txt").write_text("de 1 2\n")
+    assert "cannot be the name of an embedding" in refused(tmp_path / "a.txt", name=name)
+
+
+@pytest.mark.parametrize("name", ["vectores español.txt", ".hidden.txt", "ñ.bin", "a\n.txt"])
+def test_a_file_whose_name_an_embedding_cannot_have_needs_another(
+    tmp_path: Path, name: str
+) -> None:
+    (tmp_path / name).write_text("de 1 2\n")
+    assert "cannot be the name of an embedding" in refused(tmp_path / name)
+    assert load(tmp_path / name, name="other") == {"de": [1, 2]}
+
+
+def test_a_folder_that_cannot_be_made_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("de 1 2\n")
+    (tmp_path / "file").touch()
+    for folder, name in (
+        (tmp_path / "file", "a"),
+        (tmp_path / "file/b", "a"),
+        (tmp_path, "a" * 999),
+    ):
+        with pytest.raises(InputError, match="cannot be made: ") as caught:
+            load_foreign(tmp_path / "a.txt", folder, name=name)
+        assert "\n" not in str(caught.value)
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["a.txt", "file"]
+
+
+@pytest.mark.parametrize(
+    "encoding", ["utf-9", "", "base64", "rot13", "undefined", "a\0b", "\ud800"]
+)
+def test_an_unknown_encoding_is_an_error(tmp_path: Path, encoding: str) -> None:
+    (tmp_path / "a.txt").write_text("de 1 2\n")
+    assert "there is no encoding" in refused(tmp_path / "a.txt", encoding=encoding)
+
+
+def test_what_cannot_be_written_is_no_fault_of_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(VectorFile, "add", full)
+    (tmp_path / "a.txt").write_text("de 1 2\n")
+    with pytest.raises(OSError, match="No space left"):
+        load_foreign(tmp_path / "a.txt", tmp_path / "embeddings")
+    assert not list((tmp_path / "embeddings").iterdir())
+
+
+def test_nothing_is_left_where_it_is_interrupted(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("de 1 2\n")
+
+    def interrupted(done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        load_foreign(tmp_path / "a.txt", tmp_path / "embeddings", progress=interrupted)
+    assert not list((tmp_path / "embeddings").iterdir())

@@ -1,0 +1,419 @@
+"""Names that come again are tagged as a slow reading of the rules tags them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corpus.batch import Batch, make_batch
+from corpus.document import Document
+from corpus.errors import InputError
+from corpus.tags import bio_labels, classes_of, find_entities, well_formed
+from taggers.base import Tagging
+from taggers.name_propagation import SURE, notes_of, with_repeated_names
+
+LABELS = bio_labels(["LOC", "PERSON"])
+CLASSES = classes_of(LABELS)
+
+
+@dataclass(frozen=True)
+class Entity:
+    """Tokens of a document, with the probability of each class."""
+
+    first: int
+    last: int
+    kind: str
+    row: tuple[float, ...]
+
+
+Found = list[list[Entity]]  # by document
+
+
+def batch_of(documents: Sequence[Sequence[str]]) -> Batch:
+    batch = make_batch(
+        [Document(str(number), " ".join(words)) for number, words in enumerate(documents)],
+        labelled=False,
+    )
+    assert [batch.types[word] for word in batch.words] == [
+        word for each in documents for word in each
+    ]
+    return batch
+
+
+def entities_of(tagging: Tagging, batch: Batch) -> Found:
+    """Give the entities of each document, whose rows are in the order of `find_entities`."""
+    spans = find_entities(tagging.tags, batch.documents, tagging.labels)
+    assert tagging.entities is not None
+    assert tagging.entities.shape == (len(spans.first), len(classes_of(tagging.labels)))
+    found: Found = [[] for _ in range(len(batch))]
+    columns = (spans.first, spans.last, spans.classes, tagging.entities)
+    for first, last, kind, row in zip(*(each.tolist() for each in columns), strict=True):
+        document = int(np.searchsorted(batch.documents, first, side="right")) - 1
+        begin = int(batch.documents[document])
+        name = classes_of(tagging.labels)[kind]
+        found[document].append(Entity(first - begin, last - begin, name, tuple(row)))
+    return found
+
+
+def lent_by(
+    documents: Sequence[Sequence[str]], found: Found, notes: Sequence[int], classes: Sequence[str]
+) -> dict[tuple[int, str], str]:
+    """Give the class of each word that the full names of a note lend; the first name counts."""
+    lent: dict[tuple[int, str], str] = {}
+    for words, entities, note in zip(documents, found, notes, strict=True):
+        for each in entities:
+            sure = each.row[CLASSES.index(each.kind)] >= SURE
+            if sure and each.last > each.first and each.kind in classes:
+                for word in words[each.first : each.last + 1]:
+                    lent.setdefault((note, word), each.kind)
+    return lent
+
+
+def is_name(words: Sequence[str], place: int) -> bool:
+    word = words[place]
+    beside = [*words[max(place - 1, 0) : place], *words[place + 1 : place + 2]]
+    return len(word) >= 3 and word[0].isupper() and "@" not in beside
+
+
+def added_to(words: Sequence[str], free: Sequence[bool]) -> set[int]:
+    """Take each run of free words from its first name to its last."""
+    added: set[int] = set()
+    place = 0
+    while place < len(words):
+        end = place
+        while end < len(words) and free[end]:
+            end += 1
+        names = [each for each in range(place, end) if is_name(words, each)]
+        if names:
+            added.update(range(names[0], names[-1] + 1))
+        place = max(end, place + 1)
+    return added
+
+
+def by_the_rules(
+    documents: Sequence[Sequence[str]], found: Found, notes: Sequence[int], classes: Sequence[str]
+) -> tuple[Found, list[set[int]]]:
+    """Give the entities of each document after names were repeated, and which tokens are added."""
+    lent = lent_by(documents, found, notes, classes)
+    after: Found = []
+    every: list[set[int]] = []
+    for words, entities, note in zip(documents, found, notes, strict=True):
+        kinds: list[str | None] = [None] * len(words)
+        for each in entities:
+            kinds[each.first : each.last + 1] = [each.kind] * (each.last + 1 - each.first)
+        free = [
+            kind is None and (note, word) in lent for kind, word in zip(kinds, words, strict=True)
+        ]
+        added = added_to(words, free)
+        for place in added:
+            kinds[place] = lent[note, words[place]]
+        begins = {each.first for each in entities}
+        spans: list[list[int]] = []
+        for place, kind in enumerate(kinds):
+            if kind is None:
+                continue
+            joins = place > 0 and kinds[place - 1] == kind
+            joins &= place not in begins or place - 1 in added
+            if joins:
+                spans[-1][1] = place
+            else:
+                spans.append([place, place])
+        old = {(each.first, each.last): each.row for each in entities}
+        after.append([])
+        for first, last in spans:
+            name = kinds[first]
+            assert name is not None
+            new = tuple(SURE if each == name else 0.0 for each in CLASSES)
+            after[-1].append(Entity(first, last, name, old.get((first, last), new)))
+        every.append(added)
+    return after, every
+
+
+@dataclass(frozen=True)
+class Case:
+    """Tagged documents and the note of each."""
+
+    documents: list[list[str]]
+    batch: Batch
+    tagging: Tagging
+    notes: list[int]
+
+    def repeated(self, *classes: str) -> Tagging:
+        return with_repeated_names(
+            self.tagging, self.batch, np.array(self.notes, np.int64), classes
+        )
+
+
+def tagging_of(batch: Batch, tags: Sequence[int], rows: Sequence[Sequence[float]]) -> Tagging:
+    found = well_formed(np.array(tags, np.int16), batch.documents, LABELS)
+    number = len(find_entities(found, batch.documents, LABELS).first)
+    tokens = np.linspace(0.1, 0.8, len(found))
+    return Tagging(
+        found,
+        LABELS,
+        np.linspace(0.2, 0.7, len(batch)),
+        tokens,
+        np.tile(tokens[:, None], (1, len(LABELS))),
+        np.array([list(row) for row in rows[:number]], np.float64).reshape(number, len(CLASSES)),
+    )
+
+
+# Most words are names, and most entities long and sure: otherwise little is lent.
+_WORDS = st.sampled_from(["Ana", "Mar", "Puig", "Ana", "de", "Li", "mar", "@", "y"])
+_SURENESS = st.sampled_from([0.0, 0.5, SURE - 1e-9, SURE, 1.0, 1.0])
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> Case:
+    """Draw tagged documents, of which one begins with a name that lends all its words."""
+    documents = draw(st.lists(st.lists(_WORDS, max_size=9), min_size=1, max_size=5))
+    full = draw(st.integers(0, len(documents) - 1))
+    lender = draw(st.lists(_WORDS, min_size=2, max_size=5))
+    documents[full][:0] = lender
+    number = sum(map(len, documents))
+    label = st.sampled_from([0, 0, 0, 1, 2, 3, 3, 4, 4])
+    tags = draw(st.lists(label, min_size=number, max_size=number))
+    place = sum(map(len, documents[:full]))
+    tags[place : place + len(lender)] = [3, *[4] * (len(lender) - 1)]
+    row = st.lists(_SURENESS, min_size=len(CLASSES), max_size=len(CLASSES))
+    rows = draw(st.lists(row, min_size=number, max_size=number))
+    many = len(documents)
+    notes = draw(st.lists(st.integers(0, 1), min_size=many, max_size=many))
+    batch = batch_of(documents)
+    bare = tagging_of(batch, tags, rows)
+    before = np.searchsorted(find_entities(bare.tags, batch.documents, LABELS).first, place)
+    rows[int(before)] = [1.0] * len(CLASSES)
+    return Case(documents, batch, tagging_of(batch, tags, rows), notes)
+
+
+_ASKED = st.sampled_from([("PERSON",), ("PERSON",), ("LOC", "PERSON"), ("LOC",), ()])
+
+
+@given(cases(), _ASKED)
+def test_tags_and_probabilities_are_those_of_the_rules(case: Case, asked: tuple[str, ...]) -> None:
+    before = entities_of(case.tagging, case.batch)
+    expected, added = by_the_rules(case.documents, before, case.notes, asked)
+    found = case.repeated(*asked)
+    assert found.labels == LABELS
+    assert found.tags.dtype == np.int16
+    assert entities_of(found, case.batch) == expected
+    assert (well_formed(found.tags, case.batch.documents, LABELS) == found.tags).all()
+    places = [
+        int(begin) + place
+        for begin, each in zip(case.batch.documents[:-1], added, strict=True)
+        for place in each
+    ]
+    assert case.tagging.tokens is not None and found.tokens is not None
+    tokens = case.tagging.tokens.copy()
+    tokens[places] = SURE
+    assert (found.tokens == tokens).all()
+    assert (found.confidence == case.tagging.confidence).all()
+    assert found.marginals is case.tagging.marginals
+
+
+@given(cases(), _ASKED)
+def test_what_is_given_stays_as_it_was(case: Case, asked: tuple[str, ...]) -> None:
+    given_arrays = (case.tagging.tags, case.tagging.tokens, case.tagging.entities)
+    copies = [None if each is None else each.copy() for each in given_arrays]
+    case.repeated(*asked)
+    for each, copy in zip(given_arrays, copies, strict=True):
+        assert each is not None and copy is not None
+        assert (each == copy).all()
+
+
+@given(cases(), _ASKED)
+def test_a_second_time_changes_nothing_unless_an_entity_became_longer(
+    case: Case, asked: tuple[str, ...]
+) -> None:
+    once = case.repeated(*asked)
+    twice = replace(case, tagging=once).repeated(*asked)
+    old = {each for found in entities_of(case.tagging, case.batch) for each in found}
+    if all(each in {e for f in entities_of(once, case.batch) for e in f} for each in old):
+        assert (twice.tags == once.tags).all()
+        assert once.entities is not None and twice.entities is not None
+        assert (twice.entities == once.entities).all()
+
+
+# By hand: the tags of PERSON are B and I, those of LOC are L and l.
+
+_LETTERS = dict(zip("OLlBI", range(5), strict=True))
+
+
+def made(*documents: str, tags: str, sure: Sequence[float] = (), notes: Sequence[int] = ()) -> Case:
+    """Tag documents by letters, those of documents between spaces."""
+    words = [each.split() for each in documents]
+    assert [len(each) for each in tags.split(" ")] == [len(each) for each in words]
+    batch = batch_of(words)
+    rows = [[each, each] for each in (*sure, *[1.0] * len(batch.words))]
+    numbers = [_LETTERS[letter] for letter in tags.replace(" ", "")]
+    tagging = tagging_of(batch, numbers, rows)
+    assert tagging.tags.tolist() == numbers, "the tags are not well formed"
+    return Case(words, batch, tagging, list(notes) or [0] * len(words))
+
+
+def letters(tagging: Tagging, batch: Batch) -> str:
+    """Give the tags of documents, a letter each."""
+    text = "".join("OLlBI"[number] for number in tagging.tags)
+    return " ".join(
+        text[first:last] for first, last in zip(batch.documents, batch.documents[1:], strict=False)
+    )
+
+
+def again(*documents: str, classes: Sequence[str] = ("PERSON",), **options: object) -> str:
+    case = made(*documents, **options)  # type: ignore[arg-type]
+    return letters(case.repeated(*classes), case.batch)
+
+
+def test_words_of_a_full_name_are_names_wherever_they_stand_in_its_note() -> None:
+    assert again("Ana Puig ve", "hoy Puig y Ana", tags="BIO OOOO") == "BIO OBOB"
+    assert again("Puig ve", "Ana Puig", tags="OO BI") == "BO BI"
+    assert again("Ana Puig ve con Ana", tags="BIOOO") == "BIOOB"
+
+
+def test_nothing_is_lent_across_notes() -> None:
+    documents = ("Ana Puig", "Puig", "Puig")
+    assert again(*documents, tags="BI O O", notes=[7, 3, 7]) == "BI O B"
+    assert again(*documents, tags="BI O O", notes=[7, 3, 4]) == "BI O O"
+
+
+def test_a_name_of_one_word_or_a_doubtful_one_lends_nothing() -> None:
+    assert again("Puig y Puig", tags="BOO") == "BOO"
+    assert again("Ana Puig y Puig", tags="BIOO", sure=[SURE]) == "BIOB"
+    assert again("Ana Puig y Puig", tags="BIOO", sure=[SURE - 1e-9]) == "BIOO"
+
+
+def test_only_names_of_the_classes_that_are_asked_for_lend_words() -> None:
+    documents = ("Mar Vella y Ana Puig", "Vella Puig")
+    assert again(*documents, tags="LlOBI OO") == "LlOBI OB"
+    assert again(*documents, tags="LlOBI OO", classes=["LOC"]) == "LlOBI LO"
+    assert again(*documents, tags="LlOBI OO", classes=["LOC", "PERSON"]) == "LlOBI LB"
+    assert again(*documents, tags="LlOBI OO", classes=[]) == "LlOBI OO"
+
+
+def test_a_word_that_names_of_two_classes_have_is_of_the_first() -> None:
+    both = ["LOC", "PERSON"]
+    assert again("Ana Mar", "Mar Vella", "Mar", tags="BI Ll O", classes=both) == "BI Ll B"
+    assert again("Mar Vella", "Ana Mar", "Mar", tags="Ll BI O", classes=both) == "Ll BI L"
+
+
+def test_names_are_written_in_the_same_way_with_a_capital_and_three_letters() -> None:
+    assert again("ana Li Puig", "ana Li puig PUIG Puig", tags="BII OOOOO") == "BII OOOOB"
+    assert again("Eva Puig", "Eva", tags="BI O") == "BI B"
+
+
+def test_what_stands_between_two_names_goes_with_them_and_nothing_around() -> None:
+    first = "Ana de la Mar"
+    assert again(first, "de la Mar de Ana la", tags="BIII OOOOOO") == "BIII OOBIIO"
+    assert again(first, "Mar y Ana", tags="BIII OOO") == "BIII BOB"
+    assert again(first, "de la", tags="BIII OO") == "BIII OO"
+    assert again(first, "Ana de", "la Mar", tags="BIII OO OO") == "BIII BO OB"
+
+
+def test_parts_of_an_address_are_no_names_but_may_stand_between_them() -> None:
+    assert again("Ana Puig", "Ana @ Puig", tags="BI OOO") == "BI OOO"
+    assert again("Ana Puig Mar", "Puig Ana @ x", tags="BII OOOO") == "BII BOOO"
+    assert again("Ana @ Mar", "Mar Ana @ Ana Mar", tags="BII OOOOO") == "BII BIIII"
+
+
+def test_an_address_begins_and_ends_with_its_document() -> None:
+    assert again("Ana Puig", "y Ana", "@ x", tags="BI OO OO") == "BI OB OO"
+    assert again("Ana Puig", "x @", "Ana y", tags="BI OO OO") == "BI OO BO"
+    assert again("Ana Puig", "x @", "", "Ana", tags="BI OO  O") == "BI OO  B"
+
+
+def test_what_is_added_joins_entities_of_its_class_beside_it() -> None:
+    assert again("Ana Puig", "Ana Mar y", tags="BI OBO") == "BI BIO"
+    assert again("Ana Puig", "Mar Ana y", tags="BI BOO") == "BI BIO"
+    assert again("Ana Puig", "Mar Ana Mas", tags="BI BOB") == "BI BII"
+    assert again("Ana Puig", "Mar Mas Ana", tags="BI BBO") == "BI BBI"
+    assert again("Ana Puig", "Mar Ana Mas Pla", tags="BI LOBB") == "BI LBIB"
+
+
+def test_names_of_different_classes_and_documents_do_not_join() -> None:
+    assert again("Ana Puig", "Mar Ana Mar", tags="BI LOL") == "BI LBL"
+    assert again("Ana Puig", "Ana", "Ana", "Mas", tags="BI O O B") == "BI B B B"
+    assert again("Ana Puig", "", "Puig", tags="BI  O") == "BI  B"
+    both = ["LOC", "PERSON"]
+    assert again("Mar Vella Ana Puig", "Mar Ana", tags="LlBI OO", classes=both) == "LlBI LB"
+
+
+def test_entities_that_are_longer_or_new_are_as_sure_as_names_and_others_as_before() -> None:
+    case = made("Ana Puig", "Mar Ana y Mas y Puig", tags="BI BOOBOO", sure=[0.95, 0.3, 0.4])
+    found = case.repeated("PERSON")
+    assert letters(found, case.batch) == "BI BIOBOB"
+    assert found.entities is not None and found.tokens is not None
+    assert found.entities.tolist() == [[0.95, 0.95], [0, SURE], [0.4, 0.4], [0, SURE]]
+    assert case.tagging.tokens is not None
+    changed = found.tokens != case.tagging.tokens
+    assert changed.nonzero()[0].tolist() == [3, 7]
+    assert (found.tokens[changed] == SURE).all()
+
+
+def test_without_the_probabilities_of_tokens_there_are_none() -> None:
+    case = made("Ana Puig", "Puig", tags="BI O")
+    bare = replace(case, tagging=replace(case.tagging, tokens=None, marginals=None))
+    found = bare.repeated("PERSON")
+    assert letters(found, case.batch) == "BI B"
+    assert found.tokens is None and found.marginals is None
+
+
+def test_a_name_that_became_longer_lends_its_words_only_if_it_is_tagged_so_again() -> None:
+    case = made("Ana Puig", "Puig Mas y Mas", tags="BI OBOO", sure=[1.0, 0.2])
+    once = case.repeated("PERSON")
+    assert letters(once, case.batch) == "BI BIOO"
+    twice = replace(case, tagging=once).repeated("PERSON")
+    assert letters(twice, case.batch) == "BI BIOB"
+
+
+@pytest.mark.parametrize("classes", [[], ["PERSON"], ["LOC", "PERSON"]])
+@pytest.mark.parametrize("documents", [[], [""], ["", ""]])
+def test_without_tokens_there_is_nothing_to_lend(documents: list[str], classes: list[str]) -> None:
+    batch = batch_of([text.split() for text in documents])
+    tagging = tagging_of(batch, [], [])
+    found = with_repeated_names(tagging, batch, notes_of(batch), classes)
+    assert found.tags.shape == (0,) and found.tags.dtype == np.int16
+    assert found.entities is not None and found.entities.shape == (0, 2)
+    assert found.tokens is not None and found.tokens.shape == (0,)
+    assert found.confidence.tolist() == tagging.confidence.tolist()
+
+
+def test_without_an_entity_nothing_changes() -> None:
+    case = made("Ana Puig", "Ana", tags="OO O")
+    found = case.repeated("PERSON")
+    assert letters(found, case.batch) == "OO O"
+    assert found.entities is not None and found.entities.shape == (0, 2)
+    batch = case.batch
+    outside = Tagging(np.zeros(3, np.int16), ("O",), np.ones(2), None, None, np.zeros((0, 0)))
+    assert with_repeated_names(outside, batch, notes_of(batch), []).tags.tolist() == [0, 0, 0]
+
+
+def test_a_class_that_the_tagger_does_not_know_is_an_error_that_lists_those_it_knows() -> None:
+    case = made("Ana Puig", tags="BI")
+    for asked in (["DOCTOR"], ["PERSON", "DOCTOR"], ["person"]):
+        with pytest.raises(InputError, match=r"does not tag (DOCTOR|person); it tags LOC, PERSON"):
+            case.repeated(*asked)
+    # It is known before there is anything to tag.
+    empty = batch_of([])
+    with pytest.raises(InputError, match="does not tag DOCTOR"):
+        with_repeated_names(tagging_of(empty, [], []), empty, notes_of(empty), ["DOCTOR"])
+
+
+@given(st.lists(st.sampled_from([None, None, "p", "q", ""]), max_size=8))
+def test_documents_of_a_group_are_of_one_note_and_others_stand_alone(
+    groups: list[str | None],
+) -> None:
+    batch = make_batch(
+        [Document(str(number), "Ana", (), group) for number, group in enumerate(groups)],
+        labelled=False,
+    )
+    numbers = notes_of(batch)
+    assert numbers.dtype == np.int64 and numbers.shape == (len(groups),)
+    for left, one in enumerate(groups):
+        for right, other in enumerate(groups):
+            together = left == right or (one is not None and one == other)
+            assert (numbers[left] == numbers[right]) == together
