@@ -85,6 +85,7 @@ def pools(
     return paths
 
 
+@pytest.mark.slow
 def test_the_loop_holds_a_batch_at_a_time(launch: Any, pools: dict[int, Path]) -> None:
     """The texts of 40,000 more notes are 80 MB."""
     peaks = {}
@@ -97,6 +98,7 @@ def test_the_loop_holds_a_batch_at_a_time(launch: Any, pools: dict[int, Path]) -
     assert peaks[50_000] - peaks[10_000] < 60, peaks
 
 
+@pytest.mark.slow
 def test_tagging_holds_a_bounded_number_at_a_time(
     launch: Any, pools: dict[int, Path], finished: Path, tmp_path: Path
 ) -> None:
@@ -116,6 +118,7 @@ assert main(["count", *sys.argv[1:]]) == 0
 """
 
 
+@pytest.mark.slow
 def test_counting_holds_each_word_in_few_bytes(launch: Any, tmp_path: Path) -> None:
     """The command takes 90 MB by itself."""
     words, path = 600_000, tmp_path / "words.jsonl"

@@ -55,6 +55,7 @@ def test_around_every_character_of_the_notes(between: str) -> None:
     assert_same([between.join([*CHARACTERS, *EVERY[:0x500], *EVERY[0x1E00:0x2200], ""])])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("between", ["", " "])
 def test_of_every_character(between: str) -> None:
     assert_same([between.join(EVERY)])
