@@ -30,6 +30,7 @@ from meddocan import MERGED, lines_of
 
 from corpus.batch import Batch, make_batch
 from corpus.document import Document
+from corpus.kernels.registry import warm_up
 from taggers import ANNOTATORS, CRFOptions, CRFTagger
 from taggers.annotators import annotated
 from taggers.crf import wordtype
@@ -153,7 +154,7 @@ def one_training(options: CRFOptions, number: int, classes: dict[str, str] | Non
     del lines, notes
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     if options.engine == "wordtype":
-        CRFTagger(options).prepare(lambda: None)
+        warm_up(*CRFTagger(options).kernels)
         prepare, evaluation, value = _own(batch, options)
     else:
         prepare, evaluation, value = _crfsuite(batch, options)

@@ -20,6 +20,7 @@ from corpus.corpora import read_corpus
 from corpus.document import Document
 from corpus.errors import InputError
 from corpus.formats import Columns, WriteReport, write
+from corpus.kernels.registry import warm_up
 from corpus.problems import Problems
 from corpus.tags import find_entities
 from corpus.units import UNITS, Unit, join_spans, split_document
@@ -238,7 +239,7 @@ def tag_corpus(
     tagger = SavedTagger.load(folder, jobs=jobs)
     repeated = repeated or repeated_of(folder)
     refuse_unknown(repeated, tagger.labels)  # before there is a file
-    tagger.prepare(tell)
+    warm_up(*tagger.kernels, announce=tell)
     # The column of the annotations is that of the target: the source need not have it.
     documents = read_corpus(
         source, format=source_format, columns=columns, problems=problems, labelled=False

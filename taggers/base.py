@@ -135,6 +135,14 @@ def joined(taggings: Sequence[Tagging]) -> Tagging:
     )
 
 
+def kernels_of(tagger: Tagger) -> tuple[str, ...]:
+    """Return the modules whose compiled functions a tagger calls, for `warm_up`.
+
+    A tagger names them in an attribute ``kernels``; one without calls none.
+    """
+    return tuple(getattr(tagger, "kernels", ()))
+
+
 class Tagger(Protocol):
     """Learns tags from batches and gives them to batches.
 
@@ -145,10 +153,6 @@ class Tagger(Protocol):
     kind: str
     labels: tuple[str, ...]
     training: Training | None
-
-    def prepare(self, tell: Callable[[], None]) -> None:
-        """Do what only the first use on a machine takes; `tell` is called before it takes long."""
-        ...
 
     def fit(
         self,

@@ -21,7 +21,7 @@ from joblib.externals.loky.process_executor import TerminatedWorkerError
 from bootstrap.execution.processes import KilledError, deaf, end_with, in_process
 from corpus.batch import Batch
 from taggers import Tagger, Tagging, Training, load_tagger, make_tagger
-from taggers.base import Detail, Progress, joined
+from taggers.base import Detail, Progress, joined, kernels_of
 
 #: Told what is done, how much of it and of how much.
 Report = Callable[[str, int, int], None]
@@ -78,9 +78,10 @@ class SavedTagger:
         """Copy the model to another folder."""
         shutil.copytree(self.folder, folder)
 
-    def prepare(self, tell: Callable[[], None]) -> None:
-        """Do here what other processes then need not do; `tell` is called before it takes long."""
-        (self._tagger or make_tagger(self.kind, self._options)).prepare(tell)
+    @property
+    def kernels(self) -> tuple[str, ...]:
+        """The modules whose compiled functions the tagger calls."""
+        return kernels_of(self._tagger or make_tagger(self.kind, self._options))
 
     def fit(
         self,

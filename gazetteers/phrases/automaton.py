@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from corpus.kernels.hash_index import Vocabulary, hashed
+from corpus.kernels.hash_index import HashIndex
+from corpus.kernels.hashing import hash_values
 from corpus.tokens import tokenize
 from gazetteers.folding import folded
 from gazetteers.phrases.abbreviations import ABBREVIATIONS, SEVERAL, STREETS, WORDS
@@ -64,14 +65,14 @@ class CompiledPhrases:
     ----------
     tree : Tree
         Those of two words and more.
-    vocabulary : Vocabulary
+    index : HashIndex
         Hashes of surfaces.
     known : WordTypes
-        What each surface of the vocabulary is, and then what all others are. None has a capital.
+        What each surface of the index is, and then what all others are. None has a capital.
     """
 
     tree: Tree
-    vocabulary: Vocabulary
+    index: HashIndex
     known: WordTypes
 
     @classmethod
@@ -96,7 +97,7 @@ class CompiledPhrases:
         """Say what word types are to the matcher."""
         if not types:
             return WordTypes(*(each[:0] for each in _fields(self.known)))
-        codes = self.vocabulary.codes(hashed("", surfaces(types)))
+        codes = self.index.positions(hash_values("", surfaces(types)))
         bits, plain, dotted, alone, _ = (each[codes] for each in _fields(self.known))
         lower = "\n".join(types).lower().split("\n")
         capital = np.fromiter(map(str.__ne__, types, lower), bool, len(types))
@@ -166,7 +167,7 @@ def _ways(phrase: Words) -> Iterator[Words]:
 
 def _known(
     numbers: Mapping[str, int], alone: Mapping[str, int], stopped: Collection[str]
-) -> tuple[Vocabulary, WordTypes]:
+) -> tuple[HashIndex, WordTypes]:
     """Say what each surface is that a phrase, or what stands in it, may have in a note."""
     short = [each for each, word in ABBREVIATIONS.items() if word in numbers]
     whole = [each for each, word in WORDS.items() if word in numbers]
@@ -181,7 +182,7 @@ def _known(
     known = WordTypes(
         np.array([*bits, 0], np.uint8), plain, dotted, classes, np.zeros(len(every) + 1, bool)
     )
-    return Vocabulary(hashed("", every)), known
+    return HashIndex(hash_values("", every)), known
 
 
 def _bits(surface: str, short: bool) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.batch import Batch
+from corpus.kernels.compiled import kernel_array
 from corpus.lines import line_numbers
 from corpus.streams import NOTHING, Stream
 from corpus.tags import TokenSpans
@@ -49,7 +50,8 @@ class PhraseMatcher:
         """Give the first and the last token of each match, and the index of its class."""
         number = len(batch.words)
         found = (np.empty(number, np.int64), np.empty(number, np.int64), np.empty(number, np.int64))
-        tokens = (batch.words, batch.starts, batch.ends, line_numbers(batch))
+        words, starts, ends = map(kernel_array, (batch.words, batch.starts, batch.ends))
+        tokens = (words, starts, ends, line_numbers(batch))
         compiled = self._compiled
         types, tree = compiled.types(batch.types), compiled.tree
         many = find_longest(

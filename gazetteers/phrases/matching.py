@@ -65,7 +65,7 @@ class Tree:
         return cls(keys, children, classes[:number], words)
 
 
-@compiled
+@compiled()
 def _slot(keys: Array, key: int) -> int:
     """Find the slot of a key, or the empty one where it would be."""
     mask = len(keys) - 1
@@ -76,7 +76,7 @@ def _slot(keys: Array, key: int) -> int:
     return int(slot)
 
 
-@compiled
+@compiled("int64[::1], int64[::1], int32[::1], int64, int64[::1], int32[::1], int32[::1]")
 def _grow(
     flat: Array,
     offsets: Array,
@@ -124,7 +124,11 @@ class WordTypes:
     capital: npt.NDArray[np.bool_]
 
 
-@compiled
+@compiled(
+    "Tuple((int32[::1], int32[::1], int32[::1], int64[::1])), Tuple((uint8[::1], int32[::1], "
+    "int32[::1], int32[::1], boolean[::1])), Tuple((int64[::1], int32[::1], int32[::1], "
+    "int64)), int64, UniTuple(int64[::1], 3)"
+)
 def find_longest(
     tokens: tuple[Array, Array, Array, Array],
     types: tuple[Array, Array, Array, Array, Array],
@@ -153,7 +157,7 @@ def find_longest(
     int
         How many there are.
     """
-    number, place = 0, 0
+    number, place = 0, int(np.int64(0))  # a literal would be compiled for as a type of its own
     first, last, classes = found
     while place < len(tokens[0]):
         end, kind = _longest(place, tokens, types, tree, blocked)
@@ -166,7 +170,7 @@ def find_longest(
     return number
 
 
-@compiled
+@compiled()
 def _longest(
     place: int,
     tokens: tuple[Array, Array, Array, Array],
@@ -206,7 +210,7 @@ def _longest(
     return end, (kind if end >= 0 else NONE)
 
 
-@compiled
+@compiled()
 def _next(token: int, words: Array, starts: Array, ends: Array, lines: Array, bits: Array) -> int:
     """Give the next word of a phrase after one, past what may stand between, or -1."""
     marks, passed = 0, 0

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.batch import Batch
-from corpus.kernels.compiled import Array, compiled
+from corpus.kernels.compiled import Array, compiled, kernel_array
 from corpus.streams import NOTHING, Stream, used_only
 from taggers.features import BEGIN, END, Feature, Words
 from taggers.templates import Conjunction, Templates
@@ -115,14 +115,12 @@ def _joined(conjunction: Conjunction, sources: Mapping[str, Stream], documents: 
     """
     parts: list[tuple[str, ...]] = [()]
     values = np.zeros(documents[-1], np.int32)
-    # Functions are compiled for arrays that can be written to: one from bytes is copied.
-    documents = np.require(documents, requirements="W")
+    documents = kernel_array(documents)
     for name, offset in conjunction.terms:
         stream = sources[name]
         size = len(stream.types) + len(_BEYOND)
         numbers = values.astype(np.int64)
-        said = np.require(stream.values, requirements="W")
-        _append(said, documents, offset, len(stream.types), numbers)
+        _append(kernel_array(stream.values), documents, offset, len(stream.types), numbers)
         used, values = _numbered(numbers, len(parts) * size)
         before, own = np.divmod(used, size)
         written = {value: _written(stream, value) for value in np.unique(own).tolist()}
@@ -141,7 +139,7 @@ def _written(stream: Stream, value: int) -> str:
     return text.replace("\\", r"\\").replace("|", r"\|")
 
 
-@compiled
+@compiled("int32[::1], int64[::1], int64, int64, int64[::1]")
 def _append(values: Array, documents: Array, offset: int, size: int, numbers: Array) -> None:
     """Make the value at an offset from each token the last digit of its number.
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.errors import InputError
-from corpus.kernels.hash_index import Hashes, hashed
+from corpus.kernels.hashing import Hashes, hash_values
 from taggers.crf.weights import BORDER, Weights, sorted_weights
 from taggers.features import BEGIN, END, FEATURES, feature, is_feature
 from taggers.templates import Templates
@@ -152,7 +152,7 @@ def _hashes(names: Sequence[str], values: Sequence[str]) -> Hashes:
         rows.setdefault(name, []).append(row)
     hashes = np.empty(len(names), np.uint64)
     for name, own in rows.items():
-        hashes[own] = hashed(name or BORDER, [values[row] for row in own])
+        hashes[own] = hash_values(name or BORDER, [values[row] for row in own])
     return hashes
 
 

@@ -11,7 +11,7 @@ from taggers.features import Feature
 from taggers.templates import Templates
 
 if TYPE_CHECKING:
-    from corpus.kernels.hash_index import Hashes
+    from corpus.kernels.hashing import Hashes
     from taggers.crf.crf_options import CRFOptions
     from taggers.dictionaries.name_frequencies import NameFrequencies
     from taggers.embeddings.word_clusters import WordClusters

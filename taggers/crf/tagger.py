@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 from corpus.batch import Batch
 from corpus.errors import InputError, shown
-from corpus.kernels.compiling import telling
 from corpus.tags import bio_labels, classes_of, well_formed
 from taggers.annotators import ANNOTATORS, Annotator, Phrases, Rules, annotated
 from taggers.base import MEASURES, Detail, Progress, Tagging, Training, TrainingError
@@ -222,20 +221,11 @@ class CRFTagger:
         found[:, [classes.index(name) for name in classes_of(labels)]] = entities
         return found
 
-    def prepare(self, tell: Callable[[], None]) -> None:
-        """Do what only the first use on a machine takes; `tell` is called before it takes long."""
-        from taggers.crf.preparing import compile_all, compile_phrases  # noqa: PLC0415 - not always used
-
-        # So few tokens teach nothing where more of them are asked for.
-        c1, c2 = min(self.options.c1, 0.01), min(self.options.c2, 1.0)
-        options = replace(self.options, c1=c1, c2=c2, min_frequency=0, max_iterations=1)
-        # Clusters and names are features of words like others, and phrases a stream like others.
-        options = replace(options, streams=options.looked_at, phrases=())
-        options = replace(options, clusters="", clusterings=(), cluster_choice="all", names=())
-        with telling(tell):
-            compile_all(CRFTagger(options), options.templates().needed)
-            if self.options.phrases:
-                compile_phrases()
+    @property
+    def kernels(self) -> tuple[str, ...]:
+        """The modules whose compiled functions it calls; see `taggers.base.kernels_of`."""
+        modules = ("corpus.tokens.scanner", "taggers.crf.wordtype")
+        return (*modules, "gazetteers.phrases.matching") if self.options.phrases else modules
 
     def wordtype(self) -> WordTypeEngine:
         """Give the engine "wordtype" of this model, whichever it was trained with."""

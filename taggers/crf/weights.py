@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.kernels.compiled import Array, compiled
-from corpus.kernels.hash_index import Hashes, hashed
+from corpus.kernels.hashing import Hashes, hash_values
 from taggers.crf import lattice
 from taggers.features import BEGIN, END, Words
 from taggers.string_table import NAMELESS, Names
@@ -135,7 +135,10 @@ def pruned(weights: Weights, values: npt.NDArray[np.bool_] | None = None) -> Wei
     )
 
 
-@compiled
+@compiled(
+    "int32[::1], int64[::1], int16[::1], int64[::1], int64, int64[::1], int16[::1], "
+    "float64[::1], int64, float64[::1]"
+)
 def carry_over(
     codes: Array,
     begins: Array,
@@ -199,16 +202,16 @@ def value_hashes(values: Sequence[Sequence[str]], features: Sequence[str]) -> Ha
     -------
     ndarray of uint64, shape (words, features)
     """
-    columns = [hashed(name, column) for name, column in zip(features, values, strict=True)]
+    columns = [hash_values(name, column) for name, column in zip(features, values, strict=True)]
     return np.stack(columns, axis=1)
 
 
 def border_hashes() -> Hashes:
     """Hash the places before and after a document, as if they were words of one feature."""
-    return hashed(BORDER, [BEGIN, END])
+    return hash_values(BORDER, [BEGIN, END])
 
 
-@compiled
+@compiled("int32[:, ::1], int64[::1], int64, int64[::1], int16[::1], float64[::1], real[:, :, ::1]")
 def add_weights(
     codes: Array,
     places: Array,
@@ -244,7 +247,7 @@ def add_weights(
                         row[labels[pair]] += weights[pair]
 
 
-@compiled
+@compiled("int32[:, ::1], int64[::1], int64, int64[::1], int16[::1], real[:, :, ::1], float64[::1]")
 def add_expected(
     codes: Array,
     places: Array,

@@ -11,7 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.batch import Batch
-from corpus.kernels.hash_index import Vocabulary, hashed
+from corpus.kernels.compiled import kernel_array
+from corpus.kernels.hash_index import HashIndex
+from corpus.kernels.hashing import hash_values
 from taggers.arrays import array_bytes
 from taggers.base import UNTRAINED, Detail, Progress, Training, TrainingError
 from taggers.crf import lattice
@@ -133,7 +135,7 @@ class WordTypeEngine:
         training_set = TrainingSet.of(
             train.words,
             train.types,
-            train.documents.copy(),
+            kernel_array(train.documents),
             number[train.tags],
             np.ones(len(train)) if train.weights is None else train.weights.astype(np.float64),
             templates=templates,
@@ -177,9 +179,9 @@ class WordTypeEngine:
             self._scores.table, self.weights.transition, begin=0, end=1, names=self.labels
         )
         streams = [self._scores.beside(channel) for channel in self._channels.of(batch)]
-        words = rows[batch.words]
+        words, documents = rows[batch.words], kernel_array(batch.documents)
         with one_thread():
-            return decoder.decode(words, batch.documents, streams, detail=detail, progress=progress)
+            return decoder.decode(words, documents, streams, detail=detail, progress=progress)
 
     def reduced(self, rare: int, nameless: bool) -> WordTypeEngine:
         """Leave out values that fewer than `rare` training documents have, and their names."""
@@ -225,11 +227,8 @@ class WordTypeEngine:
         """Read what `files` gave."""
 
         def read(name: str) -> npt.NDArray[Any]:
-            # "c" maps as "r" does, but is of the type that functions are compiled for already.
-            array: npt.NDArray[Any] = np.load(
-                folder / f"{name}.npy", mmap_mode="c", allow_pickle=False
-            )
-            return array
+            # "c" maps as "r" does, but as writable, so that `kernel_array` copies nothing.
+            return kernel_array(np.load(folder / f"{name}.npy", mmap_mode="c", allow_pickle=False))
 
         names = Names(read("names"), read("name_ends"))
         arrays = {name: read(name) for name in _ARRAYS}
@@ -246,7 +245,7 @@ def _carried_over(
     """Give the weights to begin with: those of another model, by value, offset and label."""
     old = start.weights
     number = np.array([start.labels.index(name) if name in start.labels else -1 for name in labels])
-    codes = Vocabulary(old.hashes).codes(training.hashes)
+    codes = HashIndex(old.hashes).positions(training.hashes)
     state = np.zeros(len(training.state.labels))
     shift = (old.offsets - training.offsets) // 2
     carry_over(
@@ -279,7 +278,7 @@ class WordScores:
         self._features = [each.name for each in templates.features]
         self._offsets = 2 * templates.window + 1
         self._places = middle(self._offsets, weights.offsets)
-        self._vocabulary = Vocabulary(weights.hashes)
+        self._value_index = HashIndex(weights.hashes)
         self._real = real
         self._clear()
 
@@ -287,7 +286,7 @@ class WordScores:
         self._index: dict[str, int] = {}
         self._rows = empty_table(1024, self._offsets, self._weights.labels, self._real)
         borders = np.full((2, 1), -1, np.int32)
-        borders[:, 0] = self._vocabulary.codes(border_hashes())
+        borders[:, 0] = self._value_index.positions(border_hashes())
         self._add(borders, self._rows[:2])
 
     @property
@@ -315,7 +314,7 @@ class WordScores:
     def _compute(self, words: Sequence[str], row: int) -> None:
         """Fill in the rows of words, from `row` on."""
         hashes = value_hashes(values_of(words, self._templates), self._features)
-        codes = self._vocabulary.codes(hashes.reshape(-1)).reshape(hashes.shape)
+        codes = self._value_index.positions(hashes.reshape(-1)).reshape(hashes.shape)
         self._add(codes, self._rows[row : row + len(words)])
         self._index.update(zip(words, range(row, row + len(words)), strict=True))
 
@@ -332,9 +331,9 @@ class WordScores:
         offsets = np.array(channel.offsets, np.int64)
         table = empty_table(len(types), len(offsets), self._weights.labels, self._real)
         if types:
-            codes = self._vocabulary.codes(hashed(channel.name, types))
+            codes = self._value_index.positions(hash_values(channel.name, types))
             self._add(codes[:, None], table, offsets + self._weights.offsets // 2)
-        return Beside(np.require(channel.stream.values, requirements="W"), offsets, table)
+        return Beside(kernel_array(channel.stream.values), offsets, table)
 
     def _add(
         self,

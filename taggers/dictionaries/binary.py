@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.batch import Batch
-from corpus.kernels.hash_index import Hashes, Vocabulary
+from corpus.kernels.hash_index import HashIndex
+from corpus.kernels.hashing import Hashes
 from gazetteers.folding import folded
 from gazetteers.frequencies import Frequencies, word_hashes
 from taggers.arrays import read_arrays, written
@@ -71,11 +72,11 @@ class BinaryWords:
     def __init__(self, hashes: Hashes, negative: npt.NDArray[np.bool_]) -> None:
         self.hashes = hashes
         self.negative = negative
-        self._vocabulary = Vocabulary(hashes)
+        self._index = HashIndex(hashes)
 
     def judged(self, batch: Batch) -> Judged:
         """Say of each word of a batch whether it is a name, and whether that is contradicted."""
-        rows = self._vocabulary.codes(word_hashes(folded(batch.types)))
+        rows = self._index.positions(word_hashes(folded(batch.types)))
         known = rows >= 0
         doubtful = np.zeros(len(rows), bool)
         doubtful[known] = self.negative[rows[known]]

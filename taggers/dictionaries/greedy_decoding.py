@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from corpus.batch import Batch
 from corpus.errors import InputError
-from corpus.kernels.compiled import Array, compiled
+from corpus.kernels.compiled import Array, compiled, kernel_array
 from corpus.tags import bio_labels, find_entities
 from taggers.base import MEASURES, Detail, Tagging
 
@@ -85,8 +85,7 @@ def tagged(
     tags = np.zeros(len(batch.words), np.int16)
     certainty = np.ones(len(batch.words))
     walk(
-        np.require(batch.words, requirements="W"),
-        np.require(batch.documents, requirements="W"),
+        kernel_array(batch.words), kernel_array(batch.documents),
         judged.divergence, judged.joins, blocked, threshold, threshold_after, tags, certainty,
     )  # fmt: skip
     certainty[judged.doubtful[batch.words]] = 0.0
@@ -137,7 +136,10 @@ def _confidence(
     return confidence
 
 
-@compiled
+@compiled(
+    "int32[::1], int64[::1], float64[::1], boolean[::1], boolean[::1], float64, float64, "
+    "int16[::1], float64[::1]"
+)
 def walk(
     words: Array,
     documents: Array,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
@@ -12,7 +12,6 @@ import numpy as np
 
 from corpus.batch import Batch
 from corpus.errors import InputError
-from corpus.kernels.compiling import telling
 from corpus.streams import NOTHING
 from corpus.tags import bio_labels
 from gazetteers.frequencies import Frequencies
@@ -21,7 +20,6 @@ from taggers.base import Detail, Progress, Tagging, Training
 from taggers.dictionaries.dictionary_options import DictionaryOptions, DivergenceOptions
 from taggers.dictionaries.greedy_decoding import Judged, tagged
 from taggers.dictionaries.name_lists import read_names
-from taggers.dictionaries.preparing import compile_walk
 from taggers.dictionaries.word_usage import Counts, words_of_notes
 from taggers.model_folder import read_description, write_model
 
@@ -64,6 +62,12 @@ class NameTagger(ABC, Generic[OptionsT]):
     """
 
     kind: ClassVar[str]
+    #: The modules whose compiled functions it calls; see `taggers.base.kernels_of`.
+    kernels: ClassVar[tuple[str, ...]] = (
+        "corpus.tokens.scanner",
+        "gazetteers.phrases.matching",
+        "taggers.dictionaries.greedy_decoding",
+    )
     #: The type of the options.
     options_type: ClassVar[type[Any]]
 
@@ -85,11 +89,6 @@ class NameTagger(ABC, Generic[OptionsT]):
     @abstractmethod
     def _thresholds(self) -> tuple[float, float]:
         """Give the threshold of divergence, and that after a word of a name."""
-
-    def prepare(self, tell: Callable[[], None]) -> None:
-        """Do what only the first use on a machine takes; `tell` is called before it takes long."""
-        with telling(tell):
-            compile_walk()
 
     def fit(
         self,

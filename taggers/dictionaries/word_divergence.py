@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.batch import Batch
-from corpus.kernels.hash_index import Hashes, Vocabulary
+from corpus.kernels.hash_index import HashIndex
+from corpus.kernels.hashing import Hashes
 from gazetteers.folding import folded
 from gazetteers.frequencies import Frequencies, word_hashes
 from taggers.arrays import read_arrays, written
@@ -66,7 +67,7 @@ class WordDivergence:
         self.joins = joins
         self.cases = cases
         self.scales = scales
-        self._vocabulary = Vocabulary(hashes)
+        self._index = HashIndex(hashes)
 
     @classmethod
     def of(cls, names: Frequencies, uses: Uses, smoothing: float) -> Self:
@@ -97,7 +98,7 @@ class WordDivergence:
     def judged(self, batch: Batch) -> Judged:
         """Say of each word of a batch what is known of it."""
         types = batch.types
-        rows = self._vocabulary.codes(word_hashes(folded(types)))
+        rows = self._index.positions(word_hashes(folded(types)))
         known, cases = rows >= 0, case_numbers(types)
         joins = np.fromiter(map(_HYPHENS.__contains__, types), bool, len(types))
         joins[known] |= self.joins[rows[known]]

@@ -58,8 +58,6 @@ class Actor:
         self.script = script
         self.number = number
 
-    def prepare(self, tell: Any) -> None: ...
-
     def fit(
         self,
         train: Batch,

@@ -177,7 +177,10 @@ def in_order(packings: Iterable[PackedEntities], labels: EntityLabels) -> Floats
     return probabilities[np.argsort(tokens)]
 
 
-@compiled
+@compiled(
+    "int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], "
+    "real[:, ::1], real[:, ::1], real[:, ::1], float64[::1], float64[:, :, ::1]"
+)
 def _begin(
     rows: Array,
     first: Array,
@@ -221,7 +224,10 @@ def _begin(
             sums[span, each, 1] = going
 
 
-@compiled
+@compiled(
+    "int64[::1], int64[::1], int64[::1], int64[::1], int64, int64[::1], int64[::1], "
+    "real[:, ::1], real[:, ::1], float64[:, :, ::1]"
+)
 def _end(
     rows: Array,
     last: Array,
@@ -255,7 +261,10 @@ def _end(
                     sums[span, each, kind] *= total
 
 
-@compiled
+@compiled(
+    "int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], float64[:, ::1], "
+    "float64[:, ::1], float64[:, ::1], float64[:, ::1], float64[:, ::1]"
+)
 def _log_sums(
     first: Array,
     last: Array,
@@ -292,7 +301,7 @@ def _log_sums(
             sums[span, each] = _log_add(opening, going)
 
 
-@compiled
+@compiled()
 def _log_entered(
     place: int,
     own: int,
@@ -312,7 +321,7 @@ def _log_entered(
     return float(total + scores[place, tail])
 
 
-@compiled
+@compiled()
 def _log_left(
     after: int, origin: int, tail: int, scores: Array, transition: Array, beta: Array
 ) -> float:
@@ -328,7 +337,7 @@ def _log_left(
     return total
 
 
-@compiled
+@compiled()
 def _log_add(left: float, right: float) -> float:
     """Add two numbers that are given as logarithms, minus infinity for 0."""
     most, least = max(left, right), min(left, right)

@@ -40,7 +40,7 @@ def exponential_transition(
     return padded
 
 
-@compiled
+@compiled("real[:, ::1], real[::1]")
 def lower_by_largest(scores: Array, largest: Array) -> None:
     """Take the largest score off each row, and give it."""
     labels = scores.shape[1]
@@ -54,7 +54,7 @@ def lower_by_largest(scores: Array, largest: Array) -> None:
             row[label] -= most
 
 
-@compiled
+@compiled("int64[::1], real[:, ::1], real[:, ::1], real[:, ::1], float64[::1]")
 def forward(steps: Array, emission: Array, transition: Array, alpha: Array, scale: Array) -> None:
     """Compute the probability of each label given the tokens so far, and each step's sum."""
     for step in range(len(steps) - 1):
@@ -62,7 +62,9 @@ def forward(steps: Array, emission: Array, transition: Array, alpha: Array, scal
         number = after - now
         current = alpha[now:after]
         if step == 0:
-            current[:] = emission[now:after]
+            for row in range(number):  # an assignment of slices takes ten seconds to compile
+                for label in range(current.shape[1]):
+                    current[row, label] = emission[now + row, label]
         else:
             before = steps[step - 1]
             np.dot(alpha[before : before + number], transition, current)
@@ -79,7 +81,10 @@ def forward(steps: Array, emission: Array, transition: Array, alpha: Array, scal
                 current[row, label] *= inverse
 
 
-@compiled
+@compiled(
+    "int64[::1], real[:, ::1], real[:, ::1], float64[::1], real[:, ::1], float64[::1], "
+    "float64[:, ::1]"
+)
 def backward(
     steps: Array,
     emission: Array,
@@ -119,7 +124,7 @@ def backward(
                 emission[now + row, label] *= beta[row, label] * inverse
 
 
-@compiled
+@compiled("int64[::1], float64[::1], real[::1], float64, float64[::1]")
 def log_sums(steps: Array, scale: Array, largest: Array, top: float, log_z: Array) -> None:
     """Compute log Z of each document.
 

@@ -84,7 +84,9 @@ def pack(
     return packings
 
 
-@compiled
+@compiled(
+    "int32[::1], int64[::1], int64[::1], int64[::1], real[:, :, ::1], int64, int64, real[:, ::1]"
+)
 def gather(
     words: Array,
     first: Array,
@@ -117,7 +119,9 @@ def gather(
                     into[label] += added[label]
 
 
-@compiled
+@compiled(
+    "int32[::1], int64[::1], int64[::1], int64[::1], real[:, ::1], int64, int64, real[:, :, ::1]"
+)
 def scatter(
     words: Array,
     first: Array,
@@ -144,7 +148,9 @@ def scatter(
                     into[label] += added[label]
 
 
-@compiled
+@compiled(
+    "int32[::1], int64[::1], int64[::1], int64[::1], int64[::1], real[:, :, ::1], real[:, ::1]"
+)
 def gather_stream(
     values: Array,
     first: Array,
@@ -171,7 +177,9 @@ def gather_stream(
                         into[label] += added[label]
 
 
-@compiled
+@compiled(
+    "int32[::1], int64[::1], int64[::1], int64[::1], int64[::1], real[:, ::1], real[:, :, ::1]"
+)
 def scatter_stream(
     values: Array,
     first: Array,
@@ -194,7 +202,7 @@ def scatter_stream(
                         into[label] += added[label]
 
 
-@compiled
+@compiled("int64[::1], int64[::1], int64[::1], real[:, ::1], float64[:, ::1]")
 def unpack(first: Array, lengths: Array, steps: Array, packed: Array, rows: Array) -> None:
     """Put the rows of packed tokens where these are in the batch."""
     for row in range(len(first)):
@@ -204,7 +212,7 @@ def unpack(first: Array, lengths: Array, steps: Array, packed: Array, rows: Arra
                 rows[first[row] + place, label] = source[label]
 
 
-@compiled
+@compiled("int64[::1], int64[::1], int64[::1], real[:, ::1], int16[::1], float64[::1]")
 def unpack_chosen(
     first: Array, lengths: Array, steps: Array, packed: Array, labels: Array, chosen: Array
 ) -> None:

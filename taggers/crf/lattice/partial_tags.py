@@ -8,7 +8,9 @@ from corpus.kernels.compiled import Array, compiled
 from taggers.crf.lattice.packing import NEVER
 
 
-@compiled
+@compiled(
+    "int64[::1], int64[::1], int64[::1], real[:, ::1], float64[:, ::1], int16[::1], float64[::1]"
+)
 def score_paths(
     first: Array,
     lengths: Array,
@@ -34,7 +36,7 @@ def score_paths(
         result[row] = total
 
 
-@compiled
+@compiled("int64[::1], int64[::1], int64[::1], int16[::1], int64, real[:, ::1]")
 def constrain(
     first: Array, lengths: Array, steps: Array, tags: Array, labels: int, scores: Array
 ) -> None:
@@ -48,7 +50,9 @@ def constrain(
                         scores[steps[place] + row, label] = NEVER
 
 
-@compiled
+@compiled(
+    "int64[::1], int64[::1], int64[::1], int16[::1], boolean[::1], real[:, ::1], float64[::1]"
+)
 def subtract_observed(
     first: Array,
     lengths: Array,

@@ -121,7 +121,7 @@ def _grouped(values: npt.NDArray[np.int32], number: int) -> tuple[Indices, Indic
     return places, groups
 
 
-@compiled
+@compiled("int32[::1], int64[::1], int64[::1]")
 def _sort(values: Array, following: Array, places: Array) -> None:
     for place in range(len(values)):
         value = values[place]
@@ -130,7 +130,10 @@ def _sort(values: Array, following: Array, places: Array) -> None:
             following[value] += 1
 
 
-@compiled
+@compiled(
+    "int64[::1], int64[::1], int64[::1], int64[::1], int16[::1], int64, int64, int64[::1], "
+    "int16[::1], float64[::1], boolean"
+)
 def _count_words(
     order: Array,
     groups: Array,
@@ -175,7 +178,7 @@ def _count_words(
         _take(sums, seen, types + border, begins, found, counts, fill)
 
 
-@compiled
+@compiled()
 def _take(
     sums: Array, seen: Array, row: int, begins: Array, found: Array, counts: Array, fill: bool
 ) -> None:
@@ -227,7 +230,10 @@ def pairs_of_values(
     return Pairs(begins, *found)
 
 
-@compiled
+@compiled(
+    "int64[::1], int64[::1], int64[::1], int16[::1], float64[::1], int64, int64, int64[::1], "
+    "int16[::1], float64[::1], boolean"
+)
 def _count_values(
     types: Array,
     groups: Array,
@@ -281,7 +287,7 @@ def seen_in(
     return seen
 
 
-@compiled
+@compiled("int32[::1], int64[::1], int32[:, ::1], int64[::1], int32[::1]")
 def _count_documents(
     words: Array, documents: Array, codes: Array, last: Array, seen: Array
 ) -> None:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from corpus.kernels.hash_index import Codes, Hashes, hashed, numbered
+from corpus.kernels.hash_index import number_distinct
+from corpus.kernels.hashing import Hashes, hash_values
 from corpus.streams import used_only
 from taggers.crf.channels import Channel
 from taggers.crf.training.observed_counts import (
@@ -23,6 +24,7 @@ from taggers.features import BEGIN, END
 from taggers.string_table import Names
 from taggers.templates import Templates
 
+Codes = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
 
@@ -119,7 +121,7 @@ class TrainingSet:
         # Frequent words first and those alike by their hash: however a batch was put together, the
         # same documents are the same training set.
         counts = np.bincount(words, minlength=len(types))
-        order = np.lexsort((hashed("word", types), -counts))
+        order = np.lexsort((hash_values("word", types), -counts))
         words = _ranks(order)[words]
         frequent_first = [types[word] for word in order.tolist()]
         counter = _Counter(documents, tags, labels, templates)
@@ -203,7 +205,7 @@ class _Counter:
         """Count the values of a stream that says something."""
         used, values = used_only(channel.stream.values, len(channel.stream.types))
         types = [channel.stream.types[index] for index in used.tolist()]
-        hashes = hashed(channel.name, types)
+        hashes = hash_values(channel.name, types)
         order = np.argsort(hashes)
         values = np.append(_ranks(order), np.int32(-1))[values]
         size = len(types)
@@ -216,8 +218,6 @@ class _Counter:
         pairs = pairs.of_rows(np.tile(self._looked_at([channel.offsets])[0], size))
         own = np.append(np.arange(size, dtype=np.int32), np.int32(-1))  # the last is that of -1
         self.seen.append(seen_in(values, self._documents, own[:, None], size))
-        # Functions are compiled for arrays that can be written to: one from bytes is copied.
-        values = np.require(values, requirements="W")
         return TrainingStream(values, codes, np.array(channel.offsets, np.int64)), pairs
 
     def _looked_at(self, offsets: Sequence[tuple[int, ...]]) -> npt.NDArray[np.bool_]:
@@ -233,7 +233,7 @@ class _Counter:
         for column, name in enumerate(features):
             # In the order of the words, so that what frequent words need is close together.
             said = np.flatnonzero(list(map(bool, values[column])))
-            numbers, first = numbered(hashes[said, column])
+            numbers, first = number_distinct(hashes[said, column])
             codes[said, column] = numbers + np.int32(len(self.names))
             self.hashes.append(hashes[said[first], column])
             self.names += [f"{name}={values[column][index]}" for index in said[first].tolist()]

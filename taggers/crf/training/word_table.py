@@ -13,10 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.kernels.compiled import Array, compiled
-from corpus.kernels.hash_index import Codes
 from taggers.crf import lattice
 from taggers.crf.training.observed_counts import Pairs
 from taggers.crf.weights import add_expected, add_weights, empty_table
+
+Codes = npt.NDArray[np.int32]
 
 _FEW = 8  # joint values are few if there are so many words to each of them
 _DENSE = 4  # weights that cost as much to add as a row of this many labels
@@ -142,7 +143,7 @@ def _follows(column: npt.NDArray[np.int32], key: npt.NDArray[np.int32]) -> bool:
     return bool((first[key] == column).all())
 
 
-@compiled
+@compiled("int32[::1], real[:, :, ::1], real[:, :, ::1]")
 def _add_rows(words: Array, rows: Array, table: Array) -> None:
     for word in range(len(words)):
         row = rows[words[word]]
@@ -152,7 +153,7 @@ def _add_rows(words: Array, rows: Array, table: Array) -> None:
                 into[offset, label] += row[offset, label]
 
 
-@compiled
+@compiled("int32[::1], real[:, :, ::1], real[:, :, ::1]")
 def _sum_rows(words: Array, table: Array, rows: Array) -> None:
     for word in range(len(words)):
         into = rows[words[word]]
