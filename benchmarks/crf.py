@@ -92,7 +92,7 @@ class Race:
         rng = np.random.default_rng(0)
         options = CRFOptions(engine="crfsuite", max_iterations=30)
         self.slow = CRFTagger(options).fit(make_batch(lines, labelled=True), rng=rng)
-        self.slow.reduced().save(folder)
+        self.slow.pruned().save(folder)
         self.folder = folder
         self.notes = with_novel_words(drawn(lines, number, rng), rng)
         self.batch = make_batch(self.notes, labelled=False)
@@ -246,7 +246,7 @@ def warm_start(classes: dict[str, str] | None, most: int, *, tagged: bool) -> No
     for name, start in (("cold", None), ("warm", first)):
         Traced.values.clear()
         begin = time.process_time()
-        training = CRFTagger(options).fit(everything, start=start, rng=rng).training
+        training = CRFTagger(options).fit(everything, warm_start=start, rng=rng).training
         seconds = time.process_time() - begin
         assert training is not None
         cold = training.loss if start is None else cold

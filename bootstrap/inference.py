@@ -26,7 +26,7 @@ from corpus.tags import find_entities
 from corpus.units import UNITS, Unit, join_spans, split_document
 from taggers import Tagger
 from taggers.base import Detail
-from taggers.name_propagation import refuse_unknown, with_repeated_names
+from taggers.name_propagation import propagate_names, refuse_unknown
 
 _UNITS_AT_A_TIME = 20_000  # enough for every process; few enough for memory
 
@@ -154,7 +154,7 @@ def _tag_units(
         batch = make_batch(units, labelled=False)
         tagging = tagger.tag(batch, measure=measure, detail="entity" if repeated else detail)
         if repeated:
-            tagging = with_repeated_names(tagging, batch, _notes_of(sources), repeated)
+            tagging = propagate_names(tagging, batch, _notes_of(sources), repeated)
         spans = batch.with_tags(tagging.tags, tagging.labels).spans()
         if detail == "entity":
             found = find_entities(tagging.tags, batch.documents, tagging.labels)

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 #: Number of a token of which a stream says nothing.
-NOTHING = -1
+NO_VALUE = -1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,7 +36,7 @@ class Stream:
         """Make a stream of the value of each token; None says nothing."""
         index: dict[str, int] = {}
         numbers = [
-            NOTHING if value is None else index.setdefault(value, len(index)) for value in values
+            NO_VALUE if value is None else index.setdefault(value, len(index)) for value in values
         ]
         return cls(tuple(index), np.array(numbers, np.int32))
 
@@ -68,7 +68,7 @@ def used_only(
     seen = np.zeros(types + 1, bool)  # the last is where -1, nothing, points
     seen[values] = True
     numbers = np.cumsum(seen, dtype=np.int32) - np.int32(1)
-    numbers[-1] = NOTHING
+    numbers[-1] = NO_VALUE
     return np.flatnonzero(seen[:-1]), numbers[values]
 
 
@@ -85,5 +85,5 @@ def concatenate_streams(streams: Sequence[Stream]) -> Stream:
     for stream in streams:
         numbers = [index.setdefault(value, len(index)) for value in stream.types]
         # The last entry is where -1, nothing, points.
-        parts.append(np.array([*numbers, NOTHING], np.int32)[stream.values])
+        parts.append(np.array([*numbers, NO_VALUE], np.int32)[stream.values])
     return Stream(tuple(index), np.concatenate(parts))

@@ -11,13 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 
-def written(arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, bytes]:
+def array_files(arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, bytes]:
     """Write arrays as NumPy does, by the names of their files."""
     return {f"{name}.npy": array_bytes(array) for name, array in arrays.items()}
 
 
 def read_arrays(folder: Path, names: Sequence[str]) -> list[npt.NDArray[Any]]:
-    """Read what `written` gave."""
+    """Read what `array_files` returned."""
     return [np.load(folder / f"{name}.npy", allow_pickle=False) for name in names]
 
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Names:
+class StringTable:
     """Many strings in two arrays.
 
     Parameters
@@ -26,7 +26,7 @@ class Names:
     ends: npt.NDArray[np.int64]
 
     @classmethod
-    def of(cls, strings: Sequence[str]) -> Names:
+    def of(cls, strings: Sequence[str]) -> StringTable:
         """Put strings together."""
         encoded = [each.encode("utf-8", "surrogatepass") for each in strings]
         ends = np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)))
@@ -47,13 +47,13 @@ class Names:
         bounds = [0, *self.ends.tolist()]
         return [data[a:b].decode("utf-8", "surrogatepass") for a, b in itertools.pairwise(bounds)]
 
-    def take(self, kept: npt.NDArray[np.bool_]) -> Names:
+    def take(self, kept: npt.NDArray[np.bool_]) -> StringTable:
         """Give some of the strings; none where there are none."""
         if not len(self):
             return self
         lengths = np.diff(self.ends, prepend=0)
-        return Names(self.text[np.repeat(kept, lengths)], np.cumsum(lengths[kept]))
+        return StringTable(self.text[np.repeat(kept, lengths)], np.cumsum(lengths[kept]))
 
 
 #: No strings.
-NAMELESS = Names(np.zeros(0, np.uint8), np.zeros(0, np.int64))
+EMPTY = StringTable(np.zeros(0, np.uint8), np.zeros(0, np.int64))

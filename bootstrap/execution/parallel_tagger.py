@@ -88,13 +88,13 @@ class SavedTagger:
         train: Batch,
         validation: Batch | None = None,
         *,
-        start: Self | None = None,
+        warm_start: Self | None = None,
         rng: np.random.Generator,
         progress: Progress | None = None,
     ) -> Self:
         """Train in a process of its own, write the model to the folder and read it from there.
 
-        It begins with the weights of `start`.
+        It begins with the weights of `warm_start`.
 
         Raises
         ------
@@ -105,7 +105,7 @@ class SavedTagger:
         """
         staging = self.folder.with_name(f".{self.folder.name}.{os.getpid()}")
         shutil.rmtree(staging, ignore_errors=True)
-        before = None if start is None else start.folder
+        before = None if warm_start is None else warm_start.folder
         job = _Job(
             self.kind,
             self._options,
@@ -211,7 +211,8 @@ def _loaded(folder: str, version: int) -> Tagger:
 
 def _tag_chunk(folder: str, version: int, batch: bytes, measure: str, detail: Detail) -> _Found:
     tagging = _loaded(folder, version).tag(Batch.from_bytes(batch), measure=measure, detail=detail)
-    arrays = tagging.tags, tagging.confidence, tagging.tokens, tagging.marginals, tagging.entities
+    details = tagging.token_confidence, tagging.marginals, tagging.entity_probabilities
+    arrays = tagging.tags, tagging.confidence, *details
     return tuple(
         None if each is None else (each.tobytes(), each.dtype.str, each.shape) for each in arrays
     )
@@ -239,7 +240,7 @@ def _train(send: Callable[[tuple[int, int]], None], job: _Job) -> None:
     tagger.fit(
         Batch.from_bytes(job.train),
         job.validation,
-        start=load_tagger(job.start) if job.start else None,
+        warm_start=load_tagger(job.start) if job.start else None,
         rng=job.rng,
         progress=lambda done, most: send((done, most)),
     )

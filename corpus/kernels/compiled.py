@@ -13,7 +13,6 @@ from typing import Any, ParamSpec, TypeVar
 import numba
 import numpy as np
 import numpy.typing as npt
-from numba.core.event import Listener
 
 from corpus.kernels.registry import KERNELS, Kernel
 
@@ -62,22 +61,6 @@ def compiled(
         return kernel
 
     return decorate
-
-
-class CompilationListener(Listener):
-    """A listener that calls a function when the first compilation starts."""
-
-    def __init__(self, announce: Callable[[], None] | None) -> None:
-        self._announce = announce
-
-    def on_start(self, event: Any) -> None:
-        """Call the function, once."""
-        announce, self._announce = self._announce, None
-        if announce is not None:
-            announce()
-
-    def on_end(self, event: Any) -> None:
-        """Ignore the end of a compilation."""
 
 
 def kernel_array(array: npt.NDArray[_ScalarT]) -> npt.NDArray[_ScalarT]:

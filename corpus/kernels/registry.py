@@ -47,12 +47,23 @@ def warm_up(*modules: str, announce: Callable[[], None] | None = None) -> None:
         importlib.import_module(name)
     if not KERNELS:
         return
-    from numba.core.event import install_listener  # noqa: PLC0415 - numba is slow to import
+    from numba.core.event import Listener, install_listener  # noqa: PLC0415 - numba is slow to import
     from numba.core.sigutils import normalize_signature  # noqa: PLC0415 - the same
 
-    from corpus.kernels.compiled import CompilationListener  # noqa: PLC0415 - the same
+    class Announcer(Listener):
+        """A listener that calls `announce` when the first compilation starts."""
 
-    with install_listener("numba:compile", CompilationListener(announce)):
+        announced = announce is None
+
+        def on_start(self, event: Any) -> None:
+            if not self.announced and announce is not None:
+                self.announced = True
+                announce()
+
+        def on_end(self, event: Any) -> None:
+            """Ignore the end of a compilation."""
+
+    with install_listener("numba:compile", Announcer()):
         for kernel in KERNELS:
             for signature in kernel.signatures:
                 arguments, _ = normalize_signature(signature)  # type: ignore[no-untyped-call]

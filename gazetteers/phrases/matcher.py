@@ -12,7 +12,7 @@ import numpy.typing as npt
 from corpus.batch import Batch
 from corpus.kernels.compiled import kernel_array
 from corpus.lines import line_numbers
-from corpus.streams import NOTHING, Stream
+from corpus.streams import NO_VALUE, Stream
 from corpus.tags import TokenSpans
 from gazetteers.gazetteer import Gazetteer, terms_by_class
 from gazetteers.phrases.automaton import CompiledPhrases
@@ -77,7 +77,7 @@ class PhraseMatcher:
             Of `types`: a value is twice the index of the class, and one more within a phrase.
         """
         found = self.find(batch)
-        values = np.full(len(batch.words), NOTHING, np.int32)
+        values = np.full(len(batch.words), NO_VALUE, np.int32)
         lengths = found.last - found.first + 1
         within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         values[np.repeat(found.first, lengths) + within] = np.repeat(2 * found.classes + 1, lengths)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from corpus.batch import Batch
 from corpus.lines import line_numbers
-from corpus.streams import NOTHING, Stream
+from corpus.streams import NO_VALUE, Stream
 
 Indices = npt.NDArray[np.int64]
 
@@ -42,10 +42,10 @@ class LineHeaders:
         ]
         headers: dict[str, int] = {}
         numbers = [
-            headers.setdefault(_written(batch, np.frombuffer(part, np.int32)), len(headers))
+            headers.setdefault(_header_text(batch, np.frombuffer(part, np.int32)), len(headers))
             for part in parts
         ]
-        values = np.full(len(begins), NOTHING, np.int32)
+        values = np.full(len(begins), NO_VALUE, np.int32)
         values[owner] = np.array(numbers, np.int32)[np.array(of_lines, np.int64)]
         lengths = np.diff(np.append(begins, len(lines)))
         return Stream(tuple(headers), np.repeat(values, lengths))
@@ -71,7 +71,7 @@ class Colons:
         lines = line_numbers(batch)
         colons = _colons_after_letters(batch, lines)
         if not len(colons):
-            return Stream((), np.full(len(lines), NOTHING, np.int32))
+            return Stream((), np.full(len(lines), NO_VALUE, np.int32))
         before = np.searchsorted(colons, np.arange(len(lines))) - 1  # colon of each token
         colon = colons[before]
         says = (before >= 0) & (lines[colon] == lines)
@@ -81,7 +81,7 @@ class Colons:
             found.setdefault(_composed(batch, word).lower(), len(found)) for word in used.tolist()
         ]
         values = np.array(numbers, np.int32)[words.reshape(-1)][before]
-        return Stream(tuple(found), np.where(says, values, np.int32(NOTHING)))
+        return Stream(tuple(found), np.where(says, values, np.int32(NO_VALUE)))
 
     def settings(self) -> dict[str, Any]:
         """Give nothing: there is nothing to set."""
@@ -93,7 +93,7 @@ class Colons:
         return cls()
 
 
-def _written(batch: Batch, words: npt.NDArray[np.int32]) -> str:
+def _header_text(batch: Batch, words: npt.NDArray[np.int32]) -> str:
     return " ".join(_composed(batch, word) for word in words.tolist()).lower()
 
 

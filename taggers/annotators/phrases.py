@@ -9,7 +9,7 @@ import numpy as np
 
 from corpus.batch import Batch
 from corpus.errors import InputError, shown
-from corpus.streams import NOTHING, Stream
+from corpus.streams import NO_VALUE, Stream
 
 if TYPE_CHECKING:
     from gazetteers.phrases.matcher import PhraseMatcher
@@ -41,7 +41,7 @@ class Phrases:
         ----------
         paths : sequence of str
             Parquet files that ``bootstrap gazetteer import`` made, or names of lists that come
-            with the program (`taggers.dictionaries.name_lists`). Where a phrase is of several
+            with the program (`gazetteers.builtin.BUILTIN_LISTS`). Where a phrase is of several
             classes, that of the first file counts.
 
         Raises
@@ -49,8 +49,8 @@ class Phrases:
         InputError
             If one is not there, is something else, or has no phrase.
         """
+        from gazetteers.builtin import read_gazetteer  # noqa: PLC0415 - the same
         from gazetteers.gazetteer import terms_by_class  # noqa: PLC0415 - not always used
-        from taggers.dictionaries.name_lists import read_gazetteer  # noqa: PLC0415 - the same
 
         gazetteers = [read_gazetteer(path) for path in paths]
         for path, gazetteer in zip(paths, gazetteers, strict=True):
@@ -63,7 +63,7 @@ class Phrases:
     def annotate(self, batch: Batch) -> Stream:
         """Say of each token which phrase it belongs to."""
         if not self._phrases:
-            return Stream((), np.full(len(batch.words), NOTHING, np.int32))
+            return Stream((), np.full(len(batch.words), NO_VALUE, np.int32))
         from gazetteers.phrases.matcher import PhraseMatcher  # noqa: PLC0415 - numba is slow to import
 
         if self._matcher is None:

@@ -11,7 +11,7 @@ import numpy as np
 from corpus.alignment import touched_tokens
 from corpus.batch import Batch
 from corpus.errors import InputError, shown
-from corpus.streams import NOTHING, Stream
+from corpus.streams import NO_VALUE, Stream
 
 _MONTH = (
     "enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|setiembre|octubre|noviembre|"
@@ -83,7 +83,7 @@ class Rules:
         first, last = touched_tokens(
             batch.documents, batch.starts, batch.ends, rows=rows, begins=starts, finishes=ends
         )
-        values = np.full(len(batch.words), NOTHING, np.int32)
+        values = np.full(len(batch.words), NO_VALUE, np.int32)
         lengths = np.maximum(last - first + 1, 0)
         tokens = np.repeat(first - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())
         values[tokens] = np.repeat(2 * rules + 1, lengths)

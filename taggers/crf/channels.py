@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from corpus.batch import Batch
 from corpus.kernels.compiled import Array, compiled, kernel_array
-from corpus.streams import NOTHING, Stream, used_only
+from corpus.streams import NO_VALUE, Stream, used_only
 from taggers.features import BEGIN, END, Feature, Words
 from taggers.templates import Conjunction, Templates
 
@@ -23,7 +23,7 @@ Indices = npt.NDArray[np.int64]
 
 _KEPT = 1_000_000  # words whose values of features are kept
 _DENSE = 32  # so many possible values to a token are looked up in a table
-#: What is written in a conjunction where there is no value: nothing is said, or no token is there.
+#: The text in a conjunction where there is no value: nothing is said, or no token is there.
 _BEYOND = ("", BEGIN, END)
 
 
@@ -104,7 +104,7 @@ class _FewValued:
         types = tuple(self._names[number] for number in used.tolist())
         values_of_types = numbers.astype(np.int32)
         if "" in types:  # the feature says nothing of these words
-            values_of_types[values_of_types == types.index("")] = NOTHING
+            values_of_types[values_of_types == types.index("")] = NO_VALUE
         return Stream(types, values_of_types[batch.words])
 
 
@@ -123,13 +123,13 @@ def _joined(conjunction: Conjunction, sources: Mapping[str, Stream], documents: 
         _append(kernel_array(stream.values), documents, offset, len(stream.types), numbers)
         used, values = _numbered(numbers, len(parts) * size)
         before, own = np.divmod(used, size)
-        written = {value: _written(stream, value) for value in np.unique(own).tolist()}
+        texts = {value: _escaped(stream, value) for value in np.unique(own).tolist()}
         pairs = zip(before.tolist(), own.tolist(), strict=True)
-        parts = [(*parts[left], written[right]) for left, right in pairs]
+        parts = [(*parts[left], texts[right]) for left, right in pairs]
     return Stream(tuple(map("|".join, parts)), values)
 
 
-def _written(stream: Stream, value: int) -> str:
+def _escaped(stream: Stream, value: int) -> str:
     """Write a value, or what there is in its place, unlike any other, however they are joined."""
     if value >= len(stream.types):
         return _BEYOND[value - len(stream.types)]

@@ -20,7 +20,7 @@ from taggers.crf.decoding import Decoded
 from taggers.templates import Templates
 
 if TYPE_CHECKING:
-    from taggers.crf import CRFOptions
+    from taggers.crf.crf_options import CRFOptions
 
 _MODEL = "crf.crfsuite"
 _ITERATION = re.compile(r"\*+ Iteration #(\d+) \*+")

@@ -55,7 +55,7 @@ class Decoded:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Beside:
+class StreamScores:
     """A stream of a batch, and what its values add to scores.
 
     Parameters
@@ -110,7 +110,7 @@ class Decoder:
         self,
         words: npt.NDArray[np.int32],
         documents: Indices,
-        streams: Sequence[Beside] = (),
+        streams: Sequence[StreamScores] = (),
         *,
         detail: Detail = "document",
         progress: Callable[[int, int], None] | None = None,
@@ -123,7 +123,7 @@ class Decoder:
             The row of each token's word.
         documents : ndarray of int64, shape (D + 1,)
             Offsets of each document's tokens.
-        streams : sequence of Beside
+        streams : sequence of StreamScores
             What is said of tokens beside their words.
         detail : str
             What is wanted beside the best sequences.
@@ -145,8 +145,8 @@ class Decoder:
             scores, other = buffers[:, : packing.tokens]
             where = packing.first, packing.lengths, packing.steps
             lattice.gather(words, *where, self._table, *self._borders, scores)
-            for beside in streams:
-                lattice.gather_stream(beside.values, *where, beside.offsets, beside.table, scores)
+            for stream in streams:
+                lattice.gather_stream(stream.values, *where, stream.offsets, stream.table, scores)
             best = np.empty(len(packing.documents))
             lattice.viterbi(packing.steps, scores, self._padded, other)
             lattice.backtrack(

@@ -16,7 +16,7 @@ from corpus.kernels.compiled import Array, compiled
 from corpus.kernels.hashing import Hashes, hash_values
 from taggers.crf import lattice
 from taggers.features import BEGIN, END, Words
-from taggers.string_table import NAMELESS, Names
+from taggers.string_table import EMPTY, StringTable
 from taggers.templates import Templates
 
 Floats = npt.NDArray[np.float64]
@@ -38,7 +38,7 @@ class Weights:
         How many places around a token are looked at, its own in the middle: odd.
     hashes : ndarray of uint64, shape (V,)
         The values of all features.
-    names : Names
+    names : StringTable
         What they are, such as ``lower=dr``; none where a model is not to tell. A value is one of
         a feature of words, or of what stands beside them.
     seen : ndarray of int32, shape (V,)
@@ -56,7 +56,7 @@ class Weights:
     labels: int
     offsets: int
     hashes: Hashes
-    names: Names
+    names: StringTable
     seen: npt.NDArray[np.int32]
     begins: Indices
     state_labels: npt.NDArray[np.int16]
@@ -97,7 +97,7 @@ def sorted_weights(
         len(transition),
         offsets,
         values,
-        Names.of([names[index] for index in first.tolist()]) if names else NAMELESS,
+        StringTable.of([names[index] for index in first.tolist()]) if names else EMPTY,
         np.zeros(len(values), np.int32),
         np.concatenate([np.zeros(1, np.int64), np.cumsum(held)]),
         labels[order].astype(np.int16),
@@ -106,7 +106,7 @@ def sorted_weights(
     )
 
 
-def pruned(weights: Weights, values: npt.NDArray[np.bool_] | None = None) -> Weights:
+def prune(weights: Weights, values: npt.NDArray[np.bool_] | None = None) -> Weights:
     """Leave out state weights of 0, and values that have no other.
 
     Parameters

@@ -19,7 +19,7 @@ from taggers.base import UNTRAINED, Detail, Progress, Training, TrainingError
 from taggers.crf import lattice
 from taggers.crf.channels import Channel, Channels
 from taggers.crf.crfsuite_file import read_crfsuite, weights_of
-from taggers.crf.decoding import Beside, Decoded, Decoder
+from taggers.crf.decoding import Decoded, Decoder, StreamScores
 from taggers.crf.training.lbfgs import minimise
 from taggers.crf.training.likelihood import Likelihood
 from taggers.crf.training.training_set import TrainingSet
@@ -30,16 +30,16 @@ from taggers.crf.weights import (
     carry_over,
     empty_table,
     middle,
-    pruned,
+    prune,
     value_hashes,
     values_of,
 )
-from taggers.string_table import NAMELESS, Names
+from taggers.string_table import EMPTY, StringTable
 from taggers.templates import Templates
 from taggers.threads import one_thread
 
 if TYPE_CHECKING:
-    from taggers.crf import CRFOptions
+    from taggers.crf.crf_options import CRFOptions
 
 #: The type of probabilities by the name of a precision.
 REALS = {"single": np.float32, "double": np.float64}
@@ -97,7 +97,7 @@ class WordTypeEngine:
         options: CRFOptions,
         templates: Templates,
         *,
-        start: WordTypeEngine | None = None,
+        warm_start: WordTypeEngine | None = None,
         progress: Progress | None = None,
     ) -> tuple[Self, Training]:
         """Learn from tagged documents by L-BFGS.
@@ -110,7 +110,7 @@ class WordTypeEngine:
             Regularization.
         templates : Templates
             What is looked at.
-        start : WordTypeEngine, optional
+        warm_start : WordTypeEngine, optional
             Begin with its weights, as far as it has them.
         progress : callable, optional
             Told of the L-BFGS steps.
@@ -146,8 +146,8 @@ class WordTypeEngine:
         real = REALS[options.precision]
         likelihood = Likelihood(training_set, options.c2, real)
         begin = np.zeros(likelihood.size)
-        if start is not None:
-            begin = _carried_over(start, training_set, labels)
+        if warm_start is not None:
+            begin = _carried_over(warm_start, training_set, labels)
         with one_thread():
             minimum = minimise(
                 likelihood,
@@ -155,16 +155,16 @@ class WordTypeEngine:
                 l1=options.c1,
                 most=options.max_iterations,
                 noise=NOISE[options.precision],
-                delta=_COLD if start is None else _WARM,
+                delta=_COLD if warm_start is None else _WARM,
                 # From nothing, the curvature there says little of where it goes.
-                curvature=None if start is None else likelihood.curvature,
+                curvature=None if warm_start is None else likelihood.curvature,
                 progress=progress,
             )
         if not np.isfinite(minimum.value):
             raise TrainingError(f"the CRF was not trained: {minimum.outcome}")
         if not minimum.x.any():
             raise TrainingError(UNTRAINED)
-        engine = cls(templates, labels, pruned(training_set.weights_of(minimum.x)), real)
+        engine = cls(templates, labels, prune(training_set.weights_of(minimum.x)), real)
         training = Training(
             minimum.converged, minimum.outcome, minimum.iterations, minimum.value, minimum.failed
         )
@@ -178,18 +178,18 @@ class WordTypeEngine:
         decoder = Decoder(
             self._scores.table, self.weights.transition, begin=0, end=1, names=self.labels
         )
-        streams = [self._scores.beside(channel) for channel in self._channels.of(batch)]
+        streams = [self._scores.stream_scores(channel) for channel in self._channels.of(batch)]
         words, documents = rows[batch.words], kernel_array(batch.documents)
         with one_thread():
             return decoder.decode(words, documents, streams, detail=detail, progress=progress)
 
-    def reduced(self, rare: int, nameless: bool) -> WordTypeEngine:
-        """Leave out values that fewer than `rare` training documents have, and their names."""
+    def pruned(self, min_document_frequency: int, hash_names: bool) -> WordTypeEngine:
+        """Return an engine without rare values, and with hashes instead of names if asked for."""
         weights = self.weights
-        if rare > 1:
-            weights = pruned(weights, np.asarray(weights.seen >= rare))
-        if nameless:
-            weights = replace(weights, names=NAMELESS)
+        if min_document_frequency > 1:
+            weights = prune(weights, np.asarray(weights.seen >= min_document_frequency))
+        if hash_names:
+            weights = replace(weights, names=EMPTY)
         return WordTypeEngine(self.templates, self.labels, weights, self._real)
 
     @classmethod
@@ -230,7 +230,7 @@ class WordTypeEngine:
             # "c" maps as "r" does, but as writable, so that `kernel_array` copies nothing.
             return kernel_array(np.load(folder / f"{name}.npy", mmap_mode="c", allow_pickle=False))
 
-        names = Names(read("names"), read("name_ends"))
+        names = StringTable(read("names"), read("name_ends"))
         arrays = {name: read(name) for name in _ARRAYS}
         weights = Weights(len(labels), 2 * templates.reach + 1, names=names, **arrays)
         return cls(templates, labels, weights, REALS[options.precision])
@@ -240,11 +240,13 @@ _ARRAYS = ("hashes", "seen", "begins", "state_labels", "state", "transition")
 
 
 def _carried_over(
-    start: WordTypeEngine, training: TrainingSet, labels: tuple[str, ...]
+    warm_start: WordTypeEngine, training: TrainingSet, labels: tuple[str, ...]
 ) -> npt.NDArray[np.float64]:
     """Give the weights to begin with: those of another model, by value, offset and label."""
-    old = start.weights
-    number = np.array([start.labels.index(name) if name in start.labels else -1 for name in labels])
+    old = warm_start.weights
+    number = np.array(
+        [warm_start.labels.index(name) if name in warm_start.labels else -1 for name in labels]
+    )
     codes = HashIndex(old.hashes).positions(training.hashes)
     state = np.zeros(len(training.state.labels))
     shift = (old.offsets - training.offsets) // 2
@@ -325,7 +327,7 @@ class WordScores:
             more[: len(self._rows)] = self._rows
             self._rows = more
 
-    def beside(self, channel: Channel) -> Beside:
+    def stream_scores(self, channel: Channel) -> StreamScores:
         """Compute what the values of a stream add."""
         types = channel.stream.types
         offsets = np.array(channel.offsets, np.int64)
@@ -333,7 +335,7 @@ class WordScores:
         if types:
             codes = self._value_index.positions(hash_values(channel.name, types))
             self._add(codes[:, None], table, offsets + self._weights.offsets // 2)
-        return Beside(kernel_array(channel.stream.values), offsets, table)
+        return StreamScores(kernel_array(channel.stream.values), offsets, table)
 
     def _add(
         self,

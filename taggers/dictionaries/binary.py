@@ -14,10 +14,10 @@ from corpus.kernels.hash_index import HashIndex
 from corpus.kernels.hashing import Hashes
 from gazetteers.folding import folded
 from gazetteers.frequencies import Frequencies, word_hashes
-from taggers.arrays import read_arrays, written
+from taggers.arrays import array_files, read_arrays
 from taggers.base import TrainingError
 from taggers.dictionaries.dictionary_options import DictionaryOptions
-from taggers.dictionaries.greedy_decoding import Judged
+from taggers.dictionaries.greedy_decoding import WordJudgements
 from taggers.dictionaries.name_lists import read_names
 from taggers.dictionaries.name_tagger import NameTagger
 from taggers.dictionaries.word_usage import Counts, Uses
@@ -74,14 +74,14 @@ class BinaryWords:
         self.negative = negative
         self._index = HashIndex(hashes)
 
-    def judged(self, batch: Batch) -> Judged:
+    def judge(self, batch: Batch) -> WordJudgements:
         """Say of each word of a batch whether it is a name, and whether that is contradicted."""
         rows = self._index.positions(word_hashes(folded(batch.types)))
         known = rows >= 0
         doubtful = np.zeros(len(rows), bool)
         doubtful[known] = self.negative[rows[known]]
         divergence = np.where(known & ~doubtful, 0.0, np.inf)
-        return Judged(divergence, np.zeros(len(rows), bool), doubtful)
+        return WordJudgements(divergence, np.zeros(len(rows), bool), doubtful)
 
     def description(self) -> dict[str, Any]:
         """Give nothing: all is in the files."""
@@ -89,7 +89,7 @@ class BinaryWords:
 
     def files(self) -> dict[str, bytes]:
         """Give the content of a model's files."""
-        return written({"names": self.hashes, "negative": self.negative})
+        return array_files({"names": self.hashes, "negative": self.negative})
 
     @classmethod
     def read(cls, folder: Path) -> Self:

@@ -15,7 +15,7 @@ from corpus.kernels.hash_index import ABSENT, HashIndex
 from corpus.kernels.hashing import Hashes
 from gazetteers.folding import folded
 from gazetteers.frequencies import Frequencies, word_hashes
-from taggers.arrays import read_arrays, written
+from taggers.arrays import array_files, read_arrays
 from taggers.features import Feature, Words
 
 #: Begins the names of the features; the class of names follows.
@@ -98,7 +98,7 @@ class NameFrequencies:
 
     def files(self) -> dict[str, bytes]:
         """Give the content of a model's files."""
-        return written(dict(zip(_FILES, (self.hashes, self.magnitudes), strict=True)))
+        return array_files(dict(zip(_FILES, (self.hashes, self.magnitudes), strict=True)))
 
     @classmethod
     def of_files(cls, folder: Path, classes: Sequence[Any]) -> Self:

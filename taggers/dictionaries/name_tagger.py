@@ -12,13 +12,13 @@ import numpy as np
 
 from corpus.batch import Batch
 from corpus.errors import InputError
-from corpus.streams import NOTHING
+from corpus.streams import NO_VALUE
 from corpus.tags import bio_labels
 from gazetteers.frequencies import Frequencies
 from taggers.annotators import Phrases
 from taggers.base import Detail, Progress, Tagging, Training
 from taggers.dictionaries.dictionary_options import DictionaryOptions, DivergenceOptions
-from taggers.dictionaries.greedy_decoding import Judged, tagged
+from taggers.dictionaries.greedy_decoding import WordJudgements, tag_greedily
 from taggers.dictionaries.name_lists import read_names
 from taggers.dictionaries.word_usage import Counts, words_of_notes
 from taggers.model_folder import read_description, write_model
@@ -32,7 +32,7 @@ OptionsT = TypeVar("OptionsT", bound=DivergenceOptions | DictionaryOptions)
 class WordModel(Protocol):
     """What a tagger knows of words."""
 
-    def judged(self, batch: Batch) -> Judged:
+    def judge(self, batch: Batch) -> WordJudgements:
         """Say of each word of a batch what is known of it."""
         ...
 
@@ -95,7 +95,7 @@ class NameTagger(ABC, Generic[OptionsT]):
         train: Batch,
         validation: Batch | None = None,
         *,
-        start: Self | None = None,
+        warm_start: Self | None = None,
         rng: np.random.Generator,
         progress: Progress | None = None,
     ) -> Self:
@@ -105,7 +105,7 @@ class NameTagger(ABC, Generic[OptionsT]):
         ----------
         train : Batch
             Its words are counted where ``options.counts`` names no counts. Tags are not looked at.
-        validation, start : optional
+        validation, warm_start : optional
             Not looked at.
         rng : numpy.random.Generator
             Not drawn from.
@@ -135,14 +135,14 @@ class NameTagger(ABC, Generic[OptionsT]):
         detail: Detail = "document",
         progress: Progress | None = None,
     ) -> Tagging:
-        """Tag documents; see `taggers.dictionaries.greedy_decoding.tagged`."""
+        """Tag documents; see `taggers.dictionaries.greedy_decoding.tag_greedily`."""
         if self._model is None:
             raise ValueError("the tagger has not been fitted")
         threshold, threshold_after = self._thresholds()
-        tagging = tagged(
+        tagging = tag_greedily(
             batch,
-            self._model.judged(batch),
-            self._blocking.annotate(batch).values != NOTHING,
+            self._model.judge(batch),
+            self._blocking.annotate(batch).values != NO_VALUE,
             label=self.options.label,
             threshold=threshold,
             threshold_after=threshold_after,

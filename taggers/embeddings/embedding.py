@@ -18,7 +18,7 @@ from taggers.embeddings.listing import DAMAGED, DESCRIPTION, FORMAT
 from taggers.embeddings.normalisation import NORMALISATIONS
 from taggers.embeddings.vectors import FIRST, UNKNOWN, Floats
 from taggers.features import Words
-from taggers.string_table import Names
+from taggers.string_table import StringTable
 
 Rows = npt.NDArray[np.int32]
 
@@ -64,7 +64,7 @@ class Embedding:
         Where they are.
     normalisation : str
         What words become before they are looked up: a key of `NORMALISATIONS`.
-    names : Names
+    names : StringTable
         The words, the most frequent first.
     counts : ndarray of int64, shape (V,)
         How often each occurs; 0 where that is not known.
@@ -79,7 +79,7 @@ class Embedding:
         self.normalisation = str(description["normalisation"])
         self._normalise = NORMALISATIONS[self.normalisation]
         self.settings: dict[str, Any] = description["settings"]
-        self.names = Names(_mapped(folder, "words"), _mapped(folder, "word_ends"))
+        self.names = StringTable(_mapped(folder, "words"), _mapped(folder, "word_ends"))
         self.counts = _mapped(folder, "counts")
         self.vectors: Floats = _mapped(folder, "vectors")
         self._parts: Floats | None = None
@@ -265,7 +265,7 @@ def _lemma(words: Sequence[str]) -> list[str]:
 
 def write_words(folder: Path, words: Sequence[str], counts: npt.NDArray[np.int64]) -> None:
     """Write the words of an embedding, the most frequent first, and how often each occurs."""
-    names = Names.of(words)
+    names = StringTable.of(words)
     np.save(folder / "words.npy", names.text)
     np.save(folder / "word_ends.npy", names.ends)
     np.save(folder / "counts.npy", counts.astype(np.int64))

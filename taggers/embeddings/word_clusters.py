@@ -151,7 +151,7 @@ class WordClusters:
             found[table.names[0].rpartition("-k")[0]] = int(counts[some].sum())
         return found
 
-    def that_matter(self, hashes: Hashes) -> WordClusters:
+    def with_nonzero_weights(self, hashes: Hashes) -> WordClusters:
         """Leave out words none of whose clusters has a weight.
 
         Parameters
@@ -164,7 +164,9 @@ class WordClusters:
         WordClusters
             With the same features for a model that has those weights.
         """
-        return WordClusters([_that_matter(table, HashIndex(hashes)) for table in self.tables])
+        return WordClusters(
+            [_with_nonzero_weights(table, HashIndex(hashes)) for table in self.tables]
+        )
 
     def description(self) -> list[dict[str, Any]]:
         """Give what `of_files` needs beside the files, as JSON can hold it."""
@@ -205,7 +207,7 @@ def _feature(table: ClusterTable, index: HashIndex, column: int) -> Feature:
     return clusters
 
 
-def _that_matter(table: ClusterTable, weighted: HashIndex) -> ClusterTable:
+def _with_nonzero_weights(table: ClusterTable, weighted: HashIndex) -> ClusterTable:
     matters = np.zeros(len(table.hashes), bool)
     for column, name in enumerate(table.names):
         clusters = table.clusters[:, column]

@@ -45,12 +45,12 @@ class Likelihood:
         places = middle(2 * training.window + 1, training.offsets)
         self._words = self._table(training.codes, places, real)
         self._streams = [
-            _Beside(
+            _StreamTable(
                 stream, self._table(stream.codes[:, None], stream.offsets + training.reach, real)
             )
             for stream in training.streams
         ]
-        self._tables = [self._words, *(beside.table for beside in self._streams)]
+        self._tables = [self._words, *(each.table for each in self._streams)]
         self._borders = len(training.codes) - 2, len(training.codes) - 1
         self._packings = lattice.pack(training.documents, _PACKED)
         unknown = partial(training.documents, training.tags)
@@ -136,11 +136,9 @@ class Likelihood:
         scores, marginals = self._buffers[:, : packing.tokens]
         where = packing.first, packing.lengths, packing.steps
         lattice.gather(training.words, *where, self._words.scores, *self._borders, scores)
-        for beside in self._streams:
-            stream = beside.stream
-            lattice.gather_stream(
-                stream.values, *where, stream.offsets, beside.table.scores, scores
-            )
+        for each in self._streams:
+            stream = each.stream
+            lattice.gather_stream(stream.values, *where, stream.offsets, each.table.scores, scores)
         if constrained:
             lattice.constrain(*where, training.tags, training.labels, scores)
         return scores, marginals
@@ -150,10 +148,10 @@ class Likelihood:
         where = packing.first, packing.lengths, packing.steps
         expected = self._words.expected
         lattice.scatter(self._training.words, *where, marginals, *self._borders, expected)
-        for beside in self._streams:
-            stream = beside.stream
+        for each in self._streams:
+            stream = each.stream
             lattice.scatter_stream(
-                stream.values, *where, stream.offsets, marginals, beside.table.expected
+                stream.values, *where, stream.offsets, marginals, each.table.expected
             )
 
     def _pass(self, passing: _Pass, packing: lattice.Packing, *, constrained: bool) -> float:
@@ -178,7 +176,7 @@ class Likelihood:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Beside:
+class _StreamTable:
     """A stream and what its values add to scores."""
 
     stream: TrainingStream

@@ -21,7 +21,7 @@ from taggers.crf.training.observed_counts import (
 )
 from taggers.crf.weights import Weights, border_hashes, value_hashes, values_of
 from taggers.features import BEGIN, END
-from taggers.string_table import Names
+from taggers.string_table import StringTable
 from taggers.templates import Templates
 
 Codes = npt.NDArray[np.int32]
@@ -68,7 +68,7 @@ class TrainingSet:
         What is said of tokens beside their words.
     hashes : ndarray of uint64, shape (V,)
         Of the values, of features and of streams.
-    names : Names
+    names : StringTable
         The values, such as ``lower=dr``.
     seen : ndarray of int32, shape (V,)
         Documents in which each value occurs.
@@ -90,7 +90,7 @@ class TrainingSet:
     codes: Codes
     streams: tuple[TrainingStream, ...]
     hashes: Hashes
-    names: Names
+    names: StringTable
     seen: Codes
     state: Pairs
     transition: Floats
@@ -139,7 +139,7 @@ class TrainingSet:
             codes,
             tuple(streams),
             np.concatenate(counter.hashes),
-            Names.of(counter.names),
+            StringTable.of(counter.names),
             np.concatenate(counter.seen),
             state.at_least(min_frequency),
             transitions(documents, tags, np.where(partial(documents, tags), 0.0, weights), labels),
@@ -232,11 +232,11 @@ class _Counter:
         codes = np.full((types + 2, len(features) + 1), -1, np.int32)
         for column, name in enumerate(features):
             # In the order of the words, so that what frequent words need is close together.
-            said = np.flatnonzero(list(map(bool, values[column])))
-            numbers, first = number_distinct(hashes[said, column])
-            codes[said, column] = numbers + np.int32(len(self.names))
-            self.hashes.append(hashes[said[first], column])
-            self.names += [f"{name}={values[column][index]}" for index in said[first].tolist()]
+            present = np.flatnonzero(list(map(bool, values[column])))
+            numbers, first = number_distinct(hashes[present, column])
+            codes[present, column] = numbers + np.int32(len(self.names))
+            self.hashes.append(hashes[present[first], column])
+            self.names += [f"{name}={values[column][index]}" for index in present[first].tolist()]
         codes[types:, len(features)] = len(self.names) + np.arange(2)
         self.hashes.append(border_hashes())
         self.names += [BEGIN, END]

@@ -110,7 +110,7 @@ def test_a_model_needs_the_files_no_more(
         assert after.tags.tolist() == JUDGE.tags.tolist()
         assert after.confidence.tolist() == before.confidence.tolist()
     assert isinstance(loaded, CRFTagger)
-    reduced = loaded.reduced() if engine == "wordtype" else loaded
+    reduced = loaded.pruned() if engine == "wordtype" else loaded
     reduced.save(tmp_path / "again")
     again = load_tagger(tmp_path / "again")
     assert again.tag(JUDGE).tags.tolist() == JUDGE.tags.tolist()

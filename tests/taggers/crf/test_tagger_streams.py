@@ -19,7 +19,7 @@ from corpus.batch import Batch, concatenate, make_batch
 from corpus.document import Document, Span
 from corpus.errors import InputError
 from corpus.kernels.registry import KERNELS
-from corpus.streams import NOTHING, Stream
+from corpus.streams import NO_VALUE, Stream
 from corpus.tags import UNKNOWN
 from taggers import CRFOptions, CRFTagger, load_tagger
 from taggers.annotators import Rules
@@ -69,7 +69,7 @@ def notes(*texts: str) -> Batch:
 
 
 def fitted(train: Batch, options: CRFOptions, start: CRFTagger | None = None) -> CRFTagger:
-    return CRFTagger(options).fit(train, start=start, rng=np.random.default_rng(0))
+    return CRFTagger(options).fit(train, warm_start=start, rng=np.random.default_rng(0))
 
 
 def contents(tagger: CRFTagger, folder: Path) -> dict[str, bytes]:
@@ -178,7 +178,7 @@ def test_a_batch_that_came_as_bytes_is_the_same(
 
 def with_pos(batch: Batch, name: str = "pos") -> Batch:
     """Say of each token that a name stands there, or nothing."""
-    said = np.where(batch.tags > 0, 0, NOTHING).astype(np.int32)
+    said = np.where(batch.tags > 0, 0, NO_VALUE).astype(np.int32)
     return batch.with_streams({name: Stream(("NAME",), said)})
 
 
@@ -205,7 +205,7 @@ def test_its_types_may_have_any_order(train: Batch, judge: Batch, pos: CRFOption
     tagger = fitted(with_pos(train), pos)
     batch = with_pos(judge)
     (said,) = batch.streams.values()
-    other = np.where(said.values == 0, 2, NOTHING).astype(np.int32)
+    other = np.where(said.values == 0, 2, NO_VALUE).astype(np.int32)
     other[0] = 1
     shuffled = batch.with_streams({"pos": Stream(("unused", "new", "NAME"), other)})
     expected, found = tagger.tag(batch).tags, tagger.tag(shuffled).tags
@@ -280,7 +280,7 @@ def worked_with(options: CRFOptions, batch: Batch, folder: Path) -> None:
     tagger.save(folder)
     start = CRFTagger.load(folder)
     fitted(batch, replace(options, c1=0.01))
-    tagger = CRFTagger(options).fit(batch, start=start, rng=np.random.default_rng(0))
+    tagger = CRFTagger(options).fit(batch, warm_start=start, rng=np.random.default_rng(0))
     for each, detail in itertools.product((start, tagger), ("document", "entity", "labels")):
         each.tag(batch, detail=detail)
 
@@ -511,7 +511,7 @@ def test_rare_values_of_streams_are_left_out(train: Batch, judge: Batch) -> None
     assert {"header=nombre", "header=nhc", "rules=B-CODE"} <= set(names)
     conjunction = "capitalization[-1] capitalization[0]="
     assert {f"{conjunction}lower|first", f"{conjunction}BOS|lower"} <= set(names)
-    weights = tagger.reduced(rare=2).wordtype().weights
+    weights = tagger.pruned(min_document_frequency=2).wordtype().weights
     kept = set(weights.names.strings())
     assert "header=nhc" not in kept  # it is in one document
     assert {"header=nombre", "rules=B-CODE"} <= kept < set(names)
@@ -522,7 +522,7 @@ def test_reduced_it_has_the_same_annotators(
     train: Batch, judge: Batch, full: CRFOptions, tmp_path: Path
 ) -> None:
     tagger = fitted(train, replace(full, precision="double"))
-    nameless = tagger.reduced(nameless=True)
+    nameless = tagger.pruned(hash_names=True)
     nameless.save(tmp_path)
     found = CRFTagger.load(tmp_path)
     assert found.tag(judge).tags.tolist() == tagger.tag(judge).tags.tolist()

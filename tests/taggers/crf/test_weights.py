@@ -19,7 +19,7 @@ from taggers.crf.weights import (
     border_hashes,
     carry_over,
     empty_table,
-    pruned,
+    prune,
     sorted_weights,
     value_hashes,
     values_of,
@@ -152,13 +152,13 @@ def test_pruned_weights_give_the_same_scores(
 ) -> None:
     sizes, named = case
     weights = weights_of(named, sizes)
-    fewer = pruned(weights)
+    fewer = prune(weights)
     kept = {key: weight for key, weight in named.items() if weight}
     assert named_weights(fewer) == kept
     assert set(fewer.hashes.tolist()) == {value for value, _, _ in kept}
     assert fewer.transition is weights.transition
     assert table_of(fewer, rows).tolist() == table_of(weights, rows).tolist()
-    assert named_weights(pruned(fewer)) == kept
+    assert named_weights(prune(fewer)) == kept
 
 
 def carried(old: Weights, old_labels: str, new: Weights, new_labels: str) -> np.ndarray:

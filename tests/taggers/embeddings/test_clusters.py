@@ -219,7 +219,9 @@ def test_words_whose_clusters_have_no_weight_are_left_out_and_no_others(
         ("one", "two"), normalisation, word_hashes(names), np.array(clusters, np.int32)
     )
     hashes = [hash_values(name, [str(number)]) for name, number in weighted]
-    kept = WordClusters([table]).that_matter(np.concatenate([np.zeros(0, np.uint64), *hashes]))
+    kept = WordClusters([table]).with_nonzero_weights(
+        np.concatenate([np.zeros(0, np.uint64), *hashes])
+    )
     words, features = Words([*names, "other"]), kept.features()
     before = WordClusters([table]).features()
     for place, (one, two) in enumerate(clusters):
