@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 
 def array_files(arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, bytes]:
-    """Write arrays as NumPy does, by the names of their files."""
+    """Return arrays in NumPy's file format, by the names of their files."""
     return {f"{name}.npy": array_bytes(array) for name, array in arrays.items()}
 
 
@@ -22,7 +22,7 @@ def read_arrays(folder: Path, names: Sequence[str]) -> list[npt.NDArray[Any]]:
 
 
 def array_bytes(array: npt.NDArray[Any]) -> bytes:
-    """Give an array as NumPy writes it."""
+    """Return an array in NumPy's file format."""
     stream = io.BytesIO()
     np.save(stream, array, allow_pickle=False)
     return stream.getvalue()

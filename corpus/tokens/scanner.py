@@ -1,4 +1,4 @@
-"""What `corpus.tokens.expression` finds, found by compiled code in a sixth of the time."""
+"""A compiled equivalent of `corpus.tokens.expression`, six times as fast."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _BLOCK = 256  # characters that are looked up together
 
 
 class Scanner:
-    """Finds tokens by the classes of characters, and numbers their words.
+    """A scanner that finds tokens by the classes of characters, and numbers their words.
 
     Only a word that is new becomes a string.
 
@@ -87,7 +87,7 @@ class _Classes:
         self._bits: npt.NDArray[np.uint16] = np.zeros(0x110000, np.uint16)
 
     def covering(self, codes: Codes) -> npt.NDArray[np.uint16]:
-        """Give the table, filled in for all of these characters."""
+        """Return the table, filled in for all of these characters."""
         place = _first_unknown(codes, self._bits, 0)
         while place < len(codes):
             self._look_up(int(codes[place]) // _BLOCK * _BLOCK)
@@ -153,13 +153,13 @@ def _token_end(codes: Array, classes: Array, place: int) -> int:
 
 @compiled()
 def _is_clitic(codes: Array, classes: Array, place: int) -> bool:
-    """Say whether an apostrophe and a letter follow."""
+    """Return whether an apostrophe and a letter follow."""
     return bool(classes[codes[place + 1]] & _APOSTROPHE and classes[codes[place + 2]] & _LETTER)
 
 
 @compiled()
 def _is_last_letter(codes: Array, classes: Array, place: int) -> bool:
-    """Say whether here is the letter of an identity number, with nothing of a word behind it."""
+    """Return whether this is the last letter of an identity number, at the end of a word."""
     return bool(classes[codes[place]] & _ASCII and not classes[codes[place + 1]] & _WORD)
 
 

@@ -45,7 +45,7 @@ class Tree:
 
     @classmethod
     def of(cls, phrases: Sequence[Sequence[int]], kinds: Sequence[int], words: int) -> Tree:
-        """Make the tree.
+        """Build the tree.
 
         Parameters
         ----------
@@ -67,7 +67,7 @@ class Tree:
 
 @compiled()
 def _slot(keys: Array, key: int) -> int:
-    """Find the slot of a key, or the empty one where it would be."""
+    """Return the slot of a key, or the empty one where it belongs."""
     mask = len(keys) - 1
     mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
     slot = np.int64(mixed >> np.uint64(32)) & mask
@@ -103,7 +103,7 @@ def _grow(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WordTypes:
-    """What the word types of a batch are to the matcher, an entry each.
+    """The properties of the word types of a batch that the matcher uses, an entry each.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def find_longest(
     blocked: int,
     found: tuple[Array, Array, Array],
 ) -> int:
-    """Find the longest phrase at each token that no match before it has, from left to right.
+    """Search the longest phrase at each token that no match before it has, from left to right.
 
     Parameters
     ----------
@@ -178,7 +178,7 @@ def _longest(
     tree: tuple[Array, Array, Array, int],
     blocked: int,
 ) -> tuple[int, int]:
-    """Give the last token of the longest phrase from a token on, and its class, or -1."""
+    """Return the last token of the longest phrase from a token on, and its class, or -1."""
     words, starts, ends, lines = tokens
     bits, plain, dotted, alone, capital = types
     keys, children, classes, size = tree
@@ -212,7 +212,7 @@ def _longest(
 
 @compiled()
 def _next(token: int, words: Array, starts: Array, ends: Array, lines: Array, bits: Array) -> int:
-    """Give the next word of a phrase after one, past what may stand between, or -1."""
+    """Return the next word of a phrase after one, past what may be between, or -1."""
     marks, passed = 0, 0
     line, short = lines[token], bits[words[token]] & SHORT
     for place in range(token + 1, len(words)):

@@ -1,4 +1,4 @@
-"""What the line of a token says of it: its header, and the last word before a colon."""
+"""Annotators of lines: the header of the line of a token, and the last word before a colon."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class LineHeaders:
     """
 
     def annotate(self, batch: Batch) -> Stream:
-        """Give each token the header of its line, in lower case."""
+        """Return the header of the line of each token, in lower case."""
         lines = line_numbers(batch)
         colons = _colons_after_letters(batch, lines)
         begins = np.flatnonzero(np.diff(lines, prepend=-1))
@@ -51,12 +51,12 @@ class LineHeaders:
         return Stream(tuple(headers), np.repeat(values, lengths))
 
     def settings(self) -> dict[str, Any]:
-        """Give nothing: there is nothing to set."""
+        """Return nothing: it has no settings."""
         return {}
 
     @classmethod
     def of_settings(cls, settings: Mapping[str, Any]) -> Self:
-        """Make it again."""
+        """Create an annotator from its settings."""
         return cls()
 
 
@@ -67,7 +67,7 @@ class Colons:
     """
 
     def annotate(self, batch: Batch) -> Stream:
-        """Give each token the word before the last colon before it, in lower case."""
+        """Return the word before the last colon before each token, in lower case."""
         lines = line_numbers(batch)
         colons = _colons_after_letters(batch, lines)
         if not len(colons):
@@ -84,12 +84,12 @@ class Colons:
         return Stream(tuple(found), np.where(says, values, np.int32(NO_VALUE)))
 
     def settings(self) -> dict[str, Any]:
-        """Give nothing: there is nothing to set."""
+        """Return nothing: it has no settings."""
         return {}
 
     @classmethod
     def of_settings(cls, settings: Mapping[str, Any]) -> Self:
-        """Make it again."""
+        """Create an annotator from its settings."""
         return cls()
 
 
@@ -98,12 +98,12 @@ def _header_text(batch: Batch, words: npt.NDArray[np.int32]) -> str:
 
 
 def _composed(batch: Batch, word: int) -> str:
-    """Give a word type in the same way whether its accents are stored apart or not."""
+    """Normalise a word type, whether its accents are stored separately or not."""
     return unicodedata.normalize("NFC", batch.types[word])
 
 
 def _colons_after_letters(batch: Batch, lines: Indices) -> Indices:
-    """Find the tokens that are colons after a word of letters in the same line."""
+    """Return the tokens that are colons after a word of letters in the same line."""
     if ":" not in batch.types:
         return np.zeros(0, np.int64)
     colons = np.flatnonzero(batch.words == batch.types.index(":"))

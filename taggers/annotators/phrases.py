@@ -1,4 +1,4 @@
-"""What lists of phrases find: hospitals, towns, streets and whatever else a gazetteer holds."""
+"""An annotator of phrases: hospitals, towns, streets and whatever else a gazetteer holds."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class Phrases:
     Parameters
     ----------
     phrases : mapping of str to sequence of str, optional
-        Terms by their class; see `gazetteers.phrases.matcher.PhraseMatcher`. Without any, nothing
-        is said.
+        Terms by their class; see `gazetteers.phrases.matcher.PhraseMatcher`. Without any, no token
+        has a value.
     """
 
     def __init__(self, phrases: Mapping[str, Sequence[str]] | None = None) -> None:
@@ -61,7 +61,7 @@ class Phrases:
         return cls(terms_by_class(gazetteers))
 
     def annotate(self, batch: Batch) -> Stream:
-        """Say of each token which phrase it belongs to."""
+        """Return the phrase of each token."""
         if not self._phrases:
             return Stream((), np.full(len(batch.words), NO_VALUE, np.int32))
         from gazetteers.phrases.matcher import PhraseMatcher  # noqa: PLC0415 - numba is slow to import
@@ -71,10 +71,10 @@ class Phrases:
         return self._matcher.match(batch)
 
     def settings(self) -> dict[str, Any]:
-        """Give the phrases, those of a class as one string."""
+        """Return the phrases, those of a class as one string."""
         return {"phrases": {name: _BETWEEN.join(each) for name, each in self._phrases.items()}}
 
     @classmethod
     def of_settings(cls, settings: Mapping[str, Any]) -> Self:
-        """Make it again."""
+        """Create an annotator from its settings."""
         return cls({name: text.split(_BETWEEN) for name, text in settings["phrases"].items()})

@@ -1,4 +1,4 @@
-"""What regular expressions find in the text: dates, telephone numbers, identifiers and the like."""
+"""An annotator of regular expressions: dates, telephone numbers, identifiers and the like."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Rules:
             raise InputError(f"the rules cannot be taken together: {error}") from None
 
     def annotate(self, batch: Batch) -> Stream:
-        """Say of each token which rule found it."""
+        """Return the rule that matches each token."""
         found = [
             (row, match.start(), match.end(), int(str(match.lastgroup)[1:]))
             for row, text in enumerate(batch.texts.to_pylist())
@@ -93,12 +93,12 @@ class Rules:
         return Stream(types, values)
 
     def settings(self) -> dict[str, Any]:
-        """Give the rules."""
+        """Return the rules."""
         return {"rules": self._rules}
 
     @classmethod
     def of_settings(cls, settings: Mapping[str, Any]) -> Self:
-        """Make it again."""
+        """Create an annotator from its settings."""
         return cls(settings["rules"])
 
 

@@ -1,4 +1,4 @@
-"""What a CRF looks at beside words: streams, and conjunctions of few-valued features.
+"""Input of a CRF in addition to words: streams, and conjunctions of few-valued features.
 
 A conjunction of features of neighbouring words depends on the place, as a stream does, so it is
 made one: its values are numbered, and each token holds a number.
@@ -22,14 +22,14 @@ Codes = npt.NDArray[np.int32]
 Indices = npt.NDArray[np.int64]
 
 _KEPT = 1_000_000  # words whose values of features are kept
-_DENSE = 32  # so many possible values to a token are looked up in a table
-#: The text in a conjunction where there is no value: nothing is said, or no token is there.
+_DENSE = 32  # with at most this many possible values per token, numbers are looked up in a table
+#: The text in a conjunction where there is no value, or no token.
 _BEYOND = ("", BEGIN, END)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Channel:
-    """A stream of a batch, and where it is looked at.
+    """A stream of a batch, and the offsets that a CRF uses it at.
 
     Parameters
     ----------
@@ -47,12 +47,12 @@ class Channel:
 
 
 class Channels:
-    """Gives the channels of batches; values of words that were met before are kept.
+    """The channels of batches, with a cache of the feature values of words.
 
     Parameters
     ----------
     templates : Templates
-        What is looked at.
+        The features and streams to use.
     """
 
     def __init__(self, templates: Templates) -> None:
@@ -62,7 +62,7 @@ class Channels:
         self._words = {name: _FewValued(templates.feature(name)) for name in names}
 
     def of(self, batch: Batch) -> list[Channel]:
-        """Give the channels of a batch that has all streams which the templates name."""
+        """Return the channels of a batch that has all streams of the templates."""
         streams = [
             Channel(each.name, each.offsets, batch.streams[each.name])
             for each in self._templates.streams
@@ -87,7 +87,7 @@ class _FewValued:
         self._names: list[str] = []  # the values, by their numbers
 
     def stream(self, batch: Batch) -> Stream:
-        """Give the value of each token's word, numbered among those of the batch."""
+        """Return the value of each token's word, numbered among those of the batch."""
         if len(self._numbers) > _KEPT:
             self._numbers, self._values, self._names = {}, {}, []
         new = [word for word in batch.types if word not in self._numbers]
@@ -109,7 +109,7 @@ class _FewValued:
 
 
 def _joined(conjunction: Conjunction, sources: Mapping[str, Stream], documents: Indices) -> Stream:
-    """Make one stream of the values of several at their places, such as ``first|lower``.
+    """Join the values of several streams at their offsets into one, such as ``first|lower``.
 
     They are joined one by one and numbered in between, so that any number of them can be.
     """
@@ -141,7 +141,7 @@ def _escaped(stream: Stream, value: int) -> str:
 
 @compiled("int32[::1], int64[::1], int64, int64, int64[::1]")
 def _append(values: Array, documents: Array, offset: int, size: int, numbers: Array) -> None:
-    """Make the value at an offset from each token the last digit of its number.
+    """Append the value at an offset from each token to its number, as the last digit.
 
     After the values of the stream come nothing, and the places before and after a document.
     """
@@ -158,7 +158,7 @@ def _append(values: Array, documents: Array, offset: int, size: int, numbers: Ar
 
 
 def _numbered(numbers: Indices, size: int) -> tuple[Indices, Codes]:
-    """Give the distinct numbers, all below a size, and which of them each is."""
+    """Return the distinct numbers, all below a size, and the index of each number among them."""
     if size > _DENSE * len(numbers):
         used, values = np.unique(numbers, return_inverse=True)
         return used, values.reshape(-1).astype(np.int32)

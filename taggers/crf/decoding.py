@@ -45,7 +45,7 @@ class Decoded:
 
     @classmethod
     def empty(cls, tokens: int, documents: int, labels: int, detail: Detail) -> Decoded:
-        """Make room for so many tokens and documents, and as much detail as is asked for."""
+        """Allocate the result for a number of tokens and documents."""
         return cls(
             np.zeros(tokens, np.int16),
             np.zeros(documents),
@@ -56,14 +56,14 @@ class Decoded:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StreamScores:
-    """A stream of a batch, and what its values add to scores.
+    """A stream of a batch, and the scores that its values add.
 
     Parameters
     ----------
     values : ndarray of int32, shape (N,)
-        The value of each token; negative where nothing is said of it.
+        The value of each token; negative for no value.
     offsets : ndarray of int64, shape (O,)
-        Where it is looked at, counted from the token.
+        Offsets from the token.
     table : ndarray of float32 or float64, shape (V, O, P)
         What each value adds.
     """
@@ -115,7 +115,7 @@ class Decoder:
         detail: Detail = "document",
         progress: Callable[[int, int], None] | None = None,
     ) -> Decoded:
-        """Find the best labels.
+        """Compute the best labels.
 
         Parameters
         ----------
@@ -124,11 +124,11 @@ class Decoder:
         documents : ndarray of int64, shape (D + 1,)
             Offsets of each document's tokens.
         streams : sequence of StreamScores
-            What is said of tokens beside their words.
+            The streams of tokens, in addition to their words.
         detail : str
             What is wanted beside the best sequences.
         progress : callable, optional
-            Told of the documents done.
+            Called with the number of documents done and of all documents.
 
         Returns
         -------

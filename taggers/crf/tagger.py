@@ -77,7 +77,7 @@ class CRFTagger:
         rng: np.random.Generator,
         progress: Progress | None = None,
     ) -> Self:
-        """Learn from tagged documents by L-BFGS.
+        """Train on tagged documents by L-BFGS.
 
         Parameters
         ----------
@@ -86,13 +86,13 @@ class CRFTagger:
             tags that are unknown are summed over, and the weights of the batch say how much a
             document counts. Documents without tokens teach nothing.
         validation : Batch, optional
-            Not looked at: L-BFGS stops by its own objective.
+            Not used: L-BFGS stops by its own objective.
         warm_start : CRFTagger, optional
             Begin with its weights, as far as it has the same features and labels.
         rng : numpy.random.Generator
             Not drawn from: L-BFGS is deterministic.
         progress : callable, optional
-            Told of the L-BFGS steps.
+            Called with the L-BFGS steps done and the most there can be.
 
         Returns
         -------
@@ -104,7 +104,7 @@ class CRFTagger:
         TrainingError
             If there is nothing to learn from, or L-BFGS failed before its first step.
         InputError
-            If the documents have no stream that is looked at, and no annotator adds it.
+            If the documents lack a stream of the options, and no annotator adds it.
         ValueError
             If a tag is unknown, or documents do not all count 1, and the engine is "crfsuite".
         """
@@ -126,15 +126,15 @@ class CRFTagger:
             self._resources = self._resources.having(clusters)
             return self._fit(train, warm_start, progress)
 
-        def fit(name: str, part: Batch, told: Progress | None) -> CRFTagger:
+        def fit(name: str, part: Batch, part_progress: Progress | None) -> CRFTagger:
             tagger = CRFTagger(self.options)
             tagger._annotators = self._annotators
             tagger._resources = self._resources.having(clusters.only([name]))
-            return tagger._fit(part, warm_start, told)
+            return tagger._fit(part, warm_start, part_progress)
 
-        name, told = best_clustering(clusters.names, train, fit, rng, progress)
+        name, part_progress = best_clustering(clusters.names, train, fit, rng, progress)
         self._resources = self._resources.having(clusters.only([name]))
-        self._fit(train, warm_start, told)
+        self._fit(train, warm_start, part_progress)
         assert self.training is not None
         self.training = replace(self.training, clustering=name)
         return self
@@ -161,7 +161,7 @@ class CRFTagger:
         return self
 
     def _templates(self) -> Templates:
-        """Give what is looked at."""
+        """Return the features and streams that it uses."""
         return self._resources.templates(self.options)
 
     def tag(
@@ -177,15 +177,15 @@ class CRFTagger:
         Parameters
         ----------
         batch : Batch
-            Its own tags are not looked at.
+            Its own tags are not used.
         measure : str
             How to measure confidence: one of `taggers.base.MEASURES`.
         detail : str
             "token" for the confidence of each token, "entity" for that and the probabilities of
-            each entity, "labels" for the marginals of all labels. CRFsuite gives none of entities:
+            each entity, "labels" for the marginals of all labels. CRFsuite has none of entities:
             with its engine, the other one tags with its weights then.
         progress : callable, optional
-            Told of the documents done.
+            Called with the number of documents done and of all documents.
 
         Returns
         -------
@@ -225,7 +225,7 @@ class CRFTagger:
     def _by_class(
         self, entities: npt.NDArray[np.float64], labels: Sequence[str]
     ) -> npt.NDArray[np.float64]:
-        """Put columns of the classes of an engine's labels where those of the tagger's are."""
+        """Convert columns of the classes of an engine to those of the classes of the tagger."""
         classes = classes_of(self.labels)
         found = np.zeros((len(entities), len(classes)))
         found[:, [classes.index(name) for name in classes_of(labels)]] = entities
@@ -238,7 +238,7 @@ class CRFTagger:
         return (*modules, "gazetteers.phrases.matching") if self.options.phrases else modules
 
     def wordtype(self) -> WordTypeEngine:
-        """Give the engine "wordtype" of this model, whichever it was trained with."""
+        """Return the engine "wordtype" of this model, whichever it was trained with."""
         from taggers.crf.wordtype import WordTypeEngine  # noqa: PLC0415 - numba is slow to import
 
         if self._engine is None:
@@ -253,7 +253,7 @@ class CRFTagger:
 
     @property
     def values(self) -> int:
-        """How many values of features have a weight."""
+        """The number of feature values that have a weight."""
         return len(self.wordtype().weights.hashes)
 
     def pruned(self, *, min_document_frequency: int = 1, hash_names: bool = False) -> CRFTagger:
@@ -289,7 +289,7 @@ class CRFTagger:
 
     @classmethod
     def of_crfsuite(cls, model: bytes) -> CRFTagger:
-        """Take over a model file of CRFsuite, for the engine "wordtype".
+        """Convert a model file of CRFsuite, for the engine "wordtype".
 
         Parameters
         ----------
@@ -378,7 +378,7 @@ class CRFTagger:
 
 
 def _frozen(value: Any) -> Any:
-    """Give a list of JSON as the tuple that it was."""
+    """Convert a list of JSON to the tuple that it was."""
     return tuple(value) if isinstance(value, list) else value
 
 

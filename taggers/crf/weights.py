@@ -35,7 +35,7 @@ class Weights:
     labels : int
         How many there are, L.
     offsets : int
-        How many places around a token are looked at, its own in the middle: odd.
+        Number of offsets around a token, its own in the middle: odd.
     hashes : ndarray of uint64, shape (V,)
         The values of all features.
     names : StringTable
@@ -74,7 +74,7 @@ def sorted_weights(
     offsets: int,
     names: Sequence[str] = (),
 ) -> Weights:
-    """Put state weights, given in any order, into theirs.
+    """Sort state weights into the order of `Weights`.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def sorted_weights(
 
 
 def prune(weights: Weights, values: npt.NDArray[np.bool_] | None = None) -> Weights:
-    """Leave out state weights of 0, and values that have no other.
+    """Drop state weights of 0, and values that have no other.
 
     Parameters
     ----------
@@ -156,11 +156,11 @@ def carry_over(
     Parameters
     ----------
     codes : ndarray of int32, shape (V,)
-        The number that the other model gives each value, negative where it lacks it.
+        The number of each value in the other model, negative where it lacks it.
     begins, labels : ndarray
         Of the state weights, as in `Weights`.
     number : ndarray of int64, shape (L,)
-        The number that the other model gives each label, negative where it lacks it.
+        The number of each label in the other model, negative where it lacks it.
     shift : int
         By how many words the window of the other model is wider.
     old_begins, old_labels, old_weights, old_offsets
@@ -270,12 +270,12 @@ def add_expected(
 
 
 def middle(offsets: int, stride: int) -> Indices:
-    """Give the places of a window of offsets in the middle of a wider one, as in `add_weights`."""
+    """Return the places of a window in the middle of a wider one, as in `add_weights`."""
     return np.arange(offsets) + (stride - offsets) // 2
 
 
 def empty_table(words: int, offsets: int, labels: int, real: npt.DTypeLike) -> lattice.Reals:
-    """Make a table of word scores: 0, and a score for padding labels that is never reached."""
+    """Allocate a table of word scores: 0, and a score for padding labels that is never reached."""
     padded = -(-labels // lattice.LANES) * lattice.LANES
     table = np.zeros((words, offsets, padded), real)
     table[:, offsets // 2, labels:] = lattice.NEVER

@@ -100,7 +100,7 @@ class WordTypeEngine:
         warm_start: WordTypeEngine | None = None,
         progress: Progress | None = None,
     ) -> tuple[Self, Training]:
-        """Learn from tagged documents by L-BFGS.
+        """Train on tagged documents by L-BFGS.
 
         Parameters
         ----------
@@ -109,11 +109,11 @@ class WordTypeEngine:
         options : CRFOptions
             Regularization.
         templates : Templates
-            What is looked at.
+            The features and streams to use.
         warm_start : WordTypeEngine, optional
             Begin with its weights, as far as it has them.
         progress : callable, optional
-            Told of the L-BFGS steps.
+            Called with the L-BFGS steps done and the most there can be.
 
         Returns
         -------
@@ -173,7 +173,7 @@ class WordTypeEngine:
     def decode(
         self, batch: Batch, *, detail: Detail = "document", progress: Progress | None = None
     ) -> Decoded:
-        """Find the best labels of the tokens of a batch."""
+        """Compute the best labels of the tokens of a batch."""
         rows = self._scores.rows(batch.types)
         decoder = Decoder(
             self._scores.table, self.weights.transition, begin=0, end=1, names=self.labels
@@ -199,7 +199,7 @@ class WordTypeEngine:
         templates: Templates | None = None,
         named: Callable[[str], str] = str,
     ) -> Self:
-        """Take over a model file of CRFsuite.
+        """Convert a model file of CRFsuite.
 
         Parameters
         ----------
@@ -208,14 +208,14 @@ class WordTypeEngine:
         templates : Templates, optional
             What it looks at; by default, what its attributes say.
         named : callable
-            Gives the names of its labels.
+            Maps the labels of the file to the names of tags.
         """
         found = read_crfsuite(model)
         templates, weights = weights_of(found, templates)
         return cls(templates, tuple(map(named, found.labels)), weights, np.float64)
 
     def files(self) -> dict[str, bytes]:
-        """Give the content of the model's files: arrays as NumPy writes them."""
+        """Return the content of the model's files: arrays in NumPy's format."""
         arrays = {name: getattr(self.weights, name) for name in _ARRAYS}
         arrays |= {"names": self.weights.names.text, "name_ends": self.weights.names.ends}
         return {f"{name}.npy": array_bytes(array) for name, array in arrays.items()}
@@ -242,7 +242,7 @@ _ARRAYS = ("hashes", "seen", "begins", "state_labels", "state", "transition")
 def _carried_over(
     warm_start: WordTypeEngine, training: TrainingSet, labels: tuple[str, ...]
 ) -> npt.NDArray[np.float64]:
-    """Give the weights to begin with: those of another model, by value, offset and label."""
+    """Return the initial weights: those of another model, by value, offset and label."""
     old = warm_start.weights
     number = np.array(
         [warm_start.labels.index(name) if name in warm_start.labels else -1 for name in labels]
@@ -269,7 +269,7 @@ class WordScores:
     weights : Weights
         Of the values of features.
     templates : Templates
-        What is looked at.
+        The features and streams to use.
     real : dtype
         Of the scores.
     """
@@ -297,7 +297,7 @@ class WordScores:
         return self._rows
 
     def rows(self, types: Sequence[str]) -> npt.NDArray[np.int32]:
-        """Give the row of each word, computed where it is new; the table changes."""
+        """Return the row of each word; rows of new words are added to the table."""
         new = self._new(types)
         if new and (len(self._index) + len(new)) * self._rows[0].nbytes > KEPT:
             self._clear()
@@ -309,12 +309,12 @@ class WordScores:
         return np.fromiter(map(self._index.__getitem__, types), np.int32, len(types))
 
     def _new(self, types: Sequence[str]) -> list[str]:
-        """Give the words that have no row, each once."""
+        """Return the words that have no row, each once."""
         index = self._index
         return [word for word in dict.fromkeys(types) if word not in index]
 
     def _compute(self, words: Sequence[str], row: int) -> None:
-        """Fill in the rows of words, from `row` on."""
+        """Compute the rows of words, from `row` on."""
         hashes = value_hashes(values_of(words, self._templates), self._features)
         codes = self._value_index.positions(hashes.reshape(-1)).reshape(hashes.shape)
         self._add(codes, self._rows[row : row + len(words)])

@@ -75,7 +75,7 @@ class BinaryWords:
         self._index = HashIndex(hashes)
 
     def judge(self, batch: Batch) -> WordJudgements:
-        """Say of each word of a batch whether it is a name, and whether that is contradicted."""
+        """Return whether each word of a batch is a name, and whether that is contradicted."""
         rows = self._index.positions(word_hashes(folded(batch.types)))
         known = rows >= 0
         doubtful = np.zeros(len(rows), bool)
@@ -84,11 +84,11 @@ class BinaryWords:
         return WordJudgements(divergence, np.zeros(len(rows), bool), doubtful)
 
     def description(self) -> dict[str, Any]:
-        """Give nothing: all is in the files."""
+        """Return nothing: everything is in the files."""
         return {}
 
     def files(self) -> dict[str, bytes]:
-        """Give the content of a model's files."""
+        """Return the content of the files of a model."""
         return array_files({"names": self.hashes, "negative": self.negative})
 
     @classmethod

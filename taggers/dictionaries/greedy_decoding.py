@@ -1,4 +1,4 @@
-"""From what is said of each word to tags: one pass over the tokens."""
+"""Greedy decoding of the judgements of words into tags: one pass over the tokens."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from taggers.confidence import check_measure, document_confidence, entity_probab
 
 Floats = npt.NDArray[np.float64]
 
-#: So many words that join others stand between two words of a name at most: ``de la``, ``-``.
+#: The most joining words between two words of a name: ``de la``, ``-``.
 _JOINED = 3
 _BEGIN, _INSIDE = 1, 2  # places in the labels of one class
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WordJudgements:
-    """What is said of the T words of a batch.
+    """Judgements of the T words of a batch.
 
     Parameters
     ----------
@@ -61,9 +61,9 @@ def tag_greedily(
     Parameters
     ----------
     batch : Batch
-        Its words are looked at.
+        Documents.
     judgements : WordJudgements
-        What is said of them.
+        Judgements of its words.
     blocked : ndarray of bool, shape (N,)
         Tokens with which no name begins.
     label : str

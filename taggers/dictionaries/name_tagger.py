@@ -1,4 +1,4 @@
-"""What the taggers of dictionaries have in common: fitted to words, they tag in one pass."""
+"""The base class of the dictionary taggers: fitted to words, they tag in one pass."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ OptionsT = TypeVar("OptionsT", bound=DivergenceOptions | DictionaryOptions)
 
 
 class WordModel(Protocol):
-    """What a tagger knows of words."""
+    """The knowledge of a tagger about words."""
 
     def judge(self, batch: Batch) -> WordJudgements:
-        """Say of each word of a batch what is known of it."""
+        """Return the judgements of the words of a batch."""
         ...
 
     def description(self) -> dict[str, Any]:
-        """Give what is read again beside the files, as JSON can hold it."""
+        """Return what `NameTagger.load` reads in addition to the files, for JSON."""
         ...
 
     def files(self) -> dict[str, bytes]:
-        """Give the content of a model's files."""
+        """Return the content of the files of a model."""
         ...
 
 
@@ -88,7 +88,7 @@ class NameTagger(ABC, Generic[OptionsT]):
 
     @abstractmethod
     def _thresholds(self) -> tuple[float, float]:
-        """Give the threshold of divergence, and that after a word of a name."""
+        """Return the threshold of divergence, and that after a word of a name."""
 
     def fit(
         self,
@@ -104,13 +104,13 @@ class NameTagger(ABC, Generic[OptionsT]):
         Parameters
         ----------
         train : Batch
-            Its words are counted where ``options.counts`` names no counts. Tags are not looked at.
+            Its words are counted where ``options.counts`` names no counts. Tags are not used.
         validation, warm_start : optional
-            Not looked at.
+            Not used.
         rng : numpy.random.Generator
             Not drawn from.
         progress : callable, optional
-            Told when it is done.
+            Called when it is done.
 
         Raises
         ------
@@ -154,7 +154,7 @@ class NameTagger(ABC, Generic[OptionsT]):
         return tagging
 
     def save(self, folder: Path) -> None:
-        """Write the model into a folder: hashes of words, and what is said of each.
+        """Write the model into a folder: hashes of words, and the judgement of each.
 
         It does not say where the dictionaries were.
         """

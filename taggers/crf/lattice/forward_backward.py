@@ -13,7 +13,7 @@ _SAFE = {np.dtype(np.float32): 40.0, np.dtype(np.float64): 350.0}
 
 
 def safe(transition: npt.NDArray[np.float64], real: np.dtype[np.floating]) -> bool:
-    """Say whether probabilities of this type lose nothing that matters.
+    """Return whether underflow of this type cannot change results.
 
     The smallest number there is, exp(-103) or exp(-745), is what is lost of a step before it is
     divided by its sum, and a transition to every label may make that sum small. A path that is
@@ -42,7 +42,7 @@ def exponential_transition(
 
 @compiled("real[:, ::1], real[::1]")
 def lower_by_largest(scores: Array, largest: Array) -> None:
-    """Take the largest score off each row, and give it."""
+    """Subtract the largest score of each row, and store it in `largest`."""
     labels = scores.shape[1]
     for token in range(len(scores)):
         row = scores[token]
@@ -94,7 +94,7 @@ def backward(
     scale: Array,
     expected: Array,
 ) -> None:
-    """Turn `alpha` into marginals times the weight of their document, and count transitions.
+    """Convert `alpha` to marginals times the weight of their document, and count transitions.
 
     `expected` gains ``alpha[t].T @ (emission * beta / scale)[t + 1]``; times the transition, it is
     how often each transition is expected. What `emission` holds is lost.

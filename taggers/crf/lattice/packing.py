@@ -1,4 +1,4 @@
-"""Where the tokens of many documents are, when these are worked on together."""
+"""Packing of documents, so that many are processed together."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NEVER = -1e9
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Packing:
-    """Where the tokens of some documents are when packed.
+    """The positions of the tokens of packed documents.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class Packing:
 def pack(
     documents: Indices, tokens: int, wanted: npt.NDArray[np.bool_] | None = None
 ) -> list[Packing]:
-    """Cut documents into packings of about so many tokens.
+    """Group documents into packings of about a number of tokens.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def gather(
     end: int,
     scores: Array,
 ) -> None:
-    """Add up what the words around each token add to its scores.
+    """Sum the scores of the words around each token.
 
     ``scores[token] = sum over o of table[words[token + o - window], o]``, with the rows `begin`
     and `end` of the table for places before and after the document.
@@ -204,7 +204,7 @@ def scatter_stream(
 
 @compiled("int64[::1], int64[::1], int64[::1], real[:, ::1], float64[:, ::1]")
 def unpack(first: Array, lengths: Array, steps: Array, packed: Array, rows: Array) -> None:
-    """Put the rows of packed tokens where these are in the batch."""
+    """Copy the rows of packed tokens to their positions in the batch."""
     for row in range(len(first)):
         for place in range(lengths[row]):
             source = packed[steps[place] + row]
@@ -216,7 +216,7 @@ def unpack(first: Array, lengths: Array, steps: Array, packed: Array, rows: Arra
 def unpack_chosen(
     first: Array, lengths: Array, steps: Array, packed: Array, labels: Array, chosen: Array
 ) -> None:
-    """Put the marginal of the label of each token where the token is in the batch."""
+    """Copy the marginal of the label of each packed token to its position in the batch."""
     for row in range(len(first)):
         for place in range(lengths[row]):
             token = first[row] + place

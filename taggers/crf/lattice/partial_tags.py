@@ -1,4 +1,4 @@
-"""What is known of the tags of packed documents."""
+"""Known tags of packed documents, for training on complete and partial annotation."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def score_paths(
 def constrain(
     first: Array, lengths: Array, steps: Array, tags: Array, labels: int, scores: Array
 ) -> None:
-    """Keep every label but the known one off the paths."""
+    """Exclude every label but the known one from the paths."""
     for row in range(len(first)):
         for place in range(lengths[row]):
             tag = tags[first[row] + place]
@@ -62,7 +62,7 @@ def subtract_observed(
     marginals: Array,
     departures: Array,
 ) -> None:
-    """Turn marginals into what is expected more than observed, in documents that are `known`.
+    """Convert marginals to expected less observed counts, in documents that are `known`.
 
     The marginal of the right label less 1 is what all others have together: where a model is sure,
     these are small numbers and keep their digits. `departures` gains the sums over all tokens

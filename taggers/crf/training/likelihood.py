@@ -73,7 +73,7 @@ class Likelihood:
         )
 
     def __call__(self, x: Floats) -> tuple[float, Floats]:
-        """Give the objective and its gradient at the weights x, shape (K + L * L,)."""
+        """Compute the objective and its gradient at the weights x, shape (K + L * L,)."""
         training = self._training
         weights = training.weights_of(x)
         for table in self._tables:
@@ -131,7 +131,7 @@ class Likelihood:
     def _gathered(
         self, packing: lattice.Packing, *, constrained: bool
     ) -> tuple[lattice.Reals, lattice.Reals]:
-        """Give the scores of a packing, with `constrained` only of known tags, and room."""
+        """Compute the scores of a packing, if `constrained` of known tags only, and a buffer."""
         training = self._training
         scores, marginals = self._buffers[:, : packing.tokens]
         where = packing.first, packing.lengths, packing.steps
@@ -197,7 +197,7 @@ class _Pass:
         self.departures = np.zeros(len(transition))
 
     def transitions(self, observed: Floats) -> Floats:
-        """Give how much more often than observed each transition is expected, shape (L, L).
+        """Compute the expected less the observed count of each transition, shape (L, L).
 
         The most frequent one from each label follows from all that depart from there, which has
         more digits than the difference of two large numbers.
@@ -217,7 +217,7 @@ class _Pass:
         marginals: lattice.Reals,
         weights: Floats,
     ) -> Floats:
-        """Turn scores into marginals times the weight of their document, and give log Z."""
+        """Convert scores to marginals times the weight of their document, and return log Z."""
         log_z = np.empty(len(weights))
         if not self._safe:
             self._expect_exactly(packing, scores, marginals, weights, log_z)

@@ -36,11 +36,11 @@ class TrainingStream:
     Parameters
     ----------
     values : ndarray of int32, shape (N,)
-        The value of each token, numbered from 0; negative where nothing is said of it.
+        The value of each token, numbered from 0; negative for no value.
     codes : ndarray of int32, shape (V,)
         The numbers of these values among all of a `TrainingSet`.
     offsets : ndarray of int64, shape (O,)
-        Where it is looked at, counted from the token.
+        Offsets from the token.
     """
 
     values: Codes
@@ -65,7 +65,7 @@ class TrainingSet:
     codes : ndarray of int32, shape (T + 2, F + 1)
         The values of each word's features; the last two rows are the begin and the end.
     streams : tuple of TrainingStream
-        What is said of tokens beside their words.
+        The streams of tokens, in addition to their words.
     hashes : ndarray of uint64, shape (V,)
         Of the values, of features and of streams.
     names : StringTable
@@ -78,7 +78,7 @@ class TrainingSet:
         How often a label follows another in documents whose labels are all known, each counted by
         its weight.
     window, reach : int
-        How far from a token words are looked at, and how far words or streams are.
+        The largest offset of words, and the largest of words or streams.
     labels : int
         How many there are.
     """
@@ -100,7 +100,7 @@ class TrainingSet:
 
     @property
     def offsets(self) -> int:
-        """How many places around a token have weights."""
+        """The number of offsets around a token that have weights."""
         return 2 * self.reach + 1
 
     @classmethod
@@ -117,7 +117,7 @@ class TrainingSet:
         labels: int,
         min_frequency: float = 0.0,
     ) -> TrainingSet:
-        """Look up what is said of every word and token, and count what occurs with which label."""
+        """Build a training set: number the feature values of words and streams, and count them."""
         # Frequent words first and those alike by their hash: however a batch was put together, the
         # same documents are the same training set.
         counts = np.bincount(words, minlength=len(types))
@@ -149,7 +149,7 @@ class TrainingSet:
         )
 
     def weights_of(self, x: Floats) -> Weights:
-        """Give the weights that a vector of `Likelihood` stands for."""
+        """Return the weights of a parameter vector of `Likelihood`."""
         number = len(self.state.labels)
         return Weights(
             self.labels,
@@ -165,7 +165,7 @@ class TrainingSet:
 
 
 class _Counter:
-    """Numbers the values of features and streams, and counts them with labels."""
+    """A counter that numbers the values of features and streams, and counts them with labels."""
 
     def __init__(
         self,
@@ -221,12 +221,12 @@ class _Counter:
         return TrainingStream(values, codes, np.array(channel.offsets, np.int64)), pairs
 
     def _looked_at(self, offsets: Sequence[tuple[int, ...]]) -> npt.NDArray[np.bool_]:
-        """Say which of all places are among some, shape (len(offsets), O)."""
+        """Return which of all places are among some, shape (len(offsets), O)."""
         places = np.arange(self._stride) - self._templates.reach
         return np.array([np.isin(places, some) for some in offsets])
 
     def _coded(self, hashes: Hashes, values: Sequence[Sequence[str]]) -> Codes:
-        """Give the values of every feature numbers, and add the begin and the end of documents."""
+        """Assign numbers to the values of features, and to the ends of documents."""
         types = len(hashes)
         features = [each.name for each in self._templates.features]
         codes = np.full((types + 2, len(features) + 1), -1, np.int32)
@@ -244,14 +244,14 @@ class _Counter:
 
 
 def _ranks(order: Indices) -> Codes:
-    """Give the place of each number in an order."""
+    """Return the place of each number in an order."""
     ranks = np.empty(len(order), np.int32)
     ranks[order] = np.arange(len(order), dtype=np.int32)
     return ranks
 
 
 def partial(documents: Indices, tags: npt.NDArray[np.int16]) -> npt.NDArray[np.bool_]:
-    """Say which documents have tokens whose label is not known."""
+    """Return which documents have tokens whose label is not known."""
     unknown = np.concatenate([np.zeros(1, np.int64), np.cumsum(tags < 0)])
     found: npt.NDArray[np.bool_] = np.diff(unknown[documents]) > 0
     return found

@@ -19,7 +19,7 @@ from taggers.crf.weights import add_expected, add_weights, empty_table
 
 Codes = npt.NDArray[np.int32]
 
-_FEW = 8  # joint values are few if there are so many words to each of them
+_FEW = 8  # joint values are few if there are this many words to each of them
 _DENSE = 4  # weights that cost as much to add as a row of this many labels
 
 
@@ -44,7 +44,7 @@ class _Joint:
 
 
 class WordTable:
-    """What words add to scores, and what is expected of words.
+    """The scores that words add, and the expected counts of words.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ class WordTable:
         return _Joint(np.ascontiguousarray(values), numbers, table, np.zeros_like(table))
 
     def fill(self, weights: npt.NDArray[np.float64]) -> None:
-        """Add up the weights, shape (K,), into `scores`, and empty `expected`."""
+        """Sum the weights, shape (K,), into `scores`, and reset `expected`."""
         self.scores[:, :, : self._labels] = 0
         self.expected[:] = 0
         for joint in self._joint:
@@ -114,7 +114,7 @@ class WordTable:
 def _grouped(
     codes: Codes, weights: npt.NDArray[np.int64], enough: int
 ) -> tuple[list[list[int]], list[int]]:
-    """Find columns worth adding up together, and give the others.
+    """Select groups of columns worth summing together, and the columns left over.
 
     A group is a column of few values and the columns that follow from it, with at least `enough`
     weights to a word.
@@ -137,7 +137,7 @@ def _grouped(
 
 
 def _follows(column: npt.NDArray[np.int32], key: npt.NDArray[np.int32]) -> bool:
-    """Say whether every value of the key comes with one value of the column."""
+    """Return whether every value of the key comes with one value of the column."""
     first = np.full(int(key.max(initial=-1)) + 2, -2, np.int32)
     first[key] = column
     return bool((first[key] == column).all())
