@@ -18,39 +18,12 @@ from pathlib import Path
 
 import numpy as np
 from meddocan import PERSON, lines_of
+from spain import census, counted
 
 from corpus.batch import Batch, make_batch
-from corpus.counts import count_words
 from corpus.document import Document
 from corpus.evaluation import score
-from gazetteers.gazetteer import merged
-from gazetteers.importing.importer import ImportOptions, import_table
 from taggers import START_OPTIONS, Tagger, make_tagger
-
-SPAIN = Path(__file__).resolve().parents[1].parent / "shared" / "data" / "spain"
-
-FILES = {
-    "given_names_men.csv": "given_name",
-    "given_names_women.csv": "given_name",
-    "surnames.csv": "surname",
-}
-
-
-def census(folder: Path) -> str:
-    """Put the names of the census into one gazetteer, and give its path."""
-    path = folder / "names.parquet"
-    found = [
-        import_table(SPAIN / name, ImportOptions(class_name=kind)) for name, kind in FILES.items()
-    ]
-    merged([each.gazetteer for each in found]).save(path)
-    return str(path)
-
-
-def counted(folder: Path, lines: Sequence[Document]) -> str:
-    """Count the words of notes, and give the path of the counts."""
-    path = folder / "words.parquet"
-    count_words(lines).save(path)
-    return str(path)
 
 
 def fitted(kind: str, names: str, counts: str) -> Tagger:

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from spain import census, counted
 
 from bootstrap.config.configuration import Configuration, parse_configuration
 from bootstrap.selection.proportions import content_of, measured_reference
@@ -38,7 +39,7 @@ from corpus.tags import classes_of
 from corpus.units import split_documents
 from taggers import make_tagger
 from taggers.base import Tagger
-from taggers.name_propagation import notes_of, with_repeated_names
+from taggers.name_propagation import note_numbers, propagate_names
 
 DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data" / "meddocan"
 
@@ -112,7 +113,7 @@ def scored(
     """Score a tagger on lines; words of names of some classes are tagged wherever they come."""
     tagging = tagger.tag(batch, detail="entity" if repeated else "document")
     if repeated:
-        tagging = with_repeated_names(tagging, batch, notes_of(batch), repeated)
+        tagging = propagate_names(tagging, batch, note_numbers(batch), repeated)
     return score(lines, batch.with_tags(tagging.tags, tagging.labels).to_documents())
 
 
@@ -232,10 +233,8 @@ def main() -> None:
 
 def _census(folder: Path) -> dict[str, Any]:
     """Write the names of the census and the counts of all words, and give their paths."""
-    import census  # noqa: PLC0415 - it imports this module
-
     lines = [line for split in ("train", "dev") for line in lines_of(split, {})]
-    return {"names": [census.census(folder)], "counts": census.counted(folder, lines)}
+    return {"names": [census(folder)], "counts": counted(folder, lines)}
 
 
 def _carry_out(arguments: argparse.Namespace, options: Configuration) -> None:

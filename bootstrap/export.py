@@ -68,7 +68,7 @@ def export_model(
     if target.exists():
         raise InputError(f"{target} is there already; name a new folder")
     tagger, unit = _opened(model)
-    reduced = tagger.reduced(rare=rare, nameless=nameless)
+    reduced = tagger.pruned(min_document_frequency=rare, hash_names=nameless)
     notes = list(_validation(model) if gold is None else gold)
     f1 = (_f1(tagger, unit, notes), _f1(reduced, unit, notes)) if notes else None
     _save(reduced, unit, target)

@@ -20,12 +20,13 @@ from corpus.corpora import read_corpus
 from corpus.document import Document
 from corpus.errors import InputError
 from corpus.formats import Columns, WriteReport, write
+from corpus.kernels.registry import warm_up
 from corpus.problems import Problems
 from corpus.tags import find_entities
 from corpus.units import UNITS, Unit, join_spans, split_document
 from taggers import Tagger
 from taggers.base import Detail
-from taggers.name_propagation import refuse_unknown, with_repeated_names
+from taggers.name_propagation import propagate_names, refuse_unknown
 
 _UNITS_AT_A_TIME = 20_000  # enough for every process; few enough for memory
 
@@ -153,7 +154,7 @@ def _tag_units(
         batch = make_batch(units, labelled=False)
         tagging = tagger.tag(batch, measure=measure, detail="entity" if repeated else detail)
         if repeated:
-            tagging = with_repeated_names(tagging, batch, _notes_of(sources), repeated)
+            tagging = propagate_names(tagging, batch, _notes_of(sources), repeated)
         spans = batch.with_tags(tagging.tags, tagging.labels).spans()
         if detail == "entity":
             found = find_entities(tagging.tags, batch.documents, tagging.labels)
@@ -238,7 +239,7 @@ def tag_corpus(
     tagger = SavedTagger.load(folder, jobs=jobs)
     repeated = repeated or repeated_of(folder)
     refuse_unknown(repeated, tagger.labels)  # before there is a file
-    tagger.prepare(tell)
+    warm_up(*tagger.kernels, announce=tell)
     # The column of the annotations is that of the target: the source need not have it.
     documents = read_corpus(
         source, format=source_format, columns=columns, problems=problems, labelled=False

@@ -25,7 +25,7 @@ from corpus.document import Document
 from corpus.errors import InputError
 from corpus.evaluation import Scores, score
 from taggers.base import Detail, Tagger, Tagging
-from taggers.name_propagation import notes_of, with_repeated_names
+from taggers.name_propagation import note_numbers, propagate_names
 
 #: Why a loop stopped.
 STOPPED = {
@@ -228,7 +228,7 @@ def self_train(
                 # A model that is started from has no weights to begin with.
                 before = tagger if iteration and loop.warm_start and not starting else None
                 fresh = tagger_for(iteration)
-                tagger = fresh.fit(train.documents(), validation_batch, start=before, rng=rng)
+                tagger = fresh.fit(train.documents(), validation_batch, warm_start=before, rng=rng)
             starting = starting and iteration == 0
         with watch("validate"):
             tagging = _tagged(tagger, validation_batch, replace(select, level="document"), loop)
@@ -266,7 +266,7 @@ def _tagged(tagger: Tagger, batch: Batch, select: SelectOptions, loop: LoopOptio
     tagging = tagger.tag(batch, measure=select.measure, detail=detail)
     if not loop.repeated:
         return tagging
-    return with_repeated_names(tagging, batch, notes_of(batch), loop.repeated)
+    return propagate_names(tagging, batch, note_numbers(batch), loop.repeated)
 
 
 def _trusting(select: SelectOptions, start: StartOptions) -> SelectOptions:

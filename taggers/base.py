@@ -12,13 +12,20 @@ import numpy.typing as npt
 
 from corpus.batch import Batch
 from corpus.tags import TokenSpans
+from taggers.confidence import MEASURES
 
-#: Measures of how sure a tagger is of a document, by the name they have in the configuration.
-MEASURES = {
-    "probability": "probability of the whole tag sequence, P(y|x)",
-    "normalised": "P(y|x) to the power 1 / tokens: the geometric mean per token",
-    "lowest": "the lowest marginal probability of a chosen tag",
-}
+__all__ = [
+    "MEASURES",
+    "UNTRAINED",
+    "Detail",
+    "Progress",
+    "Tagger",
+    "Tagging",
+    "Training",
+    "TrainingError",
+    "joined",
+    "kernels_of",
+]
 
 #: What tagging gives beside tags and the confidence of documents: nothing, the confidence of
 #: tokens, beside it the probabilities of entities, or the marginals of all labels.
@@ -79,11 +86,11 @@ class Tagging:
         The labels of the tagger.
     confidence : ndarray of float64, shape (D,)
         In [0, 1]; 1 for a document without tokens.
-    tokens : ndarray of float64, shape (N,), or None
+    token_confidence : ndarray of float64, shape (N,), or None
         The probability of each token's tag, where it was asked for.
     marginals : ndarray of float64, shape (N, L), or None
         The probability of each label, where it was asked for.
-    entities : ndarray of float64, shape (E, C), or None
+    entity_probabilities : ndarray of float64, shape (E, C), or None
         Where it was asked for, the marginals of spans: of each entity in the tags, in the order of
         `corpus.tags.find_entities`, the probability that just its tokens, not one less or more,
         are an entity of each of ``classes_of(labels)``.
@@ -92,9 +99,9 @@ class Tagging:
     tags: npt.NDArray[np.int16]
     labels: tuple[str, ...]
     confidence: npt.NDArray[np.float64]
-    tokens: npt.NDArray[np.float64] | None = None
+    token_confidence: npt.NDArray[np.float64] | None = None
     marginals: npt.NDArray[np.float64] | None = None
-    entities: npt.NDArray[np.float64] | None = None
+    entity_probabilities: npt.NDArray[np.float64] | None = None
 
     def entity_confidence(self, found: TokenSpans) -> npt.NDArray[np.float64]:
         """Give the probability of each entity as one of its own class.
@@ -113,9 +120,9 @@ class Tagging:
         ValueError
             If the probabilities of entities were not asked for.
         """
-        if self.entities is None:
+        if self.entity_probabilities is None:
             raise ValueError('the probabilities of entities are given with detail="entity" only')
-        return self.entities[np.arange(len(found.classes)), found.classes]
+        return self.entity_probabilities[np.arange(len(found.classes)), found.classes]
 
 
 def joined(taggings: Sequence[Tagging]) -> Tagging:
@@ -129,10 +136,18 @@ def joined(taggings: Sequence[Tagging]) -> Tagging:
         np.concatenate([tagging.tags for tagging in taggings]),
         taggings[0].labels,
         np.concatenate([tagging.confidence for tagging in taggings]),
-        together(tagging.tokens for tagging in taggings),
+        together(tagging.token_confidence for tagging in taggings),
         together(tagging.marginals for tagging in taggings),
-        together(tagging.entities for tagging in taggings),
+        together(tagging.entity_probabilities for tagging in taggings),
     )
+
+
+def kernels_of(tagger: Tagger) -> tuple[str, ...]:
+    """Return the modules whose compiled functions a tagger calls, for `warm_up`.
+
+    A tagger names them in an attribute ``kernels``; one without calls none.
+    """
+    return tuple(getattr(tagger, "kernels", ()))
 
 
 class Tagger(Protocol):
@@ -146,20 +161,16 @@ class Tagger(Protocol):
     labels: tuple[str, ...]
     training: Training | None
 
-    def prepare(self, tell: Callable[[], None]) -> None:
-        """Do what only the first use on a machine takes; `tell` is called before it takes long."""
-        ...
-
     def fit(
         self,
         train: Batch,
         validation: Batch | None = None,
         *,
-        start: Self | None = None,
+        warm_start: Self | None = None,
         rng: np.random.Generator,
         progress: Progress | None = None,
     ) -> Self:
-        """Learn from tagged documents, from where `start` is, and return the tagger itself.
+        """Train on tagged documents, with the weights of `warm_start` first, and return `self`.
 
         Two fits on the same batches with generators in the same state are equal.
         """

@@ -17,8 +17,8 @@ from bootstrap.config.validation import ConfigurationError, refuse_unknown, sect
 from corpus.corpora import is_synthetic
 from corpus.formats import Columns
 from corpus.units import Unit
+from gazetteers.builtin import BUILTIN_LISTS
 from taggers import ANNOTATORS, OPTIONS, START_OPTIONS
-from taggers.dictionaries.dictionary_options import COME_ALONG
 from taggers.embeddings.listing import cluster_files
 
 _SECTIONS = ("data", "labels", "start", "tagger", "loop", "select")
@@ -145,7 +145,7 @@ class Start:
         options = asdict(self.tagger)
         lists = (*options["names"], *options["blocked"], *options.get("not_names", ()))
         counts = [options["counts"]] if options["counts"] else []
-        return [Path(path) for path in (*lists, *counts) if path not in COME_ALONG]
+        return [Path(path) for path in (*lists, *counts) if path not in BUILTIN_LISTS]
 
 
 #: Starts from annotated notes: the kind of ``[start]`` if there is no other.
@@ -420,7 +420,7 @@ def _all_located(value: Any, folder: Path) -> Any:
 
 def _located(source: str, folder: Path) -> str:
     """Make a path absolute that is relative to a folder."""
-    if is_synthetic(source) or source in COME_ALONG:
+    if is_synthetic(source) or source in BUILTIN_LISTS:
         return source
     path = Path(source)
     with contextlib.suppress(RuntimeError):  # ~NAME of no user is the name of a file, as in a shell

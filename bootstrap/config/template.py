@@ -10,8 +10,8 @@ import tomli_w
 
 from bootstrap.config.configuration import SEED, DataOptions
 from bootstrap.config.options import LoopOptions, SelectOptions, StartOptions
+from gazetteers.builtin import STARTER
 from taggers import OPTIONS, START_OPTIONS
-from taggers.dictionaries.dictionary_options import STARTER
 
 
 def commented_template() -> str:

@@ -19,7 +19,7 @@ from corpus.formats import find_files, has_column
 from corpus.problems import Problems
 from corpus.tags import classes_of
 from corpus.units import split_documents
-from taggers.dictionaries.dictionary_options import COME_ALONG
+from gazetteers.builtin import BUILTIN_LISTS
 from taggers.embeddings.listing import cluster_files
 
 _DIGEST = 16  # bytes: more than enough for billions of texts
@@ -141,7 +141,7 @@ def fingerprint(
         files["clusters"] += sorted({path.with_name("hashes.npy") for _, path in found})
     for name in ("names", "phrases"):
         if paths := [
-            path for path in getattr(configuration.tagger, name) if path not in COME_ALONG
+            path for path in getattr(configuration.tagger, name) if path not in BUILTIN_LISTS
         ]:
             files[name] = [Path(path) for path in paths]
     rows = [

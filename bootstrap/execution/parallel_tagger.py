@@ -21,7 +21,7 @@ from joblib.externals.loky.process_executor import TerminatedWorkerError
 from bootstrap.execution.processes import KilledError, deaf, end_with, in_process
 from corpus.batch import Batch
 from taggers import Tagger, Tagging, Training, load_tagger, make_tagger
-from taggers.base import Detail, Progress, joined
+from taggers.base import Detail, Progress, joined, kernels_of
 
 #: Told what is done, how much of it and of how much.
 Report = Callable[[str, int, int], None]
@@ -78,22 +78,23 @@ class SavedTagger:
         """Copy the model to another folder."""
         shutil.copytree(self.folder, folder)
 
-    def prepare(self, tell: Callable[[], None]) -> None:
-        """Do here what other processes then need not do; `tell` is called before it takes long."""
-        (self._tagger or make_tagger(self.kind, self._options)).prepare(tell)
+    @property
+    def kernels(self) -> tuple[str, ...]:
+        """The modules whose compiled functions the tagger calls."""
+        return kernels_of(self._tagger or make_tagger(self.kind, self._options))
 
     def fit(
         self,
         train: Batch,
         validation: Batch | None = None,
         *,
-        start: Self | None = None,
+        warm_start: Self | None = None,
         rng: np.random.Generator,
         progress: Progress | None = None,
     ) -> Self:
         """Train in a process of its own, write the model to the folder and read it from there.
 
-        It begins with the weights of `start`.
+        It begins with the weights of `warm_start`.
 
         Raises
         ------
@@ -104,7 +105,7 @@ class SavedTagger:
         """
         staging = self.folder.with_name(f".{self.folder.name}.{os.getpid()}")
         shutil.rmtree(staging, ignore_errors=True)
-        before = None if start is None else start.folder
+        before = None if warm_start is None else warm_start.folder
         job = _Job(
             self.kind,
             self._options,
@@ -210,7 +211,8 @@ def _loaded(folder: str, version: int) -> Tagger:
 
 def _tag_chunk(folder: str, version: int, batch: bytes, measure: str, detail: Detail) -> _Found:
     tagging = _loaded(folder, version).tag(Batch.from_bytes(batch), measure=measure, detail=detail)
-    arrays = tagging.tags, tagging.confidence, tagging.tokens, tagging.marginals, tagging.entities
+    details = tagging.token_confidence, tagging.marginals, tagging.entity_probabilities
+    arrays = tagging.tags, tagging.confidence, *details
     return tuple(
         None if each is None else (each.tobytes(), each.dtype.str, each.shape) for each in arrays
     )
@@ -238,7 +240,7 @@ def _train(send: Callable[[tuple[int, int]], None], job: _Job) -> None:
     tagger.fit(
         Batch.from_bytes(job.train),
         job.validation,
-        start=load_tagger(job.start) if job.start else None,
+        warm_start=load_tagger(job.start) if job.start else None,
         rng=job.rng,
         progress=lambda done, most: send((done, most)),
     )

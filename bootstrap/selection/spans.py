@@ -37,9 +37,9 @@ def confident_parts(
     useful : ndarray of bool, shape (D,)
         Documents that keep an entity, or all of their tags.
     """
-    if tagging.tokens is None:
+    if tagging.token_confidence is None:
         raise ValueError("the confidence of every token is needed to keep parts of documents")
-    sure = tagging.tokens >= confidence
+    sure = tagging.token_confidence >= confidence
     entities = find_entities(tagging.tags, batch.documents, tagging.labels)
     kept = tagging.entity_confidence(entities) >= confidence
     owners = np.searchsorted(batch.documents, entities.first, side="right") - 1

@@ -18,7 +18,7 @@ from taggers.embeddings.word_clusters import WordClusters
 if TYPE_CHECKING:
     from taggers.crf.crf_options import CRFOptions
 
-#: Of so many groups of training documents, one is held back to choose by.
+#: One of this many groups of training documents is held out for the choice.
 _PARTS = 5
 
 #: Trains with one clustering, named first.
@@ -64,30 +64,30 @@ def best_clustering(
     rng : numpy.random.Generator
         Draws what is held back.
     progress : callable, optional
-        Told of the steps of all trainings, of which one more is to come.
+        Called with the steps of all trainings, including one that follows.
 
     Returns
     -------
     name : str
     progress : callable, optional
-        To be told of the steps of the last training.
+        To be called with the steps of the last training.
     """
 
-    def told(done: int) -> Progress | None:
+    def progress_of(done: int) -> Progress | None:
         if progress is None:
             return None
         return lambda step, most: progress(done * most + step, (len(names) + 1) * most)
 
     rest, held = _held_back(train, rng)
     found = [
-        _f1(held, fit(name, rest, told(number))) if len(held) else 0.0
+        _f1(held, fit(name, rest, progress_of(number))) if len(held) else 0.0
         for number, name in enumerate(names)
     ]
-    return names[int(np.argmax(found))], told(len(names))
+    return names[int(np.argmax(found))], progress_of(len(names))
 
 
 def _held_back(train: Batch, rng: np.random.Generator) -> tuple[Batch, Batch]:
-    """Cut documents in two: those to train on, and those to choose by."""
+    """Split documents in two: those to train on, and held-out ones."""
     groups = train.groups.to_pylist()
     names = {name: number for number, name in enumerate(dict.fromkeys(filter(None, groups)))}
     alone = iter(range(len(names), len(names) + len(groups)))
@@ -108,7 +108,7 @@ def _f1(gold: Batch, tagger: Tagger) -> float:
 
 
 def _keys(entities: TokenSpans) -> npt.NDArray[np.int64]:
-    """Make one number of the first token, the length and the class of each entity."""
+    """Encode the first token, the length and the class of each entity as one number."""
     length = np.minimum(entities.last - entities.first, (1 << 16) - 1)
     keys: npt.NDArray[np.int64] = (entities.first << 32) | (length << 16) | entities.classes
     return keys

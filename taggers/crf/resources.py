@@ -11,7 +11,7 @@ from taggers.features import Feature
 from taggers.templates import Templates
 
 if TYPE_CHECKING:
-    from corpus.kernels.hash_index import Hashes
+    from corpus.kernels.hashing import Hashes
     from taggers.crf.crf_options import CRFOptions
     from taggers.dictionaries.name_frequencies import NameFrequencies
     from taggers.embeddings.word_clusters import WordClusters
@@ -60,7 +60,7 @@ class Resources:
         names: Mapping[str, Feature] = self.names.features() if self.names else {}
         return options.templates(clusters, names)
 
-    def that_matter(self, templates: Templates, hashes: Hashes) -> Resources:
+    def with_nonzero_weights(self, templates: Templates, hashes: Hashes) -> Resources:
         """Leave out words no cluster of which has a weight, where a cluster alone decides that.
 
         Parameters
@@ -73,7 +73,7 @@ class Resources:
         joined = {name for each in templates.conjunctions for name, _ in each.terms}
         if not self.clusters or joined & set(self.clusters.names):
             return self
-        return replace(self, clusters=self.clusters.that_matter(hashes))
+        return replace(self, clusters=self.clusters.with_nonzero_weights(hashes))
 
     def description(self) -> dict[str, Any]:
         """Give what `of_files` needs beside the files, as JSON can hold it."""

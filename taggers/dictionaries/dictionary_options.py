@@ -6,11 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from corpus.errors import InputError
-
-#: Stand for lists that come with the program, in place of a path: a small one of names, and one of
-#: what looks like a name and is none.
-STARTER, BLOCKING = "starter", "blocking"
-COME_ALONG = (STARTER, BLOCKING)
+from gazetteers.builtin import BLOCKING, STARTER
 
 _NAMES: dict[str, Any] = {
     "help": "gazetteers of names: files of bootstrap gazetteer import (see docs/gazetteers.md); "

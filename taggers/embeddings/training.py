@@ -19,7 +19,7 @@ import numpy.typing as npt
 from taggers.embeddings.encoded_corpus import RankedSentences
 from taggers.embeddings.listing import write_description
 from taggers.embeddings.vectors import VectorFile
-from taggers.string_table import Names
+from taggers.string_table import StringTable
 
 #: The learning rate at the begin and at the end: those of word2vec.
 FIRST_RATE, LAST_RATE = 0.025, 0.0001
@@ -193,7 +193,7 @@ def _model(options: TrainingOptions, counts: npt.NDArray[np.int64], folder: Path
         return _word2vec(given, counts)
     from gensim.models.fasttext import FastText  # noqa: PLC0415 - slow to import
 
-    words = Names(np.load(folder / "words.npy"), np.load(folder / "word_ends.npy")).strings()
+    words = StringTable(np.load(folder / "words.npy"), np.load(folder / "word_ends.npy")).strings()
     parts = {"min_n": SHORTEST_PART, "max_n": LONGEST_PART, "bucket": PLACES}
     model = FastText(**given, **parts)
     model.build_vocab_from_freq(dict(zip(words, counts.tolist(), strict=True)))

@@ -34,7 +34,7 @@ from taggers import Tagging
 
 class Calm:
     labels, training = ("O", "B-PERSON", "I-PERSON"), None
-    def fit(self, train, validation=None, *, start=None, rng, progress=None):
+    def fit(self, train, validation=None, *, warm_start=None, rng, progress=None):
         return self
     def tag(self, batch, *, measure="probability", detail="document", progress=None):
         confidence = np.where(np.arange(len(batch)) < 5, 0.9, 0.1)

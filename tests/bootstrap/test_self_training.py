@@ -58,18 +58,16 @@ class Actor:
         self.script = script
         self.number = number
 
-    def prepare(self, tell: Any) -> None: ...
-
     def fit(
         self,
         train: Batch,
         validation: Batch | None = None,
         *,
-        start: Any = None,
+        warm_start: Any = None,
         rng: np.random.Generator,
         progress: Any = None,
     ) -> Self:
-        self.script.started.append(None if start is None else start.number)
+        self.script.started.append(None if warm_start is None else warm_start.number)
         self.script.trained.append(train)
         self.script.states.append(rng.bit_generator.state)
         return self

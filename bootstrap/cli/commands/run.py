@@ -33,8 +33,10 @@ from bootstrap.runs.outcome import beyond_tolerance, deviation_of
 from bootstrap.runs.runner import carry_out, opened_run
 from bootstrap.self_training import STOPPED
 from corpus.errors import InputError, shown
+from corpus.kernels.registry import warm_up
 from corpus.tags import classes_of
 from taggers import TrainingError, make_tagger
+from taggers.base import kernels_of
 
 #: More classes than these do not fit into the live table.
 _SHOWN_CLASSES = 3
@@ -71,9 +73,10 @@ def do_run(configuration: Configuration, folder: Path, *, resume: bool, jobs: in
         _warn_of_notes(notes)
         warn(cluster_lines)
         try:
-            make_tagger(configuration.kind, configuration.tagger).prepare(tell_of_compiling)
+            kernels = kernels_of(make_tagger(configuration.kind, configuration.tagger))
             if start := configuration.start:
-                make_tagger(start.kind, start.tagger).prepare(tell_of_compiling)
+                kernels += kernels_of(make_tagger(start.kind, start.tagger))
+            warm_up(*kernels, announce=tell_of_compiling)
             _show(run, configuration, notes, jobs or default_jobs())
         except KeyboardInterrupt:
             closed = len(run.metrics())

@@ -78,31 +78,6 @@ def test_commands_that_compile_nothing_wait_for_no_compiler(launch: Any, name: s
     assert "numba" not in done.out.split()
 
 
-def test_whatever_command_compiles_something_says_so_once(
-    command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Also what it prepares: that tells by itself where no command does."""
-
-    def compile_something(options: object) -> None:
-        from bootstrap.cli.console import tell_of_compiling
-        from corpus.kernels.compiled import compiled
-        from corpus.kernels.compiling import telling
-
-        names: dict[str, Any] = {}
-        exec("def doubled(values):\n    return values + values", names)  # never kept
-        compiled(names["doubled"])(2)
-        with telling(tell_of_compiling):
-            compiled(names["doubled"])(2.0)
-
-    monkeypatch.setitem(
-        sys.modules, "bootstrap.cli.commands.show", SimpleNamespace(main=compile_something)
-    )
-    for _ in range(2):
-        done = command("show", "x")
-        assert (done.code, done.out) == (0, "")
-        assert re.fullmatch("compiling code for this machine, .* some ten seconds\n", done.err)
-
-
 def test_a_run_draws_nothing_before_its_end(launch: Any) -> None:
     """Matplotlib and the dictionaries of simplemma are slow, and not always needed."""
     done = launch.python("import sys, bootstrap.cli.commands.run; print(*sys.modules)")

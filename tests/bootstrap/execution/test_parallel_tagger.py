@@ -115,12 +115,17 @@ def test_any_number_of_processes_gives_the_same_details(
             assert left is None or np.array_equal(left, right)
         if detail == "entity":
             found = find_entities(together.tags, unlabelled.documents, together.labels)
-            assert together.entities is not None
-            assert together.entities.shape == (len(found.first), classes)
+            assert together.entity_probabilities is not None
+            assert together.entity_probabilities.shape == (len(found.first), classes)
             assert len(found.first) > 100
-            assert together.entities == pytest.approx(whole.entities, abs=1e-5)
+            assert together.entity_probabilities == pytest.approx(
+                whole.entity_probabilities, abs=1e-5
+            )
         nothing = two.tag(unlabelled.slice(0, 0), detail=detail)
-        assert nothing.entities is None or nothing.entities.shape == (0, classes)
+        assert nothing.entity_probabilities is None or nothing.entity_probabilities.shape == (
+            0,
+            classes,
+        )
 
 
 @pytest.mark.parametrize("brought", [True, False])
