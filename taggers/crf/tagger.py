@@ -192,7 +192,7 @@ class CRFTagger:
         if self._engine is None:
             raise ValueError("the CRF has not been trained")
         batch = annotated(batch, self._templates().needed, self._annotators)
-        need: Detail = "token" if measure == "lowest" and detail == "document" else detail
+        need: Detail = "token" if measure == "min_marginal" and detail == "document" else detail
         engine = self.wordtype() if detail == "entity" else self._engine
         decoded = engine.decode(batch, detail=need, progress=progress)
         number = [self.labels.index(name) for name in engine.labels]
@@ -398,7 +398,7 @@ def _confidence(
 ) -> npt.NDArray[np.float64]:
     confidence = np.ones(len(batch))
     some = batch.lengths > 0
-    if measure == "lowest" and chosen is not None:
+    if measure == "min_marginal" and chosen is not None:
         if some.any():
             confidence[some] = np.minimum.reduceat(chosen, batch.documents[:-1][some])
         return np.clip(confidence, 0.0, 1.0)

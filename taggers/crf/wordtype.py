@@ -13,9 +13,10 @@ import numpy.typing as npt
 from corpus.batch import Batch
 from corpus.kernels.hash_index import Vocabulary, hashed
 from taggers.arrays import array_bytes
-from taggers.base import UNTRAINED, Detail, Progress, Training, TrainingError
+from taggers.base import Detail, Progress, Training, TrainingError
 from taggers.crf import lattice
 from taggers.crf.channels import Channel, Channels
+from taggers.crf.crf_options import UNTRAINED
 from taggers.crf.crfsuite_file import read_crfsuite, weights_of
 from taggers.crf.decoding import Beside, Decoded, Decoder
 from taggers.crf.training.lbfgs import minimise

@@ -69,8 +69,8 @@ def tagged(
     threshold, threshold_after : float
         Above 0; the second after a word of a name.
     measure : str
-        "lowest" certainty of a token (equation 3.7), "probability" for the product of all of them,
-        "normalised" for the geometric mean.
+        "min_marginal" for the lowest certainty of a token (equation 3.7), "probability" for the
+        product of all of them, "normalised" for the geometric mean.
     detail : str
         What else to give; see `taggers.base.Tagging`.
 
@@ -128,7 +128,7 @@ def _confidence(
     begins = batch.documents[:-1][some]
     if not len(begins):
         return confidence
-    if measure == "lowest":
+    if measure == "min_marginal":
         confidence[some] = np.minimum.reduceat(certainty, begins)
         return confidence
     with np.errstate(divide="ignore"):  # the logarithm of 0 is what it should be
