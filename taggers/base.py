@@ -1,4 +1,4 @@
-"""What every tagger does, and what tagging gives."""
+"""The contract of taggers, and the result of tagging."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ class Tagger(Protocol):
     training: Training | None
 
     def prepare(self, tell: Callable[[], None]) -> None:
-        """Do what only the first use on a machine takes; `tell` is called before it takes long."""
+        """Compile what the first use on a machine needs; `tell` is called if that takes long."""
         ...
 
     def fit(
@@ -155,7 +155,7 @@ class Tagger(Protocol):
         rng: np.random.Generator,
         progress: Progress | None = None,
     ) -> Self:
-        """Learn from tagged documents, from where `start` is, and return the tagger itself.
+        """Train on tagged documents, from the weights of `start`, and return the tagger itself.
 
         Two fits on the same batches with generators in the same state are equal.
         """

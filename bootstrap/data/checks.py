@@ -33,7 +33,7 @@ class SplitReport:
     Parameters
     ----------
     sources, documents, tokens : int
-        Texts in the source, units of them, and their tokens.
+        Texts in the source, their units, and the tokens of these.
     empty : int
         Units without any token.
     without_entities : int
@@ -41,16 +41,16 @@ class SplitReport:
     entities : Counter of str
         Entities of each class.
     problems : Problems
-        What could not be used as it stood.
+        What could not be used as it stands.
     digests : Counter of bytes
-        Of the texts of the units, to find duplicates by.
+        Digests of the texts of the units, to find duplicates.
     texts : set of bytes
-        Digests of whole texts, to find those by that other splits have too; of unlabeled notes,
-        only of those.
+        Digests of whole texts, to find those that other splits also have; of unlabeled documents,
+        only those.
     covered : Counter of str
         Tokens that a resource of a tagger covers, by `Coverage.of`.
     ids : Counter of str
-        Of the units of annotated notes.
+        The ids of the units of annotated documents.
     groups : set of str
         Patients.
     """
@@ -75,7 +75,7 @@ class SplitReport:
 
     @property
     def repeated(self) -> list[str]:
-        """Ids that more than one unit has."""
+        """Ids of more than one unit."""
         return [name for name, count in self.ids.items() if count > 1]
 
     @property

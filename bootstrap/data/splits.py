@@ -31,15 +31,15 @@ def read_sources(
     Parameters
     ----------
     options : DataOptions
-        Where the notes are.
+        Where they are.
     split : {"seed", "validation", "unlabeled"}
-        Which notes.
+        Which documents.
     labels : mapping of str to str or None
         Classes by the labels of the source.
     problems : Problems
-        Told of what cannot be used as it stands.
+        Collects what cannot be used as it stands.
     start : int
-        How many records are passed over unread.
+        Number of records that are skipped unread.
     """
     classes = None if labels is None else dict(labels)
     source = getattr(options, split)
@@ -85,7 +85,7 @@ def source_lines(data: DataOptions) -> list[str]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelledNotes:
-    """Documents that people labelled.
+    """Annotated documents.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ class LabelledNotes:
     groups : frozenset of str
         The patients named in the source.
     digests : frozenset of bytes
-        Of the texts of the source (see `digest_of`).
+        Digests of the texts of the source (see `digest_of`).
     problems : Problems
         What could not be used as it stood.
     """
@@ -182,23 +182,23 @@ def _refuse_same_ids(documents: Iterable[Document], source: str) -> None:
 
 
 class UnlabeledNotes:
-    """The pool of unlabeled notes; only one batch of them is in memory.
+    """The pool of unlabeled documents, of which one batch is in memory.
 
     Parameters
     ----------
     options : DataOptions
-        Where the notes are.
+        Where they are.
     size : int
-        Documents of a batch.
+        Documents in a batch.
     held_out : frozenset of bytes
-        Digests of texts that are left out.
+        Digests of held-out texts.
 
     Attributes
     ----------
     problems : Problems
-        What could not be used as it stood, in the notes read by the latest `batches`.
+        What could not be used as it stood, in the documents of the latest `batches`.
     flawless : int
-        In this many of the first batches all could be used, as an earlier process found out.
+        Number of first batches in which an earlier process found no problem.
     """
 
     def __init__(
@@ -222,7 +222,7 @@ class UnlabeledNotes:
         return islice(split_documents(kept, self._options.unit, self.problems), read, None)
 
     def _kept(self, sources: Iterable[Document], problems: Problems) -> Iterator[Document]:
-        """Pass over texts of validation, which a tagger that learned from them would know."""
+        """Skip the texts of validation: a tagger trained on them would know them."""
         for source in sources:
             if self._held_out and digest_of(source) in self._held_out:
                 problems.count(HELD_OUT)
@@ -238,14 +238,14 @@ class UnlabeledNotes:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Notes:
-    """All notes of a run.
+    """All documents of a run.
 
     Parameters
     ----------
     seed, validation : LabelledNotes
-        Read whole.
+        Annotated documents, in memory.
     unlabeled : UnlabeledNotes
-        Read in batches.
+        Unlabeled documents, in batches.
     """
 
     seed: LabelledNotes

@@ -1,4 +1,4 @@
-"""Gazetteers by their paths, or by the names of those that come with the program."""
+"""Gazetteers by their paths, or by the names of builtin lists."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ def read_gazetteer(path: str) -> Gazetteer:
     Parameters
     ----------
     path : str
-        A file that ``bootstrap gazetteer import`` made, or the name of a list that comes with the
-        program (`taggers.dictionaries.dictionary_options`).
+        A file that ``bootstrap gazetteer import`` wrote, or the name of a builtin list
+        (`taggers.dictionaries.dictionary_options.BUILTIN_LISTS`).
 
     Raises
     ------
     InputError
-        If it is not there, or something else.
+        If it is missing or of another kind.
     """
     if path == STARTER:
         from gazetteers.builtin import starter_names  # noqa: PLC0415 - not always used
@@ -36,11 +36,11 @@ def read_gazetteer(path: str) -> Gazetteer:
 
 
 def read_names(paths: Sequence[str], classes: Sequence[str] = ()) -> Frequencies:
-    """Read gazetteers and share their terms out to words.
+    """Read gazetteers and compute the frequencies of the words of their terms.
 
     Raises
     ------
     InputError
-        If one is not there, or a class is in none of them.
+        If one is missing or of another kind, or a class is in none of them.
     """
     return Frequencies.of(merged([read_gazetteer(path) for path in paths]), classes)
