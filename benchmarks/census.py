@@ -23,12 +23,15 @@ from spain import census, counted
 from corpus.batch import Batch, make_batch
 from corpus.document import Document
 from corpus.evaluation import score
-from taggers import START_OPTIONS, Tagger, make_tagger
+from taggers import Tagger, make_tagger
+from taggers.dictionaries.dictionary_options import DictionaryOptions, DivergenceOptions
+
+OPTIONS = {"divergence": DivergenceOptions, "dictionary": DictionaryOptions}
 
 
 def fitted(kind: str, names: str, counts: str) -> Tagger:
     """Compare the census with the notes."""
-    options = START_OPTIONS[kind](names=(names,), counts=counts)
+    options = OPTIONS[kind](names=(names,), counts=counts)
     nothing = make_batch([], labelled=False)
     return make_tagger(kind, options).fit(nothing, rng=np.random.default_rng(0))
 
@@ -38,8 +41,8 @@ def alone(split: str, folder: Path) -> None:
     lines = {name: lines_of(name, PERSON) for name in ("train", "dev")}
     names, counts = census(folder), counted(folder, lines["train"] + lines["dev"])
     batch = make_batch(lines[split], labelled=False)
-    for kind in START_OPTIONS:
-        tagging = fitted(kind, names, counts).tag(batch, measure="lowest")
+    for kind in OPTIONS:
+        tagging = fitted(kind, names, counts).tag(batch, measure="min_marginal")
         found = batch.with_tags(tagging.tags, tagging.labels).to_documents()
         for threshold in (0.0, 0.5):
             trusted = tagging.confidence >= threshold
@@ -63,7 +66,7 @@ def speed(folder: Path) -> None:
     batches = [make_batch(lines[at : at + 2500], labelled=False) for at in range(0, 10_000, 2500)]
     tokens = sum(len(batch.words) for batch in batches)
     made = time.perf_counter() - begin
-    for kind in START_OPTIONS:
+    for kind in OPTIONS:
         tagger = fitted(kind, names, counts)
         _tag_all(tagger, batches)  # what is compiled is compiled
         begin = time.perf_counter()
@@ -78,7 +81,7 @@ def speed(folder: Path) -> None:
 
 def _tag_all(tagger: Tagger, batches: Sequence[Batch]) -> None:
     for batch in batches:
-        tagger.tag(batch, measure="lowest")
+        tagger.tag(batch, measure="min_marginal")
 
 
 def main() -> None:

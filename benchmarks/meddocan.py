@@ -8,7 +8,7 @@ iteration, the other half is scored with it; then the halves change places.
     python benchmarks/meddocan.py small --states 0 1 2
     python benchmarks/meddocan.py biased --states 0 1 2 --set select.confidence=0.5
     python benchmarks/meddocan.py hundred --set tagger.clusters=FOLDER
-    python benchmarks/meddocan.py census --set start.kind=dictionary
+    python benchmarks/meddocan.py census --set initial_model.kind=dictionary
 
 The last one has no seed and finds PERSON only: it starts from the names of ../shared/data/spain.
 """
@@ -27,6 +27,7 @@ import numpy as np
 from spain import census, counted
 
 from bootstrap.config.configuration import Configuration, parse_configuration
+from bootstrap.config.overrides import Source
 from bootstrap.selection.proportions import content_of, measured_reference
 from bootstrap.self_training import best_iteration, self_train
 from corpus.batch import Batch, make_batch
@@ -54,7 +55,7 @@ MERGED = {
 HEADER = re.compile(r"\s*[A-ZÁÉÍÓÚÑ]\w*:")
 
 #: The pool has 10,000 lines: five batches, of which up to a half is selected.
-LOOP = {"loop": {"batch": 2000}, "select": {"most": 1000}}
+LOOP = {"loop": {"batch": 2000}, "select": {"max_selected": 1000}}
 
 
 def lines_of(split: str, classes: dict[str, str] | None) -> list[Document]:
@@ -175,8 +176,8 @@ def _one_run(
 ) -> tuple[Counts, Counts, str, list[int], float]:
     gold = {line.id: line for line in pool._lines}
     batch, report_batch = make_batch(chooser, labelled=True), make_batch(reporter, labelled=False)
-    start = options.start
-    seed_batch = make_batch(seed, labelled=True, classes=[start.tagger.label] if start else [])
+    start = options.initial_model
+    seed_batch = make_batch(seed, labelled=True, classes=start.classes if start else [])
     classes = classes_of(batch.labels)
     reference = measured_reference(content_of(batch, batch.tags, batch.labels, classes), classes)
     f1, reported, selected = [], [], []
@@ -184,7 +185,7 @@ def _one_run(
 
     def tagger_for(iteration: int) -> Tagger:
         if start and iteration == 0:
-            return make_tagger(start.kind, start.tagger)
+            return make_tagger(start.kind, start.options)
         return make_tagger(options.kind, options.tagger)
 
     for step in self_train(
@@ -195,11 +196,11 @@ def _one_run(
         tagger_for,
         loop=options.loop,
         select=options.select,
-        start=start.trust if start else None,
+        start=start.selection if start else None,
         reference=reference,
     ):
         f1.append(step.f1)
-        found = scored(step.tagger, reporter, report_batch, options.loop.repeated)
+        found = scored(step.tagger, reporter, report_batch, options.loop.propagate)
         reported.append(found.counts("ner"))
         if step.selected:
             found = step.selected.batch.to_documents()
@@ -225,10 +226,12 @@ def main() -> None:
         tables.setdefault(section, {})[key] = _value(text)
     with tempfile.TemporaryDirectory() as folder:
         if arguments.experiment == "census":
-            tables["start"] = {"kind": "divergence", **_census(Path(folder))} | tables.get(
-                "start", {}
-            )
-        _carry_out(arguments, parse_configuration(tables, Path(), "benchmark"))
+            tables["initial_model"] = {
+                "kind": "divergence",
+                **_census(Path(folder)),
+                **tables.get("initial_model", {}),
+            }
+        _carry_out(arguments, parse_configuration(tables, Source("benchmark", Path())))
 
 
 def _census(folder: Path) -> dict[str, Any]:

@@ -39,7 +39,7 @@ unlabeled = "notes/unlabeled.jsonl"
 [labels]
 PERSON = "PERSON"
 
-[start]
+[initial_model]
 kind = "divergence"
 names = ["starter"]
 
@@ -61,7 +61,7 @@ batch = {batch}
 {select}
 """
 #: With a model of dictionaries, all that it is sure of is needed: few notes name anybody.
-_SELECT = {SEED: "most = {most}", "divergence": "most = {batch}\nconfidence = 0.5"}
+_SELECT = {SEED: "max_selected = {most}", "divergence": "max_selected = {batch}\nconfidence = 0.5"}
 
 
 @dataclass(frozen=True, slots=True)

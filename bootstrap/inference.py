@@ -51,6 +51,25 @@ def find_model(path: Path) -> Path:
     )
 
 
+def trusted_kinds(model: Path) -> tuple[str, ...]:
+    """Return the kinds of taggers that the configuration of a run names.
+
+    Parameters
+    ----------
+    model : Path
+        As in `find_model`. The folder of a model alone names none: a kind of another package that
+        it holds is loaded if there is an entry point for it.
+    """
+    run = Run(model)
+    if not run.has_begun():
+        return ()
+    tables = run.configuration()
+    found = (tables.get(section) for section in ("tagger", "initial_model"))
+    return tuple(
+        str(table["kind"]) for table in found if isinstance(table, dict) and "kind" in table
+    )
+
+
 def unit_of(model: Path) -> Unit:
     """Give the unit that a model was trained on."""
     unit = _beside(model).get("unit", "document")
@@ -62,10 +81,16 @@ def unit_of(model: Path) -> Unit:
 
 def repeated_of(model: Path) -> tuple[str, ...]:
     """Give the classes of names that a model's run tagged wherever they came again."""
-    repeated = _beside(model).get("repeated", [])
-    if not isinstance(repeated, list) or not all(isinstance(name, str) for name in repeated):
-        raise InputError(f'{model / UNIT_FILE}: "repeated" is no list of classes')
-    return tuple(repeated)
+    found = _beside(model)
+    if "repeated" in found:
+        raise InputError(
+            f'{model / UNIT_FILE} is of an earlier version ("repeated" is now "propagate"): train '
+            "the model again"
+        )
+    propagated = found.get("propagate", [])
+    if not isinstance(propagated, list) or not all(isinstance(name, str) for name in propagated):
+        raise InputError(f'{model / UNIT_FILE}: "propagate" is no list of classes')
+    return tuple(propagated)
 
 
 def _beside(model: Path) -> dict[str, Any]:
@@ -236,7 +261,7 @@ def tag_corpus(
         What was written, and what the format could not hold.
     """
     folder = find_model(model)
-    tagger = SavedTagger.load(folder, jobs=jobs)
+    tagger = SavedTagger.load(folder, trusted=trusted_kinds(model), jobs=jobs)
     repeated = repeated or repeated_of(folder)
     refuse_unknown(repeated, tagger.labels)  # before there is a file
     warm_up(*tagger.kernels, announce=tell)

@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from bootstrap.config.options import LoopOptions, SelectOptions, StartOptions
+from bootstrap.config.options import InitialModelSelection, LoopOptions, SelectOptions
 from bootstrap.selection import Reference, Selection, confident_parts, select_examples
 from corpus.batch import Batch, concatenate
 from corpus.document import Document
@@ -74,7 +74,7 @@ class Iteration:
     tagger : Tagger
         The model trained in this iteration.
     selected : Selected or None
-        What was selected before training it: new documents, or with ``keep = "retag"`` all. None
+        What was selected before training it: new documents, or with ``keep = "relabel"`` all. None
         in iteration 0, and where nothing was selected.
     selections : tuple of Selection
         How the documents of each batch tagged in this iteration were selected.
@@ -163,7 +163,7 @@ def self_train(
     *,
     loop: LoopOptions,
     select: SelectOptions,
-    start: StartOptions | None = None,
+    start: InitialModelSelection | None = None,
     reference: Reference | None = None,
     held_out: frozenset[str] = frozenset(),
     history: History | None = None,
@@ -185,7 +185,7 @@ def self_train(
         Makes the untrained tagger of an iteration; it may be another one in every iteration.
     loop, select : LoopOptions, SelectOptions
         How long to go on and what to select.
-    start : StartOptions, optional
+    start : InitialModelSelection, optional
         The tagger of iteration 0 needs no seed, and its documents are selected by these.
     reference : Reference, optional
         The proportions to keep; needed if ``select.proportions``.
@@ -214,7 +214,7 @@ def self_train(
         trusted = _trusting(select, start) if start and starting else select
         step = _Step(held_out, reference, trusted)
         if batch is not None:
-            again = islice(pool.batches(), iteration) if loop.keep == "retag" else [batch]
+            again = islice(pool.batches(), iteration) if loop.keep == "relabel" else [batch]
             for unlabeled in watch.each("read", again):
                 with watch("tag"):
                     tagging = _tagged(tagger, unlabeled, trusted, loop)
@@ -222,7 +222,7 @@ def self_train(
                     step.select(tagging, unlabeled)
             train.add(step.selected)
         # The same training set would give the same tagger.
-        if iteration == 0 or step.selected or (loop.keep == "retag" and len(train)):
+        if iteration == 0 or step.selected or (loop.keep == "relabel" and len(train)):
             rng = np.random.default_rng([loop.random_state, iteration])
             with watch("train"):
                 # A model that is started from has no weights to begin with.
@@ -262,14 +262,14 @@ def self_train(
 
 def _tagged(tagger: Tagger, batch: Batch, select: SelectOptions, loop: LoopOptions) -> Tagging:
     """Tag a batch, names that come again too where that is asked for."""
-    detail = "entity" if loop.repeated else _DETAIL[select.level]
+    detail = "entity" if loop.propagate else _DETAIL[select.level]
     tagging = tagger.tag(batch, measure=select.measure, detail=detail)
-    if not loop.repeated:
+    if not loop.propagate:
         return tagging
-    return propagate_names(tagging, batch, note_numbers(batch), loop.repeated)
+    return propagate_names(tagging, batch, note_numbers(batch), loop.propagate)
 
 
-def _trusting(select: SelectOptions, start: StartOptions) -> SelectOptions:
+def _trusting(select: SelectOptions, start: InitialModelSelection) -> SelectOptions:
     """Give how documents are selected with the model that a loop starts from: each as a whole."""
     return replace(select, confidence=start.confidence, measure=start.measure, level="document")
 
@@ -300,8 +300,8 @@ class _TrainingSet:
 
     def add(self, selected: list[Selected]) -> None:
         """Add what an iteration selected, or put it in the place of what was selected before."""
-        retag = self._options.keep == "retag"
-        self.selected = selected if retag else [*self.selected, *selected]
+        relabel = self._options.keep == "relabel"
+        self.selected = selected if relabel else [*self.selected, *selected]
 
     def __len__(self) -> int:
         return len(self.seed) + sum(len(selected.batch) for selected in self.selected)
@@ -343,7 +343,7 @@ class _Step:
             batch,
             reference=self._reference,
             confidence=threshold,
-            most=self._options.most,
+            most=self._options.max_selected,
             proportions=self._options.proportions,
             selectable=selectable,
         )

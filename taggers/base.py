@@ -1,11 +1,11 @@
-"""What every tagger does, and what tagging gives."""
+"""The contract of taggers, and the result of tagging."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Protocol, Self
+from typing import Any, Literal, Protocol, Self, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,6 @@ from taggers.confidence import MEASURES
 
 __all__ = [
     "MEASURES",
-    "UNTRAINED",
     "Detail",
     "Progress",
     "Tagger",
@@ -33,13 +32,6 @@ Detail = Literal["document", "token", "entity", "labels"]
 
 #: Receives the steps done and the most there can be.
 Progress = Callable[[int, int], None]
-
-
-#: Why a model has no weights, whatever trained it.
-UNTRAINED = (
-    "the CRF was not trained: no weight is better than 0. The training tokens all have the same "
-    "tag, or nothing tells their tags apart, or c1 is too large"
-)
 
 
 class TrainingError(Exception):
@@ -151,13 +143,16 @@ def kernels_of(tagger: Tagger) -> tuple[str, ...]:
 
 
 class Tagger(Protocol):
-    """Learns tags from batches and gives them to batches.
+    """Learns tags from batches and tags batches.
 
-    The constructor only stores options; what is learned comes with `fit` or `load`.
+    The constructor takes the options of the kind and only stores them; what is learned comes with
+    `fit` or `load`. `taggers.kinds` describes how a class becomes a kind that a configuration can
+    name.
     """
 
-    #: Of its folder; one of the keys of `taggers.OPTIONS` or `taggers.START_OPTIONS`.
+    #: The name of its kind, in a configuration and in ``model.json``.
     kind: str
+    #: Empty before training, unless the kind needs no annotated documents.
     labels: tuple[str, ...]
     training: Training | None
 
@@ -188,10 +183,37 @@ class Tagger(Protocol):
         ...
 
     def save(self, folder: Path) -> None:
-        """Write the model into a folder that is made if it is not there."""
+        """Write the model into a folder, which is made if it is not there.
+
+        ``model.json`` in it has the key ``kind``; see `taggers.model_folder.write_model`.
+        """
         ...
 
     @classmethod
     def load(cls, folder: Path) -> Self:
         """Read what `save` wrote."""
+        ...
+
+
+@runtime_checkable
+class PrunableTagger(Tagger, Protocol):
+    """A tagger whose model can be written with fewer traces of its training documents."""
+
+    @property
+    def values(self) -> int:
+        """The number of feature values with a weight."""
+        ...
+
+    def pruned(
+        self, *, min_document_frequency: int = 1, hash_names: bool = False
+    ) -> PrunableTagger:
+        """Return a model with less of its training documents in it.
+
+        Parameters
+        ----------
+        min_document_frequency : int
+            Values of features that fewer training documents have are left out.
+        hash_names : bool
+            Whether only hashes of values are kept, and not their text.
+        """
         ...

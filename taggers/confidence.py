@@ -20,7 +20,7 @@ Floats = npt.NDArray[np.float64]
 MEASURES = {
     "probability": "probability of the whole tag sequence, P(y|x)",
     "normalised": "P(y|x) to the power 1 / tokens: the geometric mean per token",
-    "lowest": "the lowest marginal probability of a chosen tag",
+    "min_marginal": "the lowest marginal probability of a chosen tag",
 }
 
 
@@ -38,7 +38,7 @@ def check_measure(measure: str) -> None:
 
 def needs_marginals(measure: str) -> bool:
     """Return whether a measure is computed from token marginals where there is a lattice."""
-    return measure == "lowest"
+    return measure == "min_marginal"
 
 
 def document_confidence(
@@ -60,7 +60,7 @@ def document_confidence(
         Marginal probability of the tag of each token.
     log_probability : ndarray of float64, shape (D,), optional
         Logarithm of the probability of each tag sequence; by default, the sum of the logarithms
-        of the token marginals. Not used by "lowest".
+        of the token marginals. Not used by "min_marginal".
 
     Returns
     -------

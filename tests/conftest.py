@@ -10,8 +10,8 @@ from hypothesis import settings
 
 from gazetteers.gazetteer import Gazetteer
 
-# No deadlines: the first call of a compiled function takes seconds. Continuous integration draws the
-# same examples every time; elsewhere each run draws others, so that they add up.
+# No deadlines: the first call of a compiled function takes seconds. Continuous integration draws
+# the same examples every time; elsewhere each run draws others, so that they add up.
 IN_CI = bool(os.environ.get("CI"))
 settings.register_profile("fast", deadline=None, max_examples=40, derandomize=IN_CI)
 settings.register_profile("thorough", deadline=None, max_examples=200, derandomize=IN_CI)

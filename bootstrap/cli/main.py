@@ -23,7 +23,7 @@ _FORMATS = ("brat", "jsonl", "parquet", "text")
 _TWO = ("embed load", "embed show", "gazetteer import", "gazetteer merge", "gazetteer show")
 _PARTS = ("id", "text", "label", "group")
 _NORMALISATIONS = ("none", "lower", "unaccented", "digits")
-_MEASURES = ("probability", "normalised", "lowest")
+_MEASURES = ("probability", "normalised", "min_marginal")
 
 #: Exit codes: a mistake of the user's, and an interruption as shells report it.
 MISTAKE, INTERRUPTED = 2, 130

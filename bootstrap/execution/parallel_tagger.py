@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -22,6 +22,7 @@ from bootstrap.execution.processes import KilledError, deaf, end_with, in_proces
 from corpus.batch import Batch
 from taggers import Tagger, Tagging, Training, load_tagger, make_tagger
 from taggers.base import Detail, Progress, joined, kernels_of
+from taggers.options import TaggerOptions
 
 #: Told what is done, how much of it and of how much.
 Report = Callable[[str, int, int], None]
@@ -55,7 +56,13 @@ class SavedTagger:
     """
 
     def __init__(
-        self, folder: Path, kind: str, options: Any, *, jobs: int = 1, report: Report = _silent
+        self,
+        folder: Path,
+        kind: str,
+        options: TaggerOptions | None,
+        *,
+        jobs: int = 1,
+        report: Report = _silent,
     ) -> None:
         self.folder = folder
         self.labels: tuple[str, ...] = ()
@@ -67,9 +74,16 @@ class SavedTagger:
         self._tagger: Tagger | None = None
 
     @classmethod
-    def load(cls, folder: Path, *, jobs: int = 1, report: Report = _silent) -> Self:
-        """Open a model that is there."""
-        tagger = load_tagger(folder)
+    def load(
+        cls,
+        folder: Path,
+        *,
+        trusted: Collection[str] = (),
+        jobs: int = 1,
+        report: Report = _silent,
+    ) -> Self:
+        """Open a model that is there; `trusted` is as in `taggers.kinds.load_tagger`."""
+        tagger = load_tagger(folder, trusted=trusted)
         opened = cls(folder, tagger.kind, None, jobs=jobs, report=report)
         opened._take(tagger)
         return opened
@@ -81,7 +95,7 @@ class SavedTagger:
     @property
     def kernels(self) -> tuple[str, ...]:
         """The modules whose compiled functions the tagger calls."""
-        return kernels_of(self._tagger or make_tagger(self.kind, self._options))
+        return kernels_of(self._tagger or make_tagger(self.kind, self._given()))
 
     def fit(
         self,
@@ -108,7 +122,7 @@ class SavedTagger:
         before = None if warm_start is None else warm_start.folder
         job = _Job(
             self.kind,
-            self._options,
+            self._given(),
             train.to_bytes(),
             validation,
             before,
@@ -120,7 +134,7 @@ class SavedTagger:
             if progress:
                 progress(done, most)
         staging.rename(self.folder)
-        self._take(load_tagger(self.folder))
+        self._take(load_tagger(self.folder, trusted=(self.kind,)))
         return self
 
     def tag(
@@ -175,16 +189,21 @@ class SavedTagger:
             initargs=(os.getpid(),),
         )
         chunks = (piece.to_bytes() for piece in pieces)
+        model = str(self.folder), self.kind, self._version
         with deaf():
             results = parallel(
-                joblib.delayed(_tag_chunk)(str(self.folder), self._version, chunk, measure, detail)
-                for chunk in chunks
+                joblib.delayed(_tag_chunk)(model, chunk, measure, detail) for chunk in chunks
             )
         for found in _alive(results):
             tags, confidence, *details = (_array(part) for part in found)
             assert tags is not None
             assert confidence is not None
             yield Tagging(tags, self.labels, confidence, *details)
+
+    def _given(self) -> TaggerOptions:
+        if self._options is None:
+            raise ValueError("a tagger that was opened has no options to train with")
+        return self._options
 
     def _take(self, tagger: Tagger) -> None:
         self._tagger = tagger
@@ -204,13 +223,13 @@ def _alive(results: Iterator[_Found]) -> Iterator[_Found]:
 
 
 @functools.lru_cache(maxsize=1)
-def _loaded(folder: str, version: int) -> Tagger:
+def _loaded(folder: str, kind: str, version: int) -> Tagger:
     """Keep the model that a worker used last; the version tells it from a later one there."""
-    return load_tagger(Path(folder))
+    return load_tagger(Path(folder), trusted=(kind,))
 
 
-def _tag_chunk(folder: str, version: int, batch: bytes, measure: str, detail: Detail) -> _Found:
-    tagging = _loaded(folder, version).tag(Batch.from_bytes(batch), measure=measure, detail=detail)
+def _tag_chunk(model: tuple[str, str, int], batch: bytes, measure: str, detail: Detail) -> _Found:
+    tagging = _loaded(*model).tag(Batch.from_bytes(batch), measure=measure, detail=detail)
     details = tagging.token_confidence, tagging.marginals, tagging.entity_probabilities
     arrays = tagging.tags, tagging.confidence, *details
     return tuple(
@@ -227,7 +246,7 @@ class _Job:
     """What the training process needs."""
 
     kind: str
-    options: Any
+    options: TaggerOptions
     train: bytes
     validation: Batch | None
     start: Path | None
@@ -240,7 +259,7 @@ def _train(send: Callable[[tuple[int, int]], None], job: _Job) -> None:
     tagger.fit(
         Batch.from_bytes(job.train),
         job.validation,
-        warm_start=load_tagger(job.start) if job.start else None,
+        warm_start=load_tagger(job.start, trusted=(job.kind,)) if job.start else None,
         rng=job.rng,
         progress=lambda done, most: send((done, most)),
     )

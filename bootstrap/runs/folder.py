@@ -126,8 +126,8 @@ class Run:
 
     @property
     def start_kind(self) -> str:
-        """What the run started from: the kind of ``[start]``."""
-        kind: str = self.configuration().get("start", {}).get("kind", "seed")
+        """What the run started from: the kind of ``[initial_model]``."""
+        kind: str = self.configuration().get("initial_model", {}).get("kind", "seed")
         return kind
 
     def data(self) -> pa.Table:

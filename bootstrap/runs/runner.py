@@ -11,8 +11,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from bootstrap.config.configuration import Configuration, Start
-from bootstrap.data.splits import FileState, LabelledNotes, Notes, UnlabeledNotes, fingerprint
+from bootstrap.config.configuration import Configuration, InitialModel
+from bootstrap.data.fingerprint import FileState, fingerprint
+from bootstrap.data.splits import LabelledNotes, Notes, UnlabeledNotes
 from bootstrap.execution.parallel_tagger import Report, SavedTagger
 from bootstrap.runs.folder import Run, RunError, locked, new_folder
 from bootstrap.runs.outcome import halves
@@ -27,6 +28,7 @@ from corpus.counts import count_words
 from corpus.evaluation import Counts
 from corpus.storage import write_atomically
 from corpus.tags import classes_of
+from taggers.options import TaggerOptions
 
 #: Beside a model: what makes documents of notes as in its training.
 UNIT_FILE = "unit.json"
@@ -57,7 +59,7 @@ def opened_run(folder: Path, configuration: Configuration, *, resume: bool) -> I
     run = Run(folder)
     resuming = resume and run.has_begun()
     known = _digests(run) if resuming else None
-    data = fingerprint(configuration, known)
+    data = fingerprint(configuration.data, configuration.files(), known)
     if not resuming:
         run = new_folder(folder)
     with locked(run):
@@ -180,17 +182,21 @@ def carry_out(
 
     def tagger_for(iteration: int) -> SavedTagger:
         kind, tagger = options.kind, options.tagger
-        if options.start and iteration == 0:
-            kind, tagger = options.start.kind, _with_counts(options.start, run, pool, report)
+        if options.initial_model and iteration == 0:
+            kind = options.initial_model.kind
+            tagger = _with_counts(options.initial_model, run, pool, report)
         run.iteration_folder(iteration).mkdir(mode=0o700)
         return SavedTagger(run.model_folder(iteration), kind, tagger, jobs=jobs, report=report)
 
     history = None
     if closed := len(run.metrics()):
         pool.flawless = _flawless_batches(run.metrics(), options.loop.keep)
-        tagger = SavedTagger.load(run.model_folder(closed - 1), jobs=jobs, report=report)
+        tagger = SavedTagger.load(
+            run.model_folder(closed - 1), trusted=options.kinds, jobs=jobs, report=report
+        )
         history = run.history(options.loop.keep, tagger, classes_of(tagger.labels))
-        starting = options.start is not None and tagger.kind == options.start.kind
+        initial = options.initial_model
+        starting = initial is not None and tagger.kind == initial.kind
         history = replace(history, starting=starting)
     iterations = self_train(
         seed.batch,
@@ -200,7 +206,7 @@ def carry_out(
         tagger_for,
         loop=options.loop,
         select=options.select,
-        start=options.start.trust if options.start else None,
+        start=options.initial_model.selection if options.initial_model else None,
         reference=_reference(options, seed, validation),
         held_out=validation.groups,
         history=history,
@@ -208,25 +214,29 @@ def carry_out(
     for step in iterations:
         metrics = metrics_of(step, validation, pool)
         if run.model_folder(step.iteration).is_dir():
-            unit = json.dumps({"unit": options.data.unit, "repeated": options.loop.repeated})
+            unit = json.dumps({"unit": options.data.unit, "propagate": options.loop.propagate})
             write_atomically(run.model_folder(step.iteration) / UNIT_FILE, unit.encode())
         run.close_iteration(step.iteration, step.selected, metrics)
         yield metrics
 
 
-def _with_counts(start: Start, run: Run, pool: UnlabeledNotes, report: Report) -> Any:
-    """Give the options of a model to start from, with the counts of all unlabeled notes."""
-    if start.tagger.counts:
-        return start.tagger
-    if not run.counts_file.exists():  # else they were counted before an interruption
-        report("counting words", 0, 0)
-        problems = pool.problems  # what iterations leave out is theirs, whether words were counted
-        counts = count_words(
-            pool.documents(), progress=lambda done: report("counting words", done, 0)
-        )
-        pool.problems = problems
-        counts.save(run.counts_file)
-    return replace(start.tagger, counts=str(run.counts_file))
+def _with_counts(
+    model: InitialModel, run: Run, pool: UnlabeledNotes, report: Report
+) -> TaggerOptions:
+    """Return the options of an initial model, with the counts of the unlabeled documents."""
+
+    def count() -> Path:
+        if not run.counts_file.exists():  # else they were counted before an interruption
+            report("counting words", 0, 0)
+            problems = pool.problems  # iterations report what they skip, this pass does not
+            counts = count_words(
+                pool.documents(), progress=lambda done: report("counting words", done, 0)
+            )
+            pool.problems = problems
+            counts.save(run.counts_file)
+        return run.counts_file
+
+    return model.options.with_word_counts(count)
 
 
 def _flawless_batches(metrics: Sequence[Mapping[str, Any]], keep: str) -> int:

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, Self
 import pycrfsuite
 
 from corpus.batch import Batch
-from taggers.base import UNTRAINED, Detail, Progress, Training, TrainingError
+from taggers.base import Detail, Progress, Training, TrainingError
 from taggers.crf.attributes import WindowAttributes
+from taggers.crf.crf_options import UNTRAINED
 from taggers.crf.decoding import Decoded
 from taggers.templates import Templates
 

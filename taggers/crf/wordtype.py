@@ -15,9 +15,10 @@ from corpus.kernels.compiled import kernel_array
 from corpus.kernels.hash_index import HashIndex
 from corpus.kernels.hashing import hash_values
 from taggers.arrays import array_bytes
-from taggers.base import UNTRAINED, Detail, Progress, Training, TrainingError
+from taggers.base import Detail, Progress, Training, TrainingError
 from taggers.crf import lattice
 from taggers.crf.channels import Channel, Channels
+from taggers.crf.crf_options import UNTRAINED
 from taggers.crf.crfsuite_file import read_crfsuite, weights_of
 from taggers.crf.decoding import Decoded, Decoder, StreamScores
 from taggers.crf.training.lbfgs import minimise

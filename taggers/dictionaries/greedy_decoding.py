@@ -71,8 +71,8 @@ def tag_greedily(
     threshold, threshold_after : float
         Above 0; the second after a word of a name.
     measure : str
-        "lowest" certainty of a token (equation 3.7), "probability" for the product of all of them,
-        "normalised" for the geometric mean.
+        "min_marginal" for the lowest certainty of a token (equation 3.7), "probability" for the
+        product of all of them, "normalised" for the geometric mean.
     detail : str
         What else to give; see `taggers.base.Tagging`.
 

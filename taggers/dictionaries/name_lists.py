@@ -22,6 +22,6 @@ def read_names(paths: Sequence[str], classes: Sequence[str] = ()) -> Frequencies
     Raises
     ------
     InputError
-        If one is not there, or a class is in none of them.
+        If one is missing or of another kind, or a class is in none of them.
     """
     return Frequencies.of(merged([read_gazetteer(path) for path in paths]), classes)

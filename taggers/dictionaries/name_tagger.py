@@ -131,7 +131,7 @@ class NameTagger(ABC, Generic[OptionsT]):
         self,
         batch: Batch,
         *,
-        measure: str = "lowest",
+        measure: str = "min_marginal",
         detail: Detail = "document",
         progress: Progress | None = None,
     ) -> Tagging:

@@ -384,7 +384,7 @@ def test_notes_that_share_no_word_with_the_clusters_are_told(
     assert "0.0 % of the tokens have a cluster in other" in checked.out
     done = command("run", config, "--out", tmp_path / "run", *change)
     assert done.code == 2
-    assert "not one token of the seed has a cluster" in done.err
+    assert "no token of the seed has a cluster in other" in done.err
     assert not (tmp_path / "run").exists()
 
 

@@ -205,7 +205,7 @@ def test_confidence_stands_where_the_format_can_hold_it(
     finished: Path, tagger: SavedTagger, fresh: list[Document], tmp_path: Path, command: Command
 ) -> None:
     write(fresh, tmp_path / "in.jsonl")
-    for measure in ("probability", "lowest"):
+    for measure in ("probability", "min_marginal"):
         for suffix in ("jsonl", "parquet"):
             out = tmp_path / f"{measure}.{suffix}"
             arguments = (finished, tmp_path / "in.jsonl", out, "--measure", measure)

@@ -29,7 +29,7 @@ import numpy as np
 from pathlib import Path
 from bootstrap.config.configuration import load_configuration
 from bootstrap.self_training import self_train
-from bootstrap.data.splits import read_notes
+from bootstrap.data.preparation import prepare
 from taggers import Tagging
 
 class Calm:
@@ -41,7 +41,7 @@ class Calm:
         return Tagging(np.zeros(len(batch.words), np.int16), self.labels, confidence)
 
 options = load_configuration(Path(sys.argv[1]), sys.argv[2:])
-notes = read_notes(options)
+notes, _ = prepare(options)
 tagged = 0
 for step in self_train(
     notes.seed.batch, notes.unlabeled, notes.validation.documents, notes.validation.batch,

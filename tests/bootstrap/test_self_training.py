@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bootstrap.config.options import LoopOptions, SelectOptions, StartOptions
+from bootstrap.config.options import InitialModelSelection, LoopOptions, SelectOptions
 from bootstrap.selection.proportions import content_of, measured_reference
 from bootstrap.self_training import (
     STOPPED,
@@ -184,7 +184,7 @@ def test_zero_iterations_of_the_crf_equal_its_fit() -> None:
     assert (ours.tags == theirs.tags).all() and (ours.confidence == theirs.confidence).all()
 
 
-@pytest.mark.parametrize("keep", ["accumulate", "retag"])
+@pytest.mark.parametrize("keep", ["accumulate", "relabel"])
 def test_gold_is_in_every_training_set_as_it_was(keep: Any) -> None:
     script = Script(hits=[1, 2, 3, 4])
     train(script, Pool(3, 3, 3), loop=LoopOptions(iterations=3, keep=keep))
@@ -229,7 +229,7 @@ def test_a_warm_start_begins_with_the_model_of_before(
     assert script.started == started
 
 
-def test_retag_selects_everything_so_far_again() -> None:
+def test_relabelling_selects_everything_so_far_again() -> None:
     """Model 0 trusts all notes, model 1 the even ones and model 2 the odd ones."""
 
     def confidence(number: int, name: str) -> float:
@@ -238,7 +238,7 @@ def test_retag_selects_everything_so_far_again() -> None:
 
     script = Script([1, 2, 3, 4], confidence, name_at=lambda number, name: number)
     pool = Pool(2, 2, 2)
-    steps = train(script, pool, loop=LoopOptions(iterations=3, keep="retag"))
+    steps = train(script, pool, loop=LoopOptions(iterations=3, keep="relabel"))
     assert pseudo(script) == [[], ["u0", "u1"], ["u0", "u2"], ["u1", "u3", "u5"]]
     assert [step.tagged for step in steps] == [0, 2, 4, 6]
     assert [len(step.selections) for step in steps] == [0, 1, 2, 3]
@@ -249,9 +249,9 @@ def test_retag_selects_everything_so_far_again() -> None:
     assert pool.starts == [0, 0, 0, 0]
 
 
-def test_retag_trains_again_even_where_nothing_is_left() -> None:
+def test_relabelling_trains_again_even_where_nothing_is_left() -> None:
     script = Script([3, 2, 1], confidence=lambda number, name: 0.9 if number == 0 else 0.0)
-    steps = train(script, Pool(2, 2), loop=LoopOptions(keep="retag"))
+    steps = train(script, Pool(2, 2), loop=LoopOptions(keep="relabel"))
     assert pseudo(script) == [[], ["u0", "u1"], []]
     assert [step.selected is None for step in steps] == [True, False, True]
 
@@ -283,11 +283,11 @@ def test_the_model_that_is_started_from_is_trusted_in_its_own_way() -> None:
         Pool(2, 2, 2),
         loop=LoopOptions(iterations=3),
         select=SelectOptions(confidence=0.9, measure="normalised", proportions=False),
-        start=StartOptions(confidence=0.3, measure="lowest"),
+        start=InitialModelSelection(confidence=0.3, measure="min_marginal"),
         seed=(),
     )
     assert pool_asked(script) == [
-        (0, "u0", "lowest", "document"),
+        (0, "u0", "min_marginal", "document"),
         (1, "u2", "normalised", "document"),
         (2, "u4", "normalised", "document"),
     ]
@@ -306,13 +306,19 @@ def test_while_nothing_is_selected_the_model_that_is_started_from_stays() -> Non
         script,
         Pool(1, 1, 2, 1, 1),
         select=SelectOptions(proportions=False, measure="normalised"),
-        start=StartOptions(confidence=0.5),
+        start=InitialModelSelection(confidence=0.5),
         loop=LoopOptions(patience=9),
         seed=(),
     )
     assert [step.tagger.number for step in steps] == [0, 0, 0, 3, 3, 5]  # type: ignore[attr-defined]
     assert [asked[0::2] for asked in pool_asked(script)] == [
-        *((0, "lowest"), (0, "lowest"), (0, "lowest"), (3, "normalised"), (3, "normalised"))
+        *(
+            (0, "min_marginal"),
+            (0, "min_marginal"),
+            (0, "min_marginal"),
+            (3, "normalised"),
+            (3, "normalised"),
+        )
     ]
     assert [ids(batch) for batch in script.trained] == [[], ["u2", "u3"], ["u2", "u3", "u5"]]
     assert script.started == [None, None, 3]
@@ -325,10 +331,10 @@ def test_whole_documents_of_the_model_that_is_started_from_are_selected() -> Non
         Pool(2),
         loop=LoopOptions(iterations=1),
         select=SelectOptions(level="span", proportions=False),
-        start=StartOptions(),
+        start=InitialModelSelection(),
         seed=(),
     )
-    assert pool_asked(script) == [(0, "u0", "lowest", "document")]
+    assert pool_asked(script) == [(0, "u0", "min_marginal", "document")]
     assert step.selected is not None and (step.selected.batch.tags >= 0).all()
 
 
@@ -340,9 +346,9 @@ def test_a_learned_model_tags_everything_again_that_the_first_one_did() -> None:
     steps = train(
         script,
         Pool(2, 2, 2),
-        loop=LoopOptions(iterations=3, keep="retag"),
+        loop=LoopOptions(iterations=3, keep="relabel"),
         select=SelectOptions(measure="probability", proportions=False),
-        start=StartOptions(confidence=0.5, measure="normalised"),
+        start=InitialModelSelection(confidence=0.5, measure="normalised"),
         seed=(),
     )
     assert [ids(batch) for batch in script.trained] == [
@@ -356,17 +362,19 @@ def test_a_learned_model_tags_everything_again_that_the_first_one_did() -> None:
     ]
 
 
-def test_retag_without_a_seed_keeps_its_model_where_nothing_is_left() -> None:
+def test_relabelling_without_a_seed_keeps_its_model_where_nothing_is_left() -> None:
     """There is nothing to train on then."""
     script = Script([1, 2, 3], confidence=lambda number, name: 0.9 if number == 0 else 0.0)
-    steps = train(script, Pool(2, 2), loop=LoopOptions(keep="retag"), start=StartOptions(), seed=())
+    steps = train(
+        script, Pool(2, 2), loop=LoopOptions(keep="relabel"), start=InitialModelSelection(), seed=()
+    )
     assert [step.tagger.number for step in steps] == [0, 1, 1]  # type: ignore[attr-defined]
     assert [step.training_documents for step in steps] == [0, 2, 0]
 
 
 def test_a_seed_beside_a_start_is_in_every_training_set() -> None:
     script = Script([1, 2, 3])
-    steps = train(script, Pool(1, 1), start=StartOptions())
+    steps = train(script, Pool(1, 1), start=InitialModelSelection())
     assert pseudo(script) == [[], ["u0"], ["u0", "u1"]]
     assert steps[0].human_tokens == steps[2].human_tokens > 0
     assert script.started == [None, None, 1]
@@ -430,12 +438,12 @@ def test_takes_no_document_below_the_threshold_and_not_more_than_most() -> None:
     assert first.selections[0].confident == 4
 
     script = Script([1, 2], confidence=lambda number, name: sure[name])
-    few = train(script, Pool(7), select=SelectOptions(most=2, proportions=False))[1]
+    few = train(script, Pool(7), select=SelectOptions(max_selected=2, proportions=False))[1]
     assert few.selected is not None
     assert ids(few.selected.batch) == ["u4", "u5"]
 
 
-@pytest.mark.parametrize("keep", ["accumulate", "retag"])
+@pytest.mark.parametrize("keep", ["accumulate", "relabel"])
 def test_patients_of_the_validation_notes_are_never_selected(keep: Any) -> None:
     groups = ["p1", "p2", None, "p1", "p3", None]
     script = Script([1, 2, 3])
@@ -578,7 +586,7 @@ def record(step: Iteration) -> tuple[Any, ...]:
 
 @given(
     scenarios(),
-    st.sampled_from(["accumulate", "retag"]),
+    st.sampled_from(["accumulate", "relabel"]),
     st.integers(1, 3),
     st.booleans(),
     st.data(),
@@ -595,7 +603,7 @@ def test_going_on_equals_not_having_stopped(
 
     others: dict[str, Any] = {}
     if seedless:
-        others = {"start": StartOptions(confidence=0.5), "seed": ()}
+        others = {"start": InitialModelSelection(confidence=0.5), "seed": ()}
     whole = script()
     steps = train(whole, Pool(*sizes), loop=options, **others)
     assert [step.iteration for step in steps] == list(range(len(steps)))

@@ -29,7 +29,7 @@ def offsets_of(documents: Sequence[Sequence[float]]) -> np.ndarray:
 def reference(measure: str, document: Sequence[float]) -> float:
     if not document:
         return 1.0
-    if measure == "lowest":
+    if measure == "min_marginal":
         return min(document)
     product = math.prod(document)
     return product if measure == "probability" else product ** (1 / len(document))

@@ -19,14 +19,8 @@ from bootstrap.cli.console import (
 from bootstrap.cli.display import RunDisplay, class_table
 from bootstrap.config.configuration import SEED, Configuration, load_configuration
 from bootstrap.config.options import LoopOptions
-from bootstrap.data.checks import (
-    clusters_of,
-    covered_tokens,
-    names_of,
-    phrases_of,
-    refuse_unknown_names,
-)
-from bootstrap.data.splits import Notes, read_notes, source_lines
+from bootstrap.data.preparation import prepare
+from bootstrap.data.splits import Notes, source_lines
 from bootstrap.execution.processes import KilledError, default_jobs
 from bootstrap.runs.folder import Run
 from bootstrap.runs.outcome import beyond_tolerance, deviation_of
@@ -59,11 +53,7 @@ def _name_of(config: Path) -> str:
 def do_run(configuration: Configuration, folder: Path, *, resume: bool, jobs: int | None) -> Run:
     """Carry out a run and show it; of one that is finished already, say so."""
     os.umask(0o077)  # all that a run writes is as private as the notes
-    notes = read_notes(configuration)
-    cluster_lines = _cluster_lines(configuration, notes)  # before there is a folder
-    phrases_of(configuration)
-    names_of(configuration)
-    refuse_unknown_names(configuration, classes_of(notes.seed.batch.labels))
+    notes, coverage_lines = prepare(configuration)  # before there is a folder
     with opened_run(folder, configuration, resume=resume) as run:
         if run.is_finished():
             run.write_report()  # in case it was killed just before
@@ -71,11 +61,11 @@ def do_run(configuration: Configuration, folder: Path, *, resume: bool, jobs: in
             return run
         warn(source_lines(configuration.data))
         _warn_of_notes(notes)
-        warn(cluster_lines)
+        warn(coverage_lines)
         try:
             kernels = kernels_of(make_tagger(configuration.kind, configuration.tagger))
-            if start := configuration.start:
-                kernels += kernels_of(make_tagger(start.kind, start.tagger))
+            if model := configuration.initial_model:
+                kernels += kernels_of(make_tagger(model.kind, model.options))
             warm_up(*kernels, announce=tell_of_compiling)
             _show(run, configuration, notes, jobs or default_jobs())
         except KeyboardInterrupt:
@@ -103,33 +93,6 @@ def _warn_of_notes(notes: Notes) -> None:
     warn(_class_lines(notes))
 
 
-def _cluster_lines(configuration: Configuration, notes: Notes) -> list[str]:
-    """Say what share of the tokens have a cluster, where a tagger looks at clusters."""
-    clusters = clusters_of(configuration)
-    if clusters is None:
-        return []
-    shares: dict[str, dict[str, float]] = {}
-    for split, labelled in (("the seed", notes.seed), ("validation", notes.validation)):
-        if tokens := len(labelled.batch.words):
-            covered = covered_tokens(clusters, labelled.batch)
-            shares[split] = {name: 100 * number / tokens for name, number in covered.items()}
-    split, first = next(iter(shares.items()))
-    if not any(first.values()):
-        raise InputError(
-            f"{shown(configuration.tagger.clusters)}: not one token of {split} has a cluster; "
-            "were the embeddings made of other notes, or of words normalised in another way?"
-        )
-    return [f"clusters: {_shares_text(name, shares)} have one in {name}" for name in first]
-
-
-def _shares_text(name: str, shares: Mapping[str, Mapping[str, float]]) -> str:
-    """Say what share of each split's tokens have a cluster in an embedding."""
-    of_splits = list(shares)
-    texts = [f"{shares[split][name]:.1f} % of the tokens of {split}" for split in of_splits[:1]]
-    texts += [f"{shares[split][name]:.1f} % of those of {split}" for split in of_splits[1:]]
-    return " and ".join(texts)
-
-
 def _class_lines(notes: Notes) -> list[str]:
     """Name the classes of the validation notes that no tagger can learn from the seed."""
     taught, wanted = (
@@ -138,7 +101,9 @@ def _class_lines(notes: Notes) -> list[str]:
     if not wanted - taught:
         return []
     names = ", ".join(map(shown, sorted(wanted - taught)))
-    lacking = "which the seed lacks" if notes.seed.documents else "which [start] does not tag"
+    lacking = (
+        "which the seed lacks" if notes.seed.documents else "which [initial_model] does not tag"
+    )
     return [f"validation has {names}, {lacking}: it cannot be found, and all are missed"]
 
 

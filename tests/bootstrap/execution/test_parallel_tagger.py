@@ -90,7 +90,7 @@ def test_any_number_of_processes_gives_the_same_tags(
     monkeypatch.setattr(parallel_tagger, "_CHUNK", 64)
     told: list[tuple[str, int, int]] = []
     two = SavedTagger.load(trained.folder, jobs=2, report=lambda *report: told.append(report))
-    for measure in ("probability", "lowest"):
+    for measure in ("probability", "min_marginal"):
         alone, together = (t.tag(unlabelled, measure=measure) for t in (trained, two))
         assert alone.labels == together.labels
         assert alone.tags.dtype == together.tags.dtype

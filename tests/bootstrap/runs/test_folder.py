@@ -264,7 +264,7 @@ def test_what_was_selected_is_read_back(tmp_path: Path, selected: list[Selected]
     for before, after in zip(selected, accumulated.selected, strict=True):
         assert same(before.batch, after.batch)
         assert (before.confidence == after.confidence).all()
-    (last,) = run.history("retag", tagger, CLASSES).selected
+    (last,) = run.history("relabel", tagger, CLASSES).selected
     assert same(last.batch, selected[1].batch)
     assert mode(run.iteration_folder(1) / "selected.parquet") == 0o600
 

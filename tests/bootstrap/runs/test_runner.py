@@ -112,8 +112,9 @@ def test_a_run_that_selects_spans_leaves_the_rest_open(
     run = tmp_path / "run"
     done = command(
         "run", project / "config.toml", "--out", run, "--jobs", "1",
-        "--set", "select.level=span", "--set", "select.confidence=0.95", "--set", "select.most=600",
-        "--set", "select.proportions=false", "--set", "loop.iterations=2",
+        "--set", "select.level=span", "--set", "select.confidence=0.95",
+        "--set", "select.max_selected=600", "--set", "select.proportions=false",
+        "--set", "loop.iterations=2",
     )  # fmt: skip
     assert done.code == 0, done
     rows = [row for number in (1, 2) for row in selected(run, number)]
@@ -205,10 +206,10 @@ def test_what_a_killed_run_was_writing_is_removed(
     assert left == {path.name for path in finished.iterdir()} | {".nfs0001"}
 
 
-def test_iterations_of_retagging_are_made_again_the_same(
+def test_iterations_of_relabelling_are_made_again_the_same(
     project: Path, tmp_path: Path, command: Command, contents: Contents
 ) -> None:
-    arguments = ["run", project / "config.toml", "--jobs", 1, "--set", "loop.keep=retag"]
+    arguments = ["run", project / "config.toml", "--jobs", 1, "--set", "loop.keep=relabel"]
     arguments += ["--set", "loop.iterations=2"]
     assert command(*arguments, "--out", tmp_path / "whole").code == 0
     shutil.copytree(tmp_path / "whole", tmp_path / "part", symlinks=True)
@@ -240,7 +241,7 @@ def test_a_finished_run_is_not_overwritten(
     ("setting", "message"),
     [
         ("select.confidence=0.7", "was begun with select.confidence = 0.6 and not 0.7"),
-        ("loop.keep=retag", "was begun with loop.keep = 'accumulate' and not 'retag'"),
+        ("loop.keep=relabel", "was begun with loop.keep = 'accumulate' and not 'relabel'"),
         ("tagger.features=['form']", "and not ['form']"),
         ("labels.PERSON=NAME", "was begun with labels.PERSON = nothing and not 'NAME'"),
         ("data.unit=line", "was begun with data.unit = 'document' and not 'line'"),
@@ -351,7 +352,7 @@ def test_notes_that_have_not_changed_are_not_read_again_to_find_out(
         assert done.code == 0, done
         return read
 
-    monkeypatch.setattr("bootstrap.data.splits._digest", digest)
+    monkeypatch.setattr("bootstrap.data.fingerprint._digest", digest)
     # Files that changed right before the run began could have changed again in the same tick.
     assert resumed() == ["seed.jsonl", "validation.jsonl", "a.jsonl"]
     monkeypatch.setattr("bootstrap.runs.runner._TICK", -(10**9))
@@ -707,4 +708,4 @@ def test_lines_are_units_of_their_own(
     row = Run(tmp_path / "run").metrics()[0]
     assert row["training_documents"] == 80
     unit = json.loads((tmp_path / "run/best/model/unit.json").read_text())
-    assert unit == {"unit": "line", "repeated": []}
+    assert unit == {"unit": "line", "propagate": []}

@@ -105,7 +105,7 @@ def test_a_model_needs_the_files_no_more(
     tagger.save(tmp_path / "model")
     Path(path).unlink()
     loaded = load_tagger(tmp_path / "model")
-    for measure in ("probability", "lowest"):
+    for measure in ("probability", "min_marginal"):
         before, after = (each.tag(JUDGE, measure=measure) for each in (tagger, loaded))
         assert after.tags.tolist() == JUDGE.tags.tolist()
         assert after.confidence.tolist() == before.confidence.tolist()

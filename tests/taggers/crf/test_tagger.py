@@ -23,8 +23,8 @@ from corpus.document import Document, Span
 from corpus.errors import InputError
 from corpus.tags import find_entities
 from taggers import CRFOptions, CRFTagger, TrainingError, load_tagger
-from taggers.base import UNTRAINED
 from taggers.crf import wordtype
+from taggers.crf.crf_options import UNTRAINED
 from taggers.crf.training.likelihood import Likelihood
 from taggers.crf.weights import Weights
 from taggers.model_folder import digest_of
@@ -143,7 +143,7 @@ def test_path_and_confidence_are_those_of_brute_force(
     batch = random_notes(rng, 15, 5)
     taggings = {
         measure: tagger.tag(batch, measure=measure, detail="labels")
-        for measure in ("probability", "normalised", "lowest")
+        for measure in ("probability", "normalised", "min_marginal")
     }
     tagging = taggings["probability"]
     close = 1e-5 if engine == "wordtype" and precision == "single" else 1e-10
@@ -169,7 +169,7 @@ def test_path_and_confidence_are_those_of_brute_force(
         assert tagging.marginals is not None
         assert tagging.marginals[start:stop] == pytest.approx(marginals, abs=close)
         lowest = [marginals[np.arange(len(path)), np.array(number)[path]].min() for path in best]
-        assert any(confidence["lowest"] == pytest.approx(each, abs=close) for each in lowest)
+        assert any(confidence["min_marginal"] == pytest.approx(each, abs=close) for each in lowest)
         for each in taggings.values():
             assert np.array_equal(each.tags, tagging.tags)
 
@@ -212,8 +212,8 @@ def test_both_engines_give_the_same_of_entities(toy: Batch) -> None:
     """Of one model: CRFsuite's own tags, confidences and marginals are those of the other."""
     tagger = fitted(toy, of_words("crfsuite", features=("form",), window=1))
     batch = concatenate([toy, notes("Joan Puig de Clot", "", "mai vist , Rosa")])
-    own = tagger.tag(batch, detail="token", measure="lowest")
-    found = tagger.tag(batch, detail="entity", measure="lowest")
+    own = tagger.tag(batch, detail="token", measure="min_marginal")
+    found = tagger.tag(batch, detail="entity", measure="min_marginal")
     assert found.tags.tolist() == own.tags.tolist()
     assert found.confidence == pytest.approx(own.confidence, abs=1e-10)
     assert found.token_confidence == pytest.approx(own.token_confidence, abs=1e-10)
@@ -265,7 +265,7 @@ def test_an_entity_without_a_beginning_is_as_probable_as_its_continuation(engine
     assert found.entity_probabilities[0, 1] > marginals[0, own[1]]
 
 
-@pytest.mark.parametrize("measure", ["probability", "normalised", "lowest"])
+@pytest.mark.parametrize("measure", ["probability", "normalised", "min_marginal"])
 def test_detail_is_given_where_it_is_asked_for(tagger: CRFTagger, measure: str) -> None:
     batch = notes("Joan Puig de Clot", "", "mai vist , Rosa")
     plain, token, entity, labels = (
@@ -291,7 +291,7 @@ def test_detail_is_given_where_it_is_asked_for(tagger: CRFTagger, measure: str) 
     assert token.token_confidence == pytest.approx(labels.token_confidence, rel=1e-12)
     chosen = labels.marginals[np.arange(len(labels.tags)), labels.tags]
     assert labels.token_confidence.tolist() == chosen.tolist()  # no path began with I- here
-    if measure == "lowest":
+    if measure == "min_marginal":
         lowest = [
             min(each) for each in (labels.token_confidence[:4], [1.0], labels.token_confidence[4:])
         ]
@@ -350,7 +350,7 @@ def test_labels_that_training_did_not_see_are_never_given(small: CRFOptions) -> 
 
 
 def test_documents_without_tokens_are_sure_and_have_no_tags(tagger: CRFTagger) -> None:
-    found = tagger.tag(notes("", "La {Rosa}", " \n", ""), measure="lowest")
+    found = tagger.tag(notes("", "La {Rosa}", " \n", ""), measure="min_marginal")
     assert len(found.tags) == 2
     assert found.confidence[[0, 2, 3]].tolist() == [1, 1, 1]
     assert 0 < found.confidence[1] < 1
@@ -360,7 +360,7 @@ def test_documents_without_tokens_are_sure_and_have_no_tags(tagger: CRFTagger) -
     assert len(tagger.tag(notes()).confidence) == 0
 
 
-@pytest.mark.parametrize("measure", ["probability", "normalised", "lowest"])
+@pytest.mark.parametrize("measure", ["probability", "normalised", "min_marginal"])
 def test_a_document_of_one_token_is_measured_alike_by_all(tagger: CRFTagger, measure: str) -> None:
     batch = notes("Rosa", "Clot", "mai", "de")
     found = tagger.tag(batch, measure=measure)
@@ -379,7 +379,7 @@ def test_a_document_is_tagged_alike_alone_and_in_company(toy: Batch, tagger: CRF
 
 def test_confidence_of_a_very_long_document_stays_a_number(tagger: CRFTagger) -> None:
     text = "Puig de la Clot i Rosa " * 2000
-    for measure in ("probability", "normalised", "lowest"):
+    for measure in ("probability", "normalised", "min_marginal"):
         (confidence,) = tagger.tag(notes(text), measure=measure).confidence
         assert 0 <= confidence <= 1
 
@@ -387,7 +387,7 @@ def test_confidence_of_a_very_long_document_stays_a_number(tagger: CRFTagger) ->
 def test_an_unknown_measure_is_an_error_that_lists_the_known_ones(
     toy: Batch, tagger: CRFTagger
 ) -> None:
-    with pytest.raises(InputError, match='"luck"; there are probability, normalised, lowest'):
+    with pytest.raises(InputError, match='"luck"; there are probability, normalised, min_marginal'):
         tagger.tag(toy, measure="luck")
 
 
@@ -955,7 +955,7 @@ def test_saved_and_loaded_it_tags_alike(toy: Batch, tagger: CRFTagger, tmp_path:
         assert loaded.labels == tagger.labels
         assert loaded.options == tagger.options
         assert loaded.training == tagger.training
-        for measure in ("probability", "lowest"):
+        for measure in ("probability", "min_marginal"):
             expected, found = (each.tag(batch, measure=measure) for each in (tagger, loaded))
             assert found.tags.tolist() == expected.tags.tolist()
             assert found.confidence.tolist() == expected.confidence.tolist()

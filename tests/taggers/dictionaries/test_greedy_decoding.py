@@ -52,7 +52,7 @@ def tag(known: dict[str, Word], documents: list[list[str]], **options: Any) -> A
     batch, judged = judged_batch(known, documents)
     blocked = np.array([known.get(word, Word()).blocked for word in batch.types], bool)
     defaults: dict[str, Any] = {"threshold": 2.0, "threshold_after": 3.5}
-    defaults |= {"measure": "lowest", "detail": "token", "label": "PERSON"}
+    defaults |= {"measure": "min_marginal", "detail": "token", "label": "PERSON"}
     return tag_greedily(batch, judged, blocked[batch.words], **(defaults | options))
 
 
@@ -123,7 +123,7 @@ def test_tags_and_certainty_are_those_of_the_rules(
         [each for _, sure in slow for each in sure]
     )
     measured = {
-        "lowest": min,
+        "min_marginal": min,
         "probability": math.prod,
         "normalised": lambda sure: math.prod(sure) ** (1 / len(sure)),
     }[measure]
@@ -242,5 +242,5 @@ def test_names_are_tagged_as_the_class_that_is_asked_for() -> None:
 
 
 def test_an_unknown_measure_is_an_error_that_lists_the_known_ones() -> None:
-    with pytest.raises(InputError, match="probability, normalised, lowest"):
+    with pytest.raises(InputError, match="probability, normalised, min_marginal"):
         tag(ANNA, [["Anna"]], measure="entropy")

@@ -59,9 +59,7 @@ def test_words_with_other_meanings_do_not_move_it(share: float, others: float) -
     assert name_share(shares, counts, tokens) == pytest.approx(share, rel=0.5)
 
 
-def reference_likelihood(
-    shares: np.ndarray, counts: np.ndarray, tokens: int
-) -> dict[float, float]:
+def reference_likelihood(shares: np.ndarray, counts: np.ndarray, tokens: int) -> dict[float, float]:
     """Compute the likelihood of every candidate share by SciPy's negative binomial distribution."""
     scales = np.exp(-16 + np.arange(161) / 10)
     shapes = np.array([0.1, 0.3, 1.0])[:, None]

@@ -21,7 +21,7 @@ from corpus.synthetic import synthetic_notes
 from gazetteers.builtin import BLOCKING, STARTER
 from gazetteers.gazetteer import Gazetteer
 from gazetteers.importing.importer import ImportOptions, import_table
-from taggers import START_OPTIONS, CRFTagger, TrainingError, load_tagger, make_tagger
+from taggers import CRFTagger, TrainingError, load_tagger, make_tagger
 from taggers.base import MEASURES
 from taggers.dictionaries.binary import DictionaryTagger
 from taggers.dictionaries.dictionary_options import DictionaryOptions, DivergenceOptions
@@ -30,6 +30,7 @@ from taggers.model_folder import digest_of
 
 MakeGazetteer = Callable[..., Gazetteer]
 KINDS: dict[str, Any] = {"divergence": DivergenceTagger, "dictionary": DictionaryTagger}
+OPTIONS = {"divergence": DivergenceOptions, "dictionary": DictionaryOptions}
 NAMES = [
     ("anna", "given", 500),
     ("pere", "given", 300),
@@ -46,7 +47,7 @@ def notes(*texts: str) -> Batch:
 
 
 def fitted(kind: str, train: Batch, *names: Path | str, **options: Any) -> Any:
-    chosen = START_OPTIONS[kind](names=tuple(map(str, names)), **options)
+    chosen = OPTIONS[kind](names=tuple(map(str, names)), **options)
     return make_tagger(kind, chosen).fit(train, rng=np.random.default_rng(0))
 
 
@@ -235,7 +236,7 @@ def test_options_that_cannot_be_meant_are_refused(options: Any) -> None:
 
 
 def test_an_unfitted_tagger_does_nothing(kind: str, tmp_path: Path) -> None:
-    tagger = KINDS[kind](START_OPTIONS[kind](names=(STARTER,)))
+    tagger = KINDS[kind](OPTIONS[kind](names=(STARTER,)))
     with pytest.raises(ValueError, match="has not been fitted"):
         tagger.tag(notes("Anna"))
     with pytest.raises(ValueError, match="has not been fitted"):
@@ -257,7 +258,8 @@ def test_a_document_is_tagged_alike_alone_and_in_company(kind: str, synthetic: B
 
 def test_progress_is_told(kind: str) -> None:
     told: list[tuple[int, int]] = []
-    tagger = make_tagger(kind, START_OPTIONS[kind](names=(STARTER,)))
+    tagger = make_tagger(kind, OPTIONS[kind](names=(STARTER,)))
+    tagger.prepare(lambda: None)
     train = notes("Anna", "María")
     tagger.fit(train, rng=np.random.default_rng(0), progress=lambda *of: told.append(of))
     tagger.tag(train, progress=lambda *of: told.append(of))
