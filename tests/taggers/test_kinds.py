@@ -23,8 +23,7 @@ class Options(TaggerOptions):
 class Tagger:
     kind, labels, training, options_type = "{kind}", (), None, Options
     def __init__(self, options): self.options = options
-    def prepare(self, tell): ...
-    def fit(self, train, validation=None, *, start=None, rng, progress=None): return self
+    def fit(self, train, validation=None, *, warm_start=None, rng, progress=None): return self
     def tag(self, batch, *, measure="probability", detail="document", progress=None): ...
     def save(self, folder): ...
     @classmethod

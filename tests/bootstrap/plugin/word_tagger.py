@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -43,15 +42,12 @@ class WordTagger:
         self._weights: npt.NDArray[np.float64] = np.zeros((0, 0))
         self._bias: npt.NDArray[np.float64] = np.zeros(0)
 
-    def prepare(self, tell: Callable[[], None]) -> None:
-        """Compile nothing."""
-
     def fit(
         self,
         train: Batch,
         validation: Batch | None = None,
         *,
-        start: Self | None = None,
+        warm_start: Self | None = None,
         rng: np.random.Generator,
         progress: Progress | None = None,
     ) -> Self:
@@ -137,9 +133,6 @@ class Capitals:
     def __init__(self, options: NoOptions) -> None:
         self.labels = bio_labels(["PERSON"])
         self.training: Training | None = None
-
-    def prepare(self, tell: Callable[[], None]) -> None:
-        """Compile nothing."""
 
     def fit(self, train: Batch, validation: Batch | None = None, **others: Any) -> Self:
         """Learn nothing."""

@@ -275,4 +275,3 @@ def test_what_cannot_be_read_is_told(train: Batch, tmp_path: Path) -> None:
         fitted(train, options(tmp_path / "gone.parquet"))
     with pytest.raises(InputError, match='names names "": expected paths of gazetteers'):
         CRFOptions(names=("a", ""))
-    CRFTagger(options(tmp_path / "gone.parquet")).prepare(lambda: None)

@@ -259,7 +259,6 @@ def test_a_document_is_tagged_alike_alone_and_in_company(kind: str, synthetic: B
 def test_progress_is_told(kind: str) -> None:
     told: list[tuple[int, int]] = []
     tagger = make_tagger(kind, OPTIONS[kind](names=(STARTER,)))
-    tagger.prepare(lambda: None)
     train = notes("Anna", "María")
     tagger.fit(train, rng=np.random.default_rng(0), progress=lambda *of: told.append(of))
     tagger.tag(train, progress=lambda *of: told.append(of))
