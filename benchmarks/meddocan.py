@@ -31,7 +31,7 @@ from bootstrap.self_training import best_iteration, self_train
 from corpus.batch import Batch, make_batch
 from corpus.corpora import with_classes
 from corpus.document import Document
-from corpus.evaluation import Counts, Scores, score
+from corpus.evaluation import ConfusionCounts, Scores, score
 from corpus.formats import read
 from corpus.problems import Problems
 from corpus.tags import classes_of
@@ -158,7 +158,7 @@ def self_trained(kind: str, states: Sequence[int], options: Configuration) -> No
             )
     for name, column in (("seed", 0), ("self-trained", 1)):
         f1 = np.array([row[column].f1 for row in rows])
-        total = Counts(*np.sum([row[column] for row in rows], axis=0).tolist())
+        total = ConfusionCounts(*np.sum([row[column] for row in rows], axis=0).tolist())
         print(
             f"{kind} {name:13} mean F1 {f1.mean():.4f} (lowest {f1.min():.4f}, highest "
             f"{f1.max():.4f}); P {total.precision:.4f} R {total.recall:.4f}"
@@ -171,7 +171,7 @@ def _one_run(
     chooser: Sequence[Document],
     reporter: Sequence[Document],
     options: Configuration,
-) -> tuple[Counts, Counts, str, list[int], float]:
+) -> tuple[ConfusionCounts, ConfusionCounts, str, list[int], float]:
     gold = {line.id: line for line in pool._lines}
     batch, report_batch = make_batch(chooser, labelled=True), make_batch(reporter, labelled=False)
     start = options.start

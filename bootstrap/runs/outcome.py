@@ -10,7 +10,7 @@ import numpy as np
 
 from bootstrap.self_training import best_iteration
 from corpus.document import Document
-from corpus.evaluation import Counts, Scores
+from corpus.evaluation import ConfusionCounts, Scores
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,9 +19,9 @@ class Outcome:
 
     Parameters
     ----------
-    first : Counts
+    first : ConfusionCounts
         Strict entities of iteration 0: the model of the seed alone, or the one started from.
-    best : Counts
+    best : ConfusionCounts
         The same of the best iteration: one half of the validation documents chooses it and the
         other half is counted, then the halves change places.
     iteration : int
@@ -30,8 +30,8 @@ class Outcome:
         Why the run stopped; None while it has not.
     """
 
-    first: Counts
-    best: Counts
+    first: ConfusionCounts
+    best: ConfusionCounts
     iteration: int
     stopped: str | None
 
@@ -53,7 +53,7 @@ def halves(documents: Sequence[Document], scores: Scores) -> list[list[int]]:
 
 def outcome_of(metrics: Sequence[Mapping[str, Any]]) -> Outcome:
     """Say what the iterations with these metrics gained."""
-    counts = [[Counts(*half) for half in row["halves"]] for row in metrics]
+    counts = [[ConfusionCounts(*half) for half in row["halves"]] for row in metrics]
     choices = [best_iteration([row[side].f1 for row in counts]) for side in (0, 1)]
     return Outcome(
         first=_sum(counts[0]),
@@ -75,5 +75,5 @@ def beyond_tolerance(metrics: Sequence[Mapping[str, Any]]) -> list[Mapping[str, 
     return [row for row in metrics if deviation_of(row) > 1]
 
 
-def _sum(counts: Sequence[Counts]) -> Counts:
-    return Counts(*(sum(column) for column in zip(*counts, strict=True)))
+def _sum(counts: Sequence[ConfusionCounts]) -> ConfusionCounts:
+    return ConfusionCounts(*(sum(column) for column in zip(*counts, strict=True)))

@@ -24,7 +24,7 @@ from bootstrap.selection.proportions import (
 )
 from bootstrap.self_training import Iteration, self_train
 from corpus.counts import count_words
-from corpus.evaluation import Counts
+from corpus.evaluation import ConfusionCounts
 from corpus.storage import write_atomically
 from corpus.tags import classes_of
 
@@ -301,5 +301,5 @@ def metrics_of(step: Iteration, validation: LabelledNotes, pool: UnlabeledNotes)
     }
 
 
-def _figures(counts: Counts) -> dict[str, float]:
+def _figures(counts: ConfusionCounts) -> dict[str, float]:
     return {"precision": counts.precision, "recall": counts.recall, "f1": counts.f1}

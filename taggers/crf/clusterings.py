@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from corpus.batch import Batch
 from corpus.errors import InputError, shown
-from corpus.tags import TokenSpans, find_entities
+from corpus.evaluation import score_batches
 from taggers.base import Progress, Tagger
 from taggers.embeddings.word_clusters import WordClusters
 
@@ -98,17 +97,6 @@ def _held_back(train: Batch, rng: np.random.Generator) -> tuple[Batch, Batch]:
 
 
 def _f1(gold: Batch, tagger: Tagger) -> float:
-    """Score a tagger on tagged documents: strict entities."""
-    found = tagger.tag(gold)
-    expected = _keys(find_entities(gold.tags, gold.documents, gold.labels))
-    given = gold.with_tags(found.tags, found.labels)
-    predicted = _keys(find_entities(given.tags, given.documents, given.labels))
-    right = len(np.intersect1d(expected, predicted))
-    return 2 * right / max(len(expected) + len(predicted), 1)
-
-
-def _keys(entities: TokenSpans) -> npt.NDArray[np.int64]:
-    """Make one number of the first token, the length and the class of each entity."""
-    length = np.minimum(entities.last - entities.first, (1 << 16) - 1)
-    keys: npt.NDArray[np.int64] = (entities.first << 32) | (length << 16) | entities.classes
-    return keys
+    """Compute strict entity F1 of a tagger on tagged documents."""
+    tagging = tagger.tag(gold)
+    return score_batches(gold, gold.with_tags(tagging.tags, tagging.labels)).counts("ner").f1

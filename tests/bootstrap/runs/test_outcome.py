@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from bootstrap.runs.outcome import beyond_tolerance, halves, outcome_of
 from corpus.document import Document, Span
-from corpus.evaluation import Counts, score
+from corpus.evaluation import ConfusionCounts, score
 
 
 def row(left: tuple[int, int, int], right: tuple[int, int, int], **others: Any) -> dict[str, Any]:
-    both = Counts(*map(sum, zip(left, right, strict=True)))
+    both = ConfusionCounts(*map(sum, zip(left, right, strict=True)))
     return {"halves": [list(left), list(right)], "f1": both.f1, "stopped": None, **others}
 
 
@@ -55,7 +55,7 @@ def test_a_patient_is_in_one_half_and_the_halves_are_all(
     found = [Document(f"d{i}", "Anna", name * seen) for i, (_, _, seen) in enumerate(drawn)]
     scores = score(gold, found)
     counted = halves(gold, scores)
-    assert Counts(*map(sum, zip(*counted, strict=True))) == scores.counts("ner")
+    assert ConfusionCounts(*map(sum, zip(*counted, strict=True))) == scores.counts("ner")
     sides = {
         group: number % 2 for number, group in enumerate(dict.fromkeys(g for g, _, _ in drawn))
     }
