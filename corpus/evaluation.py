@@ -233,7 +233,8 @@ class Entities:
         columns = np.array(
             [(row, span.start, span.end, index[span.label]) for row, span in spans], np.int64
         ).reshape(-1, 4)
-        return cls(*columns.T, names)
+        rows, starts, ends, classes = columns.T
+        return cls(rows, starts, ends, classes, names)
 
     @classmethod
     def from_tags(cls, batch: Batch) -> Self:

@@ -1,6 +1,6 @@
-"""ConfusionCounts of right, false and missed predictions, per document, and what follows from them.
+"""Counts of right, false and missed predictions, per document, and what follows from them.
 
-ConfusionCounts are kept per document so that a subset of the documents can be scored alone and a confidence
+Counts are kept per document so that a subset of the documents can be scored alone and a confidence
 interval can be estimated by resampling documents.
 """
 
