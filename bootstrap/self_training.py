@@ -98,7 +98,8 @@ def self_train(
     training_set = _TrainingSet(gold, loop, history)
     strategy = Strategy.of(strategy)
     initial = Strategy.of(initial_strategy) if initial_strategy else None
-    f1, previous = [], None
+    f1: list[float] = []
+    previous = None
     if history:
         f1, tagger = [*history.f1], history.tagger
         initial = initial if history.is_initial else None
@@ -107,23 +108,18 @@ def self_train(
     batch = next(unread, None) if f1 else None
     while True:
         iteration, watch = len(f1), Stopwatch()
-        # Pseudo-label the next batch, or all so far, with the previous model.
+        # The previous model labels the next batch, or all so far.
         labelling = Labelling(initial or strategy, held_out, loop, iteration)
-        if batch is not None:
-            batches = islice(pool.batches(), iteration) if loop.keep == RELABEL else [batch]
-            for unlabeled in watch.each("read", batches):
-                labelling.add(tagger, unlabeled, watch)
-        # Train; an unchanged training set would result in the same tagger.
+        for unlabeled in watch.each("read", _batches_to_label(pool, batch, iteration, loop)):
+            labelling.add(tagger, unlabeled, watch)
+        # An unchanged training set would result in the same model. The initial model has no
+        # weights to start from.
         if training_set.update(iteration, labelling.selected):
+            warm_start = loop.warm_start and iteration > 0 and initial is None
+            rng = np.random.default_rng([loop.random_state, iteration])
             with watch.stage("train"):
-                warm = iteration > 0 and loop.warm_start and initial is None
-                rng = np.random.default_rng([loop.random_state, iteration])
-                tagger = tagger_for(iteration).fit(
-                    training_set.documents(),
-                    validation.batch,
-                    start=tagger if warm else None,
-                    rng=rng,
-                )
+                start, train = tagger if warm_start else None, training_set.documents()
+                tagger = tagger_for(iteration).fit(train, validation.batch, start=start, rng=rng)
             initial = initial if iteration == 0 else None
         with watch.stage("validate"):
             tagging = tag(tagger, validation.batch, strategy.measure, "document", loop)
@@ -153,6 +149,15 @@ def self_train(
         if failure:  # raised only now: the iteration is complete
             raise failure
         previous = tagging
+
+
+def _batches_to_label(
+    pool: Pool, batch: Batch | None, iteration: int, loop: LoopOptions
+) -> Iterator[Batch]:
+    """Yield the next batch, or all batches so far when relabelling; none in iteration 0."""
+    if batch is None:
+        return
+    yield from islice(pool.batches(), iteration) if loop.keep == RELABEL else [batch]
 
 
 def _next(batches: Iterator[Batch]) -> tuple[Batch | None, InputError | None]:

@@ -1,7 +1,7 @@
-"""Runs on disk: a folder that says all of a run, private, locked and complete at every moment.
+"""Run folders: private, locked, and consistent at every moment.
 
-Every file is written beside its name and then renamed. ``metrics.json`` comes last and closes an
-iteration; an iteration that is not closed is made anew.
+Every file is written under a temporary name and then renamed. ``metrics.json`` is written last and
+closes an iteration; an iteration that is not closed is repeated.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _PACKAGES = (
     "simplemma",
 )
 
-#: How the names begin of files of a run folder that have not got their own yet.
+#: Prefixes of the temporary names of files of a run folder.
 _PARTIAL = (
     *(".config.toml.", ".environment.json.", ".data.parquet.", ".metrics.parquet."),
     *(".report.html.", ".best."),
@@ -51,7 +51,7 @@ _PARTIAL = (
 
 
 class RunError(InputError):
-    """A run folder is not what it should be for what is asked of it."""
+    """A run folder is missing, damaged, in use, or of another run."""
 
 
 def _json(value: Any) -> bytes:
@@ -84,7 +84,7 @@ class Run:
 
     @property
     def counts_file(self) -> Path:
-        """The counts of all words of the unlabeled notes, where the run starts from them."""
+        """The counts of all words of the unlabeled notes, for an initial model that needs them."""
         return self.folder / "words.parquet"
 
     @property
@@ -93,15 +93,15 @@ class Run:
         return self.folder / "batches"
 
     def iteration_folder(self, iteration: int) -> Path:
-        """Give the folder of an iteration."""
+        """Return the folder of an iteration."""
         return self.folder / "iterations" / f"{iteration:03d}"
 
     def model_folder(self, iteration: int) -> Path:
-        """Give the folder of an iteration's model."""
+        """Return the model folder of an iteration."""
         return self.iteration_folder(iteration) / "model"
 
     def begin(self, configuration: str, data: pa.Table) -> None:
-        """Write what a run is of; the configuration comes last and makes the folder a run."""
+        """Write the description of a run; its configuration is last and makes the folder a run."""
         self._discard_partial()
         (self.folder / "iterations").mkdir(mode=0o700, exist_ok=True)
         write_atomically(self.folder / "environment.json", _json(_environment()))
@@ -109,12 +109,12 @@ class Run:
         write_atomically(self.config_file, configuration.encode())
 
     def has_begun(self) -> bool:
-        """Say whether the folder is that of a run."""
+        """Return whether the folder is that of a run."""
         # A configuration alone is what `bootstrap init` writes.
         return self.config_file.is_file() and self.data_file.is_file()
 
     def configuration(self) -> dict[str, Any]:
-        """Give the tables of the configuration that the run was begun with."""
+        """Read the tables of the configuration that the run was begun with."""
         try:
             return tomllib.loads(self.config_file.read_text(encoding="utf-8"))
         except ValueError:
@@ -122,12 +122,12 @@ class Run:
 
     @property
     def start_kind(self) -> str:
-        """What the run started from: the kind of ``[start]``."""
+        """The kind of the initial model; ``"seed"`` without one."""
         kind: str = self.configuration().get("start", {}).get("kind", "seed")
         return kind
 
     def data(self) -> pa.Table:
-        """Give the table of the files that the run reads, as `notes.fingerprint` makes it."""
+        """Read the table of the data files, from `bootstrap.data.splits.fingerprint`."""
         return _table(self.data_file)
 
     def metrics(self) -> list[IterationMetrics]:
@@ -148,12 +148,12 @@ class Run:
         return rows
 
     def is_finished(self) -> bool:
-        """Say whether the last closed iteration says why it is the last."""
+        """Return whether the last closed iteration holds the reason for stopping."""
         rows = self.metrics()
         return bool(rows) and rows[-1].stopped is not None
 
     def discard_open(self) -> None:
-        """Remove what a run that was killed left: an open iteration, and files without a name.
+        """Remove what an interrupted run left: an open iteration, and temporary files.
 
         Raises
         ------
@@ -222,11 +222,11 @@ class Run:
         write_atomically(self.folder / "report.html", page.encode())
 
     def outcome(self) -> Outcome:
-        """Say what the closed iterations gained."""
+        """Compute the gain of the closed iterations."""
         return outcome_of(self.metrics())
 
     def best_model(self) -> Path:
-        """Give the model folder of the best iteration.
+        """Return the model folder of the best iteration.
 
         Raises
         ------
@@ -307,7 +307,7 @@ def _environment() -> dict[str, Any]:
 
 
 def new_folder(folder: Path) -> Run:
-    """Make a run folder that only its owner can enter; one that is there must not be a run.
+    """Create a run folder that only its owner can access, or reuse an empty one.
 
     Raises
     ------
@@ -331,7 +331,7 @@ def new_folder(folder: Path) -> Run:
 
 
 def _strangers(folder: Path) -> list[Path]:
-    """Give what is in a folder that no run killed at its very beginning leaves there."""
+    """Return the files of a folder that no run interrupted at its beginning leaves there."""
     own = ("iterations", "environment.json", "data.parquet", ".lock")
     return [
         path
