@@ -211,6 +211,7 @@ def test_iterations_of_retagging_are_made_again_the_same(
     arguments = ["run", project / "config.toml", "--jobs", 1, "--set", "loop.keep=retag"]
     arguments += ["--set", "loop.iterations=2"]
     assert command(*arguments, "--out", tmp_path / "whole").code == 0
+    assert not (tmp_path / "whole" / "batches").exists()
     shutil.copytree(tmp_path / "whole", tmp_path / "part", symlinks=True)
     shutil.rmtree(tmp_path / "part" / "iterations" / "002")
     assert command(*arguments, "--out", tmp_path / "part", "--resume").code == 0
