@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from meddocan import PERSON, lines_of
+from meddocan_lines import PERSON, lines_of
 from spain import census, counted
 
 from corpus.batch import Batch, make_batch

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
-from meddocan import MERGED, lines_of
+from meddocan_lines import MERGED, lines_of
 
 from corpus.batch import Batch, make_batch
 from corpus.document import Document

@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 
 import numpy as np
-from meddocan import MERGED, SEEDS, lines_of
+from meddocan_lines import MERGED, SEEDS, lines_of
 from scipy.stats import mannwhitneyu
 
 from corpus.batch import Batch, make_batch

@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 
 import numpy as np
-from meddocan import PERSON, SEEDS, lines_of
+from meddocan_lines import PERSON, SEEDS, lines_of
 
 from corpus.batch import make_batch
 from corpus.evaluation import score

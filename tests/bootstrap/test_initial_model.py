@@ -114,14 +114,14 @@ def test_a_run_without_a_seed_teaches_a_tagger(
     run = finished(kind)
     assert models(run) == [kind, "crf", "crf"]
     first, *others = rows = Run(run).metrics()
-    assert [row["stopped"] for row in rows] == [None, None, "maximum"]
-    assert (first["training"], first["training_documents"], first["human_tokens"]) == (None, 0, 0)
-    assert first["recall"] > 0.3
-    assert [row["training_documents"] for row in others] == [
-        *(rows[1]["selected"], rows[1]["selected"] + rows[2]["selected"])
+    assert [row.stopped for row in rows] == [None, None, "maximum"]
+    assert (first.training, first.training_documents, first.human_tokens) == (None, 0, 0)
+    assert first.recall > 0.3
+    assert [row.training_documents for row in others] == [
+        *(rows[1].selected, rows[1].selected + rows[2].selected)
     ]
-    assert all(row["selected"] and row["training"]["iterations"] for row in others)
-    assert [list(row["classes"]) for row in rows] == [["PERSON"]] * 3
+    assert all(row.selected and row.training.iterations for row in others)
+    assert [list(row.classes) for row in rows] == [["PERSON"]] * 3
     selected = pq.read_table(run / "iterations/001/selected.parquet").to_pylist()
     assert min(row["confidence"] for row in selected) >= 0.4
     assert {span["label"] for row in selected for span in row["label"]} == {"PERSON"}
@@ -200,7 +200,7 @@ def test_a_run_of_zero_iterations_is_the_dictionary_alone(
     assert done.code == 0, done
     (row,) = Run(tmp_path / "run").metrics()
     whole = Run(finished("dictionary")).metrics()[0]
-    assert (row["f1"], row["stopped"]) == (whole["f1"], "maximum")
+    assert (row.f1, row.stopped) == (whole.f1, "maximum")
     assert "the seed" not in done.all
 
 
@@ -314,8 +314,8 @@ def test_a_seed_beside_a_start_is_learned_from_too(
     assert done.code == 0, done
     assert models(tmp_path / "run") == ["divergence", "crf", "crf"]
     rows = Run(tmp_path / "run").metrics()
-    assert rows[0]["human_tokens"] > 1000
-    assert [row["training_documents"] for row in rows] == [200 + row["selected"] for row in rows]
+    assert rows[0].human_tokens > 1000
+    assert [row.training_documents for row in rows] == [200 + row.selected for row in rows]
     description = json.loads((tmp_path / "run/iterations/001/model/model.json").read_text())
     assert description["labels"] == ["O", "B-LOCATION", "I-LOCATION", "B-PERSON", "I-PERSON"]
     part = Path(shutil.copytree(tmp_path / "run", tmp_path / "part", symlinks=True))
@@ -353,7 +353,7 @@ def test_where_nothing_is_trusted_the_dictionary_stays_the_model(
     done = command(*arguments, "--out", tmp_path / "run")
     assert done.code == 0, done
     rows = Run(tmp_path / "run").metrics()
-    assert [row["selected"] for row in rows] == [0, 0, 40]
+    assert [row.selected for row in rows] == [0, 0, 40]
     assert models(tmp_path / "run") == ["dictionary", "dictionary", "crf"]
     part = Path(shutil.copytree(tmp_path / "run", tmp_path / "part", symlinks=True))
     shutil.rmtree(part / "iterations/002")

@@ -28,6 +28,7 @@ import sys
 import numpy as np
 from pathlib import Path
 from bootstrap.config.configuration import load_configuration
+from bootstrap.selection import strategy_for
 from bootstrap.self_training import self_train
 from bootstrap.data.preparation import prepare
 from taggers import Tagging
@@ -44,8 +45,8 @@ options = load_configuration(Path(sys.argv[1]), sys.argv[2:])
 notes, _ = prepare(options)
 tagged = 0
 for step in self_train(
-    notes.seed.batch, notes.unlabeled, notes.validation.documents, notes.validation.batch,
-    lambda iteration: Calm(), loop=options.loop, select=options.select,
+    notes.seed.batch, notes.unlabeled, notes.validation.batch, lambda iteration: Calm(),
+    strategy=strategy_for(options.select, None), loop=options.loop,
 ):
     tagged += step.tagged
 print(step.stopped, tagged)

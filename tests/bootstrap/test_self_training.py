@@ -13,6 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bootstrap.config.options import InitialModelSelection, LoopOptions, SelectOptions
+from bootstrap.selection import (
+    Reference,
+    Selection,
+    Strategy,
+    initial_strategy_for,
+    strategy_for,
+)
 from bootstrap.selection.proportions import content_of, measured_reference
 from bootstrap.self_training import (
     STOPPED,
@@ -24,6 +31,7 @@ from bootstrap.self_training import (
 )
 from corpus.batch import Batch, make_batch
 from corpus.document import Document, Span
+from corpus.evaluation import GoldBatch
 from taggers import CRFOptions, CRFTagger, Tagging, Training
 
 LABELS = ("O", "B-PERSON", "I-PERSON")
@@ -129,20 +137,32 @@ def train(
     loop: LoopOptions | None = None,
     select: SelectOptions | None = None,
     seed: Sequence[Document] = SEED,
+    start: InitialModelSelection | None = None,
+    reference: Reference | None = None,
     **others: Any,
 ) -> list[Iteration]:
+    """Run the loop with the strategies that options choose, or those given."""
+    select = select or SelectOptions(proportions=False)
+    initial = initial_strategy_for(start, select, reference) if start else None
+    settings: dict[str, Any] = {
+        "strategy": strategy_for(select, reference),
+        "initial_strategy": initial,
+        "loop": loop or LoopOptions(),
+    }
     return list(
         self_train(
-            make_batch(seed, labelled=True, classes=["PERSON"]),
+            others.pop("gold", make_batch(seed, labelled=True, classes=["PERSON"])),
             pool,
-            VALIDATION,
             make_batch(VALIDATION, labelled=True),
             lambda iteration: Actor(script, iteration),
-            loop=loop or LoopOptions(),
-            select=select or SelectOptions(proportions=False),
-            **others,
+            **(settings | others),
         )
     )
+
+
+def nothing(tagging: Tagging, batch: Batch, rng: np.random.Generator) -> Selection:
+    """Select no document."""
+    return Selection(np.zeros(0, np.int64))
 
 
 def ids(batch: Batch) -> list[str]:
@@ -173,11 +193,10 @@ def test_zero_iterations_of_the_crf_equal_its_fit() -> None:
     (only,) = self_train(
         seed,
         Pool(2),
-        VALIDATION,
         make_batch(VALIDATION, labelled=True),
         lambda iteration: CRFTagger(options),
+        strategy=nothing,
         loop=LoopOptions(iterations=0),
-        select=SelectOptions(proportions=False),
     )
     batch = make_batch(VALIDATION, labelled=False)
     ours, theirs = only.tagger.tag(batch), alone.tag(batch)
@@ -494,11 +513,10 @@ def test_agreement_is_that_of_labels_and_not_of_their_numbers() -> None:
         self_train(
             make_batch(SEED, labelled=True),
             Pool(2),
-            VALIDATION,
             make_batch(VALIDATION, labelled=True),
             lambda iteration: Renumbered(script, iteration),
+            strategy=strategy_for(SelectOptions(proportions=False), None),
             loop=LoopOptions(),
-            select=SelectOptions(proportions=False),
         )
     )
     assert [step.agreement for step in steps] == [None, 1.0]
@@ -626,10 +644,125 @@ def test_going_on_equals_not_having_stopped(
         f1=tuple(step.f1 for step in closed),
         tagger=tagger,
         selected=tuple(step.selected for step in kept if step.selected is not None),
-        starting=seedless and tagger.number == 0,
+        is_initial=seedless and tagger.number == 0,
     )
     again = train(rest, Pool(*sizes), loop=options, history=history, **others)
     assert list(map(record, again)) == list(map(record, steps[done:]))
     assert [batch.to_documents() for batch in rest.trained] == [
         batch.to_documents() for batch in whole.trained[len(whole.trained) - len(rest.trained) :]
     ]
+
+
+# Strategies and gold documents of the caller
+
+
+def test_any_function_is_a_strategy() -> None:
+    """It selects documents and may change their tags."""
+
+    def last_untagged(tagging: Tagging, batch: Batch, rng: np.random.Generator) -> Selection:
+        unknown = np.full(len(batch.words), -1, np.int16)
+        kept = Tagging(unknown, tagging.labels, np.full(len(batch), 0.5))
+        return Selection(np.array([len(batch) - 1]), tagging=kept)
+
+    script = Script([1, 2, 3])
+    steps = train(script, Pool(3, 2), strategy=last_untagged)
+    assert pseudo(script) == [[], ["u2"], ["u2", "u4"]]
+    assert (script.trained[2].slice(2, 4).tags == -1).all()
+    assert steps[2].selected is not None and steps[2].selected.confidence.tolist() == [0.5]
+    assert pool_asked(script) == [
+        (0, "u0", "probability", "document"),
+        (1, "u3", "probability", "document"),
+    ]
+
+
+def test_a_strategy_names_what_the_tagger_computes_for_it() -> None:
+    script = Script([1, 2])
+    train(script, Pool(2), strategy=Strategy(nothing, measure="lowest", detail="token"))
+    assert pool_asked(script) == [(0, "u0", "lowest", "token")]
+
+
+def test_a_strategy_sees_no_document_that_is_held_out() -> None:
+    seen = []
+
+    def first(tagging: Tagging, batch: Batch, rng: np.random.Generator) -> Selection:
+        seen.append((ids(batch), tagging.confidence.tolist(), len(tagging.tags)))
+        return Selection(np.arange(min(1, len(batch))))
+
+    pool = Pool(3, 1, groups=["p1", None, "p2", "p1"])
+    script = Script([1], confidence=lambda number, name: int(name[1:]) / 10)
+    steps = train(script, pool, strategy=first, held_out=frozenset({"p1"}))
+    assert seen == [(["u1", "u2"], [0.1, 0.2], 6), ([], [], 0)]
+    assert pseudo(script) == [[], ["u1"]]
+    assert [step.tagged for step in steps] == [0, 3, 1]
+
+
+def test_a_strategy_draws_the_same_whenever_the_loop_continues() -> None:
+    """Its generator follows from the random state and the iteration, and is not training's."""
+
+    def drawn(random_state: int, history: History | None = None) -> list[float]:
+        numbers = []
+
+        def draw(tagging: Tagging, batch: Batch, rng: np.random.Generator) -> Selection:
+            numbers.append(rng.random())
+            return Selection(np.arange(1))
+
+        options = LoopOptions(random_state=random_state)
+        train(Script([1]), Pool(1, 1, 1), strategy=draw, loop=options, history=history)
+        return numbers
+
+    script = Script([1])
+    numbers = drawn(7)
+    history = History(f1=(0.2, 0.2), tagger=Actor(script, 1), selected=())
+    assert drawn(7, history) == numbers[1:]
+    assert len({*numbers, *drawn(8)}) == 6
+    training = [np.random.default_rng([7, iteration]).random() for iteration in range(4)]
+    assert not {*numbers} & {*training}
+
+
+def test_gold_documents_may_be_added_in_an_iteration() -> None:
+    """Model 2 is trained anew although nothing was selected; the others are not."""
+    more = [*SEED, Document("s2", "Dr. Mas", (Span(4, 7, "PERSON"),))]
+    rounds = [make_batch(notes, labelled=True) for notes in (SEED, more)]
+
+    def gold(iteration: int) -> Batch:
+        return rounds[iteration >= 2]
+
+    script = Script([1])
+    steps = train(script, Pool(1, 1, 1), gold=gold, strategy=nothing, loop=LoopOptions(patience=9))
+    assert [step.human_tokens for step in steps] == [5, 5, 8, 8]
+    assert [step.training_documents for step in steps] == [2, 2, 3, 3]
+    assert [ids(batch) for batch in script.trained] == [["s0", "s1"], ["s0", "s1", "s2"]]
+    assert script.started == [None, 0]
+
+    for done in (1, 2, 3):
+        rest = Script([1])
+        history = History(
+            f1=tuple(step.f1 for step in steps[:done]),
+            tagger=Actor(rest, steps[done - 1].tagger.number),  # type: ignore[attr-defined]
+            selected=(),
+        )
+        again = train(
+            rest,
+            Pool(1, 1, 1),
+            gold=gold,
+            strategy=nothing,
+            loop=LoopOptions(patience=9),
+            history=history,
+        )
+        assert list(map(record, again)) == list(map(record, steps[done:]))
+        assert len(rest.trained) == (1 if done < 3 else 0)
+
+
+def test_validation_annotations_within_a_token_are_missed() -> None:
+    """Model 0 tags the first token of each note, which is more than what is annotated."""
+    notes = [Document(f"v{i}", "Annabel ve", (Span(0, 4, "PERSON"),)) for i in range(10)]
+    validation = GoldBatch.from_documents(notes, make_batch(notes, labelled=True))
+    (only,) = self_train(
+        make_batch(SEED, labelled=True),
+        Pool(),
+        validation,
+        lambda iteration: Actor(Script([10]), iteration),
+        strategy=nothing,
+        loop=LoopOptions(),
+    )
+    assert only.scores.counts("ner") == (0, 10, 10)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from bootstrap.cli.console import (
     messages,
@@ -22,10 +21,11 @@ from bootstrap.config.options import LoopOptions
 from bootstrap.data.preparation import prepare
 from bootstrap.data.splits import Notes, source_lines
 from bootstrap.execution.processes import KilledError, default_jobs
+from bootstrap.iteration import STOPPED
 from bootstrap.runs.folder import Run
-from bootstrap.runs.outcome import beyond_tolerance, deviation_of
-from bootstrap.runs.runner import carry_out, opened_run
-from bootstrap.self_training import STOPPED
+from bootstrap.runs.metrics import IterationMetrics, beyond_tolerance
+from bootstrap.runs.resume import opened_run
+from bootstrap.runs.runner import run_iterations
 from corpus.errors import InputError, shown
 from corpus.kernels.registry import warm_up
 from corpus.tags import classes_of
@@ -71,7 +71,7 @@ def do_run(configuration: Configuration, folder: Path, *, resume: bool, jobs: in
         except KeyboardInterrupt:
             closed = len(run.metrics())
             messages.print(
-                f"\ninterrupted; {closed} iterations are closed. To go on, type the same command "
+                f"\ninterrupted; {_iterations(closed)} closed. To go on, type the same command "
                 "with --resume"
             )
             raise
@@ -85,6 +85,10 @@ def do_run(configuration: Configuration, folder: Path, *, resume: bool, jobs: in
         warn(_pool_lines(run.metrics(), configuration.loop))
         run.write_report()
         return run
+
+
+def _iterations(number: int) -> str:
+    return f"{number} iteration{'' if number == 1 else 's'}"
 
 
 def _warn_of_notes(notes: Notes) -> None:
@@ -107,10 +111,10 @@ def _class_lines(notes: Notes) -> list[str]:
     return [f"validation has {names}, {lacking}: it cannot be found, and all are missed"]
 
 
-def _pool_lines(rows: Sequence[Mapping[str, Any]], loop: LoopOptions) -> list[str]:
+def _pool_lines(rows: Sequence[IterationMetrics], loop: LoopOptions) -> list[str]:
     """Say if the unlabeled notes were too few, or too empty, to learn from."""
-    tagged = rows[1]["tagged"] if len(rows) > 1 else 0
-    blank = all(row.get("blank") == row["tagged"] for row in rows)
+    tagged = rows[1].tagged if len(rows) > 1 else 0
+    blank = all(row.blank == row.tagged for row in rows)
     if loop.iterations and not tagged:
         return ["unlabeled: there is no note to learn from, so that iteration 0 is all there is"]
     lines = [f"unlabeled: all {tagged:,} documents are blank"] if tagged and blank else []
@@ -128,19 +132,19 @@ def _show(run: Run, configuration: Configuration, notes: Notes, jobs: int) -> No
     with RunDisplay(output, classes if len(classes) <= _SHOWN_CLASSES else ()) as display:
         for metrics in run.metrics():
             display.add(metrics)
-        steps = carry_out(run, configuration, notes, jobs=jobs, report=display.report)
+        steps = run_iterations(run, configuration, notes, jobs=jobs, report=display.report)
         for metrics in steps:
             display.add(metrics)
             failures += _failure(metrics)
     warn(failures)
 
 
-def _failure(metrics: dict[str, Any]) -> list[str]:
+def _failure(metrics: IterationMetrics) -> list[str]:
     """Say if the training of an iteration could not go on."""
-    training = metrics["training"]
-    if training is None or not training["failed"]:
+    training = metrics.training
+    if training is None or not training.failed:
         return []
-    return [f"iteration {metrics['iteration']}: {training['outcome']}; its model may be poor"]
+    return [f"iteration {metrics.iteration}: {training.outcome}; its model may be poor"]
 
 
 def outcome_lines(run: Run) -> Sequence[str]:
@@ -162,19 +166,19 @@ def outcome_lines(run: Run) -> Sequence[str]:
     ]
 
 
-def _proportion_lines(beyond: Sequence[Mapping[str, Any]]) -> list[str]:
+def _proportion_lines(beyond: Sequence[IterationMetrics]) -> list[str]:
     """Say that the proportions could not be kept, how far they were from it and what may help."""
     if not beyond:
         return []
-    worst = max(beyond, key=deviation_of)
+    worst = max(beyond, key=lambda row: row.deviation or 0)
     return [
         "",
-        f"! Proportions were not kept in {len(beyond)} iterations "
-        f"({', '.join(str(row['iteration']) for row in beyond)}): no choice of a tenth of the "
+        f"! Proportions were not kept in {_iterations(len(beyond))} "
+        f"({', '.join(str(row.iteration) for row in beyond)}): no choice of a tenth of the "
         "confident documents was within tolerance, so the nearest one was taken.",
-        f"The worst was iteration {worst['iteration']}: {worst['selected']:,} of "
-        f"{worst['confident']:,} selected, {deviation_of(worst):.1f} times the tolerance in "
-        f'"{shown(worst["worst"])}".',
+        f"The worst was iteration {worst.iteration}: {worst.selected:,} of "
+        f"{worst.confident:,} selected, {worst.deviation or 0:.1f} times the tolerance in "
+        f'"{shown(worst.worst)}".',
         "A lower select.confidence or a larger loop.batch gives more to choose from; "
         "select.proportions=false takes the most confident, whatever is in them.",
     ]

@@ -190,16 +190,17 @@ def test_training_that_failed_is_told(
 ) -> None:
     """L-BFGS can find no step and leave a model; it is hard to make it do so."""
 
-    def carry_out(*arguments: Any, **options: Any) -> Any:
+    def failed_iterations(*arguments: Any, **options: Any) -> Any:
         for metrics in run.metrics():
-            assert metrics["training"]["failed"] is False
-            yield metrics | {"training": {"outcome": "no step is an improvement", "failed": True}}
+            assert metrics.training is not None and not metrics.training.failed
+            training = replace(metrics.training, outcome="no step is an improvement", failed=True)
+            yield replace(metrics, training=training)
 
     config, folder = project / "config.toml", tmp_path / "run"
     arguments = (config, "--out", folder, "--jobs", "1", "--set", "loop.iterations=0")
     assert command("run", *arguments).code == 0
     run = Run(folder)
-    monkeypatch.setattr("bootstrap.cli.commands.run.carry_out", carry_out)
+    monkeypatch.setattr("bootstrap.cli.commands.run.run_iterations", failed_iterations)
     monkeypatch.setattr(Run, "is_finished", lambda run: False)
     done = command("run", *arguments, "--resume")
     assert done.err.endswith("\niteration 0: no step is an improvement; its model may be poor\n")
@@ -214,8 +215,8 @@ def test_show_tells_the_iterations(finished: Path, command: Command) -> None:
     rows = [line.split() for line in done.out.splitlines()]
     assert rows[0][:2] == ["iteration", "selected"]
     for row, metrics in zip(rows[1:5], Run(finished).metrics(), strict=True):
-        assert row[:2] == [str(metrics["iteration"]), str(metrics["selected"])]
-        assert row[5 if metrics["tagged"] else 4] == f"{metrics['f1']:.3f}"
+        assert row[:2] == [str(metrics.iteration), str(metrics.selected)]
+        assert row[5 if metrics.tagged else 4] == f"{metrics.f1:.3f}"
     assert rows[4][-1] == "maximum"
     assert "PERSON" in done.out and "LOCATION" in done.out
     assert "Stopped: the number of iterations asked for is reached." in done.out
@@ -253,10 +254,10 @@ def test_the_demonstration_may_start_from_a_list_of_names(tmp_path: Path, comman
     assert done.code == 0
     assert not (tmp_path / "demo" / "notes" / "seed.jsonl").exists()
     rows = Run(tmp_path / "demo" / "run").metrics()
-    assert rows[0]["training_documents"] == 0
-    assert rows[0]["f1"] > 0.4
-    assert rows[1]["training_documents"] > 0
-    assert list(rows[0]["classes"]) == ["PERSON"]
+    assert rows[0].training_documents == 0
+    assert rows[0].f1 > 0.4
+    assert rows[1].training_documents > 0
+    assert list(rows[0].classes) == ["PERSON"]
 
 
 def test_the_demonstration_says_what_was_gained_and_what_was_lost() -> None:
