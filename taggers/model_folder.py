@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from corpus.errors import InputError, shown
+from corpus.storage import write_atomically
 
 _DESCRIPTION = "model.json"
 #: Formats of folders by the kinds of models; a folder of another format is not read.
@@ -29,12 +29,14 @@ def write_model(folder: Path, description: Mapping[str, Any], files: Mapping[str
         The content of the files beside it.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    for name, content in files.items():
-        _write(folder / name, content)
+    for name, content in files.items():  # a model that was loaded may still read the old file
+        write_atomically(folder / name, content)
     digests = {name: _digest(content) for name, content in files.items()}
     whole = {**description, "format": _FORMATS[description["kind"]], "files": digests}
     whole["digest"] = digest_of(whole)
-    _write(folder / _DESCRIPTION, json.dumps(whole, ensure_ascii=False, indent=1).encode())
+    write_atomically(
+        folder / _DESCRIPTION, json.dumps(whole, ensure_ascii=False, indent=1).encode()
+    )
 
 
 def read_description(folder: Path, kind: str) -> dict[str, Any]:
@@ -81,6 +83,21 @@ def read_description(folder: Path, kind: str) -> dict[str, Any]:
     return description
 
 
+def read_digest(folder: Path) -> str:
+    """Read the digest of a model, which differs for each content of its folder.
+
+    Raises
+    ------
+    InputError
+        If the folder is not that of a model.
+    """
+    try:
+        digest: str = json.loads((folder / _DESCRIPTION).read_bytes())["digest"]
+    except (OSError, ValueError, KeyError, TypeError):
+        raise InputError(f"{folder} is not the folder of a model") from None
+    return digest
+
+
 def digest_of(description: Mapping[str, Any]) -> str:
     """Digest what a description says, but for the digest of itself."""
     rest = {name: value for name, value in description.items() if name != "digest"}
@@ -89,10 +106,3 @@ def digest_of(description: Mapping[str, Any]) -> str:
 
 def _digest(content: bytes) -> str:
     return hashlib.blake2b(content).hexdigest()
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Write a file beside and rename it: a model that was loaded may still read the old one."""
-    staging = path.with_name(f".{path.name}.{os.getpid()}")
-    staging.write_bytes(content)
-    staging.replace(path)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import json
 import math
-import os
 import platform
 import shutil
 import tomllib
@@ -28,7 +27,7 @@ from bootstrap.runs.report import report_page
 from bootstrap.runs.selected import selected_of, table_of
 from bootstrap.self_training import History, Selected, best_iteration
 from corpus.errors import InputError
-from corpus.storage import held, write_atomically
+from corpus.storage import folder_lock, is_partial, remove_partial, write_atomically, write_link
 
 _PACKAGES = (
     "bootstrap-ner",
@@ -41,12 +40,6 @@ _PACKAGES = (
     "scikit-learn",
     "scipy",
     "simplemma",
-)
-
-#: How the names begin of files of a run folder that have not got their own yet.
-_PARTIAL = (
-    *(".config.toml.", ".environment.json.", ".data.parquet.", ".metrics.parquet."),
-    *(".report.html.", ".best."),
 )
 
 
@@ -76,7 +69,8 @@ class Run:
     ----------
     folder : Path
         It holds ``config.toml``, ``environment.json``, ``data.parquet``, ``iterations/NNN``,
-        ``metrics.parquet``, ``report.html`` and ``best``, a link to the best iteration.
+        ``metrics.parquet``, ``report.html`` and ``best``, a link to the best iteration (where
+        links are not allowed, a text file with its path).
     """
 
     folder: Path
@@ -106,7 +100,7 @@ class Run:
 
     def begin(self, configuration: str, data: pa.Table) -> None:
         """Write what a run is of; the configuration comes last and makes the folder a run."""
-        self._discard_partial()
+        remove_partial(self.folder)
         (self.folder / "iterations").mkdir(mode=0o700, exist_ok=True)
         write_atomically(self.folder / "environment.json", _json(_environment()))
         write_atomically(self.data_file, _parquet(data))
@@ -171,7 +165,7 @@ class Run:
             If closed iterations come after the open one: no run that was killed leaves them.
         """
         self._refuse_gap()
-        self._discard_partial()
+        remove_partial(self.folder)
         folder = self.iteration_folder(len(self.metrics()))
         if folder.exists():
             shutil.rmtree(folder)
@@ -185,12 +179,6 @@ class Run:
                 "are there: put it back, or remove this iteration and all later ones to have them "
                 "made again"
             )
-
-    def _discard_partial(self) -> None:
-        """Remove files that were being written beside their names."""
-        for path in self.folder.iterdir():
-            if path.name.startswith(_PARTIAL):
-                path.unlink()
 
     def close_iteration(
         self, iteration: int, selected: Selected | None, metrics: Mapping[str, Any]
@@ -214,10 +202,7 @@ class Run:
         table = pa.table({name: [row.get(name) for row in flat] for name in names})
         write_atomically(self.folder / "metrics.parquet", _parquet(table))
         best = best_iteration([row["f1"] for row in rows])
-        partial = self.folder / f".best.{os.getpid()}"
-        partial.unlink(missing_ok=True)
-        partial.symlink_to(Path("iterations") / f"{best:03d}")
-        partial.replace(self.folder / "best")
+        write_link(self.folder / "best", Path("iterations") / f"{best:03d}")
 
     def write_report(self) -> None:
         """Write ``report.html``."""
@@ -338,11 +323,7 @@ def new_folder(folder: Path) -> Run:
 def _strangers(folder: Path) -> list[Path]:
     """Give what is in a folder that no run killed at its very beginning leaves there."""
     own = ("iterations", "environment.json", "data.parquet", ".lock")
-    return [
-        path
-        for path in folder.iterdir()
-        if path.name not in own and not path.name.startswith(_PARTIAL)
-    ]
+    return [path for path in folder.iterdir() if path.name not in own and not is_partial(path)]
 
 
 @contextlib.contextmanager
@@ -356,7 +337,7 @@ def locked(run: Run) -> Iterator[None]:
     """
     with contextlib.ExitStack() as stack:
         try:
-            stack.enter_context(held(run.folder))
+            stack.enter_context(folder_lock(run.folder))
         except BlockingIOError:
             raise RunError(f"{run.folder}: another process works on this run") from None
         yield
