@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bootstrap.execution.parallel_tagger import Report, SavedTagger
+from bootstrap.execution.parallel_tagger import ParallelTagger, Report
 from bootstrap.runs.folder import Run
 from bootstrap.runs.runner import UNIT_FILE
 from corpus.batch import make_batch
@@ -235,7 +235,7 @@ def tag_corpus(
         What was written, and what the format could not hold.
     """
     folder = find_model(model)
-    tagger = SavedTagger.load(folder, jobs=jobs)
+    tagger = ParallelTagger.load(folder, jobs=jobs)
     repeated = repeated or repeated_of(folder)
     refuse_unknown(repeated, tagger.labels)  # before there is a file
     tagger.prepare(tell)

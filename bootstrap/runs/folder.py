@@ -21,7 +21,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from bootstrap.execution.parallel_tagger import SavedTagger
+from bootstrap.execution.parallel_tagger import ParallelTagger
 from bootstrap.runs.outcome import Outcome, outcome_of
 from bootstrap.runs.report import report_page
 from bootstrap.runs.selected import selected_of, table_of
@@ -231,14 +231,14 @@ class Run:
             raise RunError(f"{self.folder} has no model yet: its first iteration is not closed")
         return self.model_folder(best_iteration([row["f1"] for row in rows]))
 
-    def history(self, keep: str, tagger: SavedTagger, classes: Sequence[str]) -> History:
+    def history(self, keep: str, tagger: ParallelTagger, classes: Sequence[str]) -> History:
         """Read back what the loop must know to go on after the closed iterations.
 
         Parameters
         ----------
         keep : str
             As in ``[loop] keep``: all iterations' selected documents, or the last ones.
-        tagger : SavedTagger
+        tagger : ParallelTagger
             The model of the last closed iteration.
         classes : sequence of str
             The classes of the tagger.

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from bootstrap.config.configuration import Configuration, Start
 from bootstrap.data.splits import FileState, LabelledNotes, Notes, UnlabeledNotes, fingerprint
-from bootstrap.execution.parallel_tagger import Report, SavedTagger
+from bootstrap.execution.parallel_tagger import ParallelTagger, Report
 from bootstrap.runs.folder import Run, RunError, locked, new_folder
 from bootstrap.runs.outcome import halves
 from bootstrap.selection.proportions import (
@@ -178,17 +178,17 @@ def carry_out(
     options = configuration
     seed, validation, pool = notes.seed, notes.validation, notes.unlabeled
 
-    def tagger_for(iteration: int) -> SavedTagger:
+    def tagger_for(iteration: int) -> ParallelTagger:
         kind, tagger = options.kind, options.tagger
         if options.start and iteration == 0:
             kind, tagger = options.start.kind, _with_counts(options.start, run, pool, report)
         run.iteration_folder(iteration).mkdir(mode=0o700)
-        return SavedTagger(run.model_folder(iteration), kind, tagger, jobs=jobs, report=report)
+        return ParallelTagger(run.model_folder(iteration), kind, tagger, jobs=jobs, report=report)
 
     history = None
     if closed := len(run.metrics()):
         pool.flawless = _flawless_batches(run.metrics(), options.loop.keep)
-        tagger = SavedTagger.load(run.model_folder(closed - 1), jobs=jobs, report=report)
+        tagger = ParallelTagger.load(run.model_folder(closed - 1), jobs=jobs, report=report)
         history = run.history(options.loop.keep, tagger, classes_of(tagger.labels))
         starting = options.start is not None and tagger.kind == options.start.kind
         history = replace(history, starting=starting)
