@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _PARTIAL = re.compile(r"\..+\.partial-[0-9a-f]{16}", re.DOTALL)
 _LOCK = ".lock"
 _CONTENT = "content"  # of a staging folder: what gets the final name
-_ATTEMPTS = 3
+_ATTEMPTS = 100  # of writing a file that other processes write at the same time
 
 #: What a file system without hard links answers when one is requested.
 _NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
@@ -156,10 +156,10 @@ def write_atomically(path: Path, data: bytes) -> None:
     OSError
         If it cannot be written; a file that exists is then as it was.
     """
+    for leftover in _leftovers(path):
+        with suppress(OSError):  # such as a staging folder of the same name
+            leftover.unlink()
     for attempt in range(_ATTEMPTS):
-        for leftover in _leftovers(path):
-            with suppress(OSError):  # such as a staging folder of the same name
-                leftover.unlink()
         partial = _partial_name(path)
         try:
             with open_new(partial) as file:
