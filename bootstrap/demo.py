@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bootstrap.config.configuration import SEED, load_configuration
-from bootstrap.execution.parallel_tagger import SavedTagger
+from bootstrap.execution.parallel_tagger import ParallelTagger
 from bootstrap.inference import tag_documents, unit_of
 from bootstrap.runs.folder import Run
 from corpus.corpora import with_classes
@@ -143,7 +143,7 @@ def scores_on_test(demo: Demo, iteration: int, jobs: int) -> Scores:
     labels = load_configuration(demo.config).labels
     classes = None if labels is None else dict(labels)
     gold = [with_classes(note, classes) for note in read(demo.notes("test"), problems=Problems())]
-    tagger = SavedTagger.load(model, jobs=jobs)
+    tagger = ParallelTagger.load(model, jobs=jobs)
     found = tag_documents(gold, tagger, unit_of(model), "probability")
     return score(gold, (tagged.document for tagged in found))
 

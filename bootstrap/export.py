@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from bootstrap.runs.runner import UNIT_FILE
 from corpus.document import Document
 from corpus.errors import InputError
 from corpus.evaluation import score
+from corpus.storage import new_folder, refuse_existing, write_atomically
 from corpus.units import Unit
 from taggers import load_tagger
 from taggers.base import PrunableTagger
@@ -75,8 +75,7 @@ def export_model(
     InputError
         If there is no such model, it cannot be pruned, or the target exists.
     """
-    if target.exists():
-        raise InputError(f"{target} is there already; name a new folder")
+    refuse_existing(target)
     tagger, unit = _opened(model)
     reduced = tagger.pruned(min_document_frequency=min_document_frequency, hash_names=hash_names)
     notes = list(_validation(model) if gold is None else gold)
@@ -91,20 +90,10 @@ def export_model(
 
 
 def _save(tagger: PrunableTagger, unit: Unit, target: Path) -> None:
-    """Write a model into a new folder that only its owner can enter."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        target.mkdir(mode=0o700)
-    except FileExistsError:  # made by another process, a moment ago
-        raise InputError(f"{target} is there already; name a new folder") from None
-    try:
-        tagger.save(target)
-        (target / UNIT_FILE).write_text(json.dumps({"unit": unit}), encoding="utf-8")
-        for path in target.iterdir():
-            path.chmod(0o600)
-    except BaseException:
-        shutil.rmtree(target, ignore_errors=True)
-        raise
+    """Write a model into a new folder, which has its name only when it is complete."""
+    with new_folder(target) as folder:
+        tagger.save(folder)
+        write_atomically(folder / UNIT_FILE, json.dumps({"unit": unit}).encode())
 
 
 def _opened(model: Path) -> tuple[PrunableTagger, Unit]:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bootstrap.execution.parallel_tagger import Report, SavedTagger
+from bootstrap.execution.parallel_tagger import ParallelTagger, Report
 from bootstrap.runs.folder import Run
 from bootstrap.runs.runner import UNIT_FILE
 from corpus.batch import make_batch
@@ -261,7 +261,7 @@ def tag_corpus(
         What was written, and what the format could not hold.
     """
     folder = find_model(model)
-    tagger = SavedTagger.load(folder, trusted=trusted_kinds(model), jobs=jobs)
+    tagger = ParallelTagger.load(folder, trusted=trusted_kinds(model), jobs=jobs)
     repeated = repeated or repeated_of(folder)
     refuse_unknown(repeated, tagger.labels)  # before there is a file
     warm_up(*tagger.kernels, announce=tell)

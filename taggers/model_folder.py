@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from corpus.errors import InputError, shown
+from corpus.storage import write_atomically
 from taggers.kinds import BUILTIN
 
 _DESCRIPTION = "model.json"
@@ -36,13 +36,15 @@ def write_model(
         The version of the folder; that of the registry for a kind of the package, else 1.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    for name, content in files.items():
-        _write(folder / name, content)
+    for name, content in files.items():  # a model that was loaded may still read the old file
+        write_atomically(folder / name, content)
     digests = {name: _digest(content) for name, content in files.items()}
     version = _format_of(description["kind"], model_format)
     whole = {**description, "format": version, "files": digests}
     whole["digest"] = digest_of(whole)
-    _write(folder / _DESCRIPTION, json.dumps(whole, ensure_ascii=False, indent=1).encode())
+    write_atomically(
+        folder / _DESCRIPTION, json.dumps(whole, ensure_ascii=False, indent=1).encode()
+    )
 
 
 def read_description(folder: Path, kind: str, *, model_format: int | None = None) -> dict[str, Any]:
@@ -103,6 +105,21 @@ def _format_of(kind: str, model_format: int | None) -> int:
     return BUILTIN[kind].model_format if kind in BUILTIN else 1
 
 
+def read_digest(folder: Path) -> str:
+    """Read the digest of a model, which differs for each content of its folder.
+
+    Raises
+    ------
+    InputError
+        If the folder is not that of a model.
+    """
+    try:
+        digest: str = json.loads((folder / _DESCRIPTION).read_bytes())["digest"]
+    except (OSError, ValueError, KeyError, TypeError):
+        raise InputError(f"{folder} is not the folder of a model") from None
+    return digest
+
+
 def digest_of(description: Mapping[str, Any]) -> str:
     """Compute the digest of a description, without its own digest."""
     rest = {name: value for name, value in description.items() if name != "digest"}
@@ -111,10 +128,3 @@ def digest_of(description: Mapping[str, Any]) -> str:
 
 def _digest(content: bytes) -> str:
     return hashlib.blake2b(content).hexdigest()
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Write a file beside and rename it: a model that was loaded may still read the old one."""
-    staging = path.with_name(f".{path.name}.{os.getpid()}")
-    staging.write_bytes(content)
-    staging.replace(path)

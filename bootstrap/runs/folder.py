@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import platform
 import shutil
 import tomllib
@@ -21,14 +20,14 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from bootstrap.execution.parallel_tagger import SavedTagger
+from bootstrap.execution.parallel_tagger import ParallelTagger
 from bootstrap.iteration import RELABEL, History, PseudoLabelled, best_iteration
 from bootstrap.runs.metrics import IterationMetrics, f1_of, flat_row
 from bootstrap.runs.outcome import Outcome, outcome_of
 from bootstrap.runs.report import report_page
 from bootstrap.runs.selected import selected_of, table_of
 from corpus.errors import InputError
-from corpus.storage import held, write_atomically
+from corpus.storage import folder_lock, is_partial, remove_partial, write_atomically, write_link
 
 _PACKAGES = (
     "bootstrap-ner",
@@ -41,12 +40,6 @@ _PACKAGES = (
     "scikit-learn",
     "scipy",
     "simplemma",
-)
-
-#: Prefixes of the temporary names of files of a run folder.
-_PARTIAL = (
-    *(".config.toml.", ".environment.json.", ".data.parquet.", ".metrics.parquet."),
-    *(".report.html.", ".best."),
 )
 
 
@@ -67,7 +60,8 @@ class Run:
     ----------
     folder : Path
         It holds ``config.toml``, ``environment.json``, ``data.parquet``, ``iterations/NNN``,
-        ``metrics.parquet``, ``report.html`` and ``best``, a link to the best iteration.
+        ``metrics.parquet``, ``report.html`` and ``best``, a link to the best iteration (where
+        links are not allowed, a text file with its path).
     """
 
     folder: Path
@@ -102,7 +96,7 @@ class Run:
 
     def begin(self, configuration: str, data: pa.Table) -> None:
         """Write the description of a run; its configuration is last and makes the folder a run."""
-        self._discard_partial()
+        remove_partial(self.folder)
         (self.folder / "iterations").mkdir(mode=0o700, exist_ok=True)
         write_atomically(self.folder / "environment.json", _json(_environment()))
         write_atomically(self.data_file, _parquet(data))
@@ -161,7 +155,7 @@ class Run:
             If closed iterations come after the open one: no run that was killed leaves them.
         """
         self._refuse_gap()
-        self._discard_partial()
+        remove_partial(self.folder)
         folder = self.iteration_folder(len(self.metrics()))
         if folder.exists():
             shutil.rmtree(folder)
@@ -177,12 +171,6 @@ class Run:
                 "are there: put it back, or remove this iteration and all later ones to have them "
                 "made again"
             )
-
-    def _discard_partial(self) -> None:
-        """Remove files that were being written beside their names."""
-        for path in self.folder.iterdir():
-            if path.name.startswith(_PARTIAL):
-                path.unlink()
 
     def close_iteration(
         self, iteration: int, selected: PseudoLabelled | None, metrics: IterationMetrics
@@ -206,10 +194,7 @@ class Run:
         table = pa.table({name: [row.get(name) for row in flat] for name in names})
         write_atomically(self.folder / "metrics.parquet", _parquet(table))
         best = best_iteration(f1_of(rows))
-        partial = self.folder / f".best.{os.getpid()}"
-        partial.unlink(missing_ok=True)
-        partial.symlink_to(Path("iterations") / f"{best:03d}")
-        partial.replace(self.folder / "best")
+        write_link(self.folder / "best", Path("iterations") / f"{best:03d}")
 
     def write_report(self) -> None:
         """Write ``report.html``."""
@@ -238,14 +223,14 @@ class Run:
             raise RunError(f"{self.folder} has no model yet: its first iteration is not closed")
         return self.model_folder(best_iteration(f1_of(rows)))
 
-    def history(self, keep: str, tagger: SavedTagger, classes: Sequence[str]) -> History:
+    def history(self, keep: str, tagger: ParallelTagger, classes: Sequence[str]) -> History:
         """Read back what the loop must know to go on after the closed iterations.
 
         Parameters
         ----------
         keep : str
             As in ``[loop] keep``: all iterations' selected documents, or the last ones.
-        tagger : SavedTagger
+        tagger : ParallelTagger
             The model of the last closed iteration.
         classes : sequence of str
             The classes of the tagger.
@@ -333,11 +318,7 @@ def new_folder(folder: Path) -> Run:
 def _strangers(folder: Path) -> list[Path]:
     """Return the files of a folder that no run interrupted at its beginning leaves there."""
     own = ("iterations", "environment.json", "data.parquet", ".lock")
-    return [
-        path
-        for path in folder.iterdir()
-        if path.name not in own and not path.name.startswith(_PARTIAL)
-    ]
+    return [path for path in folder.iterdir() if path.name not in own and not is_partial(path)]
 
 
 @contextlib.contextmanager
@@ -351,7 +332,7 @@ def locked(run: Run) -> Iterator[None]:
     """
     with contextlib.ExitStack() as stack:
         try:
-            stack.enter_context(held(run.folder))
+            stack.enter_context(folder_lock(run.folder))
         except BlockingIOError:
             raise RunError(f"{run.folder}: another process works on this run") from None
         yield

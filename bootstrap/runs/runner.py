@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bootstrap.config.configuration import Configuration, InitialModel
 from bootstrap.data.splits import LabelledNotes, Notes, UnlabeledNotes
-from bootstrap.execution.parallel_tagger import Report, SavedTagger
+from bootstrap.execution.parallel_tagger import ParallelTagger, Report
 from bootstrap.iteration import RELABEL, History
 from bootstrap.runs.cached_pool import CachedPool
 from bootstrap.runs.folder import Run
@@ -59,13 +59,13 @@ def run_iterations(
     closed = run.metrics()
     notes.unlabeled.flawless = _batches_without_problems(closed)
 
-    def tagger_for(iteration: int) -> SavedTagger:
+    def tagger_for(iteration: int) -> ParallelTagger:
         kind, tagger = options.kind, options.tagger
         if options.initial_model and iteration == 0:
             kind = options.initial_model.kind
             tagger = _with_counts(options.initial_model, run, notes.unlabeled, report)
         run.iteration_folder(iteration).mkdir(mode=0o700)
-        return SavedTagger(run.model_folder(iteration), kind, tagger, jobs=jobs, report=report)
+        return ParallelTagger(run.model_folder(iteration), kind, tagger, jobs=jobs, report=report)
 
     # A batch beyond those of the closed iterations is read again, and its problems are counted.
     relabel = options.loop.keep == RELABEL
@@ -97,7 +97,7 @@ def run_iterations(
 def _history(run: Run, options: Configuration, jobs: int, report: Report) -> History:
     """Read the closed iterations of a run back, of which there is at least one."""
     last = run.model_folder(len(run.metrics()) - 1)
-    tagger = SavedTagger.load(last, trusted=options.kinds, jobs=jobs, report=report)
+    tagger = ParallelTagger.load(last, trusted=options.kinds, jobs=jobs, report=report)
     history = run.history(options.loop.keep, tagger, classes_of(tagger.labels))
     initial = options.initial_model
     is_initial = initial is not None and tagger.kind == initial.kind

@@ -105,10 +105,10 @@ def test_of_one_that_could_not_be_written_nothing_is_left(
 
 
 def test_what_is_there_is_not_overwritten(model: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="is there already"):
+    with pytest.raises(InputError, match="exists: nothing is overwritten"):
         export_model(model, model, min_document_frequency=1, hash_names=True, gold=None)
     (tmp_path / "link").symlink_to(tmp_path / "nowhere")
-    with pytest.raises(InputError, match="is there already"):
+    with pytest.raises(InputError, match="exists: nothing is overwritten"):
         export_model(model, tmp_path / "link", min_document_frequency=1, hash_names=True, gold=None)
 
 

@@ -25,6 +25,8 @@ DATA = pa.table({"split": ["seed"], "file": ["/x"], "bytes": [3], "blake2b": ["0
 CLASSES = ("LOCATION", "PERSON")
 Close = Callable[..., None]
 
+PARTIAL = "partial-0123456789abcdef"  # how the name of an incomplete file ends
+
 
 @pytest.fixture(autouse=True)
 def open_umask() -> Iterator[None]:
@@ -111,8 +113,13 @@ def test_an_empty_folder_becomes_a_run(tmp_path: Path) -> None:
     "names",
     [
         ["iterations/"],
-        [".lock", "iterations/", "environment.json", ".data.parquet.123"],
-        ["iterations/", "environment.json", "data.parquet", ".config.toml.99"],
+        [".lock", "iterations/", "environment.json", f".data.parquet.{PARTIAL}"],
+        [
+            "iterations/",
+            "environment.json",
+            "data.parquet",
+            f".config.toml.{PARTIAL}",
+        ],
     ],
 )
 def test_what_a_run_killed_at_its_beginning_left_is_no_obstacle(
@@ -207,7 +214,7 @@ def test_only_what_was_not_closed_is_discarded(tmp_path: Path, close: Close) -> 
     run.discard_open()
     assert sorted(run.folder.rglob("*")) == before
     run.model_folder(2).mkdir(parents=True)
-    (run.iteration_folder(2) / ".metrics.json.77").write_text("half")
+    (run.iteration_folder(2) / f".metrics.json.{PARTIAL}").write_text("half")
     run.discard_open()
     assert sorted(run.folder.rglob("*")) == before
 
