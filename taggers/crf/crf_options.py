@@ -65,7 +65,7 @@ class CRFOptions:
         default="",
         metadata={
             "help": "a folder of embeddings with clusters, which become features of words: "
-            "bootstrap embed and bootstrap cluster make one (see docs/embeddings.md)"
+            "bootstrap embed train and bootstrap cluster make one (see docs/embeddings.md)"
         },
     )
     clusterings: tuple[str, ...] = field(

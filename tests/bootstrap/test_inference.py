@@ -195,7 +195,7 @@ def test_notes_of_every_format_are_tagged(
     lost = {
         "jsonl": "",
         "parquet": "",
-        "brat": "left out, since the format has no place for it: 43 confidences",
+        "brat": "left out, not supported by the format: 43 confidences",
         "text": "43 confidences",
     }[name]
     assert lost in done.out and ("left out" in done.out) == bool(lost)
@@ -205,10 +205,10 @@ def test_confidence_stands_where_the_format_can_hold_it(
     finished: Path, tagger: SavedTagger, fresh: list[Document], tmp_path: Path, command: Command
 ) -> None:
     write(fresh, tmp_path / "in.jsonl")
-    for measure in ("probability", "lowest"):
+    for measure, asked in (("probability", "probability"), ("lowest", "min_marginal")):
         for suffix in ("jsonl", "parquet"):
             out = tmp_path / f"{measure}.{suffix}"
-            arguments = (finished, tmp_path / "in.jsonl", out, "--measure", measure)
+            arguments = (finished, tmp_path / "in.jsonl", out, "--measure", asked)
             assert command("tag", *arguments).code == 0
         truth = tagger.tag(make_batch(fresh, labelled=False), measure=measure).confidence.tolist()
         lines = (tmp_path / f"{measure}.jsonl").read_text(encoding="utf-8").split("\n")[:-1]

@@ -134,7 +134,7 @@ def test_names_are_tagged_again_where_that_is_asked_for(
     runs: Path, named: Path, tmp_path: Path, command: Command
 ) -> None:
     model, source = runs / "once/iterations/000", named / "unlabeled.jsonl"
-    asked = ("--repeated", "PERSON", "--span-confidence")
+    asked = ("--propagate", "PERSON", "--span-confidence")
     rows = tagged(command, model, source, tmp_path / "out.jsonl", *asked)
     assert names_in(rows) == AGAIN
     assert {len(row["span_confidences"]) for row in rows} == {0, 2}
@@ -162,7 +162,7 @@ def test_tagging_an_unknown_class_again_is_refused(
     (tmp_path / "empty.jsonl").write_text("\n")
     for source in (named / "unlabeled.jsonl", tmp_path / "empty.jsonl"):
         out = tmp_path / "out.jsonl"
-        done = command("tag", runs / "once", source, out, "--repeated", "PERSON", "DOCTOR")
+        done = command("tag", runs / "once", source, out, "--propagate", "PERSON,DOCTOR")
         assert done.code == 2
         assert "does not tag DOCTOR; it tags PERSON" in done.err
         assert len(done.err.splitlines()) == 1
