@@ -15,7 +15,6 @@ import pytest
 
 from bootstrap.cli.commands.demo import gain_lines
 from bootstrap.config.configuration import load_configuration
-from bootstrap.demo import make_demo
 from bootstrap.runs.folder import Run
 from corpus.document import Document, Span
 from corpus.evaluation import Scores, score
@@ -47,25 +46,24 @@ def test_init_overwrites_nothing(tmp_path: Path, command: Command) -> None:
 # run
 
 
-def test_a_run_says_what_it_gained_and_what_to_type_next(
-    project: Path, tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+def test_a_run_reports_its_gain_and_commands_that_work(
+    project: Path, finished: Path, tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    done = command("run", project / "config.toml", "--set", "loop.iterations=1", "--jobs", "1")
-    assert done.code == 0
-    assert [line.split() for line in done.err.splitlines()] == [
-        [name, str(project / f"{name}.jsonl")] for name in ("seed", "validation", "unlabeled")
-    ]
     folder = Path("runs") / project.name  # the folder of a config.toml
-    assert Run(folder).is_finished()
+    shutil.copytree(finished, folder, symlinks=True)
+    done = command("run", project / "config.toml", "--resume")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith(f"{folder} is finished.\n")
     assert "Stopped: the number of iterations asked for is reached." in done.out
     assert f"The run is in {folder}" in done.out
     outcome = Run(folder).outcome()
     assert f"F1 went from {outcome.first.f1:.3f} with the seed alone to {outcome.best.f1:.3f}" in (
         " ".join(done.out.split())
     )
-    # What it says to type works.
-    for line in re.findall(r"^  bootstrap (.*)$", done.out, re.MULTILINE):
+    lines = re.findall(r"^  bootstrap (.*)$", done.out, re.MULTILINE)
+    assert [line.split()[0] for line in lines] == ["show", "plot", "tag"]
+    for line in lines:
         arguments = line.replace("NOTES", str(project / "seed.jsonl")).split()
         assert command(*arguments).code == 0, line
     assert Path("f1.png").is_file() and Path("TAGGED.jsonl").is_file()
@@ -82,7 +80,11 @@ def test_a_training_that_failed_is_a_warning(
     monkeypatch.setattr(Run, "is_finished", lambda run: False)
     done = command("run", project / "config.toml", "--out", copied, "--resume", "--jobs", "1")
     assert done.code == 0
-    assert done.err.endswith("\niteration 3: no step is an improvement; its model may be poor\n")
+    *sources, warning = done.err.splitlines()
+    assert [line.split() for line in sources] == [
+        [name, str(project / f"{name}.jsonl")] for name in ("seed", "validation", "unlabeled")
+    ]
+    assert warning == "iteration 3: no step is an improvement; its model may be poor"
 
 
 def test_an_interrupted_run_says_how_to_continue(
@@ -145,14 +147,6 @@ def test_show_of_a_run_that_goes_on(copied: Path, command: Command) -> None:
 # demo
 
 
-def test_the_notes_of_the_demonstration_are_private(tmp_path: Path) -> None:
-    demo = make_demo(tmp_path / "demo", 10)
-    for folder in (demo.folder, demo.folder / "notes"):
-        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-    for path in (demo.folder / "notes").iterdir():
-        assert stat.S_IMODE(path.stat().st_mode) == 0o600
-
-
 def test_a_list_of_names_needs_more_notes(tmp_path: Path, command: Command) -> None:
     few = ("--initial-model", "divergence", "--notes", "10", "--out", tmp_path / "demo")
     done = command("demo", *few)
@@ -169,7 +163,7 @@ def test_the_demonstration_runs_what_it_prints(
     command: Command,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """With a run that was made before; the commands for embeddings get what is printed."""
+    """With another run in place of its own; its notes are private."""
     called: list[Any] = []
     runs: list[Any] = []
 
@@ -183,9 +177,18 @@ def test_the_demonstration_runs_what_it_prints(
     for name in ("embed_train", "cluster"):
         monkeypatch.setattr(f"bootstrap.cli.commands.{name}.main", called.append)
     out = tmp_path / "demo"
-    asked = ("--initial-model", initial_model, "--notes", "1000")
+    asked = (
+        "--initial-model",
+        initial_model,
+        "--notes",
+        "10" if initial_model == "seed" else "1000",
+    )
     done = command("demo", *asked, "--out", out, "--jobs", "1")
     assert (done.code, done.err) == (0, "")
+    for folder in (out, out / "notes"):
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    for path in (out / "notes").iterdir():
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
     (configuration,) = runs
     printed = re.findall(r"^  bootstrap (embed|cluster) ", done.out, re.MULTILINE)
     if initial_model == "seed":
@@ -225,14 +228,14 @@ def test_a_bad_note_costs_no_iteration_and_can_be_skipped_on_resuming(
     shutil.copytree(project, notes)
     unlabeled = notes / "unlabeled.jsonl"
     lines = unlabeled.read_text(encoding="utf-8").splitlines(keepends=True)
-    middle = len(lines) // 2
-    unlabeled.write_text("".join([*lines[:middle], "{broken\n", *lines[middle:]]), encoding="utf-8")
+    place = 3 * len(lines) // 4
+    unlabeled.write_text("".join([*lines[:place], "{broken\n", *lines[place:]]), encoding="utf-8")
     run = ("run", notes / "config.toml", "--out", tmp_path / "r", "--jobs", "1")
-    some = ("--set", f"loop.batch={len(lines) // 4}", "--set", "loop.iterations=4")
+    some = ("--set", f"loop.batch={len(lines) // 2}", "--set", "loop.iterations=2")
     stopped = command(*run, *some)
     assert stopped.code == 2 and "JSON" in stopped.err
     closed = len(Run(tmp_path / "r").metrics())
-    assert closed == 3  # the seed and the two batches before the bad note
+    assert closed == 2  # the seed and the batch before the bad note
     resumed = command(*run, *some, "--resume", "--set", "data.invalid=skip")
     assert resumed.code == 0
     rows = Run(tmp_path / "r").metrics()
