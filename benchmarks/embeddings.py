@@ -72,7 +72,9 @@ def main() -> None:
         notes = folder / "notes.jsonl"
         write_notes(notes, options.words)
         measured("count", notes, "-o", folder / "words.parquet")
-        measured("embed", notes, "-o", folder / "e", "--normalise", "none", "--epochs", "2")
+        measured(
+            "embed", "train", notes, "-o", folder / "e", "--normalise", "none", "--epochs", "2"
+        )
         measured("embed", "show", folder / "e", word(17))
 
 

@@ -79,7 +79,7 @@ def unit_of(model: Path) -> Unit:
     return found
 
 
-def repeated_of(model: Path) -> tuple[str, ...]:
+def propagated_classes(model: Path) -> tuple[str, ...]:
     """Give the classes of names that a model's run tagged wherever they came again."""
     found = _beside(model)
     if "repeated" in found:
@@ -133,7 +133,7 @@ def tag_documents(
     measure: str,
     *,
     detail: Detail = "document",
-    repeated: Sequence[str] = (),
+    propagate: Sequence[str] = (),
 ) -> Iterator[Tagged]:
     """Tag documents as they come, a bounded number of them at a time.
 
@@ -149,7 +149,7 @@ def tag_documents(
         How confidence is measured.
     detail : str
         "entity" if the confidence of each span is wanted.
-    repeated : sequence of str
+    propagate : sequence of str
         Classes of names whose words are tagged wherever they stand in a note, or in the notes of a
         patient that are tagged at the same time; see `taggers.name_propagation`.
     """
@@ -161,9 +161,9 @@ def tag_documents(
         waiting.append((bare, units))
         number += len(units)
         if number >= _UNITS_AT_A_TIME:
-            yield from _tag_units(waiting, tagger, measure, detail, repeated)
+            yield from _tag_units(waiting, tagger, measure, detail, propagate)
             waiting, number = [], 0
-    yield from _tag_units(waiting, tagger, measure, detail, repeated)
+    yield from _tag_units(waiting, tagger, measure, detail, propagate)
 
 
 def _tag_units(
@@ -171,15 +171,15 @@ def _tag_units(
     tagger: Tagger,
     measure: str,
     detail: Detail,
-    repeated: Sequence[str],
+    propagate: Sequence[str],
 ) -> Iterator[Tagged]:
     units = [unit for _, pieces in sources for _, unit in pieces]
     sure: Iterator[float] = iter(())
     if units:
         batch = make_batch(units, labelled=False)
-        tagging = tagger.tag(batch, measure=measure, detail="entity" if repeated else detail)
-        if repeated:
-            tagging = propagate_names(tagging, batch, _notes_of(sources), repeated)
+        tagging = tagger.tag(batch, measure=measure, detail="entity" if propagate else detail)
+        if propagate:
+            tagging = propagate_names(tagging, batch, _notes_of(sources), propagate)
         spans = batch.with_tags(tagging.tags, tagging.labels).spans()
         if detail == "entity":
             found = find_entities(tagging.tags, batch.documents, tagging.labels)
@@ -219,7 +219,7 @@ def tag_corpus(
     columns: Columns,
     measure: str,
     scored_spans: bool,
-    repeated: Sequence[str],
+    propagate: Sequence[str],
     problems: Problems,
     jobs: int,
     report: Report,
@@ -243,7 +243,7 @@ def tag_corpus(
         How confidence is measured.
     scored_spans : bool
         Whether to write how sure the model is of each span, too.
-    repeated : sequence of str
+    propagate : sequence of str
         Classes of names whose words are tagged wherever they stand in a note; those of the run if
         there are none.
     problems : Problems
@@ -262,8 +262,8 @@ def tag_corpus(
     """
     folder = find_model(model)
     tagger = ParallelTagger.load(folder, trusted=trusted_kinds(model), jobs=jobs)
-    repeated = repeated or repeated_of(folder)
-    refuse_unknown(repeated, tagger.labels)  # before there is a file
+    propagate = propagate or propagated_classes(folder)
+    refuse_unknown(propagate, tagger.labels)  # before there is a file
     warm_up(*tagger.kernels, announce=tell)
     # The column of the annotations is that of the target: the source need not have it.
     documents = read_corpus(
@@ -271,7 +271,7 @@ def tag_corpus(
     )
     unit = unit_of(folder)
     detail: Detail = "entity" if scored_spans else "document"
-    found = tag_documents(documents, tagger, unit, measure, detail=detail, repeated=repeated)
+    found = tag_documents(documents, tagger, unit, measure, detail=detail, propagate=propagate)
     # An iterator that nobody takes from would keep everything.
     left, middle, *right = tee(_counted(found, report), 3 if scored_spans else 2)
     return write(

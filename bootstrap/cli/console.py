@@ -1,26 +1,25 @@
-"""What commands share of the console."""
+"""The console: requested output, and files that the user named."""
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from rich.console import Console
-from rich.live import Live
+from rich.table import Table
 from rich.text import Text
 
-from bootstrap.cli.progress import Stage
+from bootstrap.cli.logs import log_lines
 from corpus.errors import InputError, shown
 from corpus.problems import Problems
 from corpus.storage import write_atomically
 
-#: What was asked for goes to standard output, all else to standard error.
 # Names of classes and folders are no markup, and files and pipes have no edge to cut them at.
 _WIDE = 10_000
+#: Standard output, for what was requested; messages are logged.
 output = Console(
     highlight=False,
     soft_wrap=True,
@@ -28,32 +27,43 @@ output = Console(
     emoji=False,
     width=None if sys.stdout.isatty() else _WIDE,
 )
-messages = Console(stderr=True, highlight=False, soft_wrap=True, markup=False, emoji=False)
 
 
-def say(lines: Iterable[str]) -> None:
-    """Write lines of text as they are."""
+def print_lines(lines: Iterable[str]) -> None:
+    """Write lines of text to standard output as they are."""
     for line in lines:
         output.print(Text(line))
 
 
-def warn(lines: Iterable[str]) -> None:
-    """Write lines to standard error."""
-    for line in lines:
-        messages.print(Text(line))
+def print_pairs(rows: Iterable[tuple[str, ...]]) -> None:
+    """Write an indented table of names and figures without a header."""
+    table = Table(box=None, show_header=False, padding=(0, 1, 0, 1))
+    for row in rows:
+        table.add_row(*row)
+    for column in table.columns[1:]:
+        column.justify = "right"
+    output.print(table)
+
+
+def figures_table(first: str, *titles: str) -> Table:
+    """Build an empty table with a column of names and right-aligned columns of figures."""
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    table.add_column(first, overflow="fold")
+    for title in titles:
+        table.add_column(title, justify="right", overflow="fold")
+    return table
 
 
 def write_file(path: Path, data: bytes) -> None:
-    """Write a file that the user named; folders above it are made.
+    """Write a file that the user named, and create the folders above it.
 
-    A report is made again and again, so a file that is there is replaced, at once and by a whole
-    one: whatever goes wrong before that leaves it as it was. What is no file, such as a pipe, is
-    written to as it is.
+    A report may be written again, so an existing file is replaced atomically: after a failure it
+    is as before. What is no regular file, such as a pipe, is written to directly.
 
     Raises
     ------
     InputError
-        If it cannot be written there.
+        If it cannot be written.
     """
     try:
         # Such as /dev/stdout or /dev/null, which root could replace.
@@ -67,50 +77,11 @@ def write_file(path: Path, data: bytes) -> None:
         raise InputError(f"{shown(path)} cannot be written: {error.strerror}") from None
 
 
-def tell_of_compiling() -> None:
-    """Say why the first use on a machine takes longer."""
-    messages.print("compiling code for this machine, which is done once: some ten seconds")
+def report_compiling() -> None:
+    """Log why the first use on a machine takes longer."""
+    logging.getLogger(__name__).info("compiling code for this machine, once: about ten seconds")
 
 
 def report_problems(problems: Problems) -> None:
-    """Say what could not be used as it stood."""
-    warn(problems.lines())
-
-
-class ProgressLine:
-    """A line on the terminal that says what is being done; nothing where there is no terminal.
-
-    Parameters
-    ----------
-    what : str, optional
-        What is counted, such as "tokens"; documents by default, steps in training.
-    """
-
-    def __init__(self, what: str = "") -> None:
-        self._what = what
-        self._stage = Stage("reading", 0)
-        self._live = Live(console=messages, get_renderable=self._picture, transient=True)
-
-    def __enter__(self) -> Self:
-        if messages.is_terminal:
-            self._live.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if messages.is_terminal:
-            self._live.stop()
-
-    def _picture(self) -> Text:
-        return self._stage.text()
-
-    def report(self, stage: str, done: int, total: int, what: str = "") -> None:
-        """Show progress; `what` is counted, if it is something else in this stage."""
-        what = what or self._what
-        if (stage, what) != (self._stage.name, self._stage.what):
-            self._stage = Stage(stage, total, what)
-        self._stage.done, self._stage.total = done, total
+    """Log what could not be used as it stood."""
+    log_lines(logging.getLogger(__name__), logging.WARNING, problems.lines())

@@ -1,16 +1,20 @@
-"""What a run shows while it goes on: a table of its iterations and a line of what is being done."""
+"""The display of a run: a table of its iterations and, on a terminal, its progress."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
 from rich.console import Console, Group
 from rich.live import Live
+from rich.progress import BarColumn, Progress, TextColumn
 from rich.table import Table
+from rich.text import Text
 
-from bootstrap.cli.progress import Stage
+from bootstrap.cli.console import figures_table
+from bootstrap.cli.progress import Stage, duration, stage_progress
 from bootstrap.iteration import best_iteration
 from bootstrap.runs.metrics import EntityScores, IterationMetrics, f1_of
 from corpus.errors import shown
@@ -20,7 +24,7 @@ _WIDTH, _CLASS_WIDTH = 75, 24  # columns that the table needs, and with every cl
 
 
 class RunDisplay:
-    """A live table on a terminal, and lines where the output goes elsewhere.
+    """A live table and progress bars on a terminal, and a line per iteration elsewhere.
 
     Parameters
     ----------
@@ -28,26 +32,36 @@ class RunDisplay:
         Where to show it.
     classes : sequence of str
         The classes with columns of their own.
+    iterations : int
+        The iterations after iteration 0, at most.
+    enabled : bool
+        Whether to show anything.
     """
 
-    def __init__(self, console: Console, classes: Sequence[str]) -> None:
+    def __init__(
+        self, console: Console, classes: Sequence[str], iterations: int, *, enabled: bool = True
+    ) -> None:
         self._console = console
+        self._enabled = enabled
+        self._live_table = enabled and console.is_terminal
         self._classes = tuple(classes)
         self._rows: list[IterationMetrics] = []
-        self._stage = Stage("starting", 0)
+        self._ended = False
+        self._stage = Stage(stage_progress(console, enabled=self._live_table))
+        self._run = _RunProgress(console, iterations)
         self._live = Live(
             console=console,
             get_renderable=self._picture,
             refresh_per_second=_REFRESH,
-            auto_refresh=console.is_terminal,
+            auto_refresh=self._live_table,
             transient=False,
         )
 
     def __enter__(self) -> Self:
-        if self._console.is_terminal:
+        if self._live_table:
             self._live.start()
         else:
-            self._console.print(_line(_titles(self._classes)), highlight=False)
+            self._print(_titles(self._classes))
         return self
 
     def __exit__(
@@ -56,37 +70,103 @@ class RunDisplay:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._stage = Stage("", 0)
-        if self._console.is_terminal:
+        self._ended = True  # the table remains
+        if self._live_table:
             self._live.stop()
 
     def report(self, stage: str, done: int, total: int) -> None:
         """Show progress within an iteration."""
-        iteration = len(self._rows)
-        name = f"iteration {iteration}: {stage}"
-        if name != self._stage.name or done < self._stage.done:
-            self._stage = Stage(name, total)
-        self._stage.done, self._stage.total = done, total
+        self._stage.report(f"iteration {len(self._rows)}: {stage}", done, total)
 
     def add(self, metrics: IterationMetrics) -> None:
-        """Show an iteration that is done."""
+        """Show a finished iteration."""
         self._rows.append(metrics)
-        self._stage = Stage(f"iteration {len(self._rows)}: reading", 0)
-        if self._console.is_terminal:
+        self._stage.clear()
+        self._run.add(metrics)
+        if self._live_table:
             self._live.refresh()
         else:
-            self._console.print(_line(_cells(metrics, self._classes)), highlight=False)
+            self._print(_cells(metrics, self._classes))
+
+    def _print(self, cells: Sequence[str]) -> None:
+        if self._enabled:
+            line = "  ".join(cell.rjust(max(9, len(cell))) for cell in cells)
+            self._console.print(Text(line))
 
     def _picture(self) -> Group:
         brief = self._console.width < _WIDTH + _CLASS_WIDTH * len(self._classes)
         table = metrics_table(self._rows, self._classes, brief=brief)
-        return Group(table, self._stage.text())
+        if self._ended:
+            return Group(table)
+        return Group(table, Text(""), self._stage.progress, self._run.updated())
+
+
+class _RunProgress:
+    """The progress of a whole run, with the time left at most.
+
+    Parameters
+    ----------
+    console : rich.console.Console
+        Where it is shown.
+    iterations : int
+        The iterations after iteration 0, at most.
+    """
+
+    def __init__(self, console: Console, iterations: int) -> None:
+        self._iterations = iterations
+        self._seconds: list[float] = []
+        self._begin = time.monotonic()
+        self._progress = Progress(
+            TextColumn("whole run"),
+            BarColumn(bar_width=24),
+            TextColumn("{task.fields[left]}", style="dim"),
+            console=console,
+        )
+        self._task = self._progress.add_task("run", total=iterations + 1, left="")
+
+    def add(self, metrics: IterationMetrics) -> None:
+        """Count a finished iteration."""
+        self._seconds.append(sum(metrics.seconds.values()))
+        self._begin = time.monotonic()
+
+    def updated(self) -> Progress:
+        """Return the bar as it is now."""
+        number, elapsed = len(self._seconds), time.monotonic() - self._begin
+        left = f"iteration {number} of at most {self._iterations}"
+        if (seconds := time_left(self._seconds, self._iterations, elapsed)) is not None:
+            left += f", at most about {duration(seconds)} left"
+        self._progress.update(self._task, completed=number, left=left)
+        return self._progress
+
+
+def time_left(seconds: Sequence[float], iterations: int, elapsed: float = 0) -> float | None:
+    """Estimate the seconds until a run ends, if it does not stop early.
+
+    Parameters
+    ----------
+    seconds : sequence of float
+        The durations of the finished iterations, from iteration 0.
+    iterations : int
+        The iterations after iteration 0, at most.
+    elapsed : float
+        The seconds since the last one.
+
+    Returns
+    -------
+    float or None
+        None before iteration 1 has ended: iteration 0 tags no batch and is shorter.
+    """
+    if len(seconds) < 2:
+        return None
+    mean = sum(seconds[1:]) / (len(seconds) - 1)
+    following = iterations + 1 - len(seconds)
+    return max(mean * following - min(elapsed, mean), 0.0)
 
 
 def metrics_table(
     rows: Sequence[IterationMetrics], classes: Sequence[str], *, brief: bool = False
 ) -> Table:
-    """Make a table of iterations.
+    """Build a table of iterations.
 
     Parameters
     ----------
@@ -107,7 +187,7 @@ def metrics_table(
 
 
 def class_table(rows: Sequence[IterationMetrics]) -> Table:
-    """Make a table of the classes: the model of iteration 0 beside the best iteration.
+    """Build a table of the classes: the model of iteration 0 beside the best iteration.
 
     Parameters
     ----------
@@ -115,10 +195,7 @@ def class_table(rows: Sequence[IterationMetrics]) -> Table:
         The iterations, at least one.
     """
     first, best = rows[0], rows[best_iteration(f1_of(rows))]
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    table.add_column("validation", overflow="fold")
-    for title in ("first P", "R", "F1", "best P", "R", "F1"):
-        table.add_column(title, justify="right", overflow="fold")
+    table = figures_table("validation", "first P", "R", "F1", "best P", "R", "F1")
     for name in first.classes:
         figures = [figure for row in (first, best) for figure in _figures(row.classes[name])]
         table.add_row(shown(name), *figures)
@@ -159,13 +236,9 @@ def _cells(row: IterationMetrics, classes: Sequence[str], brief: bool = False) -
 
 
 def deviation_cell(row: IterationMetrics) -> str:
-    """Write the deviation of an iteration's selection, where there was one."""
+    """Format the deviation of an iteration's selection, if there was one."""
     return "" if row.deviation is None else f"{row.deviation:.2f}"
 
 
 def _figures(scores: EntityScores | IterationMetrics) -> list[str]:
     return [f"{value:.3f}" for value in (scores.precision, scores.recall, scores.f1)]
-
-
-def _line(cells: Sequence[str]) -> str:
-    return "  ".join(cell.rjust(max(9, len(cell))) for cell in cells)

@@ -1,52 +1,153 @@
-"""Something being done, as people are told of it."""
+"""Progress bars on a terminal."""
 
 from __future__ import annotations
 
 import time
+from types import TracebackType
+from typing import Self
 
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TaskID,
+    TextColumn,
+)
 from rich.text import Text
 
+from bootstrap.cli.logs import progress_enabled
 
-class Stage:
-    """Something being done, since when, and how much of it is done.
+_INTERVAL = 0.05  # seconds between updates: nothing is drawn more often
+
+
+class StageProgress:
+    """What a command is doing, how much of it is done, how fast, and the time left.
+
+    It is drawn on standard error, and only on a terminal. Nothing of it remains at the end.
 
     Parameters
     ----------
-    name : str
-        What it is.
-    total : int
-        How much there is to do; 0 where that is not known.
-    what : str, optional
-        What is counted; by default steps in training, and documents otherwise.
+    unit : str
+        What is counted, in the plural.
     """
 
-    def __init__(self, name: str, total: int, what: str = "") -> None:
-        self.name = name
-        self.done = 0
-        self.total = total
-        self.what = what
-        self._begin = time.monotonic()
+    def __init__(self, unit: str = "documents") -> None:
+        console = Console(stderr=True)
+        enabled = console.is_terminal and progress_enabled()
+        self._stage = Stage(stage_progress(console, enabled=enabled), unit)
 
-    def text(self) -> Text:
-        """Say what is being done, how fast and how long it will take."""
-        if not self.name:
-            return Text("")
-        elapsed = time.monotonic() - self._begin
-        if not self.done or elapsed <= 0:
-            return Text(f"{self.name} ({elapsed:.0f} s)", style="dim")
-        rate = self.done / elapsed
-        what = self.what or ("steps" if "training" in self.name else "documents")
-        if not self.total:
-            told = f"{self.name}: {self.done:,} {what}, {_rate(rate)} a second ({elapsed:.0f} s)"
-            return Text(told, style="dim")
-        left = (self.total - self.done) / rate
-        most = "at most " if what == "steps" else ""
-        return Text(
-            f"{self.name}: {self.done:,} of {most}{self.total:,} {what}, {_rate(rate)} a second, "
-            f"{most}{left:.0f} s left",
-            style="dim",
-        )
+    def __enter__(self) -> Self:
+        self._stage.progress.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._stage.progress.stop()
+
+    def report(self, stage: str, done: int, total: int, unit: str = "") -> None:
+        """Show progress; see `Stage.report`."""
+        self._stage.report(stage, done, total, unit)
+
+
+class Stage:
+    """The one task of a progress display, replaced when another stage begins.
+
+    Parameters
+    ----------
+    progress : rich.progress.Progress
+        From `stage_progress`.
+    unit : str
+        What is counted, in the plural; training counts steps.
+    """
+
+    def __init__(self, progress: Progress, unit: str = "documents") -> None:
+        self.progress = progress
+        self._unit = unit
+        self._key: tuple[str, str] | None = None
+        self._task: TaskID | None = None
+        self._done, self._shown = 0, 0.0
+
+    def report(self, name: str, done: int, total: int, unit: str = "") -> None:
+        """Show the progress of a stage.
+
+        Parameters
+        ----------
+        name : str
+            What is being done.
+        done, total : int
+            How much is done, and of how much; a total of 0 is unknown.
+        unit : str, optional
+            What is counted, if this differs from the usual unit.
+        """
+        if self.progress.disable:
+            return
+        key = (name, unit)
+        now = time.monotonic()
+        if self._task is None or key != self._key or done < self._done:
+            self.clear()
+            steps = not unit and self._unit == "documents" and "training" in name
+            self._key = key
+            self._task = self.progress.add_task(
+                name, unit="steps" if steps else unit or self._unit, at_most=steps
+            )
+        elif now - self._shown < _INTERVAL and done != total:
+            return
+        self._done, self._shown = done, now
+        self.progress.update(self._task, completed=done, total=total or None)
+
+    def clear(self) -> None:
+        """Show no stage."""
+        if self._task is not None:
+            self.progress.remove_task(self._task)
+        self._task, self._done = None, 0
+
+
+def stage_progress(console: Console, *, enabled: bool) -> Progress:
+    """Build a display of one stage: description, bar, amount, rate and time left."""
+    return Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=24),
+        _Amount(),
+        console=console,
+        transient=True,
+        disable=not enabled,
+    )
+
+
+class _Amount(ProgressColumn):
+    """How much is done, how fast, and the time that is left or has passed."""
+
+    def render(self, task: Task) -> Text:
+        return Text(", ".join(_parts(task)), style="dim")
+
+
+def _parts(task: Task) -> list[str]:
+    most = "at most " if task.fields["at_most"] else ""
+    total = "" if task.total is None else f" of {most}{task.total:,.0f}"
+    parts = [f"{task.completed:,.0f}{total} {task.fields['unit']}"] if task.completed else []
+    elapsed = task.elapsed or 0.0
+    # The mean speed, until there is a recent one.
+    speed = task.speed or (task.completed / elapsed if elapsed else 0.0)
+    if speed:
+        parts.append(f"{_rate(speed)}/s")
+    if speed and task.total is not None:
+        parts.append(f"{most}{duration((task.total - task.completed) / speed)} left")
+    else:
+        parts.append(f"{duration(elapsed)} elapsed")
+    return parts
 
 
 def _rate(rate: float) -> str:
     return f"{rate:,.0f}" if rate >= 10 else f"{rate:.1f}"
+
+
+def duration(seconds: float) -> str:
+    """Format a duration as hours, minutes and seconds."""
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02d}:{rest:02d}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,12 +24,33 @@ from bootstrap.selection.proportions import (
 from bootstrap.self_training import self_train
 from corpus.counts import count_words
 from corpus.evaluation import GoldBatch
+from corpus.kernels.registry import warm_up
 from corpus.storage import write_atomically
 from corpus.tags import classes_of
+from taggers import make_tagger
+from taggers.base import kernels_of
 from taggers.options import TaggerOptions
 
 #: Beside a model: the unit of its training documents, and the classes whose names it propagates.
 UNIT_FILE = "unit.json"
+
+
+def warm_up_taggers(
+    configuration: Configuration, announce: Callable[[], None] | None = None
+) -> None:
+    """Compile what the taggers of a run call, before there are processes that would each do it.
+
+    Parameters
+    ----------
+    configuration : Configuration
+        The configuration of the run.
+    announce : callable, optional
+        Called once if something has to be compiled, which takes some ten seconds.
+    """
+    kernels = kernels_of(make_tagger(configuration.kind, configuration.tagger))
+    if model := configuration.initial_model:
+        kernels += kernels_of(make_tagger(model.kind, model.options))
+    warm_up(*kernels, announce=announce)
 
 
 def run_iterations(

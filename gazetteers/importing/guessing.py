@@ -98,7 +98,7 @@ def counts_of(table: Table, named: Sequence[str] | None, taken: Sequence[str]) -
     if len(found) > 1:
         raise InputError(
             f"{shown(table.path)}: which column holds the counts cannot be told; name it with "
-            "--count (those that are to be added up, or --count alone if each row counts 1): "
+            "--count (those that are to be added up, or --count-rows if each row counts 1): "
             f"{_listed(table)}"
         )
     return tuple(found)

@@ -86,7 +86,7 @@ class CRFOptions(TaggerOptions):
         default="",
         metadata={
             "help": "a folder of embeddings whose clusters become features of words, written by "
-            "bootstrap embed and bootstrap cluster (see docs/embeddings.md)",
+            "bootstrap embed train and bootstrap cluster (see docs/embeddings.md)",
             "path": True,
         },
     )

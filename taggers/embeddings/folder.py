@@ -25,7 +25,7 @@ def find_embeddings(folder: Path) -> list[Embedding]:
     found = embedding_folders(folder)
     if not found:
         raise InputError(
-            f"{shown(folder)} holds no embedding; bootstrap embed makes one of notes, and "
+            f"{shown(folder)} holds no embedding; bootstrap embed train makes one of notes, and "
             "bootstrap embed load of a file of vectors"
         )
     return [Embedding.load(path) for path in found]

@@ -11,10 +11,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from bootstrap.cli.commands import run as _  # noqa: F401 - imported once, before the forks
+from bootstrap.cli import display as _  # noqa: F401 - imported once, before the forks
 from bootstrap.cli.main import main
 from bootstrap.execution import parallel_tagger
 from bootstrap.runs import folder as runs
+from bootstrap.runs import runner as _runner  # noqa: F401
 from corpus.batch import Batch
 from corpus.kernels.registry import warm_up
 from taggers import make_tagger

@@ -195,7 +195,7 @@ def test_notes_of_every_format_are_tagged(
     lost = {
         "jsonl": "",
         "parquet": "",
-        "brat": "left out, since the format has no place for it: 43 confidences",
+        "brat": "left out, not supported by the format: 43 confidences",
         "text": "43 confidences",
     }[name]
     assert lost in done.out and ("left out" in done.out) == bool(lost)

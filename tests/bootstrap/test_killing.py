@@ -160,7 +160,7 @@ def test_the_training_process_killed_alone_ends_the_run_with_a_word(
     assert ended.code == 1
     assert ended.err.splitlines()[3:] == [  # after the notes that it reads
         f"bootstrap: {run.folder}: a process ended before its work did; the system may have "
-        "been out of memory; to go on, type the same command with --resume"
+        "been out of memory; continue with --resume"
     ]
     run.start()
     run.finish()
@@ -203,9 +203,7 @@ def test_ctrl_c_ends_it_and_says_how_to_go_on(
         process.send_signal(signal.SIGINT)
     ended = run.launch.finish(process)
     assert ended.code == 130
-    assert re.search(
-        r"\d iterations? closed\. To go on, type the same command with --resume", ended.err
-    )
+    assert re.search(r"finished: \d+ iterations?\. Continue with --resume", ended.err)
     # A process whose parent goes while it starts may complain, but not of Ctrl-C or from our code.
     assert "KeyboardInterrupt" not in ended.all
     assert str(Path(bootstrap.__file__).parent) not in ended.all

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from bootstrap.inference import repeated_of
+from bootstrap.inference import propagated_classes
 from corpus.document import Document, Span
 from corpus.errors import InputError
 from corpus.formats import write
@@ -76,8 +76,8 @@ def named(tmp_path_factory: pytest.TempPathFactory, make_gazetteer: MakeGazettee
 def runs(tmp_path_factory: pytest.TempPathFactory, named: Path, launch: Any) -> Path:
     """A folder with a run of the project, `again`, and one that tags no names again, `once`."""
     folder = tmp_path_factory.mktemp("runs")
-    for name, repeated in (("again", '["PERSON"]'), ("once", "[]")):
-        arguments = ("--out", folder / name, "--jobs", 1, "--set", f"loop.propagate={repeated}")
+    for name, propagate in (("again", '["PERSON"]'), ("once", "[]")):
+        arguments = ("--out", folder / name, "--jobs", 1, "--set", f"loop.propagate={propagate}")
         done = launch("run", named / "config.toml", *arguments)
         assert done.code == 0, done
     return folder
@@ -134,7 +134,7 @@ def test_names_are_tagged_again_where_that_is_asked_for(
     runs: Path, named: Path, tmp_path: Path, command: Command
 ) -> None:
     model, source = runs / "once/iterations/000", named / "unlabeled.jsonl"
-    asked = ("--repeated", "PERSON", "--span-confidence")
+    asked = ("--propagate", "PERSON", "--span-confidence")
     rows = tagged(command, model, source, tmp_path / "out.jsonl", *asked)
     assert names_in(rows) == AGAIN
     assert {len(row["span_confidences"]) for row in rows} == {0, 2}
@@ -162,7 +162,7 @@ def test_tagging_an_unknown_class_again_is_refused(
     (tmp_path / "empty.jsonl").write_text("\n")
     for source in (named / "unlabeled.jsonl", tmp_path / "empty.jsonl"):
         out = tmp_path / "out.jsonl"
-        done = command("tag", runs / "once", source, out, "--repeated", "PERSON", "DOCTOR")
+        done = command("tag", runs / "once", source, out, "--propagate", "PERSON,DOCTOR")
         assert done.code == 2
         assert "does not tag DOCTOR; it tags PERSON" in done.err
         assert len(done.err.splitlines()) == 1
@@ -170,16 +170,16 @@ def test_tagging_an_unknown_class_again_is_refused(
 
 
 def test_a_model_says_which_names_its_run_tagged_again(runs: Path, tmp_path: Path) -> None:
-    for run, repeated in (("again", ("PERSON",)), ("once", ())):
+    for run, propagate in (("again", ("PERSON",)), ("once", ())):
         for iteration in ("000", "001"):
-            assert repeated_of(runs / run / "iterations" / iteration / "model") == repeated
-    assert repeated_of(tmp_path) == ()
+            assert propagated_classes(runs / run / "iterations" / iteration / "model") == propagate
+    assert propagated_classes(tmp_path) == ()
     for text in ('{"unit": "line", "propagate": "PERSON"}', '{"unit": "line", "propagate": [3]}'):
         (tmp_path / "unit.json").write_text(text)
         with pytest.raises(InputError, match='"propagate" is no list of classes'):
-            repeated_of(tmp_path)
+            propagated_classes(tmp_path)
     (tmp_path / "unit.json").write_text('{"unit": "line"}')  # as runs wrote it before
-    assert repeated_of(tmp_path) == ()
+    assert propagated_classes(tmp_path) == ()
 
 
 @pytest.mark.parametrize(
@@ -216,4 +216,4 @@ def test_names_of_a_class_of_the_seed_may_be_tagged_again(
     settings = ("--set", 'loop.propagate=["LOC"]', "--set", "loop.iterations=0")
     done = command("run", named / "seeded.toml", "--out", tmp_path / "run", *settings)
     assert done.code == 0, done
-    assert repeated_of(tmp_path / "run/iterations/000/model") == ("LOC",)
+    assert propagated_classes(tmp_path / "run/iterations/000/model") == ("LOC",)

@@ -1,1 +1,4 @@
-"""The commands of the command line, a module each, with a function `main`."""
+"""The commands, a module each with `register`, which adds its arguments, and `main`.
+
+All modules are imported to build the parser, so what is slow to import is imported in `main`.
+"""

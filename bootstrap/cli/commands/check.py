@@ -4,25 +4,41 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from rich.table import Table
-
-from bootstrap.cli.console import output, say, write_file
-from bootstrap.config.configuration import load_configuration
-from bootstrap.data.checks import SplitReport, check_notes, warnings, will_not_start
-from bootstrap.data.preparation import refuse_unknown_classes
-from bootstrap.data.splits import source_lines
+from bootstrap.cli.arguments import Commands, add_command, add_configuration
 from corpus.errors import InputError, shown
+
+if TYPE_CHECKING:
+    from bootstrap.data.checks import SplitReport
+
+
+def register(commands: Commands) -> None:
+    """Add the command."""
+    parser = add_command(
+        commands, "check", main, "check the configuration and the notes of a run before training"
+    )
+    add_configuration(parser)
+    parser.add_argument(
+        "--problems", type=Path, metavar="FILE", help="write all problems found, one per line"
+    )
 
 
 def main(options: argparse.Namespace) -> None:
-    """Count documents, tokens and entities of each split and say what to look at.
+    """Count documents, tokens and entities of each split and print warnings.
 
     Raises
     ------
     InputError
         If a run would not start.
     """
+    from bootstrap.cli.console import figures_table, output, print_lines, write_file
+    from bootstrap.config.configuration import load_configuration
+    from bootstrap.data.checks import check_notes, warnings, will_not_start
+    from bootstrap.data.preparation import refuse_unknown_classes
+    from bootstrap.data.splits import source_lines
+
     configuration = load_configuration(options.config, options.overrides)
     data, model = configuration.data, configuration.initial_model
     classes = model.classes if model else ()
@@ -36,17 +52,14 @@ def main(options: argparse.Namespace) -> None:
     )
     if options.problems:
         write_file(options.problems, "".join(problems).encode())
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    table.add_column("", overflow="fold")
-    for split in reports:
-        table.add_column(split, justify="right")
+    table = figures_table("", *reports)
     for title, counts in _rows(reports, data.unit):
         table.add_row(title, *(f"{count:,}" for count in counts))
-    say([*source_lines(data), ""])
+    print_lines([*source_lines(data), ""])
     output.print(table)
     size = configuration.loop.batch
     found = list(warnings(reports, data, batch_size=size, classes=classes, coverages=coverages))
-    say(["", *(f"! {line}" for line in found)] if found else ["", "nothing to warn of"])
+    print_lines(["", *(f"! {line}" for line in found)] if found else ["", "no warnings"])
     if will_not_start(reports, data):
         raise InputError(f"{shown(options.config)}: a run will not start with these notes")
     seed = reports["seed"].entities if "seed" in reports else ()

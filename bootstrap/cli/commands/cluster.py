@@ -1,29 +1,65 @@
-"""``bootstrap cluster``: words with similar vectors, put together."""
+"""``bootstrap cluster``: clusters of words with similar vectors."""
 
 from __future__ import annotations
 
 import argparse
+import logging
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import numpy as np
-from rich.table import Table
-
-from bootstrap.cli.console import ProgressLine, output, say, warn
-from bootstrap.embedding_training import held_folder
-from bootstrap.execution.processes import default_jobs, in_processes
+from bootstrap.cli.arguments import (
+    Commands,
+    add_command,
+    add_embeddings,
+    add_jobs,
+    add_list,
+    add_random_state,
+    positive,
+)
 from corpus.errors import InputError, shown
-from taggers.embeddings.clusters import ClusterOptions, clusterings_of
-from taggers.embeddings.embedding import Embedding
-from taggers.embeddings.folder import find_embeddings
-from taggers.embeddings.kmeans import find_clusters
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from taggers.embeddings.clusters import ClusterOptions
+    from taggers.embeddings.embedding import Embedding
 
 _KS = (128, 1024, 8192)  # of paper 003, table 3.1
+_log = logging.getLogger(__name__)
+
+
+def register(commands: Commands) -> None:
+    """Add the command."""
+    parser = add_command(commands, "cluster", main, "cluster words by k-means on their vectors")
+    add_embeddings(parser, "folder")
+    add_list(
+        parser,
+        "--k",
+        positive,
+        metavar="K",
+        help="numbers of clusters (default: 128,1024,8192)",
+    )
+    parser.add_argument(
+        "--passes",
+        type=positive,
+        default=20,
+        metavar="N",
+        help="most passes of k-means over the vectors (default: 20)",
+    )
+    add_random_state(parser)
+    add_jobs(parser)
 
 
 def main(options: argparse.Namespace) -> None:
-    """Find clusters in each embedding of a folder, and say how large they are."""
+    """Find clusters in each embedding of a folder, and print their median sizes."""
+    from bootstrap.cli.console import output, print_lines
+    from bootstrap.embedding_training import held_folder
+    from bootstrap.execution.processes import default_jobs
+    from taggers.embeddings.clusters import ClusterOptions
+    from taggers.embeddings.folder import find_embeddings
+
     os.umask(0o077)
     ks = sorted(set(options.k or _KS))
     embeddings = find_embeddings(options.folder)
@@ -32,28 +68,30 @@ def main(options: argparse.Namespace) -> None:
         for embedding in embeddings:
             for k in _possible(embedding, ks, asked=options.k is not None):
                 wanted = ClusterOptions(k, options.random_state, options.passes)
-                if not _is_there(embedding, wanted):
+                if not _exists(embedding, wanted):
                     tasks.append((embedding.folder, wanted))
         _find(tasks, options.jobs or default_jobs())
     output.print(sizes_table(embeddings, ks))
-    say(["", "For a run to look at them, write into its configuration:", "", "  [tagger]"])
-    say([f'  clusters = "{options.folder.absolute()}"'])
+    print_lines(["", "To use them as features, add to the configuration of a run:", ""])
+    print_lines(["  [tagger]", f'  clusters = "{options.folder.absolute()}"'])
 
 
 def _possible(embedding: Embedding, ks: Sequence[int], *, asked: bool) -> list[int]:
-    """Leave out numbers of clusters that are larger than that of words."""
+    """Return the numbers of clusters that are not larger than the vocabulary."""
     possible = [k for k in ks if k <= len(embedding)]
     if len(possible) < len(ks):
         many = " and ".join(f"{k:,}" for k in ks if k > len(embedding))
         what = f"{embedding.name} has {len(embedding):,} words: {many} clusters are too many"
         if asked or not possible:
-            raise InputError(f"{what}; name smaller numbers with --k")
-        warn([f"{what} and left out"])
+            raise InputError(f"{what}; set smaller numbers with --k")
+        _log.warning("%s and left out", what)
     return possible
 
 
-def _is_there(embedding: Embedding, wanted: ClusterOptions) -> bool:
-    """Say whether a clustering was made before just so."""
+def _exists(embedding: Embedding, wanted: ClusterOptions) -> bool:
+    """Return whether a clustering with these options exists."""
+    from taggers.embeddings.clusters import clusterings_of
+
     for each in clusterings_of(embedding).values():
         if each.options.k == wanted.k:
             if each.options == wanted:
@@ -67,21 +105,28 @@ def _is_there(embedding: Embedding, wanted: ClusterOptions) -> bool:
 
 
 def _find(tasks: Sequence[tuple[Path, ClusterOptions]], jobs: int) -> None:
-    # A pass takes as long as there are clusters.
+    """Find clusterings in processes, with their progress."""
+    from bootstrap.cli.progress import StageProgress
+    from bootstrap.execution.processes import in_processes
+    from taggers.embeddings.kmeans import find_clusters
+
+    # The time of a pass is proportional to the number of clusters.
     done = [0] * len(tasks)
     total = sum(options.k * options.passes for _, options in tasks)
-    with ProgressLine("clusters times passes") as line:
+    with StageProgress("clusters times passes") as bar:
         for number, passes in in_processes(find_clusters, tasks, jobs=jobs):
             done[number] = passes * tasks[number][1].k
-            line.report("clustering", sum(done), total)
+            bar.report("clustering", sum(done), total)
 
 
 def sizes_table(embeddings: Sequence[Embedding], ks: Sequence[int]) -> Table:
-    """Say how many words clusters have (paper 003, table 3.1): the median."""
-    table = Table(box=None)
-    table.add_column("embedding")
-    for title in ("words", *(f"median, K = {k:,}" for k in ks)):
-        table.add_column(title, justify="right")
+    """Build a table of the median words of a cluster (paper 003, table 3.1)."""
+    import numpy as np
+
+    from bootstrap.cli.console import figures_table
+    from taggers.embeddings.clusters import clusterings_of
+
+    table = figures_table("embedding", "words", *(f"median, K = {k:,}" for k in ks))
     for embedding in embeddings:
         medians = {
             each.options.k: f"{np.median(each.sizes()):.1f}"

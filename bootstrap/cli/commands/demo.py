@@ -1,108 +1,141 @@
-"""``bootstrap demo``: a tagger teaches itself on synthetic notes."""
+"""``bootstrap demo``: self-training on synthetic notes."""
 
 from __future__ import annotations
 
 import argparse
-from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from bootstrap.cli.commands.run import do_run
-from bootstrap.cli.console import output, say
-from bootstrap.cli.display import class_table
-from bootstrap.cli.main import build_parser
-from bootstrap.config.configuration import SEED, load_configuration
-from bootstrap.demo import SEED_NOTES, Demo, free_folder, make_demo, scores_on_test
-from bootstrap.execution.processes import default_jobs
-from bootstrap.iteration import STOPPED
+from bootstrap.cli.arguments import Commands, add_command, add_jobs, add_renamed, positive
 from corpus.errors import InputError, shown
-from corpus.evaluation import Scores
 
-#: Notes from which words can be learned; and numbers of clusters, if there are so many for each.
+if TYPE_CHECKING:
+    from bootstrap.demo import Demo
+    from corpus.evaluation import Scores
+
+_SEED = "seed"
+#: The fewest notes from which embeddings can be learned, and those needed for each cluster.
 _LEAST, _NOTES_FOR_CLUSTER = 1000, 10
 _CLUSTERS = (16, 64, 256, 1024)
 
 
+def register(commands: Commands) -> None:
+    """Add the command."""
+    parser = add_command(commands, "demo", main, "run self-training on synthetic notes")
+    parser.add_argument(
+        "--notes",
+        type=positive,
+        default=60_000,
+        metavar="N",
+        help="number of unlabeled notes (default: 60000)",
+    )
+    parser.add_argument(
+        "--initial-model",
+        choices=(_SEED, "divergence"),
+        default=_SEED,
+        help="train the first model on a seed of annotated notes, or derive it from a list of "
+        "names and their frequencies (default: seed)",
+    )
+    add_renamed(parser, "--start", "--initial-model")
+    parser.add_argument(
+        "--out", type=Path, metavar="DIR", help="a new folder (default: runs/demo or runs/demo-N)"
+    )
+    add_jobs(parser)
+
+
 def main(options: argparse.Namespace) -> None:
-    """Generate notes, carry out a run on them and say what it gained."""
+    """Generate notes, run self-training on them and report the gain on test notes."""
+    from bootstrap.cli.commands.run import do_run
+    from bootstrap.cli.console import output, print_lines
+    from bootstrap.cli.display import class_table
+    from bootstrap.config.configuration import load_configuration
+    from bootstrap.demo import free_folder, make_demo, scores_on_test
+    from bootstrap.execution.processes import default_jobs
+    from bootstrap.iteration import STOPPED
+
     folder = options.out or free_folder(Path("runs"))
     if folder.exists():
         raise InputError(f"{folder} exists already; name a new folder with --out")
-    if options.start != SEED and options.notes < _LEAST:
+    if options.initial_model != _SEED and options.notes < _LEAST:
         raise InputError(
-            f"{options.notes:,} notes are too few to learn from a list of names; --start "
-            f"{options.start} needs {_LEAST:,} or more"
+            f"{options.notes:,} notes are too few to learn from a list of names; --initial-model "
+            f"{options.initial_model} needs {_LEAST:,} or more"
         )
     jobs = options.jobs or default_jobs()
-    say(_begin_lines(options.notes, options.start))
-    demo = make_demo(folder, options.notes, options.start)
-    if options.start != SEED:
+    print_lines(_begin_lines(options.notes, options.initial_model))
+    demo = make_demo(folder, options.notes, options.initial_model)
+    if options.initial_model != _SEED:
         _find_clusters(demo, options.notes, jobs)
-    say(
+    print_lines(
         [
-            "Each iteration tags a batch of notes, keeps the ones it is sure of in the right",
-            "proportions, and trains again on all of them. Scores are of validation notes.",
+            "Each iteration tags a batch of notes, selects confident documents in the expected",
+            "proportions, and retrains on all of them. Scores are on the validation notes.",
             "",
         ]
     )
     run = do_run(load_configuration(demo.config), demo.run, resume=False, jobs=jobs)
     outcome = run.outcome()
-    say(["", f"Stopped: {STOPPED[outcome.stopped or 'maximum']}.", ""])
+    print_lines(["", f"Stopped: {STOPPED[outcome.stopped or 'maximum']}.", ""])
     output.print(class_table(run.metrics()))
     best = outcome.iteration
-    seed, taught = (scores_on_test(demo, iteration, jobs) for iteration in (0, best))
-    say(gain_lines(seed, taught, best))
-    say(_next_lines(demo))
+    first, last = (scores_on_test(demo, iteration, jobs) for iteration in (0, best))
+    print_lines(gain_lines(first, last, best))
+    print_lines(_next_lines(demo))
 
 
 def _find_clusters(demo: Demo, number: int, jobs: int) -> None:
-    """Learn from the unlabeled notes which words are used alike, by the commands for it."""
-    say(["What a name looks like where the list lacks it, the unlabeled notes tell:"])
+    """Learn word clusters from the unlabeled notes with the commands for it."""
+    from bootstrap.cli.console import print_lines
+    from bootstrap.cli.parser import build_parser
+
+    print_lines(["Learning clusters of similar words from the unlabeled notes:"])
     notes, folder = str(demo.notes("unlabeled")), str(demo.embeddings)
-    learn = ["embed", notes, "-o", folder, "--normalise", "digits", "--window", "1", "5"]
-    numbers = [str(k) for k in _CLUSTERS if k * _NOTES_FOR_CLUSTER <= number]
+    train = ["embed", "train", notes, "-o", folder, "--normalise", "digits", "--window", "1,5"]
+    numbers = ",".join(str(k) for k in _CLUSTERS if k * _NOTES_FOR_CLUSTER <= number)
     for words in (
-        [*learn, "--min-count", "2", "--jobs", str(min(jobs, 2))],
-        ["cluster", folder, "--k", *numbers, "--jobs", str(jobs)],
+        [*train, "--min-count", "2", "--jobs", str(min(jobs, 2))],
+        ["cluster", folder, "--k", numbers, "--jobs", str(jobs)],
     ):
-        say([f"  bootstrap {' '.join(words)}"])
-        command = import_module(f"bootstrap.cli.commands.{words[0]}")
-        command.main(build_parser().parse_args(words))
+        print_lines([f"  bootstrap {' '.join(words)}"])
+        options = build_parser().parse_args(words)
+        options.main(options)
 
 
-def _begin_lines(notes: int, start: str) -> list[str]:
-    """Say what there is to begin with."""
-    there = f"Generating {notes:,} unlabeled notes in Spanish and Catalan, and "
-    if start == SEED:
+def _begin_lines(notes: int, initial_model: str) -> list[str]:
+    """Describe what the demonstration starts from."""
+    from bootstrap.demo import SEED_NOTES
+
+    generating = f"Generating {notes:,} unlabeled notes in Spanish and Catalan, and "
+    if initial_model == _SEED:
         return [
-            f"{there}a seed of {SEED_NOTES} annotated ones",
-            "that shows only a part of how people and places are written about.",
+            f"{generating}a seed of {SEED_NOTES} annotated ones",
+            "with only some of the ways in which people and places are mentioned.",
         ]
     return [
-        f"{there}not one that is annotated to learn from:",
-        "a list of names says who may be a person, and how frequent the names are in the notes "
-        "who is.",
+        f"{generating}no annotated notes to train on:",
+        "the first model uses a list of names and the frequencies of words in the notes.",
     ]
 
 
-def gain_lines(seed: Scores, taught: Scores, best: int) -> list[str]:
-    """Say what was gained, and what was lost for it, on notes that chose nothing."""
-    lines = ["", f"On {len(seed.ids):,} test notes that no one has looked at until now:"]
-    for name in (*seed.classes, "all"):
+def gain_lines(first: Scores, last: Scores, best: int) -> list[str]:
+    """Report the gain, and its cost in recall if any, on the test notes."""
+    lines = ["", f"On {len(first.ids):,} held-out test notes:"]
+    for name in (*first.classes, "all"):
         before, after = (
             scores.counts("ner") if name == "all" else scores.class_counts(name)
-            for scores in (seed, taught)
+            for scores in (first, last)
         )
         lines.append(
             f"  {shown(name):10} precision {before.precision:.3f} to {after.precision:.3f}, "
             f"recall {before.recall:.3f} to {after.recall:.3f}, "
             f"F1 {before.f1:.3f} to {after.f1:.3f} ({after.f1 - before.f1:+.3f})"
         )
-    lines.append(f"without one more annotated note: the model of iteration {best}.")
-    before, after = seed.counts("ner"), taught.counts("ner")
+    lines.append(f"with no further annotation: the model of iteration {best}.")
+    before, after = first.counts("ner"), last.counts("ner")
     if after.recall < before.recall and after.precision > before.precision:
         lines.append(
-            "Recall fell: it finds fewer of them than the first model did, and is right more "
-            "often where it finds one."
+            "Recall fell and precision rose: the last model finds fewer entities than the first, "
+            "and more of those it finds are correct."
         )
     return lines
 
@@ -116,7 +149,7 @@ def _next_lines(demo: Demo) -> list[str]:
         f"  bootstrap plot {demo.run} -o {demo.folder / 'f1.png'}",
         f"  bootstrap tag {demo.run} {notes} {demo.folder / 'tagged.jsonl'}",
         f"  bootstrap evaluate {notes} {demo.folder / 'tagged.jsonl'}",
-        "and with notes of your own:",
+        "To use your own notes:",
         "  bootstrap init mynotes",
         "(bootstrap is in .venv/bin; `. .venv/bin/activate` puts it on your path)",
     ]

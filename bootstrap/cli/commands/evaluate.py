@@ -7,29 +7,55 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from rich.table import Table
-
-from bootstrap.cli.arguments import columns_of, problems_of
-from bootstrap.cli.commands.convert import (
-    dropped_lines,
-    labels_of,
-    with_labels,
+from bootstrap.cli.arguments import (
+    PARTS,
+    Commands,
+    add_columns,
+    add_command,
+    add_label_map,
+    add_rules,
 )
-from bootstrap.cli.console import output, report_problems, say, write_file
-from corpus.corpora import read_corpus
+from bootstrap.cli.commands.convert import dropped_lines
 from corpus.document import Document
 from corpus.errors import InputError, shown
-from corpus.evaluation import MEASURES, score
-from corpus.formats import Columns
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from corpus.formats import Columns
+
+
+def register(commands: Commands) -> None:
+    """Add the command."""
+    parser = add_command(commands, "evaluate", main, "score predicted against gold annotations")
+    parser.add_argument("gold", metavar="GOLD", help="annotated notes")
+    parser.add_argument("predicted", metavar="PREDICTED", help="the same notes, tagged")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures as JSON")
+    add_label_map(parser)
+    add_columns(parser)
+    for name in PARTS:
+        parser.add_argument(
+            f"--gold-{name}-column",
+            metavar="NAME",
+            help=f"column or key of the {name} in GOLD (default: that of --{name}-column)",
+        )
+    add_rules(parser)
 
 
 def main(options: argparse.Namespace) -> None:
-    """Score a corpus and show all figures, or write them as JSON too."""
-    labels, dropped = labels_of(options), Counter[str]()
-    # What was tagged has classes already, which stay what they are.
+    """Score a corpus and print all figures, and write them as JSON if asked."""
+    import numpy as np
+
+    from bootstrap.cli.console import output, print_lines, report_problems, write_file
+    from bootstrap.cli.inputs import columns_of, label_map_of, problems_of, with_label_map
+    from corpus.corpora import read_corpus
+    from corpus.evaluation import score
+
+    labels, dropped = label_map_of(options), Counter[str]()
+    # What was tagged has classes already, which stay as they are.
     classes = None if labels is None else {name: name for name in labels.values()} | dict(labels)
     sides = []
     for source, columns, names in (
@@ -38,7 +64,7 @@ def main(options: argparse.Namespace) -> None:
     ):
         problems = problems_of(options)
         documents = read_corpus(source, columns=columns, problems=problems)
-        sides.append(list(with_labels(documents, names, dropped)))
+        sides.append(list(with_label_map(documents, names, dropped)))
         report_problems(problems)
     gold, predicted = sides
     # The interval draws documents: the same draws for the same corpus.
@@ -50,10 +76,10 @@ def main(options: argparse.Namespace) -> None:
     output.print(_table(report))
     missing = len({d.id for d in gold} - {d.id for d in predicted})
     extra = len({d.id for d in predicted} - {d.id for d in gold})
-    say(
+    print_lines(
         [
             f"leak: {report['leak']:.4f} entities missed per gold line that is not blank",
-            f"{len(gold):,} gold and {len(predicted):,} predicted documents; {missing:,} are only "
+            f"{len(gold):,} gold and {len(predicted):,} predicted documents; {missing:,} only "
             f"gold (all missed), {extra:,} only predicted (all spurious)",
             *dropped_lines(dropped),
         ]
@@ -61,27 +87,31 @@ def main(options: argparse.Namespace) -> None:
 
 
 def _gold_columns(options: argparse.Namespace) -> Columns:
-    """Give the names of columns on the gold side, which may have others."""
+    """Return the names of columns on the gold side, which may have others."""
+    from bootstrap.cli.inputs import columns_of
+    from corpus.formats import Columns
+
     names = asdict(columns_of(options))
     own = {part: getattr(options, f"gold_{part}_column") for part in names}
     return Columns(**(names | {part: name for part, name in own.items() if name is not None}))
 
 
 def _refuse_unannotated(gold: Sequence[Document], source: str) -> None:
-    """Nothing leaks from notes in which nothing is annotated: the figures would reassure."""
+    """Raise an `InputError` if nothing is annotated: nothing could leak from such notes."""
     if not any(document.spans for document in gold):
         raise InputError(
-            f"{shown(source)}: {len(gold):,} gold documents and not one entity; expected annotated "
+            f"{shown(source)}: {len(gold):,} gold documents without any entity; expected annotated "
             "notes (is --gold-label-column the name of their annotations?)"
         )
 
 
 def _table(report: dict[str, Any]) -> Table:
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    table.add_column("", overflow="fold")
-    titles = ("precision", "recall", "F1", "95 % interval", "true", "false", "missed")
-    for title in titles:
-        table.add_column(title, justify="right")
+    from bootstrap.cli.console import figures_table
+    from corpus.evaluation import MEASURES
+
+    table = figures_table(
+        "", "precision", "recall", "F1", "95 % interval", "true", "false", "missed"
+    )
     for measure, meaning in MEASURES.items():
         table.add_row(meaning, *_cells(report[measure]))
     for name, figures in report["per_label"].items():

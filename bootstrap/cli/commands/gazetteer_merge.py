@@ -1,28 +1,41 @@
-"""``bootstrap gazetteer merge``: several gazetteers become one."""
+"""``bootstrap gazetteer merge``: one gazetteer of several."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from bootstrap.cli.console import say
+from bootstrap.cli.arguments import Commands, add_command, add_output
 from corpus.errors import InputError, shown
-from corpus.storage import refuse_existing
-from gazetteers.gazetteer import Gazetteer, merged
+
+if TYPE_CHECKING:
+    from gazetteers.gazetteer import Gazetteer
+
+
+def register(commands: Commands) -> None:
+    """Add the command."""
+    parser = add_command(commands, "merge", main, "merge gazetteers and add up their counts")
+    parser.add_argument("sources", type=Path, nargs="+", metavar="FILE", help="gazetteers")
+    add_output(parser, "a new Parquet file")
 
 
 def main(options: argparse.Namespace) -> None:
-    """Put gazetteers together, and write the sums."""
+    """Merge gazetteers and write the sums of their counts."""
+    from bootstrap.cli.console import print_lines
+    from corpus.storage import refuse_existing
+    from gazetteers.gazetteer import Gazetteer, merged
+
     refuse_existing(options.output)
     refuse_repeated(options.sources)
     gazetteer = merged([Gazetteer.load(path) for path in options.sources])
     gazetteer.save(options.output)
-    say([sizes_line(gazetteer, options.output)])
+    print_lines([sizes_line(gazetteer, options.output)])
 
 
 def refuse_repeated(paths: Sequence[Path]) -> None:
-    """Raise an `InputError` if a file is named twice: its counts would be twice as high."""
+    """Raise an `InputError` if a file is named twice: its counts would be doubled."""
     seen: set[Path] = set()
     for path in paths:
         found = path.resolve()
@@ -32,8 +45,9 @@ def refuse_repeated(paths: Sequence[Path]) -> None:
 
 
 def sizes_line(gazetteer: Gazetteer, path: Path) -> str:
-    """Say how much there is of each class."""
+    """Return the numbers of terms and occurrences of each class."""
     sizes = ", ".join(
         f"{shown(each.name)} {each.terms:,} ({each.count:,} in all)" for each in gazetteer.sizes()
     )
-    return f"{len(gazetteer):,} terms are in {shown(path)}: {sizes}"
+    terms = "1 term is" if len(gazetteer) == 1 else f"{len(gazetteer):,} terms are"
+    return f"{terms} in {shown(path)}: {sizes}"

@@ -1,24 +1,43 @@
-"""``bootstrap gazetteer show``: what a gazetteer has, and what it says of a term."""
+"""``bootstrap gazetteer show``: the contents of a gazetteer, or its entries of a term."""
 
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-import pyarrow as pa
-import pyarrow.compute as pc
-from rich.table import Table
-
-from bootstrap.cli.console import output, say
+from bootstrap.cli.arguments import Commands, add_command, positive
 from corpus.errors import InputError, shown
-from gazetteers.folding import folded
-from gazetteers.gazetteer import Gazetteer
 
-#: Terms that are listed of a class, and of those that a word is a part of.
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from gazetteers.gazetteer import Gazetteer
+
+#: Terms that are listed of a class, and of those that contain a word.
 _OF_CLASS, _OF_WORD = 10, 5
 
 
+def register(commands: Commands) -> None:
+    """Add the command."""
+    parser = add_command(commands, "show", main, "show the classes of a gazetteer, or a term")
+    parser.add_argument("gazetteer", type=Path, metavar="FILE", help="a gazetteer")
+    parser.add_argument("term", nargs="?", metavar="TERM", help="a term, in any case and accents")
+    parser.add_argument(
+        "-n",
+        "--number",
+        type=positive,
+        metavar="N",
+        help=f"number of terms listed (default: {_OF_CLASS} of a class, {_OF_WORD} that contain a "
+        "word)",
+    )
+
+
 def main(options: argparse.Namespace) -> None:
-    """Show the classes of a gazetteer, or what it has of a term."""
+    """Print the classes of a gazetteer, or its entries of a term."""
+    from gazetteers.folding import folded
+    from gazetteers.gazetteer import Gazetteer
+
     gazetteer = Gazetteer.load(options.gazetteer)
     if options.term is None:
         _show_classes(gazetteer, options.number or _OF_CLASS)
@@ -26,44 +45,51 @@ def main(options: argparse.Namespace) -> None:
     term = " ".join(folded([" ".join(options.term.split())])[0].split())
     if not _show_term(gazetteer, term, options.number or _OF_WORD):
         raise InputError(
-            f"{shown(options.gazetteer)}: it has no such term, and none with this word; "
-            "bootstrap gazetteer show without a term says what it has"
+            f"{shown(options.gazetteer)}: no such term, and none that contains this word; "
+            "bootstrap gazetteer show without a term lists the classes"
         )
 
 
 def _show_classes(gazetteer: Gazetteer, number: int) -> None:
-    """Say how much there is of each class, and what is the most frequent."""
+    """Print the size of each class and its most frequent terms."""
+    import pyarrow.compute as pc
+
+    from bootstrap.cli.console import print_lines
+
     for each in gazetteer.sizes():
-        say([f"{shown(each.name)}: {each.terms:,} terms, {each.count:,} in all"])
+        print_lines([f"{shown(each.name)}: {each.terms:,} terms, {each.count:,} in all"])
         _list(gazetteer.table().filter(pc.equal(gazetteer.classes, each.name)), number)
 
 
 def _show_term(gazetteer: Gazetteer, term: str, number: int) -> bool:
-    """Say what a term counts in each class, and what terms it is a part of, if there are any."""
+    """Print the count of a term in each class and the terms that contain it, if there are any."""
+    import pyarrow.compute as pc
+
+    from bootstrap.cli.console import print_lines
+
     sizes = {each.name: each.count for each in gazetteer.sizes()}
     found = gazetteer.of_term(term).to_pylist()
     for row in found:
-        share = row["count"] / max(sizes[row["class"]], 1)
-        say([f"{shown(row['class'])}: {row['count']:,}, {share:.4%} of {sizes[row['class']]:,}"])
+        name, total = row["class"], sizes[row["class"]]
+        share = row["count"] / max(total, 1)
+        print_lines([f"{shown(name)}: {row['count']:,}, {share:.4%} of {total:,}"])
     parts = gazetteer.with_word(term) if term and " " not in term else None
     if parts is None or not len(parts):
         return bool(found)
     if not found:
-        say(["no term of its own"])
+        print_lines(["not a term itself"])
     for name in sizes:
         of_class = parts.filter(pc.equal(parts["class"], name))
         if len(of_class):
             total = pc.sum(of_class["count"]).as_py()
-            say([f"{shown(name)}: part of {len(of_class):,} terms, {total:,} in all"])
+            print_lines([f"{shown(name)}: part of {len(of_class):,} terms, {total:,} in all"])
             _list(of_class, number)
     return True
 
 
 def _list(rows: pa.Table, number: int) -> None:
-    """List the first terms: they are the most frequent."""
-    table = Table(box=None, show_header=False, padding=(0, 1, 0, 1))
-    table.add_column()
-    table.add_column(justify="right")
-    for row in rows.slice(0, number).to_pylist():
-        table.add_row(shown(row["term"]), f"{row['count']:,}")
-    output.print(table)
+    """Print the first terms, which are the most frequent."""
+    from bootstrap.cli.console import print_pairs
+
+    first = rows.slice(0, number).to_pylist()
+    print_pairs((shown(row["term"]), f"{row['count']:,}") for row in first)

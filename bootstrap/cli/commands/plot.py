@@ -4,23 +4,33 @@ from __future__ import annotations
 
 import argparse
 import io
+from pathlib import Path
 
-from bootstrap.cli.console import say, write_file
-from bootstrap.runs.folder import Run, RunError
-from bootstrap.runs.plotting import picture_format, plot_runs
+from bootstrap.cli.arguments import Commands, add_command, add_output
+
+
+def register(commands: Commands) -> None:
+    """Add the command."""
+    parser = add_command(commands, "plot", main, "plot precision, recall and F1 per iteration")
+    parser.add_argument("runs", type=Path, nargs="+", metavar="RUN", help="run folders")
+    add_output(parser, "a PNG or SVG file; an existing one is replaced")
 
 
 def main(options: argparse.Namespace) -> None:
-    """Draw runs on one axis and write the picture."""
+    """Plot runs on one axis and write the figure."""
+    from bootstrap.cli.console import print_lines, write_file
+    from bootstrap.runs.folder import Run, RunError
+    from bootstrap.runs.plotting import picture_format, plot_runs
+
     format = picture_format(options.output)
     names = [folder.resolve().name for folder in options.runs]
     runs = {}
     for folder, name in zip(options.runs, names, strict=True):
         rows = Run(folder).metrics()
         if not rows:
-            raise RunError(f"{folder} has no closed iteration yet")
+            raise RunError(f"{folder} has no finished iteration yet")
         runs[name if names.count(name) == 1 else str(folder)] = rows
     picture = io.BytesIO()
     plot_runs(runs, picture, format)
     write_file(options.output, picture.getvalue())
-    say([f"{options.output} shows {', '.join(runs)}"])
+    print_lines([f"{options.output} shows {', '.join(runs)}"])

@@ -5,16 +5,28 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from pathlib import Path
 
-from bootstrap.cli.commands.run import outcome_lines
-from bootstrap.cli.console import output, say
-from bootstrap.cli.display import class_table, metrics_table
-from bootstrap.runs.folder import Run
-from bootstrap.runs.metrics import flat_row
+from bootstrap.cli.arguments import Commands, add_command
+
+
+def register(commands: Commands) -> None:
+    """Add the command."""
+    parser = add_command(commands, "show", main, "show the iterations of a run")
+    parser.add_argument("run", type=Path, metavar="RUN", help="a run folder")
+    parser.add_argument(
+        "--json", action="store_true", help="print a JSON list with an object per iteration"
+    )
 
 
 def main(options: argparse.Namespace) -> None:
-    """Show a run as a table, or as JSON."""
+    """Print a run as a table, or as JSON."""
+    from bootstrap.cli.commands.run import outcome_lines
+    from bootstrap.cli.console import output, print_lines
+    from bootstrap.cli.display import class_table, metrics_table
+    from bootstrap.runs.folder import Run
+    from bootstrap.runs.metrics import flat_row
+
     run = Run(options.run)
     rows = run.metrics()
     if options.json:
@@ -22,8 +34,8 @@ def main(options: argparse.Namespace) -> None:
         sys.stdout.write(json.dumps(flat, indent=1) + "\n")
         return
     if not rows:
-        say([f"{options.run} has no closed iteration yet"])
+        print_lines([f"{options.run} has no finished iteration yet"])
         return
     output.print(metrics_table(rows, ()))
     output.print(class_table(rows))
-    say(outcome_lines(run))
+    print_lines(outcome_lines(run))

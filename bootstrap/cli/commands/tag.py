@@ -1,20 +1,58 @@
-"""``bootstrap tag``: notes with the spans that a model finds in them."""
+"""``bootstrap tag``: notes with the spans that a model finds."""
 
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
-from bootstrap.cli.arguments import columns_of, problems_of
+from bootstrap.cli.arguments import (
+    Commands,
+    add_command,
+    add_formats,
+    add_jobs,
+    add_list,
+    add_measure,
+    add_model,
+    add_renamed,
+)
 from bootstrap.cli.commands.convert import written_lines
-from bootstrap.cli.console import ProgressLine, report_problems, say, tell_of_compiling
-from bootstrap.execution.processes import default_jobs
-from bootstrap.inference import tag_corpus
+
+
+def register(commands: Commands) -> None:
+    """Add the command."""
+    parser = add_command(commands, "tag", main, "tag notes with the best model of a run")
+    add_model(parser)
+    parser.add_argument("source", metavar="IN", help="notes: a file, a folder or a glob pattern")
+    parser.add_argument("target", type=Path, metavar="OUT", help="a new file or folder")
+    add_measure(parser)
+    parser.add_argument(
+        "--span-confidence",
+        action="store_true",
+        help="write the confidence of each span as well (JSONL and Parquet)",
+    )
+    add_list(
+        parser,
+        "--propagate",
+        str,
+        metavar="CLASS",
+        help="name propagation: tag the words of full names of these classes throughout a note "
+        "(default: the classes of the run that made the model)",
+    )
+    add_renamed(parser, "--repeated", "--propagate")
+    add_formats(parser)
+    add_jobs(parser)
 
 
 def main(options: argparse.Namespace) -> None:
     """Tag a corpus and write it."""
+    from bootstrap.cli.console import print_lines, report_compiling, report_problems
+    from bootstrap.cli.inputs import columns_of, problems_of
+    from bootstrap.cli.progress import StageProgress
+    from bootstrap.execution.processes import default_jobs
+    from bootstrap.inference import tag_corpus
+
     problems = problems_of(options)
-    with ProgressLine() as line:
+    with StageProgress() as bar:
         written = tag_corpus(
             options.model,
             options.source,
@@ -24,11 +62,11 @@ def main(options: argparse.Namespace) -> None:
             columns=columns_of(options),
             measure=options.measure,
             scored_spans=options.span_confidence,
-            repeated=options.repeated,
+            propagate=options.propagate or (),
             problems=problems,
             jobs=options.jobs or default_jobs(),
-            report=line.report,
-            tell=tell_of_compiling,
+            report=bar.report,
+            tell=report_compiling,
         )
     report_problems(problems)
-    say(written_lines(written, options.target, problems))
+    print_lines(written_lines(written, options.target, problems))

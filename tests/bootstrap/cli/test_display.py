@@ -1,16 +1,19 @@
-"""What a run shows, on a terminal and elsewhere."""
+"""The display of a run and of progress, on a terminal and elsewhere."""
 
 from __future__ import annotations
 
 import io
+import re
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rich.console import Console
 
 from bootstrap.cli import console as consoles
-from bootstrap.cli.display import RunDisplay, class_table, metrics_table
-from bootstrap.cli.progress import Stage
+from bootstrap.cli.display import RunDisplay, class_table, metrics_table, time_left
+from bootstrap.cli.progress import Stage, duration, stage_progress
 
 CLASSES = ("LOCATION", "PERSON")
 
@@ -40,9 +43,14 @@ def screen(terminal: bool, width: int = 130) -> tuple[Console, io.StringIO]:
     return Console(file=file, force_terminal=terminal, width=width, **options), file
 
 
+def plain(file: io.StringIO) -> str:
+    """Return what was drawn, without colours and moves of the cursor."""
+    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", file.getvalue())
+
+
 def test_elsewhere_there_is_a_line_an_iteration_as_it_ends() -> None:
     console, file = screen(terminal=False)
-    with RunDisplay(console, CLASSES) as display:
+    with RunDisplay(console, CLASSES, 4) as display:
         titles = (
             "iteration selected deviation LOCATION P R F1 PERSON P R F1 all P R F1 seconds stopped"
         )
@@ -60,20 +68,55 @@ def test_elsewhere_there_is_a_line_an_iteration_as_it_ends() -> None:
 
 def test_on_a_terminal_there_is_a_table_and_what_is_being_done() -> None:
     console, file = screen(terminal=True)
-    with RunDisplay(console, CLASSES) as display:
+    with RunDisplay(console, CLASSES, 4) as display:
         display.add(ROWS[0])
         display.report("tagging", 5, 10)
         display._live.refresh()
-        assert "iteration 1: tagging: 5 of 10 documents" in file.getvalue()
+        assert re.search(r"iteration 1: tagging .* 5 of 10 documents, ", plain(file))
+        assert re.search(r"whole run .* iteration 1 of at most 4 *$", plain(file))
         display.add(ROWS[1])
-    end = file.getvalue().splitlines()[-6:]
-    assert "LOCATION P" in "\n".join(end)
-    assert "tagging" not in "\n".join(end)
+        display.report("training", 7, 10)
+        display._live.refresh()
+        assert re.search(r"iteration 2: training .* 7 of at most 10 steps, ", plain(file))
+        # Iteration 1 took 3.25 seconds, and three of them can follow.
+        left = r"iteration 2 of at most 4, at most about 0:00:(09|10) left"
+        assert re.search(f"whole run .* {left} *$", plain(file))
+    end = "".join(plain(file).rpartition("iteration  selected")[1:])
+    assert "LOCATION P" in end
+    assert "tagging" not in end and "whole run" not in end
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_quiet_run_shows_nothing(terminal: bool) -> None:
+    console, file = screen(terminal=terminal)
+    with RunDisplay(console, CLASSES, 4, enabled=False) as display:
+        display.report("tagging", 5, 10)
+        display.add(ROWS[0])
+    assert file.getvalue() == ""
+
+
+@given(st.lists(st.floats(0.1, 1000), min_size=2, max_size=9), st.integers(0, 20))
+def test_the_time_left_is_that_of_the_iterations_that_can_follow(
+    seconds: list[float], more: int
+) -> None:
+    iterations = len(seconds) - 1 + more
+    mean = sum(seconds[1:]) / len(seconds[1:])
+    left = time_left(seconds, iterations)
+    assert left == pytest.approx(mean * more)
+    assert time_left(seconds, iterations, mean / 2) == pytest.approx(mean * max(more - 0.5, 0))
+    # An iteration that takes longer than the others leaves those that follow it.
+    late = time_left(seconds, iterations, 10 * mean)
+    assert late == pytest.approx(mean * max(more - 1, 0), abs=1e-6)
+
+
+@pytest.mark.parametrize("seconds", [[], [1.0]])
+def test_before_an_iteration_has_tagged_no_time_left_is_known(seconds: list[float]) -> None:
+    assert time_left(seconds, 20) is None
 
 
 def test_what_fails_within_leaves_the_terminal_as_it_was() -> None:
     console, file = screen(terminal=True)
-    with pytest.raises(KeyboardInterrupt), RunDisplay(console, CLASSES):
+    with pytest.raises(KeyboardInterrupt), RunDisplay(console, CLASSES, 4):
         raise KeyboardInterrupt
     assert file.getvalue().count("\x1b[?25l") == file.getvalue().count("\x1b[?25h") == 1
 
@@ -94,18 +137,46 @@ def test_classes_of_the_seed_stand_beside_those_of_the_best() -> None:
     assert lines[3] == ["all", "0.750", "0.500", "0.500", "0.750", "0.500", "0.700"]
 
 
-def test_a_stage_says_how_much_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = iter([0.0, 2.0, 2.0, 2.0, 2.0])
-    monkeypatch.setattr("bootstrap.cli.progress.time.monotonic", lambda: next(now))
-    stage = Stage("iteration 1: tagging", 50_000)
-    assert stage.text().plain == "iteration 1: tagging (2 s)"
-    stage.done = 20_000
-    expected = "20,000 of 50,000 documents, 10,000 a second, 3 s left"
-    assert stage.text().plain == f"iteration 1: tagging: {expected}"
-    stage.name, stage.done, stage.total = "training", 5, 200
-    expected = "5 of at most 200 steps, 2.5 a second, at most 78 s left"
-    assert stage.text().plain == f"training: {expected}"
-    assert Stage("", 0).text().plain == ""
+def test_a_stage_shows_how_much_is_done_how_fast_and_the_time_left() -> None:
+    console, file = screen(terminal=True)
+    progress = stage_progress(console, enabled=True)
+    now = 0.0
+    progress.get_time = lambda: now
+    stage = Stage(progress, "tokens")
+
+    def shown() -> str:
+        file.truncate(file.seek(0))
+        console.print(progress)
+        return " ".join(plain(file).split())
+
+    stage.report("counting", 0, 0)
+    now = 2.0
+    assert shown().endswith("0:00:02 elapsed")
+    stage.report("[b]training", 0, 50_000)
+    assert shown().startswith("[b]training ")
+    now = 4.0
+    stage._shown = 0  # else it is too soon to draw again
+    stage.report("[b]training", 20_000, 50_000)
+    assert shown().endswith("20,000 of 50,000 tokens, 10,000/s, 0:00:03 left")
+    stage.report("[b]training", 10, 30, "notes")  # of another kind
+    assert "10 of 30 notes, " in shown()
+    stage.clear()
+    assert shown() == ""
+
+
+def test_nothing_is_counted_where_nothing_is_drawn() -> None:
+    console, file = screen(terminal=False)
+    stage = Stage(stage_progress(console, enabled=False))
+    stage.report("tagging", 5, 10)
+    assert (stage.progress.tasks, file.getvalue()) == ([], "")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0, "0:00:00"), (59.4, "0:00:59"), (3599.6, "1:00:00"), (90061, "25:01:01")],
+)
+def test_durations(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
 
 
 @pytest.mark.parametrize("name", ["[b]", "[/b]", "[red]X[/red]", ":smile:", "[link=x]", "\\[x]"])
@@ -119,7 +190,7 @@ def test_the_name_of_a_class_is_no_markup(
     monkeypatch.setattr(console, "_force_terminal", terminal)
     monkeypatch.setattr(console, "_width", 120)
     metrics = {**ROWS[0], "classes": {name: ROWS[0]["classes"]["PERSON"]}}
-    with RunDisplay(console, (name,)) as display:
+    with RunDisplay(console, (name,), 4) as display:
         display.add(metrics)
     console.print(class_table([metrics]))
     assert file.getvalue().count(name) >= 2

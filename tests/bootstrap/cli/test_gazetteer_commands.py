@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import signal
 import sys
 import termios
@@ -76,7 +77,7 @@ def test_every_option_of_import_is_heard(tmp_path: Path, command: Command) -> No
     path, out = tmp_path / "places.txt", tmp_path / "places.parquet"
     text = "Código:Vía:Número:hombres:mujeres:tipo\n8001:Peña:7:1:2:calle\n8002:x:9:y:2:z\n"
     path.write_bytes(text.encode("cp850"))
-    options = ["--term", "vía", "codigo", "--count", "hombres", "mujeres", "--width", "6"]
+    options = ["--term", "vía,codigo", "--count", "hombres", "--count", "mujeres", "--width", "6"]
     options += ["--delimiter", ":", "--encoding", "cp850", "--class-column", "TIPO"]
     done = command("gazetteer", "import", path, "-o", out, *options, "--invalid", "skip")
     assert done.code == 0
@@ -88,8 +89,8 @@ def test_every_option_of_import_is_heard(tmp_path: Path, command: Command) -> No
         "  count: hombres + mujeres",
         "  class: that of tipo",
         "  not used: Número",
-        "  1 rows, 1 left out: 1 terms",
-        f"1 terms are in {out}: calle 1 (3 in all)",
+        "  1 row, 1 left out: 1 term",
+        f"1 term is in {out}: calle 1 (3 in all)",
     ]
     assert done.err.splitlines() == [
         "count that is no whole number: 1",
@@ -97,8 +98,8 @@ def test_every_option_of_import_is_heard(tmp_path: Path, command: Command) -> No
     ]
 
 
-def test_count_alone_counts_rows(files: Path, tmp_path: Path, command: Command) -> None:
-    done = command("gazetteer", "import", files / "women.csv", "-o", tmp_path / "o", "--count")
+def test_rows_can_be_counted_instead(files: Path, tmp_path: Path, command: Command) -> None:
+    done = command("gazetteer", "import", files / "women.csv", "-o", tmp_path / "o", "--count-rows")
     assert "  count: each row counts 1\n" in done.out
     assert {count for _, _, count in rows_of(tmp_path / "o")} == {1}
 
@@ -197,7 +198,7 @@ def test_show_lists_the_most_frequent_of_each_class(names: Path, command: Comman
         (
             "maria",
             ["-n", 1],
-            ["no term of its own", "given: part of 2 terms, 50 in all", "jose maria 30"],
+            ["not a term itself", "given: part of 2 terms, 50 in all", "jose maria 30"],
         ),
     ],
 )
@@ -214,8 +215,8 @@ def test_show_says_that_a_term_is_unknown(term: str, names: Path, command: Comma
     done = command("gazetteer", "show", names, term)
     assert (done.code, done.out) == (2, "")
     assert done.err == (
-        f"bootstrap: {names}: it has no such term, and none with this word; bootstrap gazetteer "
-        "show without a term says what it has\n"
+        f"bootstrap: {names}: no such term, and none that contains this word; bootstrap gazetteer "
+        "show without a term lists the classes\n"
     )
 
 
@@ -342,5 +343,6 @@ def test_a_terminal_is_told_how_much_is_read(files: Path, launch: Any) -> None:
     source.write_text("nombre,frec\n" + "ANA MARIA,1\n" * 200_000, encoding="utf-8")
     done = launch.on_terminal("gazetteer", "import", source, "-o", files / "o.parquet")
     assert done.code == 0
-    assert "reading names.csv: 2 of 2 MB, " in done.out
+    drawn = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", done.out)
+    assert re.search("reading names.csv .* 2 of 2 MB, ", drawn)
     assert rows_of(files / "o.parquet") == [("ana maria", "nombre", 200_000)]

@@ -34,12 +34,21 @@ def config(make_project: Callable[..., Path], tmp_path: Path) -> Path:
     return file
 
 
-def test_a_run_looks_at_phrases_and_needs_them_no_more_when_it_is_done(
+def test_a_run_keeps_the_phrases_that_it_was_begun_with(
     config: Path, tmp_path: Path, command: Command
 ) -> None:
     assert command("check", config).code == 0
-    done = command("run", config, "--out", tmp_path / "run", "--jobs", 1)
+    run = ("run", config, "--out", tmp_path / "run", "--jobs", 1)
+    done = command(*run)
     assert done.code == 0, done
+    again = command(*run, "--resume")
+    assert again.code == 0, again
+    write_towns(config.parent / "towns.parquet", "girona", "vic", "clot", "olot")
+    done = command(*run, "--resume")
+    assert done.code == 2
+    assert "phrases file" in done.err
+    assert "towns.parquet has changed since the run was begun" in done.err
+    # The model contains them, and needs the file no more.
     (config.parent / "towns.parquet").unlink()
     tagged = command(
         "tag", tmp_path / "run", config.parent / "unlabeled.jsonl", tmp_path / "t.jsonl"
@@ -49,19 +58,6 @@ def test_a_run_looks_at_phrases_and_needs_them_no_more_when_it_is_done(
     kept = [model["annotators"]["phrases"]["phrases"] for model in models]
     assert kept
     assert all(each == {"TOWN": "girona\nvic\nclot\nreus"} for each in kept)
-
-
-def test_a_run_goes_on_with_the_phrases_that_it_was_begun_with(
-    config: Path, tmp_path: Path, command: Command
-) -> None:
-    assert command("run", config, "--out", tmp_path / "run", "--jobs", 1).code == 0
-    again = command("run", config, "--out", tmp_path / "run", "--resume")
-    assert again.code == 0, again
-    write_towns(config.parent / "towns.parquet", "girona", "vic", "clot", "olot")
-    done = command("run", config, "--out", tmp_path / "run", "--resume")
-    assert done.code == 2
-    assert "phrases file" in done.err
-    assert "towns.parquet has changed since the run was begun" in done.err
 
 
 @pytest.mark.parametrize("content", [None, b"term,class\nvic,TOWN\n"])

@@ -183,7 +183,7 @@ def test_check_shows_no_seed_where_there_is_none(
     assert rows[f"with {NAMED}"] == ["30", "2"]
     assert rows["texts"] == ["30", "2"]
     assert rows["PERSON"] == ["30"]
-    assert "nothing to warn of" in done.out
+    assert "no warnings" in done.out
     configure(data='seed = "empty.jsonl"')
     done = command("check", files / "config.toml")
     assert done.code == 2

@@ -118,7 +118,7 @@ def test_what_cannot_be_drawn_is_refused(
     for arguments, message in [
         ((finished, "-o", tmp_path / "x.pdf"), "x.pdf: a picture is written as .png or .svg"),
         ((tmp_path, "-o", tmp_path / "x.png"), "is not the folder of a run"),
-        ((finished, copied, "-o", tmp_path / "x.png"), "copied has no closed iteration yet"),
+        ((finished, copied, "-o", tmp_path / "x.png"), "copied has no finished iteration yet"),
     ]:
         refused = command("plot", *arguments)
         assert (refused.code, refused.out) == (2, "")

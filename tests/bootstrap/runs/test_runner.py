@@ -473,9 +473,7 @@ def test_without_unlabeled_notes_there_is_the_model_of_the_seed(
 ) -> None:
     done = run_with()
     assert done.code == 0
-    assert "unlabeled: there is no note to learn from, so that iteration 0 is all there is" in (
-        done.err
-    )
+    assert "unlabeled: there are no notes, so iteration 0 is the only one" in done.err
     assert "Stopped: the unlabeled notes are used up." in done.out
     assert [row.stopped for row in Run(tmp_path / "run").metrics()] == ["exhausted"]
 

@@ -250,7 +250,7 @@ def test_columns_are_told_by_their_names_and_rows(
         (
             "nombre,total,frec\nx,1,2\n",
             {},
-            "counts cannot be told; .*--count alone.*: nombre, total",
+            "counts cannot be told; .*--count-rows.*: nombre, total",
         ),
         ("nombre,a,b\nx,1,2\n", {}, "which column holds the counts cannot be told"),
         ("nombre,n\nx,1\n", {"terms": ["name"]}, "no column name for --term; it has nombre, n"),

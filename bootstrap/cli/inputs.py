@@ -1,0 +1,72 @@
+"""The notes and labels that a command is given."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+
+from bootstrap.config.configuration import load_configuration
+from corpus.corpora import count_records, read_corpus, with_classes
+from corpus.document import Document
+from corpus.errors import InputError, shown
+from corpus.formats import Columns
+from corpus.problems import Problems
+
+
+def columns_of(options: argparse.Namespace) -> Columns:
+    """Return the names of columns given on the command line."""
+    return Columns(
+        options.id_column, options.text_column, options.label_column, options.group_column
+    )
+
+
+def problems_of(options: argparse.Namespace) -> Problems:
+    """Return an empty list of problems with the rules given on the command line."""
+    return Problems(conflicts=options.conflicts, invalid=options.invalid)
+
+
+def read_unlabeled(options: argparse.Namespace, problems: Problems) -> Iterator[Document]:
+    """Read the notes of a command without their annotations."""
+    return read_corpus(
+        options.source,
+        format=options.source_format,
+        columns=columns_of(options),
+        problems=problems,
+        labelled=False,
+    )
+
+
+def number_of(options: argparse.Namespace) -> int:
+    """Return the approximate number of notes of a command."""
+    return count_records(options.source, format=options.source_format)
+
+
+def label_map_of(options: argparse.Namespace) -> Mapping[str, str] | None:
+    """Return the classes by the labels of the source, or None without ``--labels``.
+
+    Raises
+    ------
+    InputError
+        If the configuration has no ``[labels]``.
+    """
+    if options.labels is None:
+        return None
+    labels = load_configuration(options.labels).labels
+    if labels is None:
+        raise InputError(f"{shown(options.labels)} has no [labels] to rename by")
+    return labels
+
+
+def with_label_map(
+    documents: Iterable[Document], labels: Mapping[str, str] | None, dropped: Counter[str]
+) -> Iterator[Document]:
+    """Yield documents with their labels renamed, and count the spans of unmapped labels.
+
+    Without a map, all labels stay as they are.
+    """
+    classes = None if labels is None else dict(labels)
+    for document in documents:
+        if classes is not None:
+            dropped.update(span.label for span in document.spans if span.label not in classes)
+        yield with_classes(document, classes)

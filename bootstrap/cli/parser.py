@@ -1,0 +1,55 @@
+"""The parser of all commands."""
+
+from __future__ import annotations
+
+import logging
+
+from bootstrap.cli.arguments import CommandParser, add_commands, add_group
+from bootstrap.cli.commands import (
+    check,
+    cluster,
+    completion,
+    convert,
+    count,
+    demo,
+    embed_load,
+    embed_show,
+    embed_train,
+    evaluate,
+    export,
+    gazetteer_import,
+    gazetteer_merge,
+    gazetteer_show,
+    init,
+    plot,
+    run,
+    show,
+    tag,
+)
+
+
+def build_parser() -> CommandParser:
+    """Build the parser of all commands.
+
+    The options of a command have its function `main` and its `parser`. Both are those of the
+    group, and `main` is None, where no command was named.
+    """
+    parser = CommandParser(
+        prog="bootstrap",
+        description="Train taggers that find protected health information in clinical notes from "
+        "a few annotated notes and many unlabeled ones, by self-training.",
+    )
+    parser.set_defaults(verbosity=logging.INFO, log=None)
+    commands = add_commands(parser)
+    for command in (demo, init, check, run, tag, evaluate, export, convert, count):
+        command.register(commands)
+    embed = add_group(commands, "embed", "train, load and inspect word embeddings")
+    for command in (embed_train, embed_load, embed_show):
+        command.register(embed)
+    cluster.register(commands)
+    gazetteer = add_group(commands, "gazetteer", "import, merge and inspect gazetteers")
+    for command in (gazetteer_import, gazetteer_merge, gazetteer_show):
+        command.register(gazetteer)
+    for command in (show, plot, completion):
+        command.register(commands)
+    return parser

@@ -1,0 +1,118 @@
+"""Options: lists of values, former names, and what is parsed of them."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bootstrap.cli.arguments import add_list
+from bootstrap.cli.parser import build_parser
+
+Command = Callable[..., Any]
+
+
+PARSER = build_parser()
+
+
+def parsed(*arguments: str) -> argparse.Namespace:
+    return PARSER.parse_args(arguments)
+
+
+def test_the_parser_returns_what_commands_take() -> None:
+    options = parsed("run", "c.toml", "--set", "a.b=1", "--set", "a.c=2", "--jobs", "3", "--resume")
+    assert (options.config, options.overrides) == (Path("c.toml"), ["a.b=1", "a.c=2"])
+    assert (options.jobs, options.resume, options.out) == (3, True, None)
+
+
+# Lists
+
+
+@given(st.lists(st.lists(st.integers(1, 10**6), min_size=1), min_size=1))
+def test_values_are_separated_by_commas_or_repeated(groups: list[list[int]]) -> None:
+    words = [part for group in groups for part in ("--k", ",".join(map(str, group)))]
+    assert parsed("cluster", "x", *words).k == [k for group in groups for k in group]
+
+
+NAMES = st.text(st.characters(blacklist_categories=("C", "Z")), min_size=1).filter(
+    lambda name: not name.startswith("-")
+)
+
+
+@given(st.lists(NAMES, min_size=1))
+def test_any_name_can_be_a_value_in_quotes(names: list[str]) -> None:
+    parser = argparse.ArgumentParser()
+    add_list(parser, "--term", str, metavar="COLUMN", help="names")
+    quoted = ",".join('"' + name.replace('"', '""') + '"' for name in names)
+    assert parser.parse_args([f"--term={quoted}"]).term == names
+
+
+@pytest.mark.parametrize(
+    ("words", "name", "values"),
+    [
+        (["tag", "--propagate", "PERSON,DOCTOR", "m", "a", "b"], "propagate", ["PERSON", "DOCTOR"]),
+        (["tag", "--propagate", "A", "--propagate", "B", "m", "a", "b"], "propagate", ["A", "B"]),
+        (["tag", "m", "a", "b"], "propagate", None),
+        (["gazetteer", "import", "--term", "a, b", "x", "-o", "y"], "term", ["a", "b"]),
+        (["gazetteer", "import", "--count", "n", "x", "-o", "y"], "count", ["n"]),
+        (["embed", "train", "--window", "1,5", "x", "-o", "y"], "window", [1, 5]),
+        (["embed", "train", "--normalise", "lower", "x", "-o", "y"], "normalise", ["lower"]),
+        (["cluster", "--k", "4,5", "x"], "k", [4, 5]),
+    ],
+)
+def test_a_list_swallows_no_other_argument(words: list[str], name: str, values: Any) -> None:
+    assert getattr(parsed(*words), name) == values
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["cluster", "x", "--k", "4,,5"], "expected values separated by commas"),
+        (["cluster", "x", "--k", ""], "expected values separated by commas"),
+        (["cluster", "x", "--k", "4,0"], "0: expected an integer of 1 or more"),
+        (["embed", "train", "x", "-o", "y", "--normalise", "upper"], "'upper': expected one of"),
+        (
+            ["gazetteer", "import", "x", "-o", "y", "--count", "n", "--count-rows"],
+            "not allowed with argument --count",
+        ),
+    ],
+)
+def test_values_that_cannot_be_used_are_errors(
+    words: list[str], message: str, command: Command
+) -> None:
+    done = command(*words)
+    assert (done.code, done.out) == (2, "")
+    assert message in done.err.splitlines()[-1]
+
+
+# Former names
+
+
+@pytest.mark.parametrize(
+    ("words", "old", "new"),
+    [
+        (["tag", "--repeated", "PERSON", "m", "a", "b"], "--repeated", "--propagate"),
+        (["tag", "m", "a", "b", "--repeated=PERSON"], "--repeated", "--propagate"),
+        (["tag", "m", "a", "b", "--measure", "lowest"], '"lowest"', '"min_marginal"'),
+        (["export", "m", "a", "--rare", "3"], "--rare", "--min-documents"),
+        (["export", "m", "a", "--hash"], "--hash", "--hash-names"),
+        (["demo", "--start", "seed"], "--start", "--initial-model"),
+    ],
+)
+def test_a_former_name_is_an_error_that_names_the_new_one(
+    words: list[str], old: str, new: str, command: Command
+) -> None:
+    done = command(*words)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.endswith(f"{old} has been renamed to {new}\n")
+
+
+@pytest.mark.parametrize("name", ["tag", "export", "demo"])
+def test_former_names_are_not_in_the_help(name: str, command: Command) -> None:
+    shown = command(name, "--help").out.replace("--hash-names", "")
+    assert not [old for old in ("--repeated", "--rare", "--hash", "--start") if old in shown]

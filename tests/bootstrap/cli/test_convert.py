@@ -1,0 +1,86 @@
+"""``bootstrap convert``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from corpus.document import Document, Span
+from corpus.formats import read, write
+from corpus.problems import Problems
+
+Command = Callable[..., Any]
+MakeNotes = Callable[..., list[Document]]
+
+
+def documents_at(path: Path) -> list[Document]:
+    return list(read(path, problems=Problems()))
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "parquet", "brat"])
+def test_convert_and_back_is_the_same(
+    suffix: str, notes: MakeNotes, tmp_path: Path, command: Command
+) -> None:
+    some = [replace(document, group="p1") for document in notes(30, 8)]
+    write(
+        [*some, Document("odd/one", "\ufeffPac 😀 Ànna\u0301\r\n", (Span(7, 12, "P"),))],
+        tmp_path / "a.jsonl",
+    )
+    target = tmp_path / ("brat" if suffix == "brat" else f"b.{suffix}")
+    done = command("convert", tmp_path / "a.jsonl", target)
+    assert (done.code, done.err) == (0, "")
+    spans = sum(len(document.spans) for document in documents_at(tmp_path / "a.jsonl"))
+    assert f"31 documents with {spans} spans are in {target}" in done.out
+    assert ("30 groups" in done.out) == (suffix == "brat")
+    back = command("convert", target, tmp_path / "c.jsonl")
+    assert back.code == 0
+    before, after = ({d.id: d for d in documents_at(tmp_path / n)} for n in ("a.jsonl", "c.jsonl"))
+    if suffix == "brat":
+        before = {name: replace(document, group=None) for name, document in before.items()}
+    assert after == before
+
+
+def test_convert_takes_formats_and_columns_by_name(tmp_path: Path, command: Command) -> None:
+    (tmp_path / "notes.dat").write_text('{"key": 7, "note": "hola", "who": [[0, 4, "X"]]}\n')
+    names = ("--id-column", "key", "--text-column", "note", "--label-column", "who")
+    done = command(
+        "convert",
+        tmp_path / "notes.dat",
+        tmp_path / "out.dat",
+        "--from",
+        "jsonl",
+        "--to",
+        "parquet",
+        *names,
+    )
+    assert done.code == 0
+    renamed = command("convert", tmp_path / "out.dat", tmp_path / "x", "--from", "parquet", *names)
+    assert renamed.code == 0
+    assert documents_at(tmp_path / "x") == [Document("7", "hola", (Span(0, 4, "X"),))]
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
+@pytest.mark.parametrize("name", ["convert", "tag"])
+def test_columns_that_are_not_kept_are_counted_and_named(
+    name: str, suffix: str, finished: Path, tmp_path: Path, command: Command
+) -> None:
+    rows = [
+        {"id": str(number), "text": "Anna ve", "ward": 3, "confidence": 0.5} for number in range(7)
+    ]
+    source = tmp_path / f"in.{suffix}"
+    if suffix == "jsonl":
+        source.write_text("".join(json.dumps(row) + "\n" for row in [*rows, {**rows[0], "age": 9}]))
+    else:
+        pq.write_table(pa.Table.from_pylist(rows), source)
+    arguments = ("convert", source) if name == "convert" else ("tag", finished, source)
+    done = command(*arguments, tmp_path / "out.jsonl")
+    line = "left out, columns or keys that are not part of a note: "
+    found = "age (1), confidence (8), ward (8)" if suffix == "jsonl" else "confidence (7), ward (7)"
+    assert (done.code, done.out.splitlines()[-1]) == (0, f"{line}{found}")

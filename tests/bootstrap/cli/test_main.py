@@ -1,0 +1,323 @@
+"""The command line as a whole: its help, its imports, and how commands end."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bootstrap.cli.main import main
+from bootstrap.cli.parser import build_parser
+from corpus.document import Document, Span
+from corpus.errors import InputError
+from corpus.formats import write
+
+Command = Callable[..., Any]
+
+COMMANDS = [
+    "demo",
+    "init",
+    "check",
+    "run",
+    "tag",
+    "evaluate",
+    "export",
+    "convert",
+    "count",
+    "embed",
+    "cluster",
+    "gazetteer",
+    "show",
+    "plot",
+    "completion",
+]
+GROUPS = {"embed": ("train", "load", "show"), "gazetteer": ("import", "merge", "show")}
+
+
+# Help
+
+
+def test_help_names_every_command(command: Command) -> None:
+    done = command("--help")
+    assert (done.code, done.err) == (0, "")
+    assert re.findall(r"^    ([a-z]+)  ", done.out, re.MULTILINE) == COMMANDS
+    for name in COMMANDS:
+        helped = command(name, "--help")
+        assert (helped.code, helped.err) == (0, "")
+        assert helped.out.startswith(f"usage: bootstrap {name} ")
+
+
+@pytest.mark.parametrize("name", GROUPS)
+def test_help_of_a_group_names_its_commands(name: str, command: Command) -> None:
+    done = command(name, "--help")
+    assert (done.code, done.err) == (0, "")
+    assert tuple(re.findall(r"^    ([a-z]+)  ", done.out, re.MULTILINE)) == GROUPS[name]
+    for each in GROUPS[name]:
+        assert command(name, each, "--help").out.startswith(f"usage: bootstrap {name} {each} ")
+
+
+@pytest.mark.parametrize("name", [(), ("embed",), ("gazetteer",)])
+def test_without_a_command_the_help_is_printed_and_the_code_is_2(
+    name: tuple[str, ...], command: Command
+) -> None:
+    done = command(*name)
+    assert (done.code, done.out, done.err) == (2, "", command(*name, "--help").out)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("show", "x", "--fast"),
+        ("tag", "--fast", "m", "a", "b"),
+        ("gazetteer", "merge", "a", "-o", "b", "--fast"),
+        ("embed", "train", "a", "-o", "b", "--fast"),
+    ],
+)
+def test_an_unknown_option_prints_the_usage_of_its_command(
+    arguments: tuple[str, ...], command: Command
+) -> None:
+    done = command(*arguments)
+    name = " ".join(arguments[: 2 if arguments[0] in GROUPS else 1])
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(f"usage: bootstrap {name} [-h]")
+    assert done.err.endswith(f"bootstrap {name}: error: unrecognized arguments: --fast\n")
+
+
+def test_options_are_not_abbreviated(command: Command) -> None:
+    done = command("show", "x", "--js")
+    assert (done.code, done.out) == (2, "")
+    assert "unrecognized arguments: --js" in done.err
+
+
+def test_every_option_has_help(command: Command) -> None:
+    """A line of help begins in lower case or with a name, and has no full stop."""
+
+    def check(parser: argparse.ArgumentParser) -> None:
+        for action in parser._actions:
+            if isinstance(action, argparse._SubParsersAction):
+                for each in action.choices.values():
+                    check(each)
+            elif action.help != argparse.SUPPRESS:
+                assert action.help and not action.help.endswith("."), (parser.prog, action.dest)
+
+    check(build_parser())
+
+
+SLOW = {"numba", "pyarrow", "scipy", "sklearn", "gensim", "matplotlib", "numpy", "rich", "joblib"}
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["show", "--help"], ["gazetteer"], ["show", "x", "--fast"]]
+)
+def test_help_and_usage_wait_for_nothing_slow(arguments: list[str], launch: Any) -> None:
+    code = (
+        "import sys; from bootstrap.cli.main import main\n"
+        f"try:\n    main({arguments})\nexcept SystemExit:\n    pass\n"
+        "print('loaded', *sorted(sys.modules))"
+    )
+    done = launch.python(code)
+    assert done.code == 0
+    loaded = set(done.out.splitlines()[-1].split())
+    assert {"loaded", "bootstrap.cli.main", "bootstrap.cli.commands.show"} <= loaded
+    assert "usage: bootstrap" in done.all
+    assert not SLOW & loaded
+
+
+@pytest.mark.parametrize(
+    ("arguments", "slow"),
+    [
+        (["show", "{run}"], {"numba", "matplotlib", "simplemma", "gensim", "sklearn"}),
+        (["evaluate", "{notes}", "{notes}"], {"numba", "matplotlib", "gensim", "sklearn"}),
+        (["init", "{new}"], {"numba", "matplotlib", "gensim", "sklearn", "simplemma"}),
+    ],
+)
+def test_commands_import_only_what_they_need(
+    arguments: list[str], slow: set[str], finished: Path, project: Path, tmp_path: Path, launch: Any
+) -> None:
+    names = {"run": finished, "notes": project / "seed.jsonl", "new": tmp_path / "new"}
+    words = [each.format(**names) for each in arguments]
+    code = (
+        "import sys; from bootstrap.cli.main import main\n"
+        f"print('loaded' if main({words}) == 0 else 'failed', *sys.modules)"
+    )
+    loaded = launch.python(code).out.splitlines()[-1].split()
+    assert loaded[0] == "loaded"
+    assert not slow & set(loaded)
+
+
+def test_the_module_is_the_command(launch: Any) -> None:
+    code = "import runpy, sys; sys.argv = ['x', '--version']; runpy.run_module('bootstrap')"
+    done = launch.python(code)
+    assert (done.code, done.err) == (0, "")
+    assert re.fullmatch(r"bootstrap (\d+\.\d+\S*|\(not installed\))\n", done.out)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
+def test_completion_scripts_name_commands_and_options(shell: str, command: Command) -> None:
+    done = command("completion", shell)
+    assert (done.code, done.err) == (0, "")
+    for name in ("evaluate", "gazetteer", "--propagate" if shell != "tcsh" else "embed"):
+        assert name in done.out
+    assert "--repeated" not in done.out
+
+
+def test_the_completion_script_of_bash_completes(command: Command, launch: Any) -> None:
+    script = command("completion", "bash").out
+    ask = (
+        'COMP_WORDS=(bootstrap gazetteer m); COMP_CWORD=2; _shtab_bootstrap; echo "${COMPREPLY[@]}"'
+    )
+    done = subprocess.run(
+        ["bash", "-c", f"{script}\n{ask}"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["merge"]
+
+
+def test_whatever_command_compiles_something_says_so_once(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also what it prepares: that tells by itself where no command does."""
+
+    def compile_something(options: object) -> None:
+        from corpus.kernels.compiling import telling
+
+        from bootstrap.cli.console import report_compiling
+        from corpus.kernels.compiled import compiled
+
+        names: dict[str, Any] = {}
+        exec("def doubled(values):\n    return values + values", names)  # never kept
+        compiled(names["doubled"])(2)
+        with telling(report_compiling):
+            compiled(names["doubled"])(2.0)
+
+    monkeypatch.setattr("bootstrap.cli.commands.show.main", compile_something)
+    for _ in range(2):
+        done = command("show", "x")
+        assert (done.code, done.out) == (0, "")
+        assert done.err == "compiling code for this machine, once: about ten seconds\n"
+
+
+def test_a_run_draws_nothing_before_its_end(launch: Any) -> None:
+    """Matplotlib and the dictionaries of simplemma are slow, and not always needed."""
+    done = launch.python("import sys, bootstrap.cli.commands.run; print(*sys.modules)")
+    assert done.code == 0
+    assert not {"matplotlib", "simplemma"} & set(done.out.split())
+
+
+# How commands end
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "line"),
+    [
+        (InputError("a.jsonl:3: no\ntext"), 2, "bootstrap: a.jsonl:3: no text"),
+        (KeyboardInterrupt(), 130, "bootstrap: interrupted"),
+        (OSError(28, "No space left on device", "x"), 1, "No space left on device"),
+        (MemoryError(), 1, "bootstrap: out of memory: use smaller batches ([loop] batch)"),
+    ],
+)
+def test_an_error_is_one_line_and_a_code(
+    error: BaseException, code: int, line: str, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(options: object) -> None:
+        raise error
+
+    monkeypatch.setattr("bootstrap.cli.commands.show.main", fail)
+    done = command("show", "x")
+    assert (done.code, done.out) == (code, "")
+    assert line in done.err
+    assert done.err.count("\n") == 1
+
+
+def test_ctrl_c_while_the_parser_is_built_is_no_traceback(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("bootstrap.cli.parser.build_parser", interrupted)
+    done = command("show", "x")
+    assert (done.code, done.err) == (130, "bootstrap: interrupted\n")
+
+
+def test_a_reader_that_has_had_enough_is_no_error(finished: Path, launch: Any) -> None:
+    process = launch.start("show", finished, "--json")
+    process.stdout.close()
+    assert process.wait(60) == 0
+    assert process.stderr.read() == ""
+    process.stderr.close()
+
+
+def test_the_parser_gives_what_commands_take() -> None:
+    options = build_parser().parse_args(
+        ["run", "c.toml", "--set", "a.b=1", "--set", "a.c=2", "--jobs", "3", "--resume"]
+    )
+    assert (options.config, options.overrides) == (Path("c.toml"), ["a.b=1", "a.c=2"])
+    assert (options.jobs, options.resume, options.out) == (3, True, None)
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_what_the_output_has_no_letter_for_is_escaped(
+    encoding: str, tmp_path: Path, launch: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write([Document("a", "Anna", (Span(0, 4, "Ñandú☃"),))], tmp_path / "a.jsonl")
+    monkeypatch.setitem(launch._environment, "PYTHONIOENCODING", encoding)
+    code = "import sys; from bootstrap.cli.main import main; sys.exit(main(sys.argv[1:]))"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "evaluate", tmp_path / "a.jsonl", tmp_path / "a.jsonl"],
+        env=launch._environment,
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert "Ñandú☃".encode(encoding, "backslashreplace") in done.stdout
+
+
+def test_main_reads_the_arguments_of_the_process(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["bootstrap", "show", str(tmp_path)])
+    assert main() == 2
+    assert "is not the folder of a run" in capsys.readouterr().err
+
+
+@pytest.fixture
+def broken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a command fail with a note in the message and in a variable."""
+
+    def fail(options: object) -> None:
+        note = "Joana Puig"
+        raise KeyError(note)
+
+    monkeypatch.setattr("bootstrap.cli.commands.show.main", fail)
+
+
+@pytest.mark.usefixtures("broken")
+def test_an_internal_error_names_its_place_and_quotes_nothing(command: Command) -> None:
+    done = command("show", "x")
+    assert (done.code, done.out) == (1, "")
+    expected = r"bootstrap: internal error: KeyError in test_main.py, line \d+; please report it\n"
+    assert re.fullmatch(expected, done.err)
+
+
+@pytest.mark.usefixtures("broken")
+def test_verbose_adds_the_places_of_the_traceback_and_quotes_nothing(
+    command: Command, tmp_path: Path
+) -> None:
+    done = command("show", "x", "--verbose", "--log", tmp_path / "log")
+    lines = done.err.splitlines()
+    assert any(re.fullmatch(r"  at .*test_main\.py:\d+ fail", line) for line in lines)
+    assert any(re.fullmatch(r"  at .*main\.py:\d+ _run", line) for line in lines)
+    assert "Joana" not in done.err + (tmp_path / "log").read_text()
+
+
+def test_an_error_of_the_input_has_one_line_with_verbose_too(command: Command) -> None:
+    done = command("show", "nowhere", "--verbose")
+    ours = [line for line in done.err.splitlines() if line.startswith("bootstrap: ")]
+    assert done.code == 2
+    assert len(ours) == 1
