@@ -111,7 +111,7 @@ def test_any_number_of_processes_gives_the_same_details(
     classes = len(classes_of(trained.labels))
     for detail in DETAILS:
         alone, together = (each.tag(unlabelled, detail=detail) for each in (trained, two))
-        for name in ("tokens", "marginals", "entities"):
+        for name in ("token_confidence", "marginals", "entity_probabilities"):
             left, right = getattr(alone, name), getattr(together, name)
             assert (left is None) == (right is None)
             assert left is None or np.array_equal(left, right)

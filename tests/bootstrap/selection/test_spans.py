@@ -21,7 +21,7 @@ def tagged(tags: list[int], tokens: list[float], entities: list[float], document
         LABELS,
         np.ones(documents),
         np.array(tokens),
-        entities=marginals,
+        entity_probabilities=marginals,
     )
 
 
@@ -54,7 +54,7 @@ def test_an_entity_is_as_sure_as_its_span_and_not_as_its_tokens() -> None:
     assert useful.tolist() == [True]
 
 
-@pytest.mark.parametrize("lacking", ["tokens", "entities"])
+@pytest.mark.parametrize("lacking", ["token_confidence", "entity_probabilities"])
 def test_what_tagging_must_give_is_said(lacking: str) -> None:
     batch = make_batch([Document("a", "Joan")], labelled=False)
     tagging = replace(tagged([1], [0.9], [0.9], 1), **{lacking: None})

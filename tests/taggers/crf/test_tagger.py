@@ -225,7 +225,7 @@ def test_both_engines_give_the_same_of_entities(toy: Batch) -> None:
     )
     assert len(found.entity_probabilities) > 3
     assert tagger.wordtype() is tagger.wordtype()
-    with pytest.raises(ValueError, match="CRFsuite gives no probabilities of entities"):
+    with pytest.raises(ValueError, match="CRFsuite computes no probabilities of entities"):
         tagger._engine.decode(batch, detail="entity")
 
 

@@ -276,7 +276,7 @@ def test_saved_and_loaded_it_tags_alike(kind: str, synthetic: Batch, saved: Path
     for detail in ("token", "entity", "labels"):
         one, other = (each.tag(synthetic, detail=detail) for each in (first, again))
         assert same(one, other)
-        for name in ("marginals", "entities"):
+        for name in ("marginals", "entity_probabilities"):
             if getattr(one, name) is not None:
                 assert (getattr(one, name) == getattr(other, name)).all()
     again.save(saved.with_name("copy"))
