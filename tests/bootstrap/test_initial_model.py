@@ -455,7 +455,9 @@ def test_a_run_is_not_gone_on_with_where_a_dictionary_has_changed(
     make_gazetteer(("tos", "noun", 1)).save(nouns)
     refused = command(*arguments, "--resume")
     assert refused.code == 2
-    assert f"initial_model.not_names file {nouns} has changed since the run was begun" in refused.err
+    assert (
+        f"initial_model.not_names file {nouns} has changed since the run was begun" in refused.err
+    )
     refused = command(*arguments, "--resume", *settings("initial_model.bearers=3"))
     assert "was begun with initial_model.bearers = 20 and not 3" in refused.err
 
