@@ -15,7 +15,7 @@ import pytest
 from bootstrap import inference
 from bootstrap.execution import parallel_tagger
 from bootstrap.execution.parallel_tagger import ParallelTagger
-from bootstrap.inference import find_model, tag_documents, unit_of
+from bootstrap.inference import find_model, propagated_classes, tag_documents, unit_of
 from bootstrap.runs.folder import Run
 from corpus.batch import make_batch
 from corpus.document import Document, Span
@@ -98,6 +98,12 @@ def test_a_model_knows_its_unit(finished: Path, tmp_path: Path) -> None:
             unit_of(tmp_path)
     (tmp_path / "unit.json").write_text('{"unit": "line"}')
     assert unit_of(tmp_path) == "line"
+
+
+def test_a_model_of_an_earlier_version_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "unit.json").write_text('{"unit": "line", "repeated": []}')
+    with pytest.raises(InputError, match=r'earlier version .*"repeated" is now "propagate"'):
+        propagated_classes(tmp_path)
 
 
 # Units

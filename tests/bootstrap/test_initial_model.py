@@ -263,7 +263,7 @@ def test_a_list_that_is_missing_or_empty_is_told_before_there_is_a_run(
         )
         done = command("run", seedless / "config.toml", "--out", tmp_path / "run", *given)
         assert done.code == 2
-        assert done.err.startswith(f"bootstrap: {path} ") and message in done.err
+        assert done.err.startswith(f"bootstrap: [initial_model] {path} ") and message in done.err
         assert len(done.err.splitlines()) == 1
         assert not (tmp_path / "run").exists()
 
@@ -292,7 +292,7 @@ def test_a_run_is_not_gone_on_with_where_what_is_blocked_has_changed(
     make_gazetteer(("crohn", "x", 1)).save(own)
     refused = command(*arguments, "--resume")
     assert refused.code == 2
-    assert f"start file {own} has changed since the run was begun" in refused.err
+    assert f"initial_model.blocked file {own} has changed since the run was begun" in refused.err
 
 
 # Seeds beside a start, other trust, other counts
@@ -455,7 +455,9 @@ def test_a_run_is_not_gone_on_with_where_a_dictionary_has_changed(
     make_gazetteer(("tos", "noun", 1)).save(nouns)
     refused = command(*arguments, "--resume")
     assert refused.code == 2
-    assert f"start file {nouns} has changed since the run was begun" in refused.err
+    assert (
+        f"initial_model.not_names file {nouns} has changed since the run was begun" in refused.err
+    )
     refused = command(*arguments, "--resume", *settings("initial_model.bearers=3"))
     assert "was begun with initial_model.bearers = 20 and not 3" in refused.err
 
