@@ -138,9 +138,9 @@ def import_table(
     for each in table.rows(reading.columns(), progress):
         terms, faults = reading.read(each)
         for fault in faults:
-            problems.reject(Problem(fault.kind, f"{shown(path)}:{fault.line}", fault.detail))
+            problems.reject(Problem(fault.kind, f"{shown(path)}:{fault.row}", fault.detail))
         sums.add(terms)
-        rows += each.number - (len(faults) - len(each.faults))
+        rows += len(each.numbers) - (len(faults) - len(each.faults))
         left_out += len(faults)
     if not rows:
         raise InputError(f"{shown(path)}: none of its {left_out:,} rows can be used")
@@ -195,13 +195,17 @@ class _Reading:
         """Give the terms of some rows, not folded yet, and say which rows cannot be used."""
         terms = self._terms(rows).dictionary_encode()
         faults = np.where(_seen(terms), 0, 1)
-        counts = np.zeros(rows.number, np.int64) if self.counts else np.ones(rows.number, np.int64)
+        counts = (
+            np.zeros(len(rows.numbers), np.int64)
+            if self.counts
+            else np.ones(len(rows.numbers), np.int64)
+        )
         for name, reader in zip(self.counts, self.readers, strict=True):
             values, wrong = reader.read(rows.columns[name])
             counts += values
             if wrong.any():
                 faults = np.where((faults == 0) & (wrong > 0), wrong + 2, faults)
-        classes = pa.repeat(pa.scalar(self.class_name), rows.number).dictionary_encode()
+        classes = pa.repeat(pa.scalar(self.class_name), len(rows.numbers)).dictionary_encode()
         if self.class_column:
             classes = pc.utf8_trim_whitespace(rows.columns[self.class_column]).dictionary_encode()
             faults = np.where((faults == 0) & ~_seen(classes), 2, faults)
@@ -230,11 +234,12 @@ def _named(rows: Rows, faults: npt.NDArray[np.int64]) -> list[Fault]:
     places = np.flatnonzero(faults)
     if not len(places):
         return rows.faults
+    numbers = rows.numbers[places].tolist()
     found = [
-        Fault(line, *_FAULTS[fault])
-        for line, fault in zip(rows.lines(places).tolist(), faults[places].tolist(), strict=True)
+        Fault(number, *_FAULTS[fault])
+        for number, fault in zip(numbers, faults[places].tolist(), strict=True)
     ]
-    return sorted([*rows.faults, *found], key=lambda fault: fault.line)
+    return sorted([*rows.faults, *found], key=lambda fault: fault.row)
 
 
 def _seen(texts: pa.DictionaryArray) -> npt.NDArray[np.bool_]:
