@@ -232,7 +232,7 @@ class _InvalidRows:
         self._numbers.append(row.number)
         if row.text == self._last:
             self.ended = True
-        elif row.text.strip():
+        elif row.text.strip(' \t"'):  # or else it is an empty line
             found, expected = row.actual_columns, row.expected_columns
             kind = f"row with too {'few' if found < expected else 'many'} fields"
             detail = (
