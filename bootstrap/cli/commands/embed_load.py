@@ -7,14 +7,14 @@ import os
 
 from bootstrap.cli.commands.embed import embeddings_table, next_lines
 from bootstrap.cli.console import ProgressLine, output, say, warn
-from taggers.embeddings.pretrained import load_foreign
+from taggers.embeddings.pretrained import load_pretrained
 
 
 def main(options: argparse.Namespace) -> None:
     """Take over a file of vectors and say what it holds."""
     os.umask(0o077)
     with ProgressLine("vectors") as line:
-        embedding, repeated = load_foreign(
+        embedding, repeated = load_pretrained(
             options.source,
             options.output,
             name=options.name,
