@@ -1,4 +1,4 @@
-"""Frequency dictionaries: how often each word is written as a part of a name.
+"""Frequency dictionaries: how often each word occurs in names.
 
 Names of several words are shared out to them: who is called María Carmen writes María and Carmen.
 """
@@ -27,7 +27,7 @@ _WORD = "folded"
 
 @dataclass(frozen=True, eq=False)
 class Frequencies:
-    """The words of a gazetteer's terms, and how many bear them.
+    """The frequencies of words in the terms of a gazetteer.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class Frequencies:
 
     @classmethod
     def of(cls, gazetteer: Gazetteer, classes: Sequence[str] = ()) -> Frequencies:
-        """Share terms out to their words.
+        """Count the words of terms.
 
         Parameters
         ----------
@@ -105,7 +105,7 @@ class Frequencies:
         return Vocabulary(self.hashes)
 
     def rows(self, words: Sequence[str]) -> Codes:
-        """Look words up.
+        """Return the rows of words.
 
         Parameters
         ----------
@@ -120,12 +120,12 @@ class Frequencies:
         return self._vocabulary.codes(word_hashes(folded(words)))
 
     def having(self, other: Frequencies) -> npt.NDArray[np.bool_]:
-        """Say which words another dictionary has, too, shape (V,)."""
+        """Return which words another dictionary has too, shape (V,)."""
         return other._vocabulary.codes(self.hashes) >= 0
 
 
 def word_hashes(words: Sequence[str]) -> Hashes:
-    """Hash folded words, shape (len(words),)."""
+    """Compute the hashes of folded words, shape (len(words),)."""
     return hashed(_WORD, words)
 
 

@@ -1,4 +1,4 @@
-"""Gazetteers of CSV and TSV files: what a census, a ministry or a spreadsheet publishes."""
+"""Import of gazetteers from CSV and TSV files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _PARTIAL = 1 << 20
 #: Terms that are folded at once.
 _FOLDED = 1 << 16
 
-#: Something to be seen: no space, no control character, no accent without a letter.
+#: A visible character: no space, no control character, no accent without a letter.
 _SEEN = r"[^\pZ\pC\x{0300}-\x{036f}]"
 _NO_TERM = ("no term", "expected a name or a word")
 _NO_CLASS = ("no class", "expected its name")
@@ -34,7 +34,7 @@ _NO_CLASS = ("no class", "expected its name")
 
 @dataclass(frozen=True, slots=True)
 class ImportOptions:
-    """What columns of a table mean, and how it is written; what is None is guessed.
+    """Options of an import; those that are None are detected.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class ImportOptions:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Imported:
-    """A gazetteer, and what was taken as what in the file that it was made of.
+    """An imported gazetteer, and how its file was read.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class Imported:
     class_column : str or None
         The column of classes; None where all terms have one class.
     unused : tuple of str
-        Columns that nothing was read from.
+        Columns that were not read.
     widths : tuple of int
         Digits that the terms of each column have at least; 0 for any number.
     encoding, delimiter : str
@@ -104,10 +104,10 @@ def import_table(
     problems: Problems | None = None,
     progress: Progress | None = None,
 ) -> Imported:
-    """Make a gazetteer of a table.
+    """Build a gazetteer of a table.
 
     Terms are folded and have single spaces between their words; the counts of those that are
-    then the same and of the same class are added up. What is in memory depends on the number of
+    then the same and of the same class are added up. Memory depends on the number of
     different terms, not on the size of the file.
 
     Parameters
@@ -115,11 +115,11 @@ def import_table(
     path : Path
         A CSV or TSV file with a header.
     options : ImportOptions, optional
-        What is not to be guessed.
+        Columns and settings that are not detected.
     problems : Problems, optional
-        Told of rows that cannot be used; by default the first one stops.
+        Collects the rows that cannot be used; by default the first one is an error.
     progress : callable, optional
-        Told how many bytes are read, of how many.
+        Called with the number of bytes read and their total.
 
     Raises
     ------
@@ -160,7 +160,7 @@ def import_table(
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """Makes terms, classes and counts of rows."""
+    """A reader of terms, classes and counts from rows."""
 
     terms: tuple[str, ...]
     counts: tuple[str, ...]
@@ -187,12 +187,12 @@ class _Reading:
         )
 
     def columns(self) -> list[str]:
-        """Give the columns to read, each once."""
+        """Return the columns to read, each once."""
         classes = [self.class_column] if self.class_column else []
         return list(dict.fromkeys([*self.terms, *self.counts, *classes]))
 
     def read(self, rows: Rows) -> tuple[pa.Table, list[Fault]]:
-        """Give the terms of some rows, not folded yet, and say which rows cannot be used."""
+        """Return the terms of some rows, not folded yet, and the rows that cannot be used."""
         terms = self._terms(rows).dictionary_encode()
         faults = np.where(_seen(terms), 0, 1)
         counts = (
@@ -219,7 +219,7 @@ class _Reading:
         return columns[0] if len(columns) == 1 else pc.binary_join_element_wise(*columns, " ")
 
 
-#: What can be wrong with a row, by number; 0 is nothing.
+#: Kinds of faults of a row, by number; 0 is none.
 _FAULTS = (("", ""), _NO_TERM, _NO_CLASS, *numerals.FAULTS[1:])
 
 
@@ -243,13 +243,13 @@ def _named(rows: Rows, faults: npt.NDArray[np.int64]) -> list[Fault]:
 
 
 def _seen(texts: pa.DictionaryArray) -> npt.NDArray[np.bool_]:
-    """Say which texts have something to be seen."""
+    """Return which texts have a visible character."""
     seen = pc.match_substring_regex(texts.dictionary, _SEEN).to_numpy(zero_copy_only=False)
     return np.asarray(seen[texts.indices.to_numpy()], bool)
 
 
 def _padded(texts: pa.StringArray, width: int) -> pa.StringArray:
-    """Write numbers with zeros on their left."""
+    """Pad numbers with zeros on their left."""
     if not width:
         return texts
     trimmed = pc.utf8_trim_whitespace(texts)
@@ -263,13 +263,13 @@ def _summed(
     counts: npt.NDArray[np.int64],
     sound: npt.NDArray[np.bool_],
 ) -> pa.Table:
-    """Add up the rows of each term and class ."""
+    """Add up the counts of each term and class."""
     rows = pa.table({"term": terms, "class": classes, "count": counts})
     return added_up(rows if sound.all() else rows.filter(pa.array(sound)))
 
 
 class _Sums:
-    """Adds up partial sums whenever they are more than what they came to before."""
+    """Sums of counts, whose parts are added up whenever they have more rows than the whole."""
 
     def __init__(self) -> None:
         self._whole = COLUMNS.empty_table()
@@ -283,7 +283,7 @@ class _Sums:
             self._add_up()
 
     def table(self) -> pa.Table:
-        """Give the sums of terms, which are folded only now: that is slow."""
+        """Return the sums of terms; they are folded last, once each, because that is slow."""
         self._add_up()
         return _folded(self._whole)
 
@@ -293,7 +293,7 @@ class _Sums:
 
 
 def _folded(table: pa.Table) -> pa.Table:
-    """Fold terms, and leave single spaces between words."""
+    """Fold terms, and put single spaces between words."""
     parts = [_folded_rows(part) for part in table.to_batches(max_chunksize=_FOLDED)]
     return pa.Table.from_batches(parts, schema=COLUMNS)
 

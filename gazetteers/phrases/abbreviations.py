@@ -77,7 +77,7 @@ SEVERAL = (
 
 
 def _pairs(groups: dict[str, str]) -> tuple[dict[str, str], dict[str, str]]:
-    """Give words by what counts for them, and abbreviations by the same."""
+    """Return the canonical word of each word, and of each abbreviation."""
     words: dict[str, str] = {}
     short: dict[str, str] = {}
     for whole, abbreviations in groups.items():
@@ -96,5 +96,5 @@ STREETS = frozenset(_pairs(_STREETS)[0].values())
 
 
 def is_street(words: Sequence[str]) -> bool:
-    """Say whether folded words begin with a kind of street, written out or not."""
+    """Return whether folded words begin with a kind of street, written out or abbreviated."""
     return bool(words) and WORDS.get(words[0], ABBREVIATIONS.get(words[0])) in STREETS

@@ -1,4 +1,4 @@
-"""What the terms of lists of places have that notes lack, and the other way round."""
+"""Spellings of places in notes that differ from those in published lists."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _AT_END = re.compile(
 
 
 def spellings(terms: Sequence[str]) -> list[tuple[str, ...]]:
-    """Give the ways in which notes write each term of a list, but for abbreviations.
+    """Return the ways in which notes write each term of a list, except abbreviations.
 
     Parameters
     ----------

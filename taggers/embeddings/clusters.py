@@ -20,7 +20,7 @@ Clusters = npt.NDArray[np.int32]
 
 @dataclass(frozen=True, slots=True)
 class ClusterOptions:
-    """How clusters are found.
+    """Options of clustering.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class Clustering:
     inertia: float
 
     def sizes(self) -> npt.NDArray[np.int64]:
-        """Give the number of words in each cluster, shape (K,)."""
+        """Return the number of words in each cluster, shape (K,)."""
         return np.bincount(self.clusters, minlength=self.options.k)
 
 
@@ -96,7 +96,7 @@ def _opened(embedding: Embedding, name: str, path: Path) -> Clustering:
 def write_clusters(
     embedding: Embedding, clusters: npt.NDArray[Any], options: ClusterOptions, inertia: float
 ) -> None:
-    """Write the clusters of an embedding's words, and what completes them: how they were found."""
+    """Write the clusters of an embedding's words, then their description."""
     path = embedding.folder / f"clusters-{options.k}.npy"
     staging = path.with_name(f".{path.stem}.{os.getpid()}.npy")
     np.save(staging, clusters.astype(np.int32))

@@ -1,4 +1,4 @@
-"""A check of files of vectors, before gensim allocates memory for what their headers say.
+"""Check of a file of vectors, before gensim allocates the memory that its header announces.
 
 gensim reads word2vec, fastText and GloVe, but trusts a header, ignores what follows the announced
 vectors, loops for ever in a truncated vocabulary of fastText, and does not name the damaged line.
@@ -42,7 +42,7 @@ _ENTRY = 9  # bytes that an entry has after its word: how often it occurs, and i
 
 @dataclass(frozen=True, slots=True)
 class VectorFormat:
-    """What a file of vectors holds.
+    """The format and the size of a file of vectors.
 
     Parameters
     ----------

@@ -47,7 +47,7 @@ class ClusterTable:
     clusters: Clusters
 
     def of(self, words: Words, vocabulary: Vocabulary) -> Clusters:
-        """Give the clusters of words, shape (T, C), or `NONE`."""
+        """Return the clusters of words, shape (T, C), or `NONE`."""
         rows = vocabulary.codes(word_hashes(NORMALISATIONS[self.normalisation](words)))
         found = np.full((len(rows), len(self.names)), NONE, np.int32)
         known = rows != ABSENT
@@ -70,7 +70,7 @@ class WordClusters:
 
     @classmethod
     def read(cls, folder: Path, names: Sequence[str] = ()) -> Self:
-        """Take clusterings from a folder of embeddings.
+        """Load clusterings from a folder of embeddings.
 
         Parameters
         ----------
@@ -105,11 +105,11 @@ class WordClusters:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Those of all clusterings."""
+        """The names of all clusterings."""
         return tuple(name for table in self.tables for name in table.names)
 
     def features(self) -> dict[str, Feature]:
-        """Give a feature of words for each clustering: it says the number of the cluster."""
+        """Return a feature of words for each clustering: the number of the cluster."""
         return {
             name: _feature(table, vocabulary, column)
             for table, vocabulary in zip(self.tables, self._vocabularies, strict=True)
@@ -117,7 +117,7 @@ class WordClusters:
         }
 
     def only(self, names: Iterable[str]) -> WordClusters:
-        """Give some of the clusterings."""
+        """Return some of the clusterings."""
         wanted = set(names)
         tables = []
         for table in self.tables:
@@ -166,13 +166,13 @@ class WordClusters:
         return WordClusters([_that_matter(table, Vocabulary(hashes)) for table in self.tables])
 
     def description(self) -> list[dict[str, Any]]:
-        """Give what `of_files` needs beside the files, as JSON can hold it."""
+        """Return the description that `of_files` needs beside the files, for JSON."""
         return [
             {"names": table.names, "normalisation": table.normalisation} for table in self.tables
         ]
 
     def files(self) -> dict[str, bytes]:
-        """Give the content of a model's files: arrays as NumPy writes them."""
+        """Return the content of a model's files: arrays in NumPy's format."""
         found = {}
         for number, table in enumerate(self.tables):
             small = np.iinfo(np.int16).max > table.clusters.max(initial=0)

@@ -332,7 +332,7 @@ def test_a_model_with_another_header_is_an_error_or_no_matter(
         load_pretrained(path, path.with_name("embeddings"))
     except InputError as error:
         assert "\n" not in str(error)
-        assert not list(path.with_name("embeddings").iterdir())
+        assert not list(path.parent.glob("embeddings/*"))
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
