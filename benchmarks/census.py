@@ -23,7 +23,7 @@ from corpus.batch import Batch, make_batch
 from corpus.counts import count_words
 from corpus.document import Document
 from corpus.evaluation import score
-from gazetteers.gazetteer import merged
+from gazetteers.gazetteer import merge
 from gazetteers.importing.importer import ImportOptions, import_table
 from taggers import START_OPTIONS, Tagger, make_tagger
 
@@ -42,7 +42,7 @@ def census(folder: Path) -> str:
     found = [
         import_table(SPAIN / name, ImportOptions(class_name=kind)) for name, kind in FILES.items()
     ]
-    merged([each.gazetteer for each in found]).save(path)
+    merge([each.gazetteer for each in found]).save(path)
     return str(path)
 
 

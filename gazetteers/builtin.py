@@ -7,7 +7,7 @@ from importlib.resources import as_file, files
 
 import pyarrow as pa
 
-from gazetteers.folding import folded
+from gazetteers.folding import fold
 from gazetteers.gazetteer import Gazetteer
 from gazetteers.importing.importer import ImportOptions, import_table
 from gazetteers.phrases.matcher import BLOCKED
@@ -37,7 +37,7 @@ def builtin_blocking() -> Gazetteer:
     """
     source = files("gazetteers") / "resources" / "blocked.csv"
     rows = csv.DictReader(source.read_text(encoding="utf-8").splitlines())
-    terms = folded([row["term"] for row in rows])
+    terms = fold([row["term"] for row in rows])
     ones, classes = pa.array([1] * len(terms), pa.int64()), pa.array([BLOCKED] * len(terms))
     table = {"term": pa.array(terms, pa.large_string()), "class": classes, "count": ones}
     return Gazetteer.of(pa.table(table))

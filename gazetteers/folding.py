@@ -18,7 +18,7 @@ _MARKS = re.compile("(?<!n)\u0303|(?<!c)\u0327|[\u0300-\u0302\u0304-\u0326\u0328
 _NEW, _NEVER = 0, 0xFFFFFFFF
 
 
-def folded(texts: Sequence[str]) -> list[str]:
+def fold(texts: Sequence[str]) -> list[str]:
     """Convert texts to lower case without accents; ñ and ç are letters of their own, and stay.
 
     Parameters

@@ -16,7 +16,7 @@ import pyarrow as pa
 from corpus.errors import InputError, shown
 from corpus.kernels.hash_index import Codes, Hashes, Vocabulary, hashed
 from corpus.tokens import tokenize
-from gazetteers.folding import folded
+from gazetteers.folding import fold
 from gazetteers.gazetteer import Gazetteer
 
 Counts = npt.NDArray[np.int64]
@@ -75,7 +75,7 @@ class Frequencies:
         kinds = kinds[rows]
         tokens = tokenize(gazetteer.terms.take(pa.array(rows)).to_pylist())
         # Words are folded once more: the tokens of folded terms are, all but a few.
-        types = folded(tokens.types)
+        types = fold(tokens.types)
         numbers: dict[str, int] = {}
         of_types = np.array(
             [numbers.setdefault(word, len(numbers)) if _is_word(word) else -1 for word in types],
@@ -117,7 +117,7 @@ class Frequencies:
         ndarray of int32, shape (len(words),)
             The row of each, or -1 where it is in no term.
         """
-        return self._vocabulary.codes(word_hashes(folded(words)))
+        return self._vocabulary.codes(word_hashes(fold(words)))
 
     def having(self, other: Frequencies) -> npt.NDArray[np.bool_]:
         """Return which words another dictionary has too, shape (V,)."""

@@ -84,7 +84,7 @@ class Gazetteer:
         Gazetteer
             The most frequent first, then in the order of classes and of terms.
         """
-        summed = added_up(table)
+        summed = sum_counts(table)
         keys = [("count", "descending"), ("class", "ascending"), ("term", "ascending")]
         order = pc.sort_indices(summed, sort_keys=keys)
         terms, classes, counts = (
@@ -105,7 +105,7 @@ class Gazetteer:
             for row in summed.sort_by(keys).to_pylist()
         ]
 
-    def of_term(self, term: str) -> pa.Table:
+    def rows_of_term(self, term: str) -> pa.Table:
         """Return the rows of a term: one for each of its classes.
 
         Parameters
@@ -115,7 +115,7 @@ class Gazetteer:
         """
         return self.table().filter(pc.equal(self.terms, term))
 
-    def with_word(self, word: str) -> pa.Table:
+    def rows_with_word(self, word: str) -> pa.Table:
         """Return the rows of terms of several words of which one is this word.
 
         Parameters
@@ -168,7 +168,7 @@ class Gazetteer:
         return cls(columns[0], columns[1], columns[2].to_numpy())
 
 
-def added_up(table: pa.Table) -> pa.Table:
+def sum_counts(table: pa.Table) -> pa.Table:
     """Add up the counts of each term and class.
 
     Parameters
@@ -215,7 +215,7 @@ def _encoded(texts: pa.ChunkedArray) -> pa.DictionaryArray:
     return whole if isinstance(whole, pa.DictionaryArray) else whole.dictionary_encode()
 
 
-def merged(gazetteers: Sequence[Gazetteer]) -> Gazetteer:
+def merge(gazetteers: Sequence[Gazetteer]) -> Gazetteer:
     """Merge gazetteers; the counts of terms that several have of a class are added up.
 
     Parameters

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from corpus.errors import InputError, shown
-from gazetteers.folding import folded
+from gazetteers.folding import fold
 from gazetteers.importing.tables import Table
 from gazetteers.phrases.numerals import are_counts
 
@@ -144,7 +144,7 @@ def _listed(table: Table) -> str:
 
 def _plain(name: str) -> str:
     """Return a name as words of folded letters and digits, with spaces between them."""
-    return " ".join(re.findall("[^\\W_]+", folded([name])[0]))
+    return " ".join(re.findall("[^\\W_]+", fold([name])[0]))
 
 
 def _is(name: str, names: str) -> bool:

@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 
 from corpus.errors import InputError, shown
 from corpus.problems import Problem, Problems
-from gazetteers.folding import folded
-from gazetteers.gazetteer import COLUMNS, Gazetteer, added_up
+from gazetteers.folding import fold
+from gazetteers.gazetteer import COLUMNS, Gazetteer, sum_counts
 from gazetteers.importing.guessing import column_of, counts_of, terms_of, width_of
 from gazetteers.importing.tables import Fault, Progress, Rows, Table
 from gazetteers.phrases import numerals
@@ -175,7 +175,7 @@ class _Reading:
         classes = [column_of(table, name, "--class-column") for name in taken]
         terms = terms_of(table, options.terms)
         counts = counts_of(table, options.counts, [*terms, *classes])
-        name = " ".join(folded(terms) if options.class_name is None else [options.class_name])
+        name = " ".join(fold(terms) if options.class_name is None else [options.class_name])
         widths = [width_of(each) if options.width is None else options.width for each in terms]
         return cls(
             terms,
@@ -265,7 +265,7 @@ def _summed(
 ) -> pa.Table:
     """Add up the counts of each term and class."""
     rows = pa.table({"term": terms, "class": classes, "count": counts})
-    return added_up(rows if sound.all() else rows.filter(pa.array(sound)))
+    return sum_counts(rows if sound.all() else rows.filter(pa.array(sound)))
 
 
 class _Sums:
@@ -288,7 +288,7 @@ class _Sums:
         return _folded(self._whole)
 
     def _add_up(self) -> None:
-        self._whole = added_up(pa.concat_tables([self._whole, *self._parts]))
+        self._whole = sum_counts(pa.concat_tables([self._whole, *self._parts]))
         self._parts, self._rows = [], 0
 
 
@@ -299,7 +299,7 @@ def _folded(table: pa.Table) -> pa.Table:
 
 
 def _folded_rows(rows: pa.RecordBatch) -> pa.RecordBatch:
-    terms = folded([" ".join(term.split()) for term in rows["term"].to_pylist()])
+    terms = fold([" ".join(term.split()) for term in rows["term"].to_pylist()])
     distinct = rows["class"].dictionary_encode()
     classes = [" ".join(name.split()) for name in distinct.dictionary.to_pylist()]
     columns = [

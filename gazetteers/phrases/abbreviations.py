@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gazetteers.folding import folded
+from gazetteers.folding import fold
 
 #: Words that count as one, and what they are written for short; kinds of streets.
 _STREETS = {
@@ -81,9 +81,9 @@ def _pairs(groups: dict[str, str]) -> tuple[dict[str, str], dict[str, str]]:
     words: dict[str, str] = {}
     short: dict[str, str] = {}
     for whole, abbreviations in groups.items():
-        same = folded(whole.split())
+        same = fold(whole.split())
         words.update(dict.fromkeys(same, same[0]))
-        for each in folded(abbreviations.split()):
+        for each in fold(abbreviations.split()):
             short.setdefault(each, same[0])
     return words, short
 

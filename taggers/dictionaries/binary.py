@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from corpus.batch import Batch
 from corpus.kernels.hash_index import Hashes, Vocabulary
-from gazetteers.folding import folded
+from gazetteers.folding import fold
 from gazetteers.frequencies import Frequencies, word_hashes
 from taggers.arrays import read_arrays, written
 from taggers.base import TrainingError
@@ -75,7 +75,7 @@ class BinaryWords:
 
     def judged(self, batch: Batch) -> Judged:
         """Say of each word of a batch whether it is a name, and whether that is contradicted."""
-        rows = self._vocabulary.codes(word_hashes(folded(batch.types)))
+        rows = self._vocabulary.codes(word_hashes(fold(batch.types)))
         known = rows >= 0
         doubtful = np.zeros(len(rows), bool)
         doubtful[known] = self.negative[rows[known]]

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from corpus.errors import InputError, shown
 from corpus.kernels.hash_index import ABSENT, Hashes, Vocabulary
-from gazetteers.folding import folded
+from gazetteers.folding import fold
 from gazetteers.frequencies import Frequencies, word_hashes
 from taggers.arrays import read_arrays, written
 from taggers.features import Feature, Words
@@ -89,7 +89,7 @@ class NameFrequencies:
 
     def _of(self, words: Words) -> npt.NDArray[np.int8]:
         """Look words up, shape (T, C)."""
-        rows = self._vocabulary.codes(word_hashes(folded(words.forms)))
+        rows = self._vocabulary.codes(word_hashes(fold(words.forms)))
         found = np.full((len(rows), len(self.classes)), -1, np.int8)
         known = rows != ABSENT
         found[known] = self.magnitudes[rows[known]]

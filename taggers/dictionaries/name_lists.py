@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gazetteers.frequencies import Frequencies
-from gazetteers.gazetteer import Gazetteer, merged
+from gazetteers.gazetteer import Gazetteer, merge
 from taggers.dictionaries.dictionary_options import BLOCKING, STARTER
 
 
@@ -43,4 +43,4 @@ def read_names(paths: Sequence[str], classes: Sequence[str] = ()) -> Frequencies
     InputError
         If one is not there, or a class is in none of them.
     """
-    return Frequencies.of(merged([read_gazetteer(path) for path in paths]), classes)
+    return Frequencies.of(merge([read_gazetteer(path) for path in paths]), classes)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from corpus.batch import Batch
 from corpus.kernels.hash_index import Hashes, Vocabulary
-from gazetteers.folding import folded
+from gazetteers.folding import fold
 from gazetteers.frequencies import Frequencies, word_hashes
 from taggers.arrays import read_arrays, written
 from taggers.base import TrainingError
@@ -97,7 +97,7 @@ class WordDivergence:
     def judged(self, batch: Batch) -> Judged:
         """Say of each word of a batch what is known of it."""
         types = batch.types
-        rows = self._vocabulary.codes(word_hashes(folded(types)))
+        rows = self._vocabulary.codes(word_hashes(fold(types)))
         known, cases = rows >= 0, case_numbers(types)
         joins = np.fromiter(map(_HYPHENS.__contains__, types), bool, len(types))
         joins[known] |= self.joins[rows[known]]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from corpus.errors import InputError
 from corpus.tokens import tokenize
 from gazetteers.builtin import starter_names
-from gazetteers.folding import folded
+from gazetteers.folding import fold
 from gazetteers.frequencies import Frequencies, word_hashes
 from gazetteers.gazetteer import Gazetteer
 from gazetteers.importing.importer import ImportOptions, import_table
@@ -24,7 +24,7 @@ Table = dict[str, dict[str, tuple[int, int]]]
 
 def words_of(term: str) -> list[str]:
     """Cut a term into words, one term at a time."""
-    words = folded(list(tokenize([term]).types))
+    words = fold(list(tokenize([term]).types))
     order = tokenize([term]).words.tolist()
     return [words[each] for each in order if any(map(str.isalpha, words[each]))]
 

@@ -11,7 +11,7 @@ from bootstrap.cli.console import ProgressLine, report_problems, say
 from corpus.errors import shown
 from corpus.formats.targets import refuse_existing
 from corpus.problems import Problems
-from gazetteers.gazetteer import merged
+from gazetteers.gazetteer import merge
 from gazetteers.importing.guessing import is_well_known
 from gazetteers.importing.importer import Imported, ImportOptions, import_table
 from gazetteers.importing.tables import DELIMITERS, Progress
@@ -39,7 +39,7 @@ def main(options: argparse.Namespace) -> None:
             for path in options.sources
         ]
     report_problems(problems)
-    gazetteer = merged([each.gazetteer for each in imported])
+    gazetteer = merge([each.gazetteer for each in imported])
     gazetteer.save(options.output)
     for path, each in zip(options.sources, imported, strict=True):
         doubtful = options.encoding is None and each.encoding == "cp1252"

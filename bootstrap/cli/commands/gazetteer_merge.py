@@ -9,14 +9,14 @@ from pathlib import Path
 from bootstrap.cli.console import say
 from corpus.errors import InputError, shown
 from corpus.formats.targets import refuse_existing
-from gazetteers.gazetteer import Gazetteer, merged
+from gazetteers.gazetteer import Gazetteer, merge
 
 
 def main(options: argparse.Namespace) -> None:
     """Put gazetteers together, and write the sums."""
     refuse_existing(options.output)
     refuse_repeated(options.sources)
-    gazetteer = merged([Gazetteer.load(path) for path in options.sources])
+    gazetteer = merge([Gazetteer.load(path) for path in options.sources])
     gazetteer.save(options.output)
     say([sizes_line(gazetteer, options.output)])
 

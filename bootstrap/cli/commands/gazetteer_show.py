@@ -10,7 +10,7 @@ from rich.table import Table
 
 from bootstrap.cli.console import output, say
 from corpus.errors import InputError, shown
-from gazetteers.folding import folded
+from gazetteers.folding import fold
 from gazetteers.gazetteer import Gazetteer
 
 #: Terms that are listed of a class, and of those that a word is a part of.
@@ -23,7 +23,7 @@ def main(options: argparse.Namespace) -> None:
     if options.term is None:
         _show_classes(gazetteer, options.number or _OF_CLASS)
         return
-    term = " ".join(folded([" ".join(options.term.split())])[0].split())
+    term = " ".join(fold([" ".join(options.term.split())])[0].split())
     if not _show_term(gazetteer, term, options.number or _OF_WORD):
         raise InputError(
             f"{shown(options.gazetteer)}: it has no such term, and none with this word; "
@@ -41,11 +41,11 @@ def _show_classes(gazetteer: Gazetteer, number: int) -> None:
 def _show_term(gazetteer: Gazetteer, term: str, number: int) -> bool:
     """Say what a term counts in each class, and what terms it is a part of, if there are any."""
     sizes = {each.name: each.count for each in gazetteer.sizes()}
-    found = gazetteer.of_term(term).to_pylist()
+    found = gazetteer.rows_of_term(term).to_pylist()
     for row in found:
         share = row["count"] / max(sizes[row["class"]], 1)
         say([f"{shown(row['class'])}: {row['count']:,}, {share:.4%} of {sizes[row['class']]:,}"])
-    parts = gazetteer.with_word(term) if term and " " not in term else None
+    parts = gazetteer.rows_with_word(term) if term and " " not in term else None
     if parts is None or not len(parts):
         return bool(found)
     if not found:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from corpus.errors import InputError
 from corpus.problems import Problems
-from gazetteers.folding import folded
+from gazetteers.folding import fold
 from gazetteers.importing import importer, tables
 from gazetteers.importing.importer import Imported, ImportOptions, import_table
 
@@ -55,7 +55,7 @@ def straightforward(
     for row in rows:
         parts = [row[place].zfill(width * row[place].isdecimal()) for place in terms]
         term = " ".join(" ".join(parts).split())
-        sums[folded([term])[0], name] += sum(int(row[place]) for place in counts) if counts else 1
+        sums[fold([term])[0], name] += sum(int(row[place]) for place in counts) if counts else 1
     return ordered(sums), len(rows)
 
 
@@ -151,7 +151,7 @@ def test_any_table_is_read_as_a_loop_over_rows_reads_it(
         csv.writer(file).writerows([("term", "count", "kind"), *rows])
     sums: Counter[tuple[str, str]] = Counter()
     for term, count, kind in rows:
-        sums[folded([" ".join(term.split())])[0], kind.strip()] += count
+        sums[fold([" ".join(term.split())])[0], kind.strip()] += count
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tables, "_BLOCK", size // 10 if len(rows) > 4 else size)
         patch.setattr(importer, "_PARTIAL", partial)
