@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gazetteers.folding import fold
@@ -47,6 +47,7 @@ def test_case_and_accents_go_but_letters_stay(text: str, expected: str) -> None:
     assert fold([text]) == [expected]
 
 
+@settings(max_examples=30)
 @given(texts=st.lists(TEXTS, max_size=6))
 @example(texts=["a\nb", "C", "\n"])
 @example(texts=[])
@@ -57,12 +58,14 @@ def test_texts_are_folded_as_one_by_one_and_once(texts: list[str]) -> None:
     assert fold(once) == once
 
 
+@settings(max_examples=30)
 @given(text=st.text("abcdeñçnouáéïü ", max_size=10))
 def test_upper_case_and_decomposed_letters_are_the_same(text: str) -> None:
     forms = [text, text.upper(), text.title(), unicodedata.normalize("NFD", text.upper())]
     assert len(set(fold(forms))) == 1
 
 
+@settings(max_examples=30)
 @given(text=st.text("nñcç", min_size=1, max_size=8))
 def test_no_ñ_becomes_an_n_and_no_ç_a_c(text: str) -> None:
     assert fold([text.upper()]) == [text]

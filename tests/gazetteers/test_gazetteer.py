@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from corpus.errors import InputError
@@ -49,6 +49,7 @@ def straightforward(rows: list[Row]) -> list[Row]:
     return sorted(found, key=lambda row: (-row[2], row[1], row[0]))
 
 
+@settings(max_examples=30)
 @given(rows=ROWS)
 @example(rows=[])
 @example(rows=[("a", "x", 0)])
@@ -57,12 +58,14 @@ def test_counts_of_a_term_and_class_are_added_up(rows: list[Row]) -> None:
     assert rows_of(gazetteer_of(rows)) == straightforward(rows)
 
 
+@settings(max_examples=30)
 @given(parts=st.lists(ROWS, min_size=1, max_size=4))
 def test_what_is_merged_is_what_is_read_at_once(parts: list[list[Row]]) -> None:
     whole = merge([gazetteer_of(rows) for rows in parts])
     assert rows_of(whole) == straightforward([row for rows in parts for row in rows])
 
 
+@settings(max_examples=30)
 @given(rows=ROWS)
 def test_classes_are_summed(rows: list[Row]) -> None:
     expected = []

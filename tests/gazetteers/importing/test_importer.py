@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corpus.errors import InputError
@@ -127,6 +127,7 @@ def test_terms_are_folded_and_whole_and_added_up(table: MakeTable) -> None:
     ]
 
 
+@settings(max_examples=30)
 @given(
     rows=st.lists(
         st.tuples(

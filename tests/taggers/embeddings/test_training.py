@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from gensim.models import FastText, Word2Vec
 from gensim.models.fasttext import ft_ngram_hashes
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -137,6 +137,7 @@ def tables_of_gensim(counts: np.ndarray, sample: float) -> tuple[list[int], list
     return model.wv.expandos["sample_int"].tolist(), model.cum_table.tolist()
 
 
+@settings(max_examples=30)
 @given(counts=COUNTS, sample=st.sampled_from([0.0, 1e-3, 1e-5, 0.2, 0.9]))
 @example(counts=np.array([1]), sample=1e-3)
 @example(counts=np.array([10**9] * 3), sample=1e-5)
