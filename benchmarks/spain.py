@@ -7,7 +7,7 @@ from pathlib import Path
 
 from corpus.counts import count_words
 from corpus.document import Document
-from gazetteers.gazetteer import merged
+from gazetteers.gazetteer import merge
 from gazetteers.importing.importer import ImportOptions, import_table
 
 SPAIN = Path(__file__).resolve().parents[1].parent / "shared" / "data" / "spain"
@@ -25,7 +25,7 @@ def census(folder: Path) -> str:
     found = [
         import_table(SPAIN / name, ImportOptions(class_name=kind)) for name, kind in FILES.items()
     ]
-    merged([each.gazetteer for each in found]).save(path)
+    merge([each.gazetteer for each in found]).save(path)
     return str(path)
 
 

@@ -65,17 +65,17 @@ class Plan:
         return f"{self.normalisation}-w{self.options.window}{suffix}"
 
     def settings(self, notes: dict[str, Any]) -> dict[str, Any]:
-        """Give what decides its vectors, as JSON holds it."""
+        """Return the settings that determine its vectors, for JSON."""
         found: dict[str, Any] = json.loads(json.dumps({**asdict(self.options), "notes": notes}))
         return found
 
     def suited(self, tokens: int) -> TrainingOptions:
-        """Give the options for notes of so many tokens."""
+        """Return the options for notes with a number of tokens."""
         return replace(self.options, epochs=self.options.epochs or epochs_for(tokens))
 
 
 def epochs_for(tokens: int) -> int:
-    """Give the passes over notes of so many tokens: the fewer there are, the more."""
+    """Return the number of epochs for a number of tokens: the fewer tokens, the more."""
     return min(max(math.ceil(_TOKENS / max(tokens, 1)), _FEWEST_EPOCHS), _MOST_EPOCHS)
 
 
@@ -133,7 +133,7 @@ def embed(
 
 @contextlib.contextmanager
 def held_folder(folder: Path) -> Iterator[None]:
-    """Make a folder of embeddings that is not there, and keep other processes out of it.
+    """Create a folder of embeddings, and lock it against other processes.
 
     Raises
     ------
@@ -153,7 +153,7 @@ def held_folder(folder: Path) -> Iterator[None]:
 
 
 def notes_of(source: str, unit: str) -> dict[str, Any]:
-    """Give what tells notes from others: their files, and what is a sentence in them."""
+    """Return a fingerprint of notes: their files, and the unit of their sentences."""
     digest, files = hashlib.blake2b(digest_size=16), 0
     if not is_synthetic(source):
         for path in find_files(source):
@@ -164,7 +164,7 @@ def notes_of(source: str, unit: str) -> dict[str, Any]:
 
 
 def _is_there(folder: Path, plan: Plan, notes: dict[str, Any], *, resume: bool) -> bool:
-    """Say whether an embedding is there that was made as is planned."""
+    """Return whether the planned embedding exists with the same settings."""
     path = folder / plan.name
     if not path.exists():
         return False
@@ -261,7 +261,7 @@ def _tokens_of(task: Task) -> int:
 
 
 def _prepare(send: Callable[[None], None], task: Task) -> None:
-    """Write the words that get vectors, and which of them each number in the notes is.
+    """Write the words that get vectors, and the rank of each number of the notes.
 
     What was trained of the same words before is kept.
     """
@@ -290,7 +290,7 @@ def _prepare(send: Callable[[None], None], task: Task) -> None:
 
 
 def _normalised(counts: WordCounts, normalisation: str) -> pa.Table:
-    """Give the normalised form of each word, and how often the word occurs."""
+    """Return the normalised form of each word, and its count."""
     normalise = NORMALISATIONS[normalisation]
     forms = [
         pa.array(normalise(Words(counts.words[begin : begin + _PIECE].to_pylist())), _STRING)
@@ -300,7 +300,7 @@ def _normalised(counts: WordCounts, normalisation: str) -> pa.Table:
 
 
 def _frequent(table: pa.Table, least: int) -> pa.Table:
-    """Give the forms that occur at least so often, the most frequent first."""
+    """Return the forms with a minimum count, the most frequent first."""
     sums = table.group_by("word", use_threads=False).aggregate([("count", "sum")])
     sums = sums.rename_columns({"count_sum": "count"})
     keys = [("count", "descending"), ("word", "ascending")]

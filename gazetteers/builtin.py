@@ -68,13 +68,13 @@ def builtin_blocking() -> Gazetteer:
     """
     import pyarrow as pa  # noqa: PLC0415 - slow to import
 
-    from gazetteers.folding import folded  # noqa: PLC0415 - not always used
+    from gazetteers.folding import fold  # noqa: PLC0415 - not always used
     from gazetteers.gazetteer import Gazetteer  # noqa: PLC0415 - the same
     from gazetteers.phrases.matcher import BLOCKED  # noqa: PLC0415 - numba is slow to import
 
     source = files("gazetteers") / "resources" / "blocked.csv"
     rows = csv.DictReader(source.read_text(encoding="utf-8").splitlines())
-    terms = folded([row["term"] for row in rows])
+    terms = fold([row["term"] for row in rows])
     ones, classes = pa.array([1] * len(terms), pa.int64()), pa.array([BLOCKED] * len(terms))
     table = {"term": pa.array(terms, pa.large_string()), "class": classes, "count": ones}
     return Gazetteer.of(pa.table(table))

@@ -14,12 +14,12 @@ _BETWEEN = "\n"
 #: Marks on letters, but for those that make another letter: ñ and ç are not n and c.
 _MARKS = re.compile("(?<!n)\u0303|(?<!c)\u0327|[\u0300-\u0302\u0304-\u0326\u0328-\u036f]")
 
-#: Of a character: not met yet, and not to be folded by itself.
+#: Entries of characters that have not occurred, and that cannot be folded alone.
 _NEW, _NEVER = 0, 0xFFFFFFFF
 
 
-def folded(texts: Sequence[str]) -> list[str]:
-    """Write texts in lower case and without accents; ñ and ç are letters, and stay.
+def fold(texts: Sequence[str]) -> list[str]:
+    """Convert texts to lower case without accents; ñ and ç are letters of their own, and stay.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def _folded(text: str) -> str:
 
 
 class _Characters:
-    """Folds most texts character by character, many at a time; what is met is kept in a table."""
+    """A table of folded characters, filled as they occur, for texts folded by character."""
 
     def __init__(self) -> None:
         self._table: npt.NDArray[np.uint32] = np.full(0x110000, _NEW, np.uint32)
@@ -61,7 +61,7 @@ class _Characters:
 
 
 def _alone(character: str) -> int:
-    """Give what a character becomes wherever it stands, or `_NEVER` where that may depend."""
+    """Return the folded form of a character, or `_NEVER` where it depends on its neighbours."""
     becomes = _folded(character)
     code = ord(character)
     mark = unicodedata.category(character).startswith("M")

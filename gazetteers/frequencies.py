@@ -1,4 +1,4 @@
-"""Frequency dictionaries: how often each word is written as a part of a name.
+"""Frequency dictionaries: how often each word occurs in names.
 
 Names of several words are shared out to them: who is called María Carmen writes María and Carmen.
 """
@@ -17,7 +17,7 @@ from corpus.errors import InputError, shown
 from corpus.kernels.hash_index import HashIndex, Positions
 from corpus.kernels.hashing import Hashes, hash_values
 from corpus.tokens import tokenize
-from gazetteers.folding import folded
+from gazetteers.folding import fold
 from gazetteers.gazetteer import Gazetteer
 
 Counts = npt.NDArray[np.int64]
@@ -28,7 +28,7 @@ _WORD = "folded"
 
 @dataclass(frozen=True, eq=False)
 class Frequencies:
-    """The words of a gazetteer's terms, and how many bear them.
+    """The frequencies of words in the terms of a gazetteer.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class Frequencies:
 
     @classmethod
     def of(cls, gazetteer: Gazetteer, classes: Sequence[str] = ()) -> Frequencies:
-        """Share terms out to their words.
+        """Count the words of terms.
 
         Parameters
         ----------
@@ -76,7 +76,7 @@ class Frequencies:
         kinds = kinds[rows]
         tokens = tokenize(gazetteer.terms.take(pa.array(rows)).to_pylist())
         # Words are folded once more: the tokens of folded terms are, all but a few.
-        types = folded(tokens.types)
+        types = fold(tokens.types)
         numbers: dict[str, int] = {}
         of_types = np.array(
             [numbers.setdefault(word, len(numbers)) if _is_word(word) else -1 for word in types],
@@ -106,7 +106,7 @@ class Frequencies:
         return HashIndex(self.hashes)
 
     def rows(self, words: Sequence[str]) -> Positions:
-        """Look words up.
+        """Return the rows of words.
 
         Parameters
         ----------
@@ -118,15 +118,15 @@ class Frequencies:
         ndarray of int32, shape (len(words),)
             The row of each, or -1 where it is in no term.
         """
-        return self._index.positions(word_hashes(folded(words)))
+        return self._index.positions(word_hashes(fold(words)))
 
     def having(self, other: Frequencies) -> npt.NDArray[np.bool_]:
-        """Say which words another dictionary has, too, shape (V,)."""
+        """Return which words another dictionary has too, shape (V,)."""
         return other._index.positions(self.hashes) >= 0
 
 
 def word_hashes(words: Sequence[str]) -> Hashes:
-    """Hash folded words, shape (len(words),)."""
+    """Compute the hashes of folded words, shape (len(words),)."""
     return hash_values(_WORD, words)
 
 

@@ -30,12 +30,12 @@ _ROWS = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class ClassSize:
-    """How much a gazetteer has of a class.
+    """The size of a class of a gazetteer.
 
     Parameters
     ----------
     name : str
-        Of the class.
+        The name of the class.
     terms : int
         How many terms there are.
     count : int
@@ -67,12 +67,12 @@ class Gazetteer:
     counts: npt.NDArray[np.int64]
 
     def __len__(self) -> int:
-        """Give the number of terms, those of several classes once for each."""
+        """Return the number of terms, those of several classes once for each."""
         return len(self.terms)
 
     @classmethod
     def of(cls, table: pa.Table) -> Gazetteer:
-        """Add up the counts of each term and class.
+        """Build a gazetteer of rows: the counts of each term and class are added up.
 
         Parameters
         ----------
@@ -84,7 +84,7 @@ class Gazetteer:
         Gazetteer
             The most frequent first, then in the order of classes and of terms.
         """
-        summed = added_up(table)
+        summed = sum_counts(table)
         keys = [("count", "descending"), ("class", "ascending"), ("term", "ascending")]
         order = pc.sort_indices(summed, sort_keys=keys)
         terms, classes, counts = (
@@ -93,11 +93,11 @@ class Gazetteer:
         return cls(terms, classes, counts.to_numpy())
 
     def table(self) -> pa.Table:
-        """Give the columns ``term``, ``class`` and ``count``."""
+        """Return the columns ``term``, ``class`` and ``count``."""
         return pa.table([self.terms, self.classes, self.counts], schema=COLUMNS)
 
     def sizes(self) -> list[ClassSize]:
-        """Say how much there is of each class, the one with the highest count first."""
+        """Return the size of each class, the one with the highest count first."""
         summed = self.table().group_by("class").aggregate([("count", "sum"), ("term", "count")])
         keys = [("count_sum", "descending"), ("class", "ascending")]
         return [
@@ -105,8 +105,8 @@ class Gazetteer:
             for row in summed.sort_by(keys).to_pylist()
         ]
 
-    def of_term(self, term: str) -> pa.Table:
-        """Give the rows of a term: one for each of its classes.
+    def rows_of_term(self, term: str) -> pa.Table:
+        """Return the rows of a term: one for each of its classes.
 
         Parameters
         ----------
@@ -115,8 +115,8 @@ class Gazetteer:
         """
         return self.table().filter(pc.equal(self.terms, term))
 
-    def with_word(self, word: str) -> pa.Table:
-        """Give the rows of terms of several words of which one is this word.
+    def rows_with_word(self, word: str) -> pa.Table:
+        """Return the rows of terms of several words of which one is this word.
 
         Parameters
         ----------
@@ -134,7 +134,7 @@ class Gazetteer:
         Raises
         ------
         InputError
-            If there is something of this name, or it cannot be made.
+            If the file exists or cannot be created.
         """
         with new_file(path) as file:
             pq.write_table(self.table(), file, compression="zstd", row_group_size=_ROWS)
@@ -168,7 +168,7 @@ class Gazetteer:
         return cls(columns[0], columns[1], columns[2].to_numpy())
 
 
-def added_up(table: pa.Table) -> pa.Table:
+def sum_counts(table: pa.Table) -> pa.Table:
     """Add up the counts of each term and class.
 
     Parameters
@@ -199,7 +199,7 @@ def added_up(table: pa.Table) -> pa.Table:
 def _distinct(
     numbers: npt.NDArray[np.int64], size: int
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Give the different numbers below `size`, and the place of each number among them."""
+    """Return the distinct numbers below `size`, and the index of each number among them."""
     if size > 4 * len(numbers):
         return np.unique(numbers, return_inverse=True)
     there = np.zeros(size, bool)
@@ -215,8 +215,8 @@ def _encoded(texts: pa.ChunkedArray) -> pa.DictionaryArray:
     return whole if isinstance(whole, pa.DictionaryArray) else whole.dictionary_encode()
 
 
-def merged(gazetteers: Sequence[Gazetteer]) -> Gazetteer:
-    """Put gazetteers together, and add up the counts of terms that several have of a class.
+def merge(gazetteers: Sequence[Gazetteer]) -> Gazetteer:
+    """Merge gazetteers; the counts of terms that several have of a class are added up.
 
     Parameters
     ----------
@@ -227,7 +227,7 @@ def merged(gazetteers: Sequence[Gazetteer]) -> Gazetteer:
 
 
 def terms_by_class(gazetteers: Iterable[Gazetteer]) -> dict[str, list[str]]:
-    """Give the terms of each class, the classes in the order in which they first appear."""
+    """Return the terms of each class, with the classes in the order of their first term."""
     found: dict[str, list[str]] = {}
     for each in gazetteers:
         for term, name in zip(each.terms.to_pylist(), each.classes.to_pylist(), strict=True):

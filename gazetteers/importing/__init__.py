@@ -1,1 +1,1 @@
-"""Import of frequency dictionaries from CSV and TSV files."""
+"""Reading of CSV and TSV files, and import of gazetteers from them."""

@@ -1,4 +1,4 @@
-"""Which columns of a table are terms, and which are counts, where nobody says so."""
+"""Detection of the columns of terms and of counts of a table."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from corpus.errors import InputError, shown
-from gazetteers.folding import folded
+from gazetteers.folding import fold
 from gazetteers.importing.tables import Table
 from gazetteers.phrases.numerals import are_counts
 
@@ -35,7 +35,7 @@ _DIGITS_OF_POSTCODES = 5
 
 
 def width_of(column: str) -> int:
-    """Give how many digits the column of a postal code has; 0 for another one.
+    """Return the number of digits of a column of postal codes; 0 for another column.
 
     Spreadsheets drop zeros from its left.
     """
@@ -43,12 +43,12 @@ def width_of(column: str) -> int:
 
 
 def is_well_known(column: str) -> bool:
-    """Say whether the name of a column says that it holds terms."""
+    """Return whether a column of this name holds terms."""
     return any(_is(column, names) for names in _TERMS)
 
 
 def terms_of(table: Table, named: Sequence[str] | None) -> tuple[str, ...]:
-    """Choose the columns that make a term: the one with a well-known name, or the only text.
+    """Select the columns of the term: the one with a well-known name, or the only text.
 
     Raises
     ------
@@ -76,7 +76,7 @@ def terms_of(table: Table, named: Sequence[str] | None) -> tuple[str, ...]:
 
 
 def counts_of(table: Table, named: Sequence[str] | None, taken: Sequence[str]) -> tuple[str, ...]:
-    """Choose the columns that are added up, among those that are not taken; there may be none.
+    """Select the columns of counts, which are added up; there may be none.
 
     Raises
     ------
@@ -105,7 +105,7 @@ def counts_of(table: Table, named: Sequence[str] | None, taken: Sequence[str]) -
 
 
 def column_of(table: Table, name: str, option: str) -> str:
-    """Find a column that was named, whatever its case and accents.
+    """Return the column of a name, in any case and with or without accents.
 
     Raises
     ------
@@ -143,8 +143,8 @@ def _listed(table: Table) -> str:
 
 
 def _plain(name: str) -> str:
-    """Write a name in lower case with nothing but letters and digits, and spaces between them."""
-    return " ".join(re.findall("[^\\W_]+", folded([name])[0]))
+    """Return a name as words of folded letters and digits, with spaces between them."""
+    return " ".join(re.findall("[^\\W_]+", fold([name])[0]))
 
 
 def _is(name: str, names: str) -> bool:
@@ -160,6 +160,6 @@ def _may_count(table: Table, name: str) -> bool:
 
 
 def _of_surnames(names: Sequence[str]) -> bool:
-    """Say whether columns are those of INE, and nothing else."""
+    """Return whether columns are those of INE's surnames, and no others."""
     kinds = [next((kind for kind in _BEARERS if _is(name, kind)), "") for name in names]
     return all(kinds) and len(set(kinds)) == len(kinds)

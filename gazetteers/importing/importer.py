@@ -1,4 +1,4 @@
-"""Gazetteers of CSV and TSV files: what a census, a ministry or a spreadsheet publishes."""
+"""Import of gazetteers from CSV and TSV files."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 
 from corpus.errors import InputError, shown
 from corpus.problems import Problem, Problems
-from gazetteers.folding import folded
-from gazetteers.gazetteer import COLUMNS, Gazetteer, added_up
+from gazetteers.folding import fold
+from gazetteers.gazetteer import COLUMNS, Gazetteer, sum_counts
 from gazetteers.importing.guessing import column_of, counts_of, terms_of, width_of
 from gazetteers.importing.tables import Fault, Progress, Rows, Table
 from gazetteers.phrases import numerals
@@ -26,7 +26,7 @@ _PARTIAL = 1 << 20
 #: Terms that are folded at once.
 _FOLDED = 1 << 16
 
-#: Something to be seen: no space, no control character, no accent without a letter.
+#: A visible character: no space, no control character, no accent without a letter.
 _SEEN = r"[^\pZ\pC\x{0300}-\x{036f}]"
 _NO_TERM = ("no term", "expected a name or a word")
 _NO_CLASS = ("no class", "expected its name")
@@ -34,7 +34,7 @@ _NO_CLASS = ("no class", "expected its name")
 
 @dataclass(frozen=True, slots=True)
 class ImportOptions:
-    """What columns of a table mean, and how it is written; what is None is guessed.
+    """Options of an import; those that are None are detected.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class ImportOptions:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Imported:
-    """A gazetteer, and what was taken as what in the file that it was made of.
+    """An imported gazetteer, and how its file was read.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class Imported:
     class_column : str or None
         The column of classes; None where all terms have one class.
     unused : tuple of str
-        Columns that nothing was read from.
+        Columns that were not read.
     widths : tuple of int
         Digits that the terms of each column have at least; 0 for any number.
     encoding, delimiter : str
@@ -104,10 +104,10 @@ def import_table(
     problems: Problems | None = None,
     progress: Progress | None = None,
 ) -> Imported:
-    """Make a gazetteer of a table.
+    """Build a gazetteer of a table.
 
     Terms are folded and have single spaces between their words; the counts of those that are
-    then the same and of the same class are added up. What is in memory depends on the number of
+    then the same and of the same class are added up. Memory depends on the number of
     different terms, not on the size of the file.
 
     Parameters
@@ -115,11 +115,11 @@ def import_table(
     path : Path
         A CSV or TSV file with a header.
     options : ImportOptions, optional
-        What is not to be guessed.
+        Columns and settings that are not detected.
     problems : Problems, optional
-        Told of rows that cannot be used; by default the first one stops.
+        Collects the rows that cannot be used; by default the first one is an error.
     progress : callable, optional
-        Told how many bytes are read, of how many.
+        Called with the number of bytes read and their total.
 
     Raises
     ------
@@ -138,9 +138,9 @@ def import_table(
     for each in table.rows(reading.columns(), progress):
         terms, faults = reading.read(each)
         for fault in faults:
-            problems.reject(Problem(fault.kind, f"{shown(path)}:{fault.line}", fault.detail))
+            problems.reject(Problem(fault.kind, f"{shown(path)}:{fault.row}", fault.detail))
         sums.add(terms)
-        rows += each.number - (len(faults) - len(each.faults))
+        rows += len(each.numbers) - (len(faults) - len(each.faults))
         left_out += len(faults)
     if not rows:
         raise InputError(f"{shown(path)}: none of its {left_out:,} rows can be used")
@@ -160,7 +160,7 @@ def import_table(
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """Makes terms, classes and counts of rows."""
+    """A reader of terms, classes and counts from rows."""
 
     terms: tuple[str, ...]
     counts: tuple[str, ...]
@@ -175,7 +175,7 @@ class _Reading:
         classes = [column_of(table, name, "--class-column") for name in taken]
         terms = terms_of(table, options.terms)
         counts = counts_of(table, options.counts, [*terms, *classes])
-        name = " ".join(folded(terms) if options.class_name is None else [options.class_name])
+        name = " ".join(fold(terms) if options.class_name is None else [options.class_name])
         widths = [width_of(each) if options.width is None else options.width for each in terms]
         return cls(
             terms,
@@ -187,21 +187,25 @@ class _Reading:
         )
 
     def columns(self) -> list[str]:
-        """Give the columns to read, each once."""
+        """Return the columns to read, each once."""
         classes = [self.class_column] if self.class_column else []
         return list(dict.fromkeys([*self.terms, *self.counts, *classes]))
 
     def read(self, rows: Rows) -> tuple[pa.Table, list[Fault]]:
-        """Give the terms of some rows, not folded yet, and say which rows cannot be used."""
+        """Return the terms of some rows, not folded yet, and the rows that cannot be used."""
         terms = self._terms(rows).dictionary_encode()
         faults = np.where(_seen(terms), 0, 1)
-        counts = np.zeros(rows.number, np.int64) if self.counts else np.ones(rows.number, np.int64)
+        counts = (
+            np.zeros(len(rows.numbers), np.int64)
+            if self.counts
+            else np.ones(len(rows.numbers), np.int64)
+        )
         for name, reader in zip(self.counts, self.readers, strict=True):
             values, wrong = reader.read(rows.columns[name])
             counts += values
             if wrong.any():
                 faults = np.where((faults == 0) & (wrong > 0), wrong + 2, faults)
-        classes = pa.repeat(pa.scalar(self.class_name), rows.number).dictionary_encode()
+        classes = pa.repeat(pa.scalar(self.class_name), len(rows.numbers)).dictionary_encode()
         if self.class_column:
             classes = pc.utf8_trim_whitespace(rows.columns[self.class_column]).dictionary_encode()
             faults = np.where((faults == 0) & ~_seen(classes), 2, faults)
@@ -215,7 +219,7 @@ class _Reading:
         return columns[0] if len(columns) == 1 else pc.binary_join_element_wise(*columns, " ")
 
 
-#: What can be wrong with a row, by number; 0 is nothing.
+#: Kinds of faults of a row, by number; 0 is none.
 _FAULTS = (("", ""), _NO_TERM, _NO_CLASS, *numerals.FAULTS[1:])
 
 
@@ -230,21 +234,22 @@ def _named(rows: Rows, faults: npt.NDArray[np.int64]) -> list[Fault]:
     places = np.flatnonzero(faults)
     if not len(places):
         return rows.faults
+    numbers = rows.numbers[places].tolist()
     found = [
-        Fault(line, *_FAULTS[fault])
-        for line, fault in zip(rows.lines(places).tolist(), faults[places].tolist(), strict=True)
+        Fault(number, *_FAULTS[fault])
+        for number, fault in zip(numbers, faults[places].tolist(), strict=True)
     ]
-    return sorted([*rows.faults, *found], key=lambda fault: fault.line)
+    return sorted([*rows.faults, *found], key=lambda fault: fault.row)
 
 
 def _seen(texts: pa.DictionaryArray) -> npt.NDArray[np.bool_]:
-    """Say which texts have something to be seen."""
+    """Return which texts have a visible character."""
     seen = pc.match_substring_regex(texts.dictionary, _SEEN).to_numpy(zero_copy_only=False)
     return np.asarray(seen[texts.indices.to_numpy()], bool)
 
 
 def _padded(texts: pa.StringArray, width: int) -> pa.StringArray:
-    """Write numbers with zeros on their left."""
+    """Pad numbers with zeros on their left."""
     if not width:
         return texts
     trimmed = pc.utf8_trim_whitespace(texts)
@@ -258,13 +263,13 @@ def _summed(
     counts: npt.NDArray[np.int64],
     sound: npt.NDArray[np.bool_],
 ) -> pa.Table:
-    """Add up the rows of each term and class ."""
+    """Add up the counts of each term and class."""
     rows = pa.table({"term": terms, "class": classes, "count": counts})
-    return added_up(rows if sound.all() else rows.filter(pa.array(sound)))
+    return sum_counts(rows if sound.all() else rows.filter(pa.array(sound)))
 
 
 class _Sums:
-    """Adds up partial sums whenever they are more than what they came to before."""
+    """Sums of counts, whose parts are added up whenever they have more rows than the whole."""
 
     def __init__(self) -> None:
         self._whole = COLUMNS.empty_table()
@@ -278,23 +283,23 @@ class _Sums:
             self._add_up()
 
     def table(self) -> pa.Table:
-        """Give the sums of terms, which are folded only now: that is slow."""
+        """Return the sums of terms; they are folded last, once each, because that is slow."""
         self._add_up()
         return _folded(self._whole)
 
     def _add_up(self) -> None:
-        self._whole = added_up(pa.concat_tables([self._whole, *self._parts]))
+        self._whole = sum_counts(pa.concat_tables([self._whole, *self._parts]))
         self._parts, self._rows = [], 0
 
 
 def _folded(table: pa.Table) -> pa.Table:
-    """Fold terms, and leave single spaces between words."""
+    """Fold terms, and put single spaces between words."""
     parts = [_folded_rows(part) for part in table.to_batches(max_chunksize=_FOLDED)]
     return pa.Table.from_batches(parts, schema=COLUMNS)
 
 
 def _folded_rows(rows: pa.RecordBatch) -> pa.RecordBatch:
-    terms = folded([" ".join(term.split()) for term in rows["term"].to_pylist()])
+    terms = fold([" ".join(term.split()) for term in rows["term"].to_pylist()])
     distinct = rows["class"].dictionary_encode()
     classes = [" ".join(name.split()) for name in distinct.dictionary.to_pylist()]
     columns = [

@@ -1,30 +1,39 @@
-"""Tables of CSV and TSV files, read piece by piece: what is in memory is a piece of the file."""
+"""CSV and TSV files as columns of strings, parsed by pyarrow in blocks of bounded size.
+
+What pyarrow cannot do is done here: the delimiter is detected, columns get distinct names, and a
+quote that is never closed is an error instead of a row that swallows the rest of the file.
+"""
 
 from __future__ import annotations
 
+import codecs
+import csv
+import io
+import stat
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import chain
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv
 
 from corpus.errors import InputError, shown
-from gazetteers.importing.decoding import TextPieces
-from gazetteers.importing.records import Places, Records
+from gazetteers.importing.encodings import find_encoding
 
-#: What stands between columns, the likeliest first.
+#: Characters between columns, the likeliest first.
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 
-#: Bytes at the beginning of a file by which its delimiter and its columns are told.
+#: Bytes at the beginning of a file by which its delimiter and its columns are detected.
 _SAMPLE = 1 << 17
-#: Bytes that a record may have.
-_LONGEST = 1 << 24
+#: Bytes that are parsed at once. A row cannot be longer.
+_BLOCK = 1 << 23
 
 Progress = Callable[[int, int], None]
+Numbers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,53 +42,35 @@ class Fault:
 
     Parameters
     ----------
-    line : int
-        Where it begins.
+    row : int
+        Its number: see `Rows`.
     kind, detail : str
         What is wrong with it, without its text.
     """
 
-    line: int
+    row: int
     kind: str
     detail: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Lines:
-    """Where the rows of a piece of a table begin: this is only asked where something is wrong."""
-
-    records: Records
-    number: int
-    begin: int
-
-    def of(self, rows: Places) -> Places:
-        whole = (self.records.fields() == self.number) & ~self.records.faulty()
-        lines: Places = self.records.lines()[whole][rows] + self.begin
-        return lines
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Rows:
-    """Some rows of a table.
+    """A block of rows of a table.
 
     Parameters
     ----------
     columns : dict of str to pyarrow.StringArray
-        Those that were asked for.
-    number : int
-        How many rows these are.
+        The columns by name, of N rows.
+    numbers : ndarray of int64, shape (N,)
+        The number of each row in the file: the first line is 1, and empty lines are counted. It is
+        the number of the line as long as no quoted field has a line break.
     faults : list of Fault
-        The rows between them that have more or fewer fields than there are columns.
+        Rows between them that have more or fewer fields than there are columns.
     """
 
     columns: dict[str, pa.StringArray]
-    number: int
+    numbers: Numbers
     faults: list[Fault]
-    _lines: _Lines = field(repr=False)
-
-    def lines(self, rows: Places) -> Places:
-        """Give the lines on which some of these rows begin."""
-        return self._lines.of(rows)
 
 
 class Table:
@@ -88,155 +79,244 @@ class Table:
     Parameters
     ----------
     path : Path
-        Read once, so that it may be a pipe.
+        A regular file: its encoding is checked before it is parsed.
     delimiter : str, optional
-        One character; by default that of `DELIMITERS` which the header has, but for those in
-        quotes, and the first rows have as often.
+        One character. By default that of `DELIMITERS` by which the first rows have as many fields
+        as the header, of several that of the most fields.
     encoding : str, optional
-        See `TextPieces`.
+        See `find_encoding`.
 
     Attributes
     ----------
     columns : list of str
-        Distinct: what the header repeats is numbered (``town``, ``town.2``), and what it does not
-        name is ``column1`` if it is the first.
-    empty : bool
-        Whether there is nothing but the header.
+        Distinct: a repeated name is numbered (``town``, ``town.2``), and a column without a name is
+        ``column1`` if it is the first.
     sample : dict of str to list of str
         The first rows.
+    empty : bool
+        Whether there is nothing but the header.
+    encoding : str
+        The one that was named or detected.
 
     Raises
     ------
     InputError
-        If it cannot be read, or there is no header.
+        If the file cannot be read or has no header.
     """
 
     def __init__(
         self, path: Path, *, delimiter: str | None = None, encoding: str | None = None
     ) -> None:
         self.path = path
-        named = _one(delimiter) if delimiter is not None else None
-        self._text = TextPieces(path, encoding)
-        # So the last line ends, too; an empty line more is nothing.
-        self._pieces = chain((text.encode() for text in self._text), [b"\n"])
-        head = _beginning(self._pieces)
-        sample = head[:_SAMPLE]
-        if not sample.strip():
+        named = _checked_delimiter(delimiter) if delimiter is not None else None
+        try:
+            if not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():
+                raise InputError(f"{shown(path)} is not a regular file; save its text in one")
+            self.encoding = find_encoding(path, encoding)
+            text, whole = _beginning(path, self.encoding)
+        except OSError as error:
+            raise InputError(f"{shown(path)} cannot be read: {error.strerror}") from None
+        if not text.strip():
             raise InputError(f"{shown(path)} is empty; expected a header and rows")
-        self.delimiter = named or _delimiter_of(sample)
-        begin, end = self._header(Records(sample, self.delimiter.encode()))
-        names = _fields(sample[begin:end], self.delimiter)
-        self._line = sample[:end].count(b"\n") + 1
-        if not any(names):
-            raise InputError(f"{shown(path)}:{self._line - 1}: expected a header: names of columns")
-        self.columns = _distinct(names)
-        self._rest = chain([head[end:]], self._pieces)
-        self.empty = len(head) <= _SAMPLE and not head[end:].strip()
-        self.sample = self._first_rows(sample[end:])
-
-    @property
-    def encoding(self) -> str:
-        """The encoding, as far as it is known from what was read."""
-        return self._text.encoding
-
-    def _header(self, records: Records) -> tuple[int, int]:
-        """Find the first line that is not empty."""
-        full = np.flatnonzero(records.fields())
-        if not len(full):
+        self.delimiter = named or _detect_delimiter(text, whole)
+        rows = _parsed(text, self.delimiter, whole)
+        self._header = next((number for number, row in enumerate(rows, 1) if _is_row(row)), 0)
+        if not self._header:
             raise InputError(
-                f"{shown(self.path)}:1: expected a header, and this line is longer than "
+                f"{shown(path)}:1: expected a header, and this line is longer than "
                 f"{_SAMPLE:,} bytes or has a quote that is not closed"
             )
-        return int(records.starts()[full[0]]), int(records.ends[full[0]])
-
-    def _first_rows(self, data: bytes) -> dict[str, list[str]]:
-        data = data[: Records(data, self.delimiter.encode()).length]
-        found, _ = _parsed(data, self.delimiter, range(len(self.columns)), len(self.columns))
-        return {name: column.to_pylist() for name, column in zip(self.columns, found, strict=True)}
+        names = [" ".join(name.split()) for name in rows[self._header - 1]]
+        if not any(names):
+            raise InputError(f"{shown(path)}:{self._header}: expected a header: names of columns")
+        self.columns = _distinct(names)
+        first = [row for row in rows[self._header :] if len(row) == len(names) and _is_row(row)]
+        self.sample = {
+            name: [row[place] for row in first] for place, name in enumerate(self.columns)
+        }
+        self.empty = whole and not any(map(_is_row, rows[self._header :]))
 
     def rows(self, names: Sequence[str], progress: Progress | None = None) -> Iterator[Rows]:
-        """Read all rows, once.
+        """Yield all rows in blocks.
 
         Parameters
         ----------
         names : sequence of str
-            Columns to read, each once.
+            The columns to return, each once.
         progress : callable, optional
-            Told how many bytes are read, of how many.
+            Called with the number of bytes read and their total.
 
         Raises
         ------
         InputError
-            If the file cannot be read to its end.
+            If the file cannot be parsed to its end.
         """
-        number, places = len(self.columns), [self.columns.index(name) for name in names]
-        for data, records in self._complete():
-            sound = data
-            if len(records.faults):
-                sound = records.without_faulty(data)
-            columns, ragged = _parsed(sound, self.delimiter, places, number)
-            faults = self._faults(records) if ragged or sound is not data else []
-            lines = _Lines(records, number, self._line)
-            yield Rows(dict(zip(names, columns, strict=True)), len(columns[0]), faults, lines)
-            self._line += records.newlines
-            if progress:
-                progress(self._text.done, self._text.total)
+        invalid = _InvalidRows(len(self.columns), self.delimiter, self._header + 1)
+        empty = {name: pa.array([], pa.string()) for name in names}
+        try:
+            with self.path.open("rb") as file:
+                # Short reads would not do: pyarrow stops at a block of one line feed after a
+                # carriage return.
+                stream = io.BufferedReader(_Stream(file, invalid.end, self.encoding, progress))
+                for batch in self._batches(stream, invalid):
+                    numbers, faults = invalid.placed(len(batch))
+                    some, numbers = _without_empty_rows(batch, numbers)
+                    columns = {name: some.column(self.columns.index(name)) for name in names}
+                    yield Rows(columns, numbers, faults)
+        except OSError as error:
+            raise InputError(f"{shown(self.path)} cannot be read: {error.strerror}") from None
+        except pa.ArrowInvalid:
+            raise InputError(
+                f"{shown(self.path)}:{invalid.next}: this row is longer than {_BLOCK:,} bytes or "
+                "has a quote that is not closed"
+            ) from None
+        numbers, faults = invalid.placed(0)
+        if not invalid.ended:
+            raise InputError(
+                f"{shown(self.path)}:{invalid.next - 1}: this row has a quote that is not closed; "
+                "the file is cut off, or a quote is missing"
+            )
+        if faults:
+            yield Rows(empty, numbers, faults)
 
-    def _complete(self) -> Iterator[tuple[bytes, Records]]:
-        """Yield the file in pieces that end where a record ends."""
-        rest = b""
-        for piece in self._rest:
-            data = rest + piece
-            records = Records(data, self.delimiter.encode())
-            rest = data[records.length :]
-            if records.length:
-                yield data[: records.length], records
-            if len(rest) > _LONGEST:
-                raise InputError(self._endless(rest))
-        if rest:
-            raise InputError(self._endless(rest))
-
-    def _endless(self, data: bytes) -> str:
-        """Say why a record does not end."""
-        line = Records(data, self.delimiter.encode()).open_line()
-        if line is None:
-            return f"{shown(self.path)}:{self._line}: this line is longer than {_LONGEST:,} bytes"
-        return (
-            f"{shown(self.path)}:{self._line + line}: this line has a quote that is not closed; "
-            "the file is cut off, or a quote is missing"
+    def _batches(self, stream: BinaryIO, invalid: _InvalidRows) -> Iterator[pa.RecordBatch]:
+        """Yield all columns as strings; empty lines are rows of empty strings."""
+        names = [str(place) for place in range(len(self.columns))]
+        yield from pa.csv.open_csv(
+            stream,
+            pa.csv.ReadOptions(
+                use_threads=False,  # with threads, pyarrow does not number invalid rows
+                block_size=_BLOCK,
+                encoding=self.encoding,
+                column_names=names,
+                skip_rows_after_names=self._header,
+            ),
+            pa.csv.ParseOptions(
+                delimiter=self.delimiter,
+                newlines_in_values=True,
+                ignore_empty_lines=False,
+                invalid_row_handler=invalid,
+            ),
+            pa.csv.ConvertOptions(
+                column_types=dict.fromkeys(names, pa.string()),
+                check_utf8=False,  # it was decoded before
+            ),
         )
 
-    def _faults(self, records: Records) -> list[Fault]:
-        """Say what is wrong with the rows that were left out."""
-        number, fields, faulty = len(self.columns), records.fields(), records.faulty()
-        lines = records.lines() + self._line
-        found = []
-        for place in np.flatnonzero(faulty | (fields > 0) & (fields != number)).tolist():
-            if faulty[place]:
-                kind = "text after a closing quote"
-                detail = "expected a quote within quotes twice, or a quote missing before it"
-            else:
-                kind = f"row with too {'few' if fields[place] < number else 'many'} fields"
-                detail = (
-                    f"{fields[place]}, and the header has {number}, with a "
-                    f"{DELIMITERS.get(self.delimiter, self.delimiter)} between them"
-                )
-            found.append(Fault(int(lines[place]), kind, detail))
-        return found
+
+class _InvalidRows:
+    """Collects the rows that have more or fewer fields than there are columns.
+
+    Attributes
+    ----------
+    end : str
+        A last row to append to the file: it is invalid, and no other row is the same. Where it is
+        not found at the end, a quote was not closed.
+    ended : bool
+        Whether it was found.
+    next : int
+        The number of the row after those that were numbered.
+    """
+
+    def __init__(self, columns: int, delimiter: str, first: int) -> None:
+        self._delimiter = DELIMITERS.get(delimiter, delimiter)
+        self._last = delimiter * columns + "\0"
+        self._numbers: list[int] = []
+        self._faults: list[Fault] = []
+        self.end = f"\n{self._last}\n"
+        self.ended = False
+        self.next = first
+
+    def __call__(self, row: Any) -> str:
+        """Record an invalid row."""
+        self._numbers.append(row.number)
+        if row.text == self._last:
+            self.ended = True
+        elif row.text.strip(' \t"'):  # or else it is an empty line
+            found, expected = row.actual_columns, row.expected_columns
+            kind = f"row with too {'few' if found < expected else 'many'} fields"
+            detail = (
+                f"{found}, and the header has {expected}, with a {self._delimiter} between them"
+            )
+            self._faults.append(Fault(row.number, kind, detail))
+        return "skip"
+
+    def placed(self, count: int) -> tuple[Numbers, list[Fault]]:
+        """Return the numbers of the next valid rows, and the faults before, between and after them.
+
+        pyarrow may be a block ahead, so that some invalid rows come after valid rows of the next
+        call.
+        """
+        invalid = np.array(self._numbers, np.int64)
+        numbers = np.arange(self.next, self.next + count)
+        numbers += np.searchsorted(invalid - np.arange(len(invalid)), numbers, side="right")
+        self.next = int(numbers[-1]) + 1 if count else self.next
+        for number in self._numbers[np.searchsorted(invalid, self.next) :]:
+            if number > self.next:
+                break
+            self.next += 1
+        faults = [fault for fault in self._faults if fault.row < self.next]
+        self._numbers = [number for number in self._numbers if number >= self.next]
+        self._faults = self._faults[len(faults) :]
+        return numbers, faults
 
 
-def _beginning(pieces: Iterator[bytes]) -> bytes:
-    """Read so much that it is more than a sample, or all."""
-    head = b""
-    for piece in pieces:
-        head += piece
-        if len(head) > _SAMPLE:
-            break
-    return head
+class _Stream(io.RawIOBase):
+    """A file with some text appended, whose reading is reported."""
+
+    def __init__(
+        self, file: BinaryIO, end: str, encoding: str, progress: Progress | None = None
+    ) -> None:
+        encoder = codecs.getincrementalencoder(encoding)()
+        encoder.encode("x")  # so that no byte-order mark comes later
+        self._file = file
+        self._end = io.BytesIO(encoder.encode(end, True))
+        self._progress = progress
+        self._total = Path(file.name).stat().st_size
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        number: int = self._file.readinto(buffer)  # type: ignore[attr-defined]
+        if self._progress:
+            self._progress(self._file.tell(), self._total)
+        return number or self._end.readinto(buffer)
 
 
-def _one(delimiter: str) -> str:
-    """Check a delimiter that was named; a tab can be named by its name."""
+def _without_empty_rows(batch: pa.RecordBatch, numbers: Numbers) -> tuple[pa.RecordBatch, Numbers]:
+    """Leave out the rows whose fields are all empty."""
+    empty = pc.equal(batch.column(0), "")
+    for column in batch.columns[1:]:
+        if not pc.any(empty).as_py():
+            return batch, numbers
+        empty = pc.and_(empty, pc.equal(column, ""))
+    kept = pc.invert(empty)
+    return batch.filter(kept), numbers[kept.to_numpy(zero_copy_only=False)]
+
+
+def _beginning(path: Path, encoding: str) -> tuple[str, bool]:
+    """Return the text of the first bytes of a file, and whether this is all of it."""
+    with path.open("rb") as file:
+        data = file.read(_SAMPLE + 1)
+    whole = len(data) <= _SAMPLE
+    text = codecs.getincrementaldecoder(encoding)().decode(data[:_SAMPLE], whole)
+    return text.removeprefix("\ufeff"), whole
+
+
+def _parsed(text: str, delimiter: str, whole: bool) -> list[list[str]]:
+    """Return the complete rows of a sample, empty lines among them."""
+    rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
+    return rows if whole else rows[:-1]
+
+
+def _is_row(fields: Sequence[str]) -> bool:
+    """Return whether a row is more than an empty line."""
+    return len(fields) > 1 or any(field.strip() for field in fields)
+
+
+def _checked_delimiter(delimiter: str) -> str:
+    """Check a delimiter that the user named; a tab may be named by a word."""
     found = {"tab": "\t", "\\t": "\t"}.get(delimiter, delimiter)
     if len(found) != 1 or not found.isascii() or found in '"\n\r' or found.isalnum():
         raise InputError(
@@ -246,27 +326,20 @@ def _one(delimiter: str) -> str:
     return found
 
 
-def _delimiter_of(sample: bytes) -> str:
-    """Find what the header has, outside of quotes, and the rows have as often."""
+def _detect_delimiter(text: str, whole: bool) -> str:
+    """Return the delimiter by which the header has several fields, and most rows as many."""
     found = []
     for delimiter in DELIMITERS:
-        fields = Records(sample, delimiter.encode()).fields()
-        fields = fields[fields > 0]
-        if len(fields) and fields[0] > 1:
-            found.append((np.mean(fields == fields[0]), fields[0], delimiter))
-    # Of two that do as well, the first: max keeps it.
+        lengths = [len(row) for row in _parsed(text, delimiter, whole) if _is_row(row)]
+        if lengths and lengths[0] > 1:
+            share = lengths.count(lengths[0]) / len(lengths)
+            found.append((share, lengths[0], delimiter))
+    # Of two that fit as well, the first: max keeps it.
     return max(found, key=lambda each: each[:2])[2] if found else next(iter(DELIMITERS))
 
 
-def _fields(record: bytes, delimiter: str) -> list[str]:
-    """Read one record."""
-    number = int(Records(record, delimiter.encode()).fields()[0])
-    columns, _ = _parsed(record, delimiter, range(number), number)
-    return [" ".join(column[0].as_py().split()) for column in columns]
-
-
 def _distinct(names: Sequence[str]) -> list[str]:
-    """Give a number to names that are there before, and a name to columns without one."""
+    """Return distinct names: repeated ones are numbered, and columns without one get one."""
     found: list[str] = []
     for place, name in enumerate(names, start=1):
         tried, times = name or f"column{place}", 1
@@ -275,30 +348,3 @@ def _distinct(names: Sequence[str]) -> list[str]:
             tried = f"{name or f'column{place}'}.{times}"
         found.append(tried)
     return found
-
-
-def _parsed(
-    data: bytes, delimiter: str, places: Sequence[int], number: int
-) -> tuple[list[pa.StringArray], bool]:
-    """Read some columns of rows of `number` fields, and say whether there are others."""
-    ragged = []
-
-    def skip(row: Any) -> str:
-        ragged.append(True)
-        return "skip"
-
-    if not data:
-        return [pa.array([], pa.string()) for _ in places], False
-    names = [str(place) for place in range(number)]
-    wanted = [names[place] for place in places]
-    table = pa.csv.read_csv(
-        pa.BufferReader(data),
-        pa.csv.ReadOptions(column_names=names, use_threads=False, block_size=len(data) + 1),
-        pa.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True, invalid_row_handler=skip),
-        pa.csv.ConvertOptions(
-            column_types=dict.fromkeys(wanted, pa.string()),
-            include_columns=wanted,
-            check_utf8=False,  # it was encoded here
-        ),
-    )
-    return [table[name].combine_chunks() for name in wanted], bool(ragged)

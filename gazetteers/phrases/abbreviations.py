@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gazetteers.folding import folded
+from gazetteers.folding import fold
 
 #: Words that count as one, and what they are written for short; kinds of streets.
 _STREETS = {
@@ -77,13 +77,13 @@ SEVERAL = (
 
 
 def _pairs(groups: dict[str, str]) -> tuple[dict[str, str], dict[str, str]]:
-    """Give words by what counts for them, and abbreviations by the same."""
+    """Return the canonical word of each word, and of each abbreviation."""
     words: dict[str, str] = {}
     short: dict[str, str] = {}
     for whole, abbreviations in groups.items():
-        same = folded(whole.split())
+        same = fold(whole.split())
         words.update(dict.fromkeys(same, same[0]))
-        for each in folded(abbreviations.split()):
+        for each in fold(abbreviations.split()):
             short.setdefault(each, same[0])
     return words, short
 
@@ -96,5 +96,5 @@ STREETS = frozenset(_pairs(_STREETS)[0].values())
 
 
 def is_street(words: Sequence[str]) -> bool:
-    """Say whether folded words begin with a kind of street, written out or not."""
+    """Return whether folded words begin with a kind of street, written out or abbreviated."""
     return bool(words) and WORDS.get(words[0], ABBREVIATIONS.get(words[0])) in STREETS

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from corpus.kernels.hash_index import HashIndex
 from corpus.kernels.hashing import hash_values
 from corpus.tokens import tokenize
-from gazetteers.folding import folded
+from gazetteers.folding import fold
 from gazetteers.phrases.abbreviations import ABBREVIATIONS, SEVERAL, STREETS, WORDS
 from gazetteers.phrases.matching import (
     NONE,
@@ -46,7 +46,7 @@ Words = tuple[str, ...]
 
 def surfaces(types: Sequence[str]) -> list[str]:
     """Return the surfaces of word types: folded, ``l'`` as ``l`` and ``col·legi`` as one."""
-    return _WITHIN.sub("", "\n".join(folded(types))).split("\n") if types else []
+    return _WITHIN.sub("", "\n".join(fold(types))).split("\n") if types else []
 
 
 def counted(written: str) -> str:

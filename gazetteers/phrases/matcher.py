@@ -18,12 +18,12 @@ from gazetteers.gazetteer import Gazetteer, terms_by_class
 from gazetteers.phrases.automaton import CompiledPhrases
 from gazetteers.phrases.matching import find_longest
 
-#: The class of what looks like a name and is none.
+#: The class of phrases that look like names and are none.
 BLOCKED = "BLOCKED"
 
 
 class PhraseMatcher:
-    """Finds the longest phrases in batches, from left to right; no two share a token.
+    """A matcher of phrases: the longest ones, from left to right, without overlap.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class PhraseMatcher:
 
     @classmethod
     def of(cls, gazetteers: Iterable[Gazetteer]) -> Self:
-        """Take the phrases of gazetteers, the classes in the order in which they first appear."""
+        """Build a matcher of gazetteers, with the classes in the order of their first term."""
         return cls(terms_by_class(gazetteers))
 
     @property
@@ -47,7 +47,7 @@ class PhraseMatcher:
         return tuple(f"{side}-{name}" for name in self.classes for side in "BI")
 
     def find(self, batch: Batch) -> TokenSpans:
-        """Give the first and the last token of each match, and the index of its class."""
+        """Return the first and the last token of each match, and the index of its class."""
         number = len(batch.words)
         found = (np.empty(number, np.int64), np.empty(number, np.int64), np.empty(number, np.int64))
         words, starts, ends = map(kernel_array, (batch.words, batch.starts, batch.ends))
@@ -64,7 +64,7 @@ class PhraseMatcher:
         return TokenSpans(found[0][:many], found[1][:many], found[2][:many])
 
     def match(self, batch: Batch) -> Stream:
-        """Say of each token which phrase it belongs to.
+        """Return the phrase that each token belongs to.
 
         Parameters
         ----------
@@ -97,12 +97,12 @@ class PhraseMatcher:
 
 
 def blocked(stream: Stream) -> npt.NDArray[np.bool_]:
-    """Say of each token whether it belongs to a phrase of `BLOCKED`.
+    """Return whether each token belongs to a phrase of `BLOCKED`.
 
     Parameters
     ----------
     stream : Stream
-        What `PhraseMatcher.match` gives.
+        The result of `PhraseMatcher.match`.
     """
     kinds = [value[2:] == BLOCKED for value in stream.types]
     return np.array([*kinds, False])[stream.values]

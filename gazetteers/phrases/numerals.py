@@ -1,4 +1,4 @@
-"""Counts as people write them: with separators between thousands, or with decimals that are 0."""
+"""Parsing of counts with separators between thousands, or with decimals that are 0."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FAULTS = (
 _NONE, _NO_NUMBER, _NEGATIVE, _LARGE, _AMBIGUOUS = range(1, len(FAULTS))
 
 _DIGITS = "^[0-9]{1,12}$"
-#: How sources say that they do not say a number.
+#: How sources write a missing number.
 _NOTHING = re.compile(r"\.*|-|–|—|:|n/?[ad]|nan|null|none", re.IGNORECASE)
 _PLAIN = re.compile(r"\+?([0-9]+)(?:([.,])0+)?")
 _GROUPED = re.compile(
@@ -37,7 +37,7 @@ _GROUPED = re.compile(
 
 
 class Counts:
-    """Reads the counts of a column, piece by piece.
+    """A reader of the counts of a column, block by block.
 
     Three digits after each separator are thousands: ``1.464`` and ``1,464`` are 1464. Zeros after
     one that is followed by another number of digits are decimals: ``12.0`` is 12. A column in
@@ -74,7 +74,7 @@ class Counts:
         return values[places], faults[places]
 
     def _number(self, text: str) -> tuple[int, int]:
-        """Give a number, and that of its fault."""
+        """Return a number, and the number of its fault."""
         if _NOTHING.fullmatch(text):
             return 0, _NONE
         negative = text[0] in "-−"
@@ -94,7 +94,7 @@ class Counts:
         return int(digits), 0
 
     def _agrees(self, thousands: str, decimals: str) -> bool:
-        """Say whether a number is written as those before it were."""
+        """Return whether a number has the separators of those before it."""
         if thousands not in (",", "."):
             thousands = ""  # a space is no decimal point
         thousands, decimals = thousands or self._thousands, decimals or self._decimals
@@ -109,7 +109,7 @@ class Counts:
 
 
 def are_counts(texts: Iterable[str]) -> bool:
-    """Say whether most texts of a column are counts, of those that say something."""
+    """Return whether most texts of a column are counts, without those that hold no value."""
     written = pa.array(
         [text for text in texts if not _NOTHING.fullmatch(text.strip())], pa.string()
     )

@@ -1,11 +1,11 @@
-"""What the terms of lists of places have that notes lack, and the other way round."""
+"""Spellings of places in notes that differ from those in published lists."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 
-from gazetteers.folding import folded
+from gazetteers.folding import fold
 from gazetteers.phrases.abbreviations import is_street
 
 _WORDS = re.compile(r"\w+")
@@ -21,7 +21,7 @@ _AT_END = re.compile(
 
 
 def spellings(terms: Sequence[str]) -> list[tuple[str, ...]]:
-    """Give the ways in which notes write each term of a list, but for abbreviations.
+    """Return the ways in which notes write each term of a list, except abbreviations.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def spellings(terms: Sequence[str]) -> list[tuple[str, ...]]:
         end (``Escorial, El``) goes to the front, and what stands in brackets and the numbers of
         houses (``Iglesia, 8``, ``C/ Mayor 3``, ``del Frontón s/n``) are left out.
     """
-    return [tuple(dict.fromkeys(_spellings(term))) for term in folded(terms)]
+    return [tuple(dict.fromkeys(_spellings(term))) for term in fold(terms)]
 
 
 def _spellings(term: str) -> Iterator[str]:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from corpus.batch import Batch
 from corpus.kernels.hash_index import HashIndex
 from corpus.kernels.hashing import Hashes
-from gazetteers.folding import folded
+from gazetteers.folding import fold
 from gazetteers.frequencies import Frequencies, word_hashes
 from taggers.arrays import array_files, read_arrays
 from taggers.base import TrainingError
@@ -76,7 +76,7 @@ class BinaryWords:
 
     def judge(self, batch: Batch) -> WordJudgements:
         """Return whether each word of a batch is a name, and whether that is contradicted."""
-        rows = self._index.positions(word_hashes(folded(batch.types)))
+        rows = self._index.positions(word_hashes(fold(batch.types)))
         known = rows >= 0
         doubtful = np.zeros(len(rows), bool)
         doubtful[known] = self.negative[rows[known]]

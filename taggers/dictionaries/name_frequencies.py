@@ -13,7 +13,7 @@ import numpy.typing as npt
 from corpus.errors import InputError, shown
 from corpus.kernels.hash_index import ABSENT, HashIndex
 from corpus.kernels.hashing import Hashes
-from gazetteers.folding import folded
+from gazetteers.folding import fold
 from gazetteers.frequencies import Frequencies, word_hashes
 from taggers.arrays import array_files, read_arrays
 from taggers.features import Feature, Words
@@ -90,7 +90,7 @@ class NameFrequencies:
 
     def _of(self, words: Words) -> npt.NDArray[np.int8]:
         """Look words up, shape (T, C)."""
-        rows = self._index.positions(word_hashes(folded(words.forms)))
+        rows = self._index.positions(word_hashes(fold(words.forms)))
         found = np.full((len(rows), len(self.classes)), -1, np.int8)
         known = rows != ABSENT
         found[known] = self.magnitudes[rows[known]]

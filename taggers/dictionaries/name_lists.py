@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from gazetteers.builtin import read_gazetteer
 from gazetteers.frequencies import Frequencies
-from gazetteers.gazetteer import merged
+from gazetteers.gazetteer import merge
 
 
 def read_names(paths: Sequence[str], classes: Sequence[str] = ()) -> Frequencies:
@@ -24,4 +24,4 @@ def read_names(paths: Sequence[str], classes: Sequence[str] = ()) -> Frequencies
     InputError
         If one is missing or of another kind, or a class is in none of them.
     """
-    return Frequencies.of(merged([read_gazetteer(path) for path in paths]), classes)
+    return Frequencies.of(merge([read_gazetteer(path) for path in paths]), classes)

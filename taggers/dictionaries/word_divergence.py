@@ -12,7 +12,7 @@ import numpy.typing as npt
 from corpus.batch import Batch
 from corpus.kernels.hash_index import HashIndex
 from corpus.kernels.hashing import Hashes
-from gazetteers.folding import folded
+from gazetteers.folding import fold
 from gazetteers.frequencies import Frequencies, word_hashes
 from taggers.arrays import array_files, read_arrays
 from taggers.base import TrainingError
@@ -98,7 +98,7 @@ class WordDivergence:
     def judge(self, batch: Batch) -> WordJudgements:
         """Say of each word of a batch what is known of it."""
         types = batch.types
-        rows = self._index.positions(word_hashes(folded(types)))
+        rows = self._index.positions(word_hashes(fold(types)))
         known, cases = rows >= 0, case_numbers(types)
         joins = np.fromiter(map(_HYPHENS.__contains__, types), bool, len(types))
         joins[known] |= self.joins[rows[known]]

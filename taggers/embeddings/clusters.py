@@ -21,7 +21,7 @@ Clusters = npt.NDArray[np.int32]
 
 @dataclass(frozen=True, slots=True)
 class ClusterOptions:
-    """How clusters are found.
+    """Options of clustering.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class Clustering:
     inertia: float
 
     def sizes(self) -> npt.NDArray[np.int64]:
-        """Give the number of words in each cluster, shape (K,)."""
+        """Return the number of words in each cluster, shape (K,)."""
         return np.bincount(self.clusters, minlength=self.options.k)
 
 
@@ -97,7 +97,7 @@ def _opened(embedding: Embedding, name: str, path: Path) -> Clustering:
 def write_clusters(
     embedding: Embedding, clusters: npt.NDArray[Any], options: ClusterOptions, inertia: float
 ) -> None:
-    """Write the clusters of an embedding's words, and what completes them: how they were found."""
+    """Write the clusters of an embedding's words, then their description."""
     path = embedding.folder / f"clusters-{options.k}.npy"
     write_atomically(path, array_bytes(clusters.astype(np.int32)))
     description = {"options": asdict(options), "inertia": inertia}

@@ -1,4 +1,4 @@
-"""Vectors of words in a folder, opened by memory map, and what is looked up in them."""
+"""Embeddings: vectors of words in a folder, opened by memory map."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _ARRAYS: dict[str, tuple[type[np.generic], int]] = {
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """A word that is used like another one.
+    """A word with a vector similar to that of another.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ class Embedding:
         return self.folder.name
 
     def __len__(self) -> int:
-        """Give the number of words, V."""
+        """Return the number of words, V."""
         return len(self.names)
 
     @property
@@ -134,7 +134,7 @@ class Embedding:
         return int(self.vectors.shape[1])
 
     def rows(self, types: Sequence[str]) -> Rows:
-        """Find the vectors of words (paper 003, algorithm 2).
+        """Return the rows of words (paper 003, algorithm 2).
 
         Parameters
         ----------
@@ -163,7 +163,7 @@ class Embedding:
         return np.where(codes == ABSENT, UNKNOWN, codes + FIRST).astype(np.int32)
 
     def of(self, types: Sequence[str]) -> Floats:
-        """Give the vectors of words, shape (T, N).
+        """Return the vectors of words, shape (T, N).
 
         A word that is not found has the mean of the vectors of its parts where they are known
         (fastText), or else the mean of all vectors.
@@ -180,7 +180,7 @@ class Embedding:
         return found
 
     def _places(self, word: str) -> list[int]:
-        """Find the parts of a word as fastText does."""
+        """Return the rows of the n-grams of a word, as fastText hashes them."""
         from gensim.models.fasttext import ft_ngram_hashes  # noqa: PLC0415 - slow to import
 
         assert self._parts is not None
@@ -188,12 +188,12 @@ class Embedding:
         return found
 
     def word_of(self, word: str) -> tuple[str, int] | None:
-        """Give the word whose vector a word has, and how often it occurs, if there is one."""
+        """Return the word whose vector a word has and its count, if there is one."""
         row = int(self.rows([word])[0])
         return None if row == UNKNOWN else (self.names[row - FIRST], int(self.counts[row - FIRST]))
 
     def neighbours(self, word: str, number: int) -> list[Neighbour]:
-        """Give the words whose vectors have the smallest angle to that of a word.
+        """Return the words whose vectors have the smallest angle to that of a word.
 
         Parameters
         ----------
@@ -251,7 +251,7 @@ def _unmapped(array: npt.NDArray[Any], begin: int, end: int) -> npt.NDArray[Any]
 
 
 def word_hashes(words: Sequence[str]) -> Hashes:
-    """Hash words as the vocabulary of an embedding has them."""
+    """Compute the hashes of words in the vocabulary of an embedding."""
     return hash_values(_SPACE, words)
 
 

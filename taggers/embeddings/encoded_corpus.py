@@ -63,7 +63,7 @@ class RankedSentences:
         self._progress = progress
 
     def __iter__(self) -> Iterator[list[int]]:
-        """Give the sentences from the first one on."""
+        """Yield the sentences from the first one on."""
         done = 0
         for lengths, numbers in read_numbers(self._folder):
             ranks = self._ranks[numbers]

@@ -21,7 +21,7 @@ _PASSES = 4
 
 
 def find_clusters(send: Callable[[int], None], folder: Path, options: ClusterOptions) -> None:
-    """Find the clusters of an embedding and write them beside it.
+    """Compute the clusters of an embedding by k-means and write them beside it.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The files of embeddings: what completes them, and what is in a folder of them by its name."""
+"""The file layout of embeddings: names, descriptions and clusterings in a folder."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DESCRIPTION = "embedding.json"
 #: Of the files of an embedding.
 FORMAT = 1
 
-#: What opening damaged files fails of; of headers, NumPy raises the last three.
+#: Exceptions of opening damaged files; NumPy raises the last three for headers.
 DAMAGED = (
     *(OSError, EOFError, ValueError, KeyError, TypeError, AttributeError),
     *(IndexError, SyntaxError, TokenError),
@@ -30,7 +30,7 @@ _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 
 
 def checked_name(name: str) -> str:
-    """Give back the name of an embedding, which is part of the names of features.
+    """Return the name of an embedding, after checking it: it is part of feature names.
 
     Raises
     ------
@@ -46,7 +46,7 @@ def checked_name(name: str) -> str:
 
 
 def embedding_folders(folder: Path) -> list[Path]:
-    """Give the folders of the embeddings in a folder, or the one that it is, by their names."""
+    """Return the folders of the embeddings in a folder, or the folder itself, by name."""
     if (folder / DESCRIPTION).is_file():
         return [folder]
     found = sorted(path.parent for path in folder.glob(f"*/{DESCRIPTION}"))
@@ -54,7 +54,7 @@ def embedding_folders(folder: Path) -> list[Path]:
 
 
 def cluster_files(folder: Path) -> list[tuple[str, Path]]:
-    """Give the names of the clusterings in a folder of embeddings, and their descriptions."""
+    """Return the names of the clusterings in a folder of embeddings, and their files."""
     found = []
     for embedding in embedding_folders(folder):
         ks = [
@@ -72,7 +72,7 @@ def write_description(
     settings: Mapping[str, Any],
     part_lengths: tuple[int, int] | None = None,
 ) -> None:
-    """Write what completes an embedding.
+    """Write the description of an embedding, its last file.
 
     Parameters
     ----------

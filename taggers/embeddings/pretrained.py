@@ -1,32 +1,39 @@
-"""Vectors made elsewhere: files of word2vec, fastText and GloVe, text and binary."""
+"""Pretrained embeddings: files of word2vec, fastText and GloVe, read by gensim."""
 
 from __future__ import annotations
 
-import gzip
+import logging
 import os
+import shutil
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any
 
 import numpy as np
 
 from corpus.errors import InputError, shown
 from corpus.storage import new_folder
 from taggers.embeddings.embedding import Embedding, write_words
-from taggers.embeddings.fasttext_file import FASTTEXT, Parts, read_fasttext
 from taggers.embeddings.listing import checked_name, write_description
 from taggers.embeddings.normalisation import NORMALISATIONS
-from taggers.embeddings.vector_formats import Piece, VectorStream, read_vectors
+from taggers.embeddings.vector_formats import (
+    VectorFormat,
+    check_vectors,
+    open_vectors,
+    plain_lines,
+    refuse_infinite,
+)
 from taggers.embeddings.vectors import VectorFile
 from taggers.features import Words
 
 Progress = Callable[[int, int], None]
 
+_PIECE = 1 << 12  # vectors that are written at once
 
-def load_foreign(
+
+def load_pretrained(
     source: Path,
     folder: Path,
     *,
@@ -35,44 +42,54 @@ def load_foreign(
     encoding: str = "utf-8",
     progress: Progress | None = None,
 ) -> tuple[Embedding, int]:
-    """Make an embedding of a file of vectors.
+    """Convert a file of pretrained vectors to an embedding.
+
+    The file is checked before gensim loads it, so that a damaged header allocates no memory. In
+    the text formats, spaces within a word become ``_``.
 
     Parameters
     ----------
     source : Path
         A file of word2vec (text or binary), fastText (``.vec`` or ``.bin``) or GloVe (text), also
-        compressed by gzip. Which it is, its content says.
+        compressed by gzip (``.gz``). The format is detected from the content.
     folder : Path
-        A folder of embeddings; this one gets a folder in it.
+        A folder of embeddings, in which a folder is created.
     name : str, optional
-        Of the embedding; by default that of the file, without suffix.
+        The name of the embedding; by default that of the file, without suffix.
     normalisation : str
-        What words of notes become before they are looked up. The words of the file become the same.
+        The normalisation of words before they are looked up, applied to those of the file too.
     encoding : str
-        Of the words.
+        The encoding of the words.
     progress : callable, optional
-        Told how many vectors are read, and of how many; 0 where the file does not say.
+        Called with the number of vectors written, and their total.
 
     Returns
     -------
     embedding : Embedding
     repeated : int
-        Words that were there before, as they are or after normalising: they are left out.
+        Words left out because they equal an earlier one, as they are or normalised.
 
     Raises
     ------
     InputError
-        If the file is damaged or none of these, or an embedding of this name is there.
+        If the file is damaged or of another format, or an embedding of this name exists.
     """
     target = folder / checked_name(name or source.name.partition(".")[0])
     _check_encoding(encoding)
-    with _opened(source):  # before a folder is made for it
-        pass
+    with _reading(source), open_vectors(source) as file:
+        file_format = check_vectors(file, shown(source), encoding)
     if os.path.lexists(target):
         raise InputError(f"{shown(target)} is there already: name another one with --name")
     with new_folder(target) as staging:
-        taken = _taken(source, staging, normalisation, encoding, progress or _silent)
-    return Embedding.load(target), taken
+        repeated = _write_embedding(
+            source,
+            staging,
+            file_format,
+            normalisation=normalisation,
+            encoding=encoding,
+            progress=progress or _silent,
+        )
+    return Embedding.load(target), repeated
 
 
 def _check_encoding(encoding: str) -> None:
@@ -88,20 +105,89 @@ def _silent(done: int, total: int) -> None:
     """Report nothing."""
 
 
-def _taken(
-    source: Path, folder: Path, normalisation: str, encoding: str, progress: Progress
+def _write_embedding(
+    source: Path,
+    staging: Path,
+    file_format: VectorFormat,
+    *,
+    normalisation: str,
+    encoding: str,
+    progress: Progress,
 ) -> int:
-    """Write an embedding of a file, and count the words that are repeated."""
-    with _opened(source) as file:
-        with _reading(source):
-            stream, parts = _begun(file, source, encoding)
-        stream = replace(stream, pieces=_read(stream.pieces, source))
-        repeated = _write(folder, stream, normalisation, progress)
-    if parts is not None:
-        np.save(folder / "parts.npy", parts.vectors)
-    lengths = None if parts is None else parts.lengths
-    write_description(folder, normalisation, {"file": source.name}, lengths)
-    return repeated
+    """Write an embedding of the vectors of a file, and return how many words are repeated."""
+    progress(0, file_format.words)
+    vectors = _loaded(source, staging, file_format, encoding)
+    lengths = None
+    if file_format.kind == "fasttext":
+        refuse_infinite(vectors.vectors_ngrams, shown(source))
+        if len(vectors.vectors_ngrams):
+            np.save(staging / "parts.npy", vectors.vectors_ngrams)
+            lengths = (vectors.min_n, vectors.max_n)
+    words = _write_vectors(staging, source, vectors, normalisation, progress)
+    write_words(staging, words, np.zeros(len(words), np.int64))
+    write_description(staging, normalisation, {"file": source.name}, lengths)
+    return file_format.words - len(words)
+
+
+def _loaded(source: Path, staging: Path, file_format: VectorFormat, encoding: str) -> Any:
+    """Return the vectors of a file as gensim's `KeyedVectors`."""
+    from gensim.models import KeyedVectors  # noqa: PLC0415 - slow to import
+    from gensim.models.fasttext import load_facebook_vectors  # noqa: PLC0415 - slow to import
+
+    logging.getLogger("gensim").setLevel(logging.ERROR)  # it warns of each repeated word
+    copy = staging / "copy"
+    try:
+        if not file_format.plain or (file_format.kind == "fasttext" and source.suffix == ".gz"):
+            _write_copy(source, copy, file_format)
+        path = str(copy if copy.exists() else source)
+        if file_format.kind == "fasttext":
+            return load_facebook_vectors(path, encoding=encoding)
+        with np.errstate(over="ignore"):  # what becomes infinite is refused later
+            return KeyedVectors.load_word2vec_format(
+                path,
+                binary=file_format.kind == "binary",
+                encoding=encoding,
+                no_header=not (file_format.header and file_format.plain),
+            )
+    except (ValueError, EOFError, AssertionError, zlib.error):
+        raise InputError(
+            f"{shown(source)} cannot be read as vectors of {file_format.dimension} numbers: it is "
+            "damaged"
+        ) from None
+    finally:
+        copy.unlink(missing_ok=True)
+
+
+def _write_copy(source: Path, target: Path, file_format: VectorFormat) -> None:
+    """Write a file as gensim can read it: it reads no compressed model and no unusual text."""
+    with open_vectors(source) as file, target.open("wb") as copy:
+        if file_format.kind == "fasttext":
+            shutil.copyfileobj(file, copy)
+        else:
+            lines = plain_lines(file, file_format.dimension, header=file_format.header)
+            copy.writelines(lines)
+
+
+def _write_vectors(
+    staging: Path, source: Path, vectors: Any, normalisation: str, progress: Progress
+) -> list[str]:
+    """Write the vectors of distinct normalised words, and return these words."""
+    normalise = NORMALISATIONS[normalisation]
+    words: dict[str, None] = {}
+    number = len(vectors.key_to_index)  # after them, gensim leaves a place for each repeated word
+    with VectorFile(staging / "vectors.npy", vectors.vector_size) as file:
+        for begin in range(0, number, _PIECE):
+            rows = []
+            spelled = vectors.index_to_key[begin : min(begin + _PIECE, number)]
+            for row, word in enumerate(normalise(Words(spelled)), begin):
+                if word not in words:
+                    words[word] = None
+                    rows.append(row)
+            some = vectors.vectors[rows]
+            refuse_infinite(some, shown(source))
+            file.add(some)
+            progress(begin + len(spelled), number)
+    return list(words)
 
 
 @contextmanager
@@ -112,40 +198,3 @@ def _reading(source: Path) -> Iterator[None]:
     except (OSError, EOFError, zlib.error) as error:
         what = getattr(error, "strerror", None) or "it is cut off, or not compressed by gzip"
         raise InputError(f"{shown(source)} cannot be read: {what}") from None
-
-
-def _opened(source: Path) -> BinaryIO:
-    with _reading(source):
-        return cast(BinaryIO, gzip.open(source) if source.suffix == ".gz" else source.open("rb"))
-
-
-def _begun(file: BinaryIO, source: Path, encoding: str) -> tuple[VectorStream, Parts | None]:
-    """Begin to read a file of any of the formats."""
-    begin = file.read(len(FASTTEXT))
-    file.seek(0)
-    if begin == FASTTEXT:
-        return read_fasttext(file, shown(source), encoding)
-    return read_vectors(file, shown(source), encoding), None
-
-
-def _read(pieces: Iterator[Piece], source: Path) -> Iterator[Piece]:
-    with _reading(source):
-        yield from pieces
-
-
-def _write(folder: Path, stream: VectorStream, normalisation: str, progress: Progress) -> int:
-    normalise = NORMALISATIONS[normalisation]
-    words: dict[str, None] = {}
-    done = 0
-    with VectorFile(folder / "vectors.npy", stream.dimension) as file:
-        for found, vectors in stream.pieces:
-            kept = []
-            for row, word in enumerate(normalise(Words(found))):
-                if word not in words:
-                    words[word] = None
-                    kept.append(row)
-            file.add(vectors[kept])
-            done += len(found)
-            progress(done, stream.words)
-    write_words(folder, list(words), np.zeros(len(words), np.int64))
-    return done - len(words)

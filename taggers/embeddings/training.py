@@ -1,4 +1,4 @@
-"""Training of word2vec and fastText (gensim) on notes whose words were numbered.
+"""Training of word2vec and fastText (gensim) on notes whose words are numbered.
 
 It runs in a process of its own that imports nothing else: the vectors are all that needs memory.
 """
@@ -33,7 +33,7 @@ _PIECE = 1 << 14  # vectors that are written at once
 
 @dataclass(frozen=True, slots=True)
 class TrainingOptions:
-    """How vectors are trained.
+    """Options of the training of vectors.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ SHORTEST_PART, LONGEST_PART, PLACES = 3, 6, 200_000
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What the training process needs.
+    """The input of a training process.
 
     Parameters
     ----------
@@ -103,14 +103,14 @@ class Task:
 
 
 def train(send: Callable[[int], None], task: Task) -> None:
-    """Train vectors and make an embedding; what was trained before is gone on with.
+    """Train vectors and write an embedding, from the last checkpoint if there is one.
 
     Parameters
     ----------
     send : callable
-        Told of the tokens done, those of the epochs before among them.
+        Called with the number of tokens trained on, including those of earlier epochs.
     task : Task
-        What to do.
+        The options and files.
     """
     logging.getLogger("gensim").setLevel(logging.ERROR)
     options = task.options
@@ -150,12 +150,12 @@ def train(send: Callable[[int], None], task: Task) -> None:
 
 
 def _rate(share: float) -> float:
-    """Give the learning rate after a share of the training: it falls on a line."""
+    """Return the learning rate after a share of the training: it decreases linearly."""
     return FIRST_RATE - (FIRST_RATE - LAST_RATE) * share
 
 
 class _Heard:
-    """Gives sentences, and ends where that fails.
+    """An iterable of sentences that ends where reading them fails.
 
     gensim asks for them in a thread of its own. An exception would end that thread, and gensim
     would wait for it for ever.
@@ -163,7 +163,7 @@ class _Heard:
     Attributes
     ----------
     error : Exception or None
-        What they failed of.
+        The exception that ended it.
     """
 
     def __init__(self, sentences: Iterable[list[int]]) -> None:
@@ -178,7 +178,7 @@ class _Heard:
 
 
 def _model(options: TrainingOptions, counts: npt.NDArray[np.int64], folder: Path) -> Any:
-    """Make an untrained model whose words are their ranks."""
+    """Build an untrained model whose words are their ranks."""
     given = {
         "sg": 1,
         "vector_size": options.dimension,
@@ -203,7 +203,7 @@ def _model(options: TrainingOptions, counts: npt.NDArray[np.int64], folder: Path
 
 
 def _word2vec(given: dict[str, Any], counts: npt.NDArray[np.int64]) -> Any:
-    """Make a model of word2vec.
+    """Build an untrained model of word2vec.
 
     gensim keeps three objects and two tables in memory for each word; here a word is its rank, and
     what gensim would compute from dicts is computed from the counts.
@@ -221,7 +221,7 @@ def _word2vec(given: dict[str, Any], counts: npt.NDArray[np.int64]) -> Any:
 
 
 def sampled(counts: npt.NDArray[np.int64], sample: float) -> npt.NDArray[np.uint32]:
-    """Give the probability that a token of each word is looked at, of 2^32 - 1."""
+    """Compute the probability that a token of each word is kept, scaled to 2^32 - 1."""
     if not sample:
         return np.full(len(counts), 2**32 - 1, np.uint32)
     threshold = sample * counts.sum()
@@ -231,21 +231,21 @@ def sampled(counts: npt.NDArray[np.int64], sample: float) -> npt.NDArray[np.uint
 
 
 def drawn(counts: npt.NDArray[np.int64], exponent: float) -> npt.NDArray[np.uint32]:
-    """Give the sums of the probabilities by which words are drawn, of 2^31 - 1."""
+    """Compute the cumulative probabilities of negative samples, scaled to 2^31 - 1."""
     sums = np.cumsum(counts.astype(np.float64) ** exponent)
     table: npt.NDArray[np.uint32] = np.rint(sums / sums[-1] * (2**31 - 1)).astype(np.uint32)
     return table
 
 
 class _Checkpoint:
-    """What a model is after an epoch, so that training can go on from there."""
+    """The state of a model after an epoch, from which training can be resumed."""
 
     def __init__(self, folder: Path, model: Any) -> None:
         self._folder = folder
         self._model = model
 
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """Give the arrays that training changes."""
+        """Return the arrays that training changes."""
         model, vectors = self._model, self._model.wv
         if hasattr(vectors, "vectors_ngrams"):
             words = {"words": vectors.vectors_vocab, "parts": vectors.vectors_ngrams}
@@ -263,7 +263,7 @@ class _Checkpoint:
             (staging / "state.json").write_text(json.dumps({"epoch": epoch, "random": state}))
 
     def load(self) -> int:
-        """Take over what was saved, and give the epochs that are done."""
+        """Load the saved state, and return the number of completed epochs."""
         try:
             state = json.loads((self._folder / "state.json").read_text())
         except FileNotFoundError:
@@ -275,5 +275,5 @@ class _Checkpoint:
         return int(state["epoch"])
 
     def remove(self) -> None:
-        """Remove what was saved."""
+        """Remove the saved state."""
         shutil.rmtree(self._folder, ignore_errors=True)

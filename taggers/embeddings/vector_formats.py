@@ -1,10 +1,18 @@
-"""Formats of files of vectors: word2vec and fastText, text and binary, and GloVe."""
+"""Check of a file of vectors, before gensim allocates the memory that its header announces.
+
+gensim reads word2vec, fastText and GloVe, but trusts a header, ignores what follows the announced
+vectors, loops for ever in a truncated vocabulary of fastText, and does not name the damaged line.
+"""
 
 from __future__ import annotations
 
+import gzip
+import re
+import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import BinaryIO
+from pathlib import Path
+from typing import Any, BinaryIO, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -13,145 +21,168 @@ from corpus.errors import InputError
 
 Floats = npt.NDArray[np.float32]
 
-#: Some words, and their vectors.
-Piece = tuple[list[str], Floats]
-
 #: Bytes that a line or a word may have.
 LONGEST = 1 << 20
-
 #: Components that a vector may have.
 LARGEST = 1 << 14
 
-_PIECE = 1 << 12  # vectors that are read at once
 _MARK = b"\xef\xbb\xbf"  # the byte-order mark that some editors write
 _DIGITS = 100  # that a number may have
+_PARTS_OF_LINE = re.compile(rb"[^\s]+( -?[0-9][0-9.e+-]*)+ ?\r?\n?")
+
+#: What a binary model of fastText begins with.
+_FASTTEXT = (793712314).to_bytes(4, "little")
+_HEADER = struct.Struct("<2i12id")
+_VERSION, _DIMENSION = 1, 2  # of the fields of the header
+_BUCKETS, _MIN_N, _MAX_N = 10, 11, 12
+_SIZES = struct.Struct("<3i2q")  # entries, words, labels, tokens, and entries that were pruned
+_MATRIX = struct.Struct("<?2q")  # whether it is quantized, rows and columns
+_ENTRY = 9  # bytes that an entry has after its word: how often it occurs, and its type
 
 
 @dataclass(frozen=True, slots=True)
-class VectorStream:
-    """The vectors of a file as they are read.
+class VectorFormat:
+    """The format and the size of a file of vectors.
 
     Parameters
     ----------
+    kind : {"text", "binary", "fasttext"}
+        Text of word2vec, fastText and GloVe; binary vectors of word2vec; a model of fastText.
     words : int
-        How many the file says there are; 0 where it does not.
+        Vectors of words.
     dimension : int
         Components of a vector.
-    pieces : iterator of Piece
-        All of them, checked; an `InputError` on the way says what is wrong.
+    header : bool
+        Whether a first line says these numbers.
+    plain : bool
+        Whether gensim can read it as it is: a text without byte-order mark, with a word without
+        spaces in each line, and single spaces between it and the numbers.
     """
 
+    kind: Literal["text", "binary", "fasttext"]
     words: int
     dimension: int
-    pieces: Iterator[Piece]
+    header: bool = True
+    plain: bool = True
 
 
-def read_vectors(file: BinaryIO, name: str, encoding: str) -> VectorStream:
-    """Read a file of word2vec, fastText (text) or GloVe (text); its content says which it is.
+def open_vectors(path: Path) -> BinaryIO:
+    """Open a file of vectors; one whose name ends in ``.gz`` is decompressed."""
+    return cast(BinaryIO, gzip.open(path) if path.suffix == ".gz" else path.open("rb"))
+
+
+def check_vectors(file: BinaryIO, name: str, encoding: str) -> VectorFormat:
+    """Check a file of vectors and return its format.
 
     Parameters
     ----------
     file : binary file
-        At its beginning.
+        At its beginning. It is read once, and no vector is kept.
     name : str
-        What errors call it.
+        The name of the file in messages.
     encoding : str
-        Of the words.
+        The encoding of the words.
 
     Raises
     ------
     InputError
-        If it is none of these.
+        If the file is damaged or of another format.
     """
-    begin = len(_MARK) if file.read(len(_MARK)) == _MARK else 0
-    file.seek(begin)
+    if file.read(len(_FASTTEXT)) == _FASTTEXT:
+        file.seek(0)
+        return _check_fasttext(file, name, encoding)
+    file.seek(0)
+    marked = file.read(len(_MARK)) == _MARK
+    file.seek(len(_MARK) if marked else 0)
     first = file.readline(LONGEST)
     if not first.strip():
         raise InputError(f"{name} is empty or begins with a blank line: expected vectors of words")
     fields = first.split()
-    if len(fields) == 2 and all(field.isdigit() for field in fields) and len(first) < _DIGITS:
-        words, dimension = map(int, fields)
-        if not (words and 0 < dimension <= LARGEST):
-            raise InputError(f"{name} says that it has {words} vectors of {dimension} components")
-        place = file.tell()
-        second = file.readline(LONGEST)
-        file.seek(place)
-        if _is_line(second.split(), dimension):
-            lines = _Lines(file, name, encoding, dimension, number=1)
-            return VectorStream(words, dimension, _complete(lines.pieces(), words, name))
-        pieces = _binary(file, name, encoding, words, dimension)
-        return VectorStream(words, dimension, pieces)
-    dimension = len(_numbers(fields[1:]))
-    if not 0 < dimension <= LARGEST:
+    if len(fields) != 2 or not all(map(bytes.isdigit, fields)) or len(first) > _DIGITS:
+        dimension = len(_numbers(fields[1:]))
+        if not 0 < dimension <= LARGEST:
+            raise InputError(
+                f"{name} is no file of vectors: its first line is neither two numbers, words and "
+                "components, nor a word and its vector"
+            )
+        file.seek(len(_MARK) if marked else 0)
+        words, plain = _check_lines(file, name, encoding, dimension, before=0)
+        return VectorFormat("text", words, dimension, header=False, plain=plain and not marked)
+    words, dimension = map(int, fields)
+    if not (words and 0 < dimension <= LARGEST):
+        raise InputError(f"{name} says that it has {words} vectors of {dimension} components")
+    place = file.tell()
+    second = file.readline(LONGEST).split()
+    file.seek(place)
+    if not (len(_numbers(second[1:])) or len(_numbers(second[1:][-dimension:]))):
+        _check_binary(file, name, encoding, words, dimension)
+        return VectorFormat("binary", words, dimension)
+    found, plain = _check_lines(file, name, encoding, dimension, before=1)
+    if found != words:
         raise InputError(
-            f"{name} is no file of vectors: its first line is neither two numbers, words and "
-            "components, nor a word and its vector"
+            f"{name} says that it has {words:,} vectors, and there are {found:,}"
+            f"{': was it cut off?' if found < words else ''}"
         )
-    file.seek(begin)
-    return VectorStream(0, dimension, _Lines(file, name, encoding, dimension, number=0).pieces())
+    return VectorFormat("text", words, dimension, plain=plain and not marked)
 
 
-def _is_line(fields: Sequence[bytes], dimension: int) -> bool:
-    """Say whether fields are a word, which may have spaces, and numbers."""
-    return len(_numbers(fields[1:])) > 0 or (
-        len(fields) > dimension and len(_numbers(fields[-dimension:])) > 0
-    )
+def plain_lines(file: BinaryIO, dimension: int, *, header: bool) -> Iterator[bytes]:
+    """Yield the lines of a text that was checked as gensim reads them, without the header.
+
+    Spaces within a word become ``_``, as word2vec writes phrases.
+    """
+    if file.read(len(_MARK)) != _MARK:
+        file.seek(0)
+    if header:
+        file.readline()
+    for line in file:
+        if fields := line.split():
+            word = b"_".join(fields[:-dimension])
+            yield b" ".join([word, *fields[-dimension:]]) + b"\n"
+
+
+def _check_lines(
+    file: BinaryIO, name: str, encoding: str, dimension: int, *, before: int
+) -> tuple[int, bool]:
+    """Check lines of a word and its vector; return their number, and whether all are plain."""
+    words, plain, number = 0, True, before
+    while line := file.readline(LONGEST):
+        number += 1
+        fields = line.split()
+        if not fields:
+            plain = False
+            continue
+        words += 1
+        if len(fields) != dimension + 1 or not _PARTS_OF_LINE.fullmatch(line):
+            plain = _is_plain(line, fields, dimension, f"{name}:{number}") and plain
+        _decoded(b" ".join(fields[:-dimension]), encoding, f"{name}:{number}")
+    return words, plain
+
+
+def _is_plain(line: bytes, fields: Sequence[bytes], dimension: int, where: str) -> bool:
+    """Check an unusual line, and return whether gensim can read it."""
+    word, vector = fields[:-dimension], _numbers(fields[-dimension:])
+    # A word may have spaces, but not numbers after them.
+    extra = len(_numbers(word[1:])) if len(word) > 1 else 0
+    if not word or extra or not len(vector):
+        found = len(_numbers(fields[1:]))
+        raise InputError(
+            f"{where}: {f'{found} numbers' if found else 'no vector'}; expected a word and "
+            f"{dimension} numbers"
+        )
+    refuse_infinite(vector, where)
+    return line.rstrip() == b" ".join(fields) and len(word) == 1
 
 
 def _numbers(fields: Sequence[bytes]) -> Floats:
-    """Give fields as numbers, or nothing if they are none."""
-    if max(map(len, fields), default=0) > _DIGITS:  # each will take as much memory as the longest
+    """Return fields as numbers, or nothing if one is no number."""
+    if max(map(len, fields), default=0) > _DIGITS:  # each would take the memory of the longest
         return np.zeros(0, np.float32)
     try:
-        with np.errstate(over="ignore"):  # it gives what is refused as infinite
+        with np.errstate(over="ignore"):  # it becomes infinite, and is refused
             return np.array(fields, "S").astype(np.float32)
     except ValueError:
         return np.zeros(0, np.float32)
-
-
-class _Lines:
-    """Reads a word and its vector from each line."""
-
-    def __init__(
-        self, file: BinaryIO, name: str, encoding: str, dimension: int, *, number: int
-    ) -> None:
-        self._file = file
-        self._name = name
-        self._encoding = encoding
-        self._dimension = dimension
-        self._number = number  # of the line before
-
-    def pieces(self) -> Iterator[Piece]:
-        """Yield the lines, some at a time."""
-        words: list[str] = []
-        vectors = np.empty((_PIECE, self._dimension), np.float32)
-        while line := self._file.readline(LONGEST):
-            self._number += 1
-            if not line.strip():
-                continue
-            word, vectors[len(words)] = self._parsed(line)
-            words.append(word)
-            if len(words) == _PIECE:
-                yield words, vectors
-                words = []
-        if words:
-            yield words, vectors[: len(words)]
-
-    def _parsed(self, line: bytes) -> tuple[str, Floats]:
-        where = f"{self._name}:{self._number}"
-        fields = line.split()
-        word, rest = fields[: -self._dimension], fields[-self._dimension :]
-        vector = _numbers(rest)
-        # A word may have spaces, but not numbers after them.
-        extra = len(_numbers(word[1:])) if len(word) > 1 else 0
-        if not word or extra or not len(vector):
-            found = len(_numbers(fields[1:]))
-            raise InputError(
-                f"{where}: {f'{found} numbers' if found else 'no vector'}; expected a word and "
-                f"{self._dimension} numbers"
-            )
-        refuse_infinite(vector, where)
-        return decoded(b" ".join(word), self._encoding, where), vector
 
 
 def refuse_infinite(vectors: Floats, where: str) -> None:
@@ -160,7 +191,91 @@ def refuse_infinite(vectors: Floats, where: str) -> None:
         raise InputError(f"{where}: a component is not a finite number; leave that word out")
 
 
-def decoded(word: bytes, encoding: str, where: str) -> str:
+def _check_binary(file: BinaryIO, name: str, encoding: str, number: int, dimension: int) -> None:
+    """Check words, each with a space and a vector of four bytes a component after it."""
+    words, rest = _read_words(file, number, b" ", after=4 * dimension, name=name, encoding=encoding)
+    if len(words) < number:
+        raise InputError(
+            f"{name}, word {len(words) + 1:,} of {number:,}: the file ends within it, or is no "
+            "file of word2vec: was it cut off?"
+        )
+    if (rest + file.read(LONGEST)).strip():  # word2vec ends the last vector with a line
+        raise InputError(f"{name} goes on after the {number:,} vectors that it says it has")
+
+
+def _check_fasttext(file: BinaryIO, name: str, encoding: str) -> VectorFormat:
+    """Check a binary model of fastText: what its header says is all of the file."""
+    try:
+        header = _unpacked(file, _HEADER)
+        number = _number_of_words(header, _unpacked(file, _SIZES))
+        words, rest = _read_words(file, number, b"\0", after=_ENTRY, name=name, encoding=encoding)
+        if len(set(words)) < number:  # the file ends, or gensim would assign vectors wrongly
+            raise ValueError
+        file.seek(-len(rest), 1)
+        dimension = header[_DIMENSION]
+        _skip_matrix(file, number + header[_BUCKETS], dimension)
+        _skip_matrix(file, number, dimension)  # of the output layer
+        if file.read(1):
+            raise ValueError
+    except (EOFError, ValueError, struct.error):
+        raise InputError(
+            f"{name} is a binary model of fastText that is damaged or of another version: was it "
+            "cut off?"
+        ) from None
+    return VectorFormat("fasttext", number, dimension)
+
+
+def _number_of_words(header: tuple[Any, ...], sizes: tuple[Any, ...]) -> int:
+    """Return the number of words, or raise a `ValueError` if gensim cannot read such a model."""
+    entries, words, labels, _, pruned = sizes
+    parts = header[_BUCKETS], header[_MIN_N], header[_MAX_N]
+    if header[_VERSION] not in (11, 12) or not 0 < header[_DIMENSION] <= LARGEST or min(parts) < 0:
+        raise ValueError
+    if labels or pruned > 0 or not 0 < words == entries:
+        raise ValueError
+    return int(words)
+
+
+def _skip_matrix(file: BinaryIO, rows: int, columns: int) -> None:
+    """Pass over a matrix, or raise an error if it has another shape or is cut off."""
+    if _unpacked(file, _MATRIX) != (False, rows, columns):
+        raise ValueError
+    file.seek(4 * rows * columns - 1, 1)
+    if not file.read(1):
+        raise EOFError
+
+
+def _unpacked(file: BinaryIO, form: struct.Struct) -> tuple[Any, ...]:
+    return form.unpack(file.read(form.size))
+
+
+def _read_words(
+    file: BinaryIO, number: int, end: bytes, *, after: int, name: str, encoding: str
+) -> tuple[list[str], bytes]:
+    """Read words that end with a character and have `after` bytes after it.
+
+    Returns
+    -------
+    words : list of str
+        Fewer than `number` if the file ends before.
+    rest : bytes
+        What was read after them.
+    """
+    words: list[str] = []
+    data, place = b"", 0
+    while len(words) < number:
+        while (found := data.find(end, place)) < 0 or len(data) <= found + after:
+            more = file.read(max(LONGEST, after))
+            if not more or (found < 0 and len(data) - place > LONGEST):
+                return words, b""
+            data, place = data[place:] + more, 0
+        word = data[place:found].lstrip(b"\n")  # word2vec ends each vector with a line
+        words.append(_decoded(word, encoding, f"{name}, word {len(words) + 1:,}"))
+        place = found + 1 + after
+    return words, data[place:]
+
+
+def _decoded(word: bytes, encoding: str, where: str) -> str:
     """Decode a word, or raise an `InputError` if it is not of the encoding."""
     try:
         return word.decode(encoding)
@@ -169,45 +284,3 @@ def decoded(word: bytes, encoding: str, where: str) -> str:
             f"{where}: a word that is not {encoding}; name its encoding by --encoding, such as "
             "latin-1"
         ) from None
-
-
-def _complete(pieces: Iterator[Piece], words: int, name: str) -> Iterator[Piece]:
-    """Yield pieces, and raise an `InputError` if they are not as many words as was said."""
-    found = 0
-    for piece in pieces:
-        found += len(piece[0])
-        yield piece
-    if found != words:
-        raise InputError(
-            f"{name} says that it has {words:,} vectors, and there are {found:,}"
-            f"{': was it cut off?' if found < words else ''}"
-        )
-
-
-def _binary(
-    file: BinaryIO, name: str, encoding: str, words: int, dimension: int
-) -> Iterator[Piece]:
-    """Yield words, each ended by a space, and their vectors of four bytes a component."""
-    found: list[str] = []
-    vectors = np.empty((_PIECE, dimension), np.float32)
-    data, place, size = b"", 0, 4 * dimension
-    for number in range(1, words + 1):
-        where = f"{name}, word {number:,}"
-        while (space := data.find(b" ", place)) < 0 or len(data) <= space + size:
-            more = file.read(max(LONGEST, size))
-            if not more or (space < 0 and len(data) - place > LONGEST):
-                raise InputError(
-                    f"{where} of {words:,}: the file ends within it, or is no file of word2vec: "
-                    "was it cut off?"
-                )
-            data, place = data[place:] + more, 0
-        vector = np.frombuffer(data, "<f4", dimension, space + 1)
-        refuse_infinite(vector, where)
-        found.append(decoded(data[place:space].lstrip(b"\n"), encoding, where))
-        vectors[len(found) - 1] = vector
-        place = space + 1 + size
-        if len(found) == _PIECE or number == words:
-            yield found, vectors[: len(found)]
-            found = []
-    if (data[place:] + file.read(LONGEST)).strip():  # word2vec ends the last vector with a line
-        raise InputError(f"{name} goes on after the {words:,} vectors that it says it has")

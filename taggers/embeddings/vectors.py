@@ -20,7 +20,7 @@ _HEADER = 128  # bytes: as NumPy pads it
 
 
 class VectorFile:
-    """Writes vectors as NumPy does, in one pass and without knowing how many will come.
+    """A writer of vectors in NumPy's format, in one pass and without knowing their number.
 
     Parameters
     ----------

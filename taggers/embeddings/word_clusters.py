@@ -48,7 +48,7 @@ class ClusterTable:
     clusters: Clusters
 
     def of(self, words: Words, index: HashIndex) -> Clusters:
-        """Give the clusters of words, shape (T, C), or `NONE`."""
+        """Return the clusters of words, shape (T, C), or `NONE`."""
         rows = index.positions(word_hashes(NORMALISATIONS[self.normalisation](words)))
         found = np.full((len(rows), len(self.names)), NONE, np.int32)
         known = rows != ABSENT
@@ -71,7 +71,7 @@ class WordClusters:
 
     @classmethod
     def read(cls, folder: Path, names: Sequence[str] = ()) -> Self:
-        """Take clusterings from a folder of embeddings.
+        """Load clusterings from a folder of embeddings.
 
         Parameters
         ----------
@@ -106,11 +106,11 @@ class WordClusters:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Those of all clusterings."""
+        """The names of all clusterings."""
         return tuple(name for table in self.tables for name in table.names)
 
     def features(self) -> dict[str, Feature]:
-        """Give a feature of words for each clustering: it says the number of the cluster."""
+        """Return a feature of words for each clustering: the number of the cluster."""
         return {
             name: _feature(table, index, column)
             for table, index in zip(self.tables, self._indices, strict=True)
@@ -118,7 +118,7 @@ class WordClusters:
         }
 
     def only(self, names: Iterable[str]) -> WordClusters:
-        """Give some of the clusterings."""
+        """Return some of the clusterings."""
         wanted = set(names)
         tables = []
         for table in self.tables:
@@ -169,13 +169,13 @@ class WordClusters:
         )
 
     def description(self) -> list[dict[str, Any]]:
-        """Give what `of_files` needs beside the files, as JSON can hold it."""
+        """Return the description that `of_files` needs beside the files, for JSON."""
         return [
             {"names": table.names, "normalisation": table.normalisation} for table in self.tables
         ]
 
     def files(self) -> dict[str, bytes]:
-        """Give the content of a model's files: arrays as NumPy writes them."""
+        """Return the content of a model's files: arrays in NumPy's format."""
         found = {}
         for number, table in enumerate(self.tables):
             small = np.iinfo(np.int16).max > table.clusters.max(initial=0)

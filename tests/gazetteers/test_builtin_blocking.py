@@ -5,7 +5,7 @@ from __future__ import annotations
 from corpus.batch import make_batch
 from corpus.document import Document
 from gazetteers.builtin import builtin_blocking
-from gazetteers.folding import folded
+from gazetteers.folding import fold
 from gazetteers.phrases.matcher import BLOCKED, PhraseMatcher, blocked
 
 
@@ -14,7 +14,7 @@ def test_it_holds_eponyms_months_weekdays_and_anatomy_once_each() -> None:
     terms = gazetteer.terms.to_pylist()
     assert set(gazetteer.classes.to_pylist()) == {BLOCKED}
     assert set(gazetteer.counts.tolist()) == {1}  # a term that is there twice has two
-    assert folded(terms) == terms
+    assert fold(terms) == terms
     assert len(terms) > 250
     some = [
         "Parkinson",
@@ -27,7 +27,7 @@ def test_it_holds_eponyms_months_weekdays_and_anatomy_once_each() -> None:
         "Gleason",
     ]
     some += ["marzo", "març", "martes", "dimarts", "cabeza", "cuello", "sin"]
-    assert set(folded(some)) <= set(terms)
+    assert set(fold(some)) <= set(terms)
     assert not {"cruz", "paz", "rubio", "dolores", "garcia"} & set(terms)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from corpus.synthetic import synthetic_notes
 from gazetteers.builtin import starter_names
-from gazetteers.folding import folded
+from gazetteers.folding import fold
 from gazetteers.gazetteer import Gazetteer
 
 #: Scale, Catalan names, all bearers.
@@ -32,7 +32,7 @@ def test_counts_are_those_of_the_rule() -> None:
 def test_terms_are_folded_and_distinct() -> None:
     names = starter_names()
     terms = names.terms.to_pylist()
-    assert folded(terms) == terms
+    assert fold(terms) == terms
     assert [" ".join(term.split()) for term in terms] == terms
     for name in SCALES:
         found = [term for term, _ in of_class(names, name)]
@@ -48,7 +48,7 @@ def test_most_names_of_the_synthetic_notes_are_known_and_not_all() -> None:
         for span in note.spans:
             if span.label == "PERSON":
                 found = re.findall(r"[^\W\d_]{2,}", note.text[span.start : span.end])
-                met.update(folded(found))
+                met.update(fold(found))
     share = len(met & known) / len(met)
     assert len(met) > 150
     assert 0.5 < share < 0.9

@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corpus.errors import InputError
 from corpus.tokens import tokenize
 from gazetteers.builtin import starter_names
-from gazetteers.folding import folded
+from gazetteers.folding import fold
 from gazetteers.frequencies import Frequencies, word_hashes
 from gazetteers.gazetteer import Gazetteer
 from gazetteers.importing.importer import ImportOptions, import_table
@@ -24,7 +24,7 @@ Table = dict[str, dict[str, tuple[int, int]]]
 
 def words_of(term: str) -> list[str]:
     """Cut a term into words, one term at a time."""
-    words = folded(list(tokenize([term]).types))
+    words = fold(list(tokenize([term]).types))
     order = tokenize([term]).words.tolist()
     return [words[each] for each in order if any(map(str.isalpha, words[each]))]
 
@@ -71,6 +71,7 @@ _ROWS = st.lists(
 )
 
 
+@settings(max_examples=30)
 @given(_ROWS, st.sets(st.sampled_from(["a", "b", "c"])))
 def test_words_are_borne_as_often_as_a_slow_count_says(
     make_gazetteer: MakeGazetteer, rows: list[tuple[str, str, int]], wanted: set[str]
@@ -133,6 +134,7 @@ def test_words_are_looked_up_however_they_are_written(make_gazetteer: MakeGazett
     ]
 
 
+@settings(max_examples=30)
 @given(st.sets(_WORDS), st.sets(_WORDS))
 def test_words_that_another_dictionary_has_too_are_told(
     make_gazetteer: MakeGazetteer, left: set[str], right: set[str]

@@ -11,11 +11,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from corpus.errors import InputError
-from gazetteers.gazetteer import ClassSize, Gazetteer, merged
+from gazetteers.gazetteer import ClassSize, Gazetteer, merge
 
 Row = tuple[str, str, int]
 ROWS = st.lists(
@@ -49,6 +49,7 @@ def straightforward(rows: list[Row]) -> list[Row]:
     return sorted(found, key=lambda row: (-row[2], row[1], row[0]))
 
 
+@settings(max_examples=30)
 @given(rows=ROWS)
 @example(rows=[])
 @example(rows=[("a", "x", 0)])
@@ -57,12 +58,14 @@ def test_counts_of_a_term_and_class_are_added_up(rows: list[Row]) -> None:
     assert rows_of(gazetteer_of(rows)) == straightforward(rows)
 
 
+@settings(max_examples=30)
 @given(parts=st.lists(ROWS, min_size=1, max_size=4))
 def test_what_is_merged_is_what_is_read_at_once(parts: list[list[Row]]) -> None:
-    whole = merged([gazetteer_of(rows) for rows in parts])
+    whole = merge([gazetteer_of(rows) for rows in parts])
     assert rows_of(whole) == straightforward([row for rows in parts for row in rows])
 
 
+@settings(max_examples=30)
 @given(rows=ROWS)
 def test_classes_are_summed(rows: list[Row]) -> None:
     expected = []
@@ -129,7 +132,7 @@ def test_what_is_no_gazetteer_is_refused(make: object, message: str, tmp_path: P
 
 
 def test_a_term_is_found_in_all_its_classes() -> None:
-    found = gazetteer_of([("a", "x", 1), ("a b", "x", 7), ("a", "y", 2)]).of_term("a")
+    found = gazetteer_of([("a", "x", 1), ("a b", "x", 7), ("a", "y", 2)]).rows_of_term("a")
     assert found.to_pylist() == [
         {"term": "a", "class": "y", "count": 2},
         {"term": "a", "class": "x", "count": 1},
@@ -143,6 +146,6 @@ def test_terms_with_a_word_are_those_in_which_it_stands_alone(word: str) -> None
     gazetteer = gazetteer_of([(term, "x", 1) for term in terms])
     apart = {term: " ".join(re.split("[-;' ]+", term)) for term in terms}
     expected = {term for term in terms if term != word and f" {word} " in f" {apart[term]} "}
-    found = gazetteer.with_word(word)["term"].to_pylist()
+    found = gazetteer.rows_with_word(word)["term"].to_pylist()
     assert len(found) == len(expected)
     assert set(found) == expected

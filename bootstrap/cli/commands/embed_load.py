@@ -41,11 +41,11 @@ def main(options: argparse.Namespace) -> None:
     """Load a file of vectors and print a table of it."""
     from bootstrap.cli.console import output, print_lines
     from bootstrap.cli.progress import StageProgress
-    from taggers.embeddings.pretrained import load_foreign
+    from taggers.embeddings.pretrained import load_pretrained
 
     os.umask(0o077)
     with StageProgress("vectors") as bar:
-        embedding, repeated = load_foreign(
+        embedding, repeated = load_pretrained(
             options.source,
             options.output,
             name=options.name,

@@ -81,7 +81,7 @@ def main(options: argparse.Namespace) -> None:
     from bootstrap.cli.console import print_lines, report_problems
     from bootstrap.cli.progress import StageProgress
     from corpus.storage import refuse_existing
-    from gazetteers.gazetteer import merged
+    from gazetteers.gazetteer import merge
     from gazetteers.importing.importer import ImportOptions, import_table
 
     refuse_existing(options.output)
@@ -102,7 +102,7 @@ def main(options: argparse.Namespace) -> None:
             for path in options.sources
         ]
     report_problems(problems)
-    gazetteer = merged([each.gazetteer for each in imported])
+    gazetteer = merge([each.gazetteer for each in imported])
     gazetteer.save(options.output)
     for path, each in zip(options.sources, imported, strict=True):
         doubtful = options.encoding is None and each.encoding == "cp1252"

@@ -25,11 +25,11 @@ def main(options: argparse.Namespace) -> None:
     """Merge gazetteers and write the sums of their counts."""
     from bootstrap.cli.console import print_lines
     from corpus.storage import refuse_existing
-    from gazetteers.gazetteer import Gazetteer, merged
+    from gazetteers.gazetteer import Gazetteer, merge
 
     refuse_existing(options.output)
     refuse_repeated(options.sources)
-    gazetteer = merged([Gazetteer.load(path) for path in options.sources])
+    gazetteer = merge([Gazetteer.load(path) for path in options.sources])
     gazetteer.save(options.output)
     print_lines([sizes_line(gazetteer, options.output)])
 

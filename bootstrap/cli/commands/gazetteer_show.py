@@ -35,14 +35,14 @@ def register(commands: Commands) -> None:
 
 def main(options: argparse.Namespace) -> None:
     """Print the classes of a gazetteer, or its entries of a term."""
-    from gazetteers.folding import folded
+    from gazetteers.folding import fold
     from gazetteers.gazetteer import Gazetteer
 
     gazetteer = Gazetteer.load(options.gazetteer)
     if options.term is None:
         _show_classes(gazetteer, options.number or _OF_CLASS)
         return
-    term = " ".join(folded([" ".join(options.term.split())])[0].split())
+    term = " ".join(fold([" ".join(options.term.split())])[0].split())
     if not _show_term(gazetteer, term, options.number or _OF_WORD):
         raise InputError(
             f"{shown(options.gazetteer)}: no such term, and none that contains this word; "
@@ -68,12 +68,12 @@ def _show_term(gazetteer: Gazetteer, term: str, number: int) -> bool:
     from bootstrap.cli.console import print_lines
 
     sizes = {each.name: each.count for each in gazetteer.sizes()}
-    found = gazetteer.of_term(term).to_pylist()
+    found = gazetteer.rows_of_term(term).to_pylist()
     for row in found:
         name, total = row["class"], sizes[row["class"]]
         share = row["count"] / max(total, 1)
         print_lines([f"{shown(name)}: {row['count']:,}, {share:.4%} of {total:,}"])
-    parts = gazetteer.with_word(term) if term and " " not in term else None
+    parts = gazetteer.rows_with_word(term) if term and " " not in term else None
     if parts is None or not len(parts):
         return bool(found)
     if not found:

@@ -6,7 +6,7 @@ import pytest
 
 from corpus.batch import make_batch
 from corpus.document import Document
-from gazetteers.folding import folded
+from gazetteers.folding import fold
 from gazetteers.phrases.abbreviations import ABBREVIATIONS, SEVERAL, STREETS, WORDS, is_street
 from gazetteers.phrases.matcher import PhraseMatcher
 from gazetteers.phrases.spellings import spellings
@@ -77,7 +77,7 @@ def test_what_stands_for_nothing_or_something_else(short: str, whole: str) -> No
 def test_what_counts_for_a_word_counts_for_itself() -> None:
     """Otherwise it would be another word in a note than in a list."""
     for table in (WORDS, ABBREVIATIONS):
-        assert folded([*table, *table.values()]) == [*table, *table.values()]
+        assert fold([*table, *table.values()]) == [*table, *table.values()]
         assert {WORDS.get(word, word) for word in table.values()} == set(table.values())
         assert not {word for word in table.values() if word in ABBREVIATIONS}
     assert not set(WORDS) & set(ABBREVIATIONS)

@@ -182,6 +182,7 @@ def assert_is_what_is_tried(batch: Batch) -> None:
     assert [*zip(found.first.tolist(), found.last.tolist(), names, strict=True)] == tried(batch)
 
 
+@settings(max_examples=30)
 @given(st.lists(TEXTS, max_size=4))
 @example([])
 @example(["", ""])
@@ -196,6 +197,7 @@ def test_the_longest_phrases_are_those_that_trying_all_finds(texts: list[str]) -
     assert_is_what_is_tried(batch_of(*texts))
 
 
+@settings(max_examples=30)
 @given(st.lists(TEXTS, min_size=1, max_size=4), st.data())
 @thorough
 def test_it_is_the_same_whatever_became_of_the_batch(texts: list[str], data: st.DataObject) -> None:
@@ -206,6 +208,7 @@ def test_it_is_the_same_whatever_became_of_the_batch(texts: list[str], data: st.
     assert_is_what_is_tried(concatenate([batch, batch]))
 
 
+@settings(max_examples=30)
 @given(st.lists(TEXTS, min_size=1, max_size=4))
 @thorough
 def test_a_stream_says_what_was_found(texts: list[str]) -> None:

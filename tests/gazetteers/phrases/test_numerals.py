@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gazetteers.phrases.numerals import FAULTS, MOST, Counts, are_counts
@@ -86,6 +86,7 @@ def test_a_column_remembers_its_separator_from_piece_to_piece() -> None:
     assert FAULTS[counts.read(pa.array(["12.0"]))[1].tolist()[0]][0].startswith("count with a sep")
 
 
+@settings(max_examples=30)
 @given(numbers=st.lists(st.integers(0, MOST - 1)), form=st.sampled_from(["", ",", ".", " "]))
 def test_what_is_written_is_read(numbers: list[int], form: str) -> None:
     written = [f"{number:,}".replace(",", form) for number in numbers]

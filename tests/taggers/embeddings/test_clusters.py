@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corpus.errors import InputError
@@ -206,6 +206,7 @@ def test_covered_tokens_are_counted_by_embedding(folder: Path) -> None:
     assert covered == {"digits-w1": 2, "lower-w5": 5}
 
 
+@settings(max_examples=30)
 @given(
     clusters=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 5)), min_size=1, max_size=20),
     weighted=st.sets(st.tuples(st.sampled_from(["one", "two"]), st.integers(0, 5))),

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from gensim.models.fasttext import FastText
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from corpus.errors import InputError
@@ -86,6 +86,7 @@ def row_of(embedding: Embedding, word: str) -> int:
 
 
 @pytest.mark.parametrize("normalisation", NORMALISATIONS)
+@settings(max_examples=30)
 @given(words=st.lists(ASKED, max_size=12))
 @example(words=[])
 @example(words=["gatos"])
@@ -171,6 +172,7 @@ def test_vectors_are_mapped_and_not_read(by_normalisation: dict[str, Embedding])
     assert (embedding.folder / "vectors.npy").read_bytes() == before
 
 
+@settings(max_examples=30)
 @given(words=st.lists(ASKED, max_size=8))
 @example(words=[])
 @example(words=["perro", "gatos", "perro"])
@@ -194,6 +196,7 @@ def fasttext() -> FastText:
     return model
 
 
+@settings(max_examples=30)
 @given(words=st.lists(st.text("abchosñç·日 12", min_size=1, max_size=9), max_size=5))
 @example(words=["hospitalario", "oncològic", "ñ", "x" * 300])
 @example(words=["hospital", "Hospitales", "zzz"])

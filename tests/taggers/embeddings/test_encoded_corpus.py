@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from taggers.embeddings import encoded_corpus
@@ -34,6 +34,7 @@ def write(folder: Path, sentences: Sentences, size: int) -> None:
     )
 
 
+@settings(max_examples=30)
 @given(sentences=SENTENCES, written=SIZES, read=SIZES)
 @example(sentences=[], written=1, read=1)
 @example(sentences=[[], [], []], written=2, read=1)
@@ -51,6 +52,7 @@ def test_what_is_written_is_read(sentences: Sentences, written: int, read: int) 
         assert found == sentences
 
 
+@settings(max_examples=30)
 @given(
     sentences=SENTENCES,
     ranks=st.lists(st.integers(-1, 5), min_size=WORDS, max_size=WORDS),

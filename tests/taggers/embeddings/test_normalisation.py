@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from taggers.embeddings.normalisation import NORMALISATIONS
@@ -49,6 +49,7 @@ def test_spellings_become_what_they_should(
 
 
 @pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=30)
 @given(word=ANY)
 @example(word="Núria Peña Plaça")
 @example(word="\u0344\u212b\uf900")
@@ -58,6 +59,7 @@ def test_composed_and_decomposed_spellings_are_the_same(name: str, word: str) ->
 
 
 @pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=30)
 @given(words=st.lists(ANY, max_size=8))
 @example(words=[])
 @example(words=["", ""])
@@ -70,6 +72,7 @@ def test_words_together_become_what_they_become_alone(name: str, words: list[str
 
 
 @pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=30)
 @given(word=ANY)
 @example(word="İ")
 @example(word="J\u030c")  # there is one character for its lower case alone
@@ -80,6 +83,7 @@ def test_what_is_normalised_stays_as_it_is(name: str, word: str) -> None:
     assert unicodedata.is_normalized("NFC", found)
 
 
+@settings(max_examples=30)
 @given(word=ANY)
 @example(word="ñçÑÇ")
 @example(word="n\u0303\u0301 c\u0327\u0301")
@@ -93,6 +97,7 @@ def test_four_accents_go_and_no_other_mark(word: str) -> None:
     ]
 
 
+@settings(max_examples=30)
 @given(word=ANY)
 @example(word="12/3٣")
 def test_every_digit_becomes_0_and_nothing_else_does(word: str) -> None:
@@ -101,6 +106,7 @@ def test_every_digit_becomes_0_and_nothing_else_does(word: str) -> None:
     assert of("digits", word) == "".join(zeroed)
 
 
+@settings(max_examples=30)
 @given(words=st.lists(ANY, max_size=5))
 def test_normalisations_are_the_properties_of_words_composed(words: list[str]) -> None:
     found = Words(words)

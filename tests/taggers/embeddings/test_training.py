@@ -8,10 +8,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import gensim
 import numpy as np
 import pytest
 from gensim.models import FastText, Word2Vec
-from hypothesis import example, given
+from gensim.models.fasttext import ft_ngram_hashes
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -135,6 +137,7 @@ def tables_of_gensim(counts: np.ndarray, sample: float) -> tuple[list[int], list
     return model.wv.expandos["sample_int"].tolist(), model.cum_table.tolist()
 
 
+@settings(max_examples=30)
 @given(counts=COUNTS, sample=st.sampled_from([0.0, 1e-3, 1e-5, 0.2, 0.9]))
 @example(counts=np.array([1]), sample=1e-3)
 @example(counts=np.array([10**9] * 3), sample=1e-5)
@@ -242,3 +245,15 @@ def test_notes_that_cannot_be_read_are_no_endless_wait(tmp_path: Path) -> None:
     (task.notes / "numbers").unlink()
     with pytest.raises(FileNotFoundError):
         train(nothing, task)
+
+
+def test_gensim_has_the_internals_that_training_sets() -> None:
+    """They are not part of gensim's public interface: pyproject.toml bounds its version."""
+    model = Word2Vec([["a", "b"]], min_count=1, vector_size=2)
+    for name in ("cum_table", "corpus_total_words", "ns_exponent", "random", "syn1neg"):
+        assert hasattr(model, name), f"gensim {gensim.__version__}: Word2Vec has no {name}"
+    for name in ("key_to_index", "index_to_key", "expandos", "vectors"):
+        assert hasattr(model.wv, name), f"gensim {gensim.__version__}: KeyedVectors has no {name}"
+    assert {"count", "sample_int"} <= set(model.wv.expandos)
+    assert callable(model.init_weights)
+    assert callable(ft_ngram_hashes)

@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from taggers.embeddings.vectors import FIRST, PADDING, UNKNOWN, VectorFile
@@ -18,6 +18,7 @@ def drawn(sizes: list[int], dimension: int) -> list[np.ndarray]:
     return [rng.normal(size=(size, dimension)).astype(np.float32) for size in sizes]
 
 
+@settings(max_examples=30)
 @given(sizes=st.lists(st.integers(0, 9), max_size=6), dimension=st.integers(1, 9))
 @example(sizes=[], dimension=3)
 @example(sizes=[0, 0], dimension=3)
