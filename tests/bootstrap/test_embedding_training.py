@@ -369,7 +369,7 @@ def test_a_run_looks_at_clusters_and_needs_them_no_more_when_it_is_done(
     assert "with a cluster in none-w5" in checked.out
     done = command("run", config, "--out", tmp_path / "run", "--jobs", 1)
     assert done.code == 0, done
-    assert "clusters: 100.0 % of the tokens of the seed" in done.err
+    assert "100.0 % of the tokens of the seed and " in done.err
     shutil.rmtree(copied)
     tagged = command(
         "tag", tmp_path / "run", config.parent / "unlabeled.jsonl", tmp_path / "t.jsonl"
