@@ -17,9 +17,10 @@ from bootstrap.cli.parsing import command as _command
 from bootstrap.cli.parsing import natural as _natural
 from bootstrap.cli.parsing import positive as _positive
 from corpus.errors import InputError
+from corpus.formats.table import FORMATS
 from corpus.kernels.compiling import telling
 
-_FORMATS = ("brat", "jsonl", "parquet", "text")
+_FORMATS = tuple(FORMATS)
 #: Commands of two words.
 _TWO = ("embed load", "embed show", "gazetteer import", "gazetteer merge", "gazetteer show")
 _PARTS = ("id", "text", "label", "group")

@@ -12,6 +12,7 @@ Record = TypeVar("Record")
 
 #: Kinds of problems that more than one format meets.
 NOT_UTF8 = "text that is not UTF-8"
+NOT_ENCODED = "text that is not in the encoding that was named"
 NOT_UNICODE = "text with half a surrogate pair"
 NOT_READABLE = "files that cannot be read"
 
@@ -71,18 +72,21 @@ def _attempt(
         return None, Problem(error.kind, where, error.detail)
 
 
-def decoded(data: bytes, what: str = "") -> str:
-    """Decode UTF-8 to the character: byte-order mark and line ends stay.
+def decoded(data: bytes, what: str = "", encoding: str = "utf-8") -> str:
+    """Decode text to the character: byte-order mark and line ends stay.
 
     Raises
     ------
     Unreadable
-        If the bytes are not UTF-8; `what` says what they belong to, such as ``" of the line"``.
+        If the bytes are not in this encoding; `what` says what they belong to, such as
+        ``" of the line"``.
     """
     try:
-        return data.decode("utf-8")
+        return data.decode(encoding)
     except UnicodeDecodeError as error:
         position = error.start
+    if encoding != "utf-8":
+        raise Unreadable(NOT_ENCODED, f"byte {position}{what} is no character of {encoding}")
     raise Unreadable(NOT_UTF8, f"byte {position}{what} begins no character (counted from 0)")
 
 
