@@ -30,6 +30,7 @@ def read_corpus(
     problems: Problems,
     start: int = 0,
     labelled: bool = True,
+    encoding: str = "utf-8",
 ) -> Iterator[Document]:
     """Read the documents of a corpus, one after the other.
 
@@ -48,6 +49,8 @@ def read_corpus(
         How many records are passed over unread (see `corpus.formats.read`).
     labelled : bool
         Whether annotations are asked for (see `corpus.formats.read`).
+    encoding : str
+        Of files of text, if it is not UTF-8 (see `corpus.formats.read`).
 
     Returns
     -------
@@ -68,6 +71,7 @@ def read_corpus(
         problems=problems,
         start=start,
         labelled=labelled,
+        encoding=encoding,
     )
 
 

@@ -98,6 +98,7 @@ def build_parser() -> argparse.ArgumentParser:
     convert.add_argument("target", type=Path, metavar="OUT", help="a new file or folder")
     _labels(convert)
     _formats(convert)
+    convert.add_argument("--encoding", default="utf-8", help="of IN, such as latin-1 (utf-8)")
 
     _count(commands)
 

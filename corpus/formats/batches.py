@@ -64,11 +64,18 @@ def batches_of(rows: Iterable[Row], others: Mapping[str, pa.DataType]) -> Iterat
         If `rows` raises it, after the documents before it, or a document cannot be written as
         UTF-8.
     """
-    schema, remaining = schema_with(others), iter(rows)
+    schema = schema_with(others)
+    for part in parts_of(rows):
+        yield _batch(part, schema)
+
+
+def parts_of(rows: Iterable[Row]) -> Iterator[list[Row]]:
+    """Yield rows in lists of a bounded size; an error of theirs comes after the rows before it."""
+    remaining = iter(rows)
     while True:
         part, error = _next_part(remaining)
         if part:
-            yield _batch(part, schema)
+            yield part
         if error:
             raise error
         if not part:

@@ -134,7 +134,7 @@ def _name(record: dict[str, Any], key: str) -> str:
 
 def _spans(item: object, text: str, where: str, problems: Problems) -> Iterator[Span]:
     """Yield the span of an item of the list, if it is one that can be used."""
-    span = _span(item)
+    span = span_of(item)
     if not span:
         detail = 'expected [start, end, "CLASS"] with whole numbers'
         problems.reject(Problem(MALFORMED, where, detail))
@@ -142,7 +142,8 @@ def _spans(item: object, text: str, where: str, problems: Problems) -> Iterator[
         yield span
 
 
-def _span(item: object) -> Span | None:
+def span_of(item: object) -> Span | None:
+    """Return the span that an item of a list of annotations is; None if it is not one."""
     if not isinstance(item, list) or len(item) != 3:
         return None
     start, end, label = item

@@ -22,13 +22,12 @@ from corpus.formats.annotations import MALFORMED, settled, within
 from corpus.formats.batches import SCHEMA, others_of, regrouped
 from corpus.formats.checks import INVALID, FlatSpans, Part, checked_batches, value_of
 from corpus.formats.columns import SPAN_CONFIDENCES, Columns, ReadOptions
-from corpus.formats.records import NOT_UTF8, Unreadable
+from corpus.formats.records import NOT_UTF8, NULL, Unreadable
 from corpus.formats.rows import Tally
 from corpus.formats.sources import Source, files_of, name_within
 from corpus.formats.targets import new_file
 from corpus.problems import Problem, Problems
 
-NULL = "rows without an id or a text"
 NOT_WHOLE = "ids or groups that are broken numbers"
 
 #: Bytes of a column that are read from the file at once.

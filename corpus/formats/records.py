@@ -12,6 +12,7 @@ Record = TypeVar("Record")
 
 #: Kinds of problems that more than one format meets.
 NOT_UTF8 = "text that is not UTF-8"
+NULL = "rows without an id or a text"
 NOT_ENCODED = "text that is not in the encoding that was named"
 NOT_UNICODE = "text with half a surrogate pair"
 NOT_READABLE = "files that cannot be read"

@@ -8,12 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from bootstrap.cli.arguments import columns_of, problems_of
-from bootstrap.cli.console import report_problems, say
+from bootstrap.cli.console import report_problems, say, warn
 from bootstrap.config.configuration import load_configuration
 from corpus.corpora import read_corpus, with_classes
 from corpus.document import Document
 from corpus.errors import InputError, shown
 from corpus.formats import WriteReport, write
+from corpus.formats.files import is_standard
 from corpus.problems import Problems
 
 _NAMED = 20  # columns or labels that a line names
@@ -23,13 +24,18 @@ def main(options: argparse.Namespace) -> None:
     """Read a corpus and write it in another format."""
     problems, columns = problems_of(options), columns_of(options)
     documents = read_corpus(
-        options.source, format=options.source_format, columns=columns, problems=problems
+        options.source,
+        format=options.source_format,
+        columns=columns,
+        problems=problems,
+        encoding=options.encoding,
     )
     dropped = Counter[str]()
     renamed = with_labels(documents, labels_of(options), dropped)
     written = write(renamed, options.target, format=options.target_format, columns=columns)
     report_problems(problems)
-    say([*written_lines(written, options.target, problems), *dropped_lines(dropped)])
+    tell = warn if is_standard(options.target) else say
+    tell([*written_lines(written, options.target, problems), *dropped_lines(dropped)])
 
 
 def labels_of(options: argparse.Namespace) -> Mapping[str, str] | None:

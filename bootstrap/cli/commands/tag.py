@@ -6,9 +6,10 @@ import argparse
 
 from bootstrap.cli.arguments import columns_of, problems_of
 from bootstrap.cli.commands.convert import written_lines
-from bootstrap.cli.console import ProgressLine, report_problems, say, tell_of_compiling
+from bootstrap.cli.console import ProgressLine, report_problems, say, tell_of_compiling, warn
 from bootstrap.execution.processes import default_jobs
 from bootstrap.inference import tag_corpus
+from corpus.formats.files import is_standard
 
 
 def main(options: argparse.Namespace) -> None:
@@ -31,4 +32,5 @@ def main(options: argparse.Namespace) -> None:
             tell=tell_of_compiling,
         )
     report_problems(problems)
-    say(written_lines(written, options.target, problems))
+    tell = warn if is_standard(options.target) else say
+    tell(written_lines(written, options.target, problems))
