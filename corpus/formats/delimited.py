@@ -96,7 +96,8 @@ def _header(path: Path, encoding: str) -> list[str]:
             raise InputError(f"{shown(path)}: its first row is no header: {error}") from None
         finally:
             text.detach()
-    return [name.removeprefix(_BYTE_ORDER_MARK) for name in names]
+    header = [name.removeprefix(_BYTE_ORDER_MARK) for name in names]
+    return header if any(header) else []
 
 
 class _Reader:
