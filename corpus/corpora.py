@@ -18,7 +18,7 @@ _SYNTHETIC = "synthetic:"
 
 
 def is_synthetic(source: str) -> bool:
-    """Say whether a source names synthetic notes rather than files."""
+    """Return whether a source names synthetic notes rather than files."""
     return source.startswith(_SYNTHETIC)
 
 
@@ -98,7 +98,7 @@ def _synthetic(source: str) -> Iterator[Document]:
 
 
 def with_classes(document: Document, classes: dict[str, str] | None) -> Document:
-    """Give a document with its labels renamed to classes; None keeps them, others are dropped."""
+    """Return a document with its labels renamed to classes; None keeps them, others are dropped."""
     if classes is None:
         return document
     spans = (

@@ -21,7 +21,7 @@ UNUSABLE = (OUTSIDE, MALFORMED, DISAGREEING)
 
 
 def within(span: Span, text: str, where: str, problems: Problems) -> bool:
-    """Tell whether a span covers a piece of the text; one that does not is rejected."""
+    """Return whether a span covers a piece of the text; one that does not is rejected."""
     if 0 <= span.start < span.end <= len(text):
         return True
     detail = f"{span} is empty or outside of the text of {len(text)} characters"

@@ -59,7 +59,7 @@ def count(source: Source) -> int:
 
 
 def _by_name(files: list[Path]) -> list[_Files]:
-    """Put texts and annotations of the same name together, in order of the names."""
+    """Group texts and annotations by name, in order of the names."""
     found: dict[Path, _Files] = {}
     for file in files:
         of_name = found.setdefault(stem_of(file), _Files([], []))
@@ -68,7 +68,7 @@ def _by_name(files: list[Path]) -> list[_Files]:
 
 
 def _completed(files: _Files) -> _Files:
-    """Look for what is missing: a pattern may match only one of two files."""
+    """Find the file that is missing: a pattern may match only one of two."""
     stem = stem_of([*files.texts, *files.annotations][0])
     return _Files(files.texts or _beside(stem, ".txt"), files.annotations or _beside(stem, ".ann"))
 

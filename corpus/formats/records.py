@@ -92,7 +92,7 @@ def decoded(data: bytes, what: str = "", encoding: str = "utf-8") -> str:
 
 
 def encodable(*texts: str | None) -> bool:
-    """Tell whether texts can be written as UTF-8: half a surrogate pair cannot."""
+    """Return whether texts can be written as UTF-8: half a surrogate pair cannot."""
     try:
         for text in texts:
             if text is not None:

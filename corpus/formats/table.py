@@ -173,7 +173,7 @@ FORMATS = _table(
     Format(
         "csv",
         (".csv", ".tsv"),
-        "corpus.formats.delimited",
+        "corpus.formats.tabular.delimited",
         "batches",
         keeps=_EVERYTHING,
         has_columns=True,
@@ -191,7 +191,7 @@ FORMATS = _table(
     Format(
         "parquet",
         (".parquet", ".pq"),
-        "corpus.formats.parquet",
+        "corpus.formats.tabular.parquet",
         "batches",
         keeps=_EVERYTHING,
         has_columns=True,

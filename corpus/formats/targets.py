@@ -235,7 +235,7 @@ def new_file_for(document: Document, folder: Path, suffix: str) -> BinaryIO:
 
 
 def _fault_of(name: str) -> str | None:
-    """Tell why an id names no file inside a folder that would be read again as this id."""
+    """Return why an id names no file inside a folder that would be read again as this id."""
     parts = name.split("/")
     if "\0" in name or "\\" in name:
         return "has a NUL character or a backslash"

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from corpus.document import Document, Span
 from corpus.errors import InputError
 from corpus.formats import Columns, WriteReport, count_records, read, write
-from corpus.formats.schemes import detect_scheme, entities_of, parsed_tag
+from corpus.formats.conll.schemes import detect_scheme, entities_of, parsed_tag
 from corpus.problems import ProblemError, Problems
 
 

@@ -9,7 +9,7 @@ import pytest
 from corpus.document import Document, Span
 from corpus.errors import InputError
 from corpus.formats import Columns, has_column, read, read_batches, write, write_batches
-from corpus.formats import delimited as module
+from corpus.formats.tabular import delimited as module
 from corpus.problems import ProblemError, Problems
 
 

@@ -1,11 +1,11 @@
-"""CoNLL columns: a token and its tag a line, and a blank line after each sentence.
+"""Reading CoNLL columns: a token and its tag a line, and a blank line after each sentence.
 
 A sentence is a document, with the file and the line of its first token as its id and its tokens,
 joined by spaces, as its text. Comments (lines that begin with ``# ``) say more: after ``# id =``
 (or ``# newdoc id =``) all sentences up to the next one are one document, ``# text =`` is the text
 of the sentences after it, and ``# offsets =`` where each token is in it. Lines with
-``-DOCSTART-`` only separate. What this module writes has all of these comments and is read again
-to the character.
+``-DOCSTART-`` only separate. What `corpus.formats.conll.writing` writes has all of these comments,
+and is read again to the character.
 """
 
 from __future__ import annotations
@@ -20,10 +20,7 @@ from pathlib import Path
 from corpus.document import Document, Span
 from corpus.errors import InputError, shown
 from corpus.formats.columns import Columns, ReadOptions
-from corpus.formats.conll_writing import write
-from corpus.formats.files import lines_of
-from corpus.formats.records import Unreadable, documents_of
-from corpus.formats.schemes import (
+from corpus.formats.conll.schemes import (
     InconsistentTags,
     Scheme,
     Tag,
@@ -31,10 +28,10 @@ from corpus.formats.schemes import (
     entities_of,
     parsed_tag,
 )
+from corpus.formats.files import lines_of
+from corpus.formats.records import Unreadable, documents_of
 from corpus.formats.sources import Source, files_of, name_within
 from corpus.problems import Problems
-
-__all__ = ["count", "read", "write"]
 
 BAD_LINE = "lines that are not a token with a tag"
 BAD_TAGS = "tags that contradict their scheme"
@@ -210,7 +207,7 @@ def _sentences(lines: Iterator[tuple[int, str]], layout: _Layout) -> Iterator[_S
 
 
 def _documents_of_sentences(sentences: Iterator[_Sentence]) -> Iterator[list[_Sentence]]:
-    """Put the sentences of a document together: those after an id, or one alone."""
+    """Yield the sentences of each document: those after an id, or one alone."""
     document: list[_Sentence] = []
     for sentence in sentences:
         if not sentence.lines and not sentence.comments.keys() & {"id", "text"}:
@@ -262,7 +259,7 @@ def _id_of(comments: dict[str, str], default: str) -> str:
 
 
 def _with_common_text(sentences: list[_Sentence]) -> list[list[_Sentence]]:
-    """Put a sentence without a text to those before it that have one in common."""
+    """Group sentences by their text: one without it shares that of the sentence before."""
     pieces: list[list[_Sentence]] = []
     for sentence in sentences:
         if pieces and "text" in pieces[-1][0].comments and "text" not in sentence.comments:

@@ -20,11 +20,12 @@ from corpus.errors import InputError, shown
 from corpus.formats import batches as batches_module
 from corpus.formats.annotations import MALFORMED, settled, within
 from corpus.formats.batches import SCHEMA, others_of, regrouped
-from corpus.formats.checks import INVALID, FlatSpans, Part, checked_batches, value_of
 from corpus.formats.columns import SPAN_CONFIDENCES, Columns, ReadOptions
 from corpus.formats.records import NOT_UTF8, NULL, Unreadable
 from corpus.formats.rows import Tally
 from corpus.formats.sources import Source, files_of, name_within
+from corpus.formats.tabular.checks import INVALID, FlatSpans, Part, checked_batches, value_of
+from corpus.formats.tabular.parquet_schema import columns_of, is_list_of_floats
 from corpus.formats.targets import new_file
 from corpus.problems import Problem, Problems
 
@@ -101,7 +102,7 @@ def _others_of_all(files: list[Path], columns: Columns) -> dict[str, pa.DataType
                 continue
             others[name] = _unified(others.get(name, field.type), field.type, name, path)
     given = others.get(SPAN_CONFIDENCES)
-    if given is not None and not _is_list_of_floats(given):
+    if given is not None and not is_list_of_floats(given):
         del others[SPAN_CONFIDENCES]
     return others
 
@@ -144,7 +145,7 @@ class _Reader:
         self, file: pq.ParquetFile, start: int, problems: Problems
     ) -> Iterator[pa.RecordBatch]:
         """Yield record batches of the rows from number `start` on."""
-        present = _columns_of(file.schema_arrow, self._shown, self._columns)
+        present = columns_of(file.schema_arrow, self._shown, self._columns)
         carried = [name for name in self._others if name in file.schema_arrow.names]
         row, groups = _groups_from(file.metadata, start)
         for batch in _raw_batches(file, self._shown, groups, [*present, *carried]):
@@ -208,84 +209,6 @@ def _rows_at_once(metadata: pq.FileMetaData) -> int:
     return max(1, min(batches_module.MOST_ROWS, bound))
 
 
-def _columns_of(schema: pa.Schema, file: str, columns: Columns) -> list[str]:
-    """Return the columns of a file that are to be read.
-
-    Raises
-    ------
-    InputError
-        If the text is missing, or the ids although their column was named, or a column is there
-        twice or of another type.
-    """
-    for part in ("id", "text"):
-        name = getattr(columns, part)
-        if name not in schema.names and (part == "text" or not columns.is_default("id")):
-            raise InputError(
-                f"{file} has no column {name!r}: its columns are {_listed(schema.names)}; "
-                f"name those of id and text"
-            )
-    checks = {
-        columns.id: ("a string or an integer", _is_name),
-        columns.text: ("a string", _is_text),
-        columns.label: ("a list of struct<start: int, end: int, label: string>", _is_label),
-        columns.group: ("a string or an integer", _is_group),
-    }
-    present = [name for name in checks if name in schema.names]
-    for name in present:
-        expected, accepts = checks[name]
-        if schema.names.count(name) > 1:
-            raise InputError(f"{file} has several columns {name!r}: expected one")
-        found = schema.field(name).type
-        if not accepts(found):
-            raise InputError(
-                f"{file}: column {name!r} is {found}: expected {expected}; name another column"
-            )
-    return present
-
-
-def _listed(names: list[str]) -> str:
-    return shown(", ".join(names[:30]) + (", ..." if len(names) > 30 else ""))
-
-
-def _is_text(found: pa.DataType) -> bool:
-    if isinstance(found, pa.DictionaryType):
-        return _is_text(found.value_type)
-    kinds = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
-    return any(is_kind(found) for is_kind in kinds)
-
-
-def _is_name(found: pa.DataType) -> bool:
-    if isinstance(found, pa.DictionaryType):
-        return _is_name(found.value_type)
-    # What pandas makes of integers with a null among them is floating.
-    return _is_text(found) or pa.types.is_integer(found) or pa.types.is_floating(found)
-
-
-def _is_group(found: pa.DataType) -> bool:
-    return _is_name(found) or pa.types.is_null(found)
-
-
-def _is_label(found: pa.DataType) -> bool:
-    if pa.types.is_null(found):
-        return True
-    if not isinstance(found, pa.ListType | pa.LargeListType | pa.FixedSizeListType):
-        return False
-    fields = found.value_type
-    if not isinstance(fields, pa.StructType):
-        return False
-    types = {field.name: field.type for field in fields}
-    if not {"start", "end", "label"} <= types.keys():
-        return False
-    offsets = (types["start"], types["end"])
-    return all(map(pa.types.is_integer, offsets)) and _is_text(types["label"])
-
-
-def _is_list_of_floats(found: pa.DataType) -> bool:
-    return isinstance(found, pa.ListType | pa.LargeListType) and pa.types.is_floating(
-        found.value_type
-    )
-
-
 def _strings(column: pa.Array[Any]) -> pa.Array[Any]:
     if isinstance(column, pa.DictionaryArray):
         column = column.dictionary_decode()
@@ -319,7 +242,7 @@ def _flat_spans(column: pa.Array[Any]) -> FlatSpans:
 def _document(
     batch: pa.RecordBatch, columns: Columns, problems: Problems, where: str, row: int
 ) -> Document:
-    """Make the document of a single row, and name all that is wrong with it."""
+    """Build the document of a single row, and report all that is wrong with it."""
     present = batch.schema.names
     parts = (columns.id, columns.text, columns.label, columns.group)
     values = [value_of(batch.column(name)[row]) if name in present else None for name in parts]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import astuple
 from functools import partial
 from pathlib import Path
@@ -23,16 +23,17 @@ import pyarrow.csv as pa_csv
 from corpus.document import Document, Span
 from corpus.errors import InputError, shown
 from corpus.formats.annotations import MALFORMED, settled, within
-from corpus.formats.batches import CONFIDENCE_TYPES, MOST_BYTES, SCHEMA, others_of, spans_of
-from corpus.formats.checks import INVALID, FlatSpans, Part, checked_batches, value_of
+from corpus.formats.batches import CONFIDENCE_TYPES, MOST_BYTES, SCHEMA
 from corpus.formats.columns import Columns, ReadOptions
 from corpus.formats.files import open_source
-from corpus.formats.jsonl import span_of, storable
-from corpus.formats.outputs import new_text_file
+from corpus.formats.jsonl import span_of
 from corpus.formats.records import NOT_UTF8, NULL, Unreadable
-from corpus.formats.rows import Tally
-from corpus.formats.sources import Source, files_of, name_within, suffix_of
+from corpus.formats.sources import Source, files_of, name_within
+from corpus.formats.tabular.checks import INVALID, FlatSpans, Part, checked_batches, value_of
+from corpus.formats.tabular.delimited_writing import delimiter_of, write
 from corpus.problems import Problem, ProblemError, Problems
+
+__all__ = ["count", "has_column", "read", "write"]
 
 BAD_ROW = "rows of another number of columns"
 NO_LIST = "annotations that are not a JSON list"
@@ -81,15 +82,11 @@ def _others_of_all(files: list[Path], options: ReadOptions) -> list[str]:
     return [name for name in dict.fromkeys(names) if name not in taken]
 
 
-def _delimiter(path: Path) -> str:
-    return "\t" if suffix_of(path) == ".tsv" else ","
-
-
 def _header(path: Path, encoding: str) -> list[str]:
     """Return the names of the columns of a file; none if the file is empty."""
     with open_source(path) as file:
         text = io.TextIOWrapper(file, encoding, errors="replace", newline="")
-        rows = csv.reader(text, delimiter=_delimiter(path))
+        rows = csv.reader(text, delimiter=delimiter_of(path))
         try:
             names = next((row for row in rows if row), [])
         except csv.Error as error:
@@ -211,7 +208,7 @@ class _Reader:
                     use_threads=False, block_size=MOST_BYTES, encoding=self._options.encoding
                 ),
                 pa_csv.ParseOptions(
-                    delimiter=_delimiter(self._path),
+                    delimiter=delimiter_of(self._path),
                     newlines_in_values=True,
                     invalid_row_handler=invalid,
                 ),
@@ -332,7 +329,7 @@ def _flat_spans(column: pa.Array[Any]) -> tuple[FlatSpans, Any]:
 def _document(
     values: list[pa.Array[Any]], columns: Columns, problems: Problems, where: str, row: int
 ) -> Document:
-    """Make the document of a single row, and name all that is wrong with it."""
+    """Build the document of a single row, and report all that is wrong with it."""
     found = [value_of(each[row]) for each in values]
     if INVALID in found:
         raise Unreadable(NOT_UTF8, "expected UTF-8; name another encoding, such as latin-1")
@@ -355,77 +352,3 @@ def _spans(item: object, text: str, where: str, problems: Problems) -> Iterator[
         problems.reject(Problem(MALFORMED, where, detail))
     elif within(span, text, where, problems):
         yield span
-
-
-def write(
-    batches: Iterable[pa.RecordBatch],
-    schema: pa.Schema,
-    target: Path,
-    columns: Columns,
-    tally: Tally,
-) -> None:
-    """Write a header, and a document a row."""
-    others = others_of(schema)
-    types = {name: kind if _is_plain(kind) else pa.large_string() for name, kind in others.items()}
-    stored = pa.schema([(name, pa.large_string()) for name in astuple(columns)])
-    stored = pa.schema([*stored, *(pa.field(*each) for each in types.items())])
-    options = pa_csv.WriteOptions(delimiter=_delimiter(target), quoting_style="needed")
-    with (
-        new_text_file(target) as file,
-        pa_csv.CSVWriter(
-            pa.PythonFile(_Unclosed(file), "w"), stored, write_options=options
-        ) as writer,
-    ):
-        for batch in batches:
-            writer.write_batch(_stored(batch, stored))
-            tally.count_batch(batch)
-
-
-class _Unclosed(io.RawIOBase):
-    """A file that stays open when Arrow closes what it wrote to."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-
-    def writable(self) -> bool:
-        """Return true."""
-        return True
-
-    def write(self, data: Any) -> int:
-        """Write bytes."""
-        return self._file.write(data)
-
-
-def _is_plain(kind: pa.DataType) -> bool:
-    """Return whether values of a type have no parts, so that CSV writes them as they are."""
-    checks = (
-        *(pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_date),
-        *(pa.types.is_string, pa.types.is_large_string, pa.types.is_null),
-    )
-    return any(check(kind) for check in checks)
-
-
-def _stored(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    labels = [
-        json.dumps([[span.start, span.end, span.label] for span in spans], ensure_ascii=False)
-        for spans in spans_of(batch)
-    ]
-    arrays = [
-        batch.column("id"),
-        batch.column("text"),
-        pa.array(labels, pa.large_string()),
-        batch.column("group"),
-    ]
-    for name, kind in others_of(batch.schema).items():
-        column = batch.column(name)
-        arrays.append(column if _is_plain(kind) else pa.array(_as_json(column), pa.large_string()))
-    return pa.record_batch(arrays, schema=schema)
-
-
-def _as_json(column: pa.Array[Any]) -> list[str | None]:
-    """Return values that have parts as JSON, and others as text."""
-    values = map(storable, column.to_pylist())
-    return [
-        value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        for value in values
-    ]
