@@ -40,8 +40,9 @@ def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[D
     A line without a key for its id has the file and the number of the line as its id, unless the
     user named the key.
     """
+    parts = frozenset(astuple(options.columns))
     records = islice(_lines(source), options.start, None)
-    return documents_of(records, partial(_document, options.columns, problems), problems)
+    return documents_of(records, partial(_document, options.columns, parts, problems), problems)
 
 
 def has_column(source: Source, name: str) -> bool:
@@ -87,7 +88,11 @@ def _lines(source: Source) -> Iterator[tuple[str, tuple[str, bytes]]]:
 
 
 def _document(
-    columns: Columns, problems: Problems, where: str, named_line: tuple[str, bytes]
+    columns: Columns,
+    parts: frozenset[str],
+    problems: Problems,
+    where: str,
+    named_line: tuple[str, bytes],
 ) -> Document:
     file, line = named_line
     record = _parsed(decoded(line, " of the line"))
@@ -105,7 +110,7 @@ def _document(
     if not isinstance(found, list | None):
         raise Unreadable(NO_KEY, f"{columns.label!r} is to be a list")
     spans = [span for item in found or () for span in _spans(item, text, where, problems)]
-    problems.unused.update(record.keys() - set(astuple(columns)))
+    problems.unused.update(record.keys() - parts)
     settled_spans = settled(spans, f"{where}, document {shown(name)}", problems)
     return Document(name, text, settled_spans, group)
 

@@ -97,15 +97,18 @@ class Tally:
     documents: int = 0
     spans: int = 0
     left_out: Counter[str] = field(default_factory=Counter)
+    _missing: list[Kept] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._missing = [part for part in _LEFT_OUT if part not in self.keeps]
 
     def count(self, row: Row) -> None:
         """Count a document that was written."""
         self.documents += 1
         if "spans" in self.keeps:
             self.spans += len(row.document.spans)
-        for part, number in _LEFT_OUT.items():
-            if part not in self.keeps:
-                self.lose(part, number(row))
+        for part in self._missing:
+            self.lose(part, _LEFT_OUT[part](row))
 
     def count_batch(self, batch: pa.RecordBatch) -> None:
         """Count documents that were written in a format that keeps everything."""

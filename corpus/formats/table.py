@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
@@ -84,12 +85,11 @@ class Format:
         """Yield the documents of a source."""
         found = self._implementation.read(source, options, problems)
         if self.records == "documents":
-            yield from found
-            return
+            documents: Iterator[Document] = found
+            return documents
         from corpus.formats.batches import documents_of  # noqa: PLC0415 - pyarrow is slow to import
 
-        for batch in found:
-            yield from documents_of(batch)
+        return chain.from_iterable(map(documents_of, found))
 
     def read_batches(
         self, source: Source, options: ReadOptions, problems: Problems
@@ -97,12 +97,12 @@ class Format:
         """Yield the documents of a source as record batches of one schema."""
         found = self._implementation.read(source, options, problems)
         if self.records == "batches":
-            yield from found
-            return
+            batches: Iterator[pa.RecordBatch] = found
+            return batches
         from corpus.formats.batches import batches_of  # noqa: PLC0415 - pyarrow is slow to import
         from corpus.formats.rows import Row  # noqa: PLC0415
 
-        yield from batches_of(map(Row, found), {})
+        return batches_of(map(Row, found), {})
 
     def write_rows(
         self, rows: Iterable[Row], extra: Iterable[str], target: Path, columns: Columns
