@@ -44,7 +44,7 @@ def read_corpus(
     columns : Columns, optional
         Names of columns or keys.
     problems : Problems
-        Told of all that cannot be used as it stands.
+        Collects all that cannot be used as it stands, or stops at it.
     start : int
         How many records are passed over unread (see `corpus.formats.read`).
     labelled : bool

@@ -146,7 +146,7 @@ def read(
     columns : Columns
         Names of columns or keys, where the format has them.
     problems : Problems
-        Told of all that cannot be used as it stands: it stops or collects.
+        Collects all that cannot be used as it stands, or stops at it.
     start : int
         How many records of the source are skipped, cheaply: lines that are not blank (JSONL),
         rows (CSV, Parquet), names (brat), files (text), documents (CoNLL). A record counts whether
@@ -341,7 +341,8 @@ def write_batches(
     Raises
     ------
     InputError
-        As `write`; also if another column has the name of one in `columns`.
+        As `write`; also if a row is no document, or another column has the name of one in
+        `columns`.
     ValueError
         If a column of documents is missing, or batches have different columns.
     """

@@ -41,7 +41,7 @@ def settled(spans: Iterable[Span], where: str, problems: Problems) -> tuple[Span
     where : str
         The file (and line) and document that messages name.
     problems : Problems
-        Told of each duplicate, and of each span that gives way to another.
+        Collects each duplicate, and each span that gives way to another.
 
     Raises
     ------

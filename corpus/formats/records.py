@@ -49,7 +49,7 @@ def documents_of(
     parse : callable
         Makes a document of where a record stands and the record, or raises `Unreadable`.
     problems : Problems
-        Told of each record that is unreadable.
+        Collects each record that is unreadable, or stops at the first.
 
     Raises
     ------

@@ -127,11 +127,13 @@ class Format:
         """Write record batches of one schema."""
         from corpus.formats.batches import conforming, rows_of  # noqa: PLC0415
         from corpus.formats.rows import Tally  # noqa: PLC0415
+        from corpus.formats.tabular.checks import verified  # noqa: PLC0415
 
         tally = Tally(self.keeps)
         schema, conformed = conforming(batches, columns)
         if self.records == "batches":
-            self._implementation.write(conformed, schema, target, columns, tally)
+            sound = map(verified, conformed)
+            self._implementation.write(sound, schema, target, columns, tally)
         else:
             rows = (row for batch in conformed for row in rows_of(batch))
             self._implementation.write(rows, target, columns, tally)

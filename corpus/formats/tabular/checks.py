@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from corpus.document import Document
+from corpus.errors import InputError
 from corpus.formats.batches import (
     SCHEMA,
     batches_of,
@@ -19,6 +20,9 @@ from corpus.formats.batches import (
     list_array,
     others_of,
     schema_with,
+)
+from corpus.formats.batches import (
+    documents_of as documents_of_batch,
 )
 from corpus.formats.columns import SPAN_CONFIDENCES
 from corpus.formats.records import documents_of
@@ -98,7 +102,7 @@ def checked_batches(
         Makes the document of such a place and row by itself, or raises `Unreadable`. It is called
         for rows that are no document as they stand, or whose annotations are not in order.
     problems : Problems
-        Told of all that cannot be used.
+        Collects all that cannot be used, or stops at it.
 
     Raises
     ------
@@ -217,6 +221,36 @@ def _sound(part: Part) -> _Mask:
         numbers = numbers.to_numpy(zero_copy_only=False)
         sound &= (numbers < 0) | (numbers == spans.lengths)
     return sound
+
+
+def verified(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return a record batch whose rows are documents.
+
+    Raises
+    ------
+    DocumentError
+        If annotations of a row are outside of its text or overlap.
+    InputError
+        If a row has no id or text, or annotations without all of their parts.
+    """
+    lists = [batch.column(name) for name in ("starts", "ends", "labels")]
+    lengths = [
+        pc.list_value_length(each).fill_null(0).to_numpy(zero_copy_only=False) for each in lists
+    ]
+    if not all(np.array_equal(lengths[0], each) for each in lengths[1:]):
+        raise InputError("record batches of documents: starts, ends and labels differ in length")
+    starts, ends, labels = (each.flatten() for each in lists)
+    spans = FlatSpans(lengths[0].astype(np.int64), starts, ends, labels)
+    names, nothing = ("id", "text", "group"), np.zeros(len(batch), bool)
+    ids, texts, groups = (batch.column(name) for name in names)
+    for row in np.flatnonzero(~_sound(Part(ids, texts, groups, spans, {}, nothing))).tolist():
+        one = batch.slice(row, 1)
+        parts = [one.column(name).null_count for name in ("id", "text")]
+        parts += [one.column(name).flatten().null_count for name in ("starts", "ends", "labels")]
+        if any(parts):
+            raise InputError(f"record batches of documents: a part of row {row} is null")
+        next(documents_of_batch(one))  # raises, unless the annotations are only not in order
+    return batch
 
 
 def _encoded(strings: pa.Array[Any]) -> _Mask:

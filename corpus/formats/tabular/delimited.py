@@ -36,6 +36,7 @@ from corpus.problems import Problem, ProblemError, Problems
 __all__ = ["count", "has_column", "read", "write"]
 
 BAD_ROW = "rows of another number of columns"
+UNCLOSED = "quotation marks that are not closed"
 NO_LIST = "annotations that are not a JSON list"
 NO_NUMBER = "confidences that are not numbers"
 
@@ -111,7 +112,7 @@ class _Reader:
     others : list of str
         Columns that are carried along.
     problems : Problems
-        Told of rows that cannot be read.
+        Collects rows that cannot be read, or stops at the first.
 
     Attributes
     ----------
@@ -159,8 +160,8 @@ class _Reader:
         """Yield rows as strings with their numbers, and report those that are not rows."""
         parts = {*astuple(self._columns), *self._others}
         wanted = [name for name in dict.fromkeys(self._header) if name in parts]
-        with open_source(self._path) as file:
-            first = 2
+        with open_source(self._path) as opened:
+            file, first = _Complete(opened), 2
             for batch in self._parsed(file, wanted):
                 invalid = [row.number for row in self._invalid]
                 numbers = np.arange(first, first + len(batch) + len(invalid))
@@ -174,6 +175,9 @@ class _Reader:
             bad = {row.number: row for row in self._invalid}
             self.rows += len(bad)
             yield from self._without_invalid(None, np.array([], np.int64), bad, start)
+            if file.quotes % 2:
+                detail = "the text of a row may be that of the rows after it: correct the file"
+                self._problems.reject(Problem(UNCLOSED, self._shown, detail))
 
     def _without_invalid(
         self, batch: pa.RecordBatch | None, numbers: Any, bad: dict[int, Any], start: int
@@ -194,7 +198,7 @@ class _Reader:
         if error:
             raise error
 
-    def _parsed(self, file: IO[bytes], wanted: list[str]) -> Iterator[pa.RecordBatch]:
+    def _parsed(self, file: _Complete, wanted: list[str]) -> Iterator[pa.RecordBatch]:
         def invalid(row: pa_csv.InvalidRow) -> str:
             self._invalid.append(row)
             return "skip"
@@ -202,7 +206,7 @@ class _Reader:
         strings = dict.fromkeys(wanted, pa.large_string())
         try:
             with pa_csv.open_csv(
-                pa.PythonFile(_Complete(file), "r"),
+                pa.PythonFile(file, "r"),
                 # With one thread, invalid rows have numbers.
                 pa_csv.ReadOptions(
                     use_threads=False, block_size=MOST_BYTES, encoding=self._options.encoding
@@ -264,10 +268,16 @@ class _Reader:
 
 
 class _Complete(io.RawIOBase):
-    """A file with a line feed at its end, without which a header alone cannot be read."""
+    """A file with a line feed at its end, without which a header alone cannot be read.
+
+    Attributes
+    ----------
+    quotes : int
+        Quotation marks read so far.
+    """
 
     def __init__(self, file: IO[bytes]) -> None:
-        self._file, self._ended = file, False
+        self._file, self._ended, self.quotes = file, False, 0
 
     def readable(self) -> bool:
         """Return true."""
@@ -276,6 +286,7 @@ class _Complete(io.RawIOBase):
     def read(self, size: int = -1) -> bytes:
         """Read as many bytes as are asked for, or all that are left."""
         data = self._file.read(size)
+        self.quotes += data.count(b'"')
         if self._ended or len(data) == size:
             return data
         self._ended = True

@@ -202,3 +202,34 @@ def test_batches_of_another_schema_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="column 'label' is carried along and a part of the note"):
         write_batches([named], tmp_path / "o.jsonl")
     assert [path.name for path in tmp_path.iterdir()] == ["n.parquet"]
+
+
+@pytest.mark.parametrize(
+    ("starts", "ends", "labels", "message"),
+    [
+        ([0], [10], ["A"], "document a: span 0-10 .* lies outside"),
+        ([4], [4], ["A"], "document a: span 4-4 .* is empty"),
+        ([0, 3], [4, 9], ["A", "B"], "document a: spans .* overlap"),
+        ([0], [4], [""], "document a: span 0-4 has no label"),
+        ([0], [4], [None], "a part of row 0 is null"),
+        ([0], [4, 5], ["A"], "starts, ends and labels differ in length"),
+    ],
+)
+@pytest.mark.parametrize("name", ["o.parquet", "o.csv"])
+def test_batches_that_hold_no_documents_are_refused(
+    tmp_path: Path, name: str, starts: list[int], ends: list[int], labels: list[Any], message: str
+) -> None:
+    values = [["a"], ["Anna Puig"], [None], [starts], [ends], [labels]]
+    arrays = [pa.array(value, field.type) for value, field in zip(values, SCHEMA, strict=True)]
+    batch = pa.record_batch(arrays, schema=SCHEMA)
+    with pytest.raises(InputError, match=message):
+        write_batches([batch], tmp_path / name)
+    assert not list(tmp_path.iterdir())
+
+
+def test_annotations_that_are_not_in_order_are_written_and_sorted_when_read(tmp_path: Path) -> None:
+    values = [["a"], ["Anna Puig"], [None], [[5, 0]], [[9, 4]], [["B", "A"]]]
+    arrays = [pa.array(value, field.type) for value, field in zip(values, SCHEMA, strict=True)]
+    write_batches([pa.record_batch(arrays, schema=SCHEMA)], tmp_path / "o.parquet")
+    (found,) = read(tmp_path / "o.parquet", problems=Problems())
+    assert found.spans == (Span(0, 4, "A"), Span(5, 9, "B"))

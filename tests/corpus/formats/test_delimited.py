@@ -174,6 +174,15 @@ def test_a_row_larger_than_a_block_is_an_error(path: Path, monkeypatch: pytest.M
     assert "Joan" not in str(error.value)
 
 
+def test_a_quotation_mark_that_is_not_closed_is_reported(path: Path) -> None:
+    path.write_text('id,text\n1,"Anna\n2,Joan\n3,Pere\n')
+    problems = lenient()
+    assert len(documents(path, problems)) == 1
+    assert problems.counts == {"quotation marks that are not closed": 1}
+    with pytest.raises(ProblemError, match=r"notes\.csv: quotation marks that are not closed"):
+        documents(path)
+
+
 def test_another_encoding_is_named(path: Path) -> None:
     path.write_bytes("id,text,año\n1,Núria,2\n".encode("latin-1"))
     with pytest.raises(ProblemError, match=r"row 2: text that is not UTF-8: .* latin-1"):
