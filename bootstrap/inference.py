@@ -217,6 +217,7 @@ def tag_corpus(
     source_format: str | None,
     target_format: str | None,
     columns: Columns,
+    encoding: str = "utf-8",
     measure: str,
     scored_spans: bool,
     propagate: Sequence[str],
@@ -239,6 +240,8 @@ def tag_corpus(
         Detected if not given.
     columns : Columns
         Names of columns and keys, in both.
+    encoding : str
+        Of the source, where its format is text.
     measure : str
         How confidence is measured.
     scored_spans : bool
@@ -267,7 +270,12 @@ def tag_corpus(
     warm_up(*tagger.kernels, announce=tell)
     # The column of the annotations is that of the target: the source need not have it.
     documents = read_corpus(
-        source, format=source_format, columns=columns, problems=problems, labelled=False
+        source,
+        format=source_format,
+        columns=columns,
+        problems=problems,
+        labelled=False,
+        encoding=encoding,
     )
     unit = unit_of(folder)
     detail: Detail = "entity" if scored_spans else "document"

@@ -18,7 +18,7 @@ _SYNTHETIC = "synthetic:"
 
 
 def is_synthetic(source: str) -> bool:
-    """Say whether a source names synthetic notes rather than files."""
+    """Return whether a source names synthetic notes rather than files."""
     return source.startswith(_SYNTHETIC)
 
 
@@ -30,6 +30,7 @@ def read_corpus(
     problems: Problems,
     start: int = 0,
     labelled: bool = True,
+    encoding: str = "utf-8",
 ) -> Iterator[Document]:
     """Read the documents of a corpus, one after the other.
 
@@ -43,11 +44,13 @@ def read_corpus(
     columns : Columns, optional
         Names of columns or keys.
     problems : Problems
-        Told of all that cannot be used as it stands.
+        Collects all that cannot be used as it stands, or stops at it.
     start : int
         How many records are passed over unread (see `corpus.formats.read`).
     labelled : bool
         Whether annotations are asked for (see `corpus.formats.read`).
+    encoding : str
+        Of files of text, if it is not UTF-8 (see `corpus.formats.read`).
 
     Returns
     -------
@@ -68,6 +71,7 @@ def read_corpus(
         problems=problems,
         start=start,
         labelled=labelled,
+        encoding=encoding,
     )
 
 
@@ -94,7 +98,7 @@ def _synthetic(source: str) -> Iterator[Document]:
 
 
 def with_classes(document: Document, classes: dict[str, str] | None) -> Document:
-    """Give a document with its labels renamed to classes; None keeps them, others are dropped."""
+    """Return a document with its labels renamed to classes; None keeps them, others are dropped."""
     if classes is None:
         return document
     spans = (

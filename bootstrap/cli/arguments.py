@@ -13,8 +13,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, TypeAlias, TypeVar
 
-#: The formats of notes; see `corpus.formats`.
-FORMATS = ("brat", "jsonl", "parquet", "text")
+from corpus.formats.table import FORMATS
+
 #: The confidence measures; see `taggers.base.MEASURES`.
 MEASURES = ("probability", "normalised", "min_marginal")
 #: The normalisations of words; see `taggers.embeddings.normalisation`.
@@ -273,7 +273,10 @@ def add_invalid(parser: argparse.ArgumentParser, what: str) -> None:
 def add_notes(parser: argparse.ArgumentParser) -> None:
     """Add the notes of a command that does not use their annotations."""
     parser.add_argument("source", metavar="NOTES", help="a file, a folder or a glob pattern")
-    parser.add_argument("--from", dest="source_format", choices=FORMATS, help="format of NOTES")
+    parser.add_argument(
+        "--from", dest="source_format", choices=tuple(FORMATS), help="format of NOTES"
+    )
+    add_encoding(parser, "NOTES")
     add_columns(parser)
     add_rules(parser)
 
@@ -284,11 +287,22 @@ def add_formats(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             flag,
             dest=f"{name}_format",
-            choices=FORMATS,
+            choices=tuple(FORMATS),
             help=f"format of {place} (default: detected from its name)",
         )
+    add_encoding(parser, "IN")
     add_columns(parser)
     add_rules(parser)
+
+
+def add_encoding(parser: argparse.ArgumentParser, place: str) -> None:
+    """Add the encoding of files of text."""
+    parser.add_argument(
+        "--encoding",
+        default="utf-8",
+        metavar="NAME",
+        help=f"encoding of {place}, such as latin-1 (default: utf-8)",
+    )
 
 
 def add_label_map(parser: argparse.ArgumentParser) -> None:

@@ -35,6 +35,14 @@ def print_lines(lines: Iterable[str]) -> None:
         output.print(Text(line))
 
 
+def print_report(lines: Iterable[str], target: Path | str) -> None:
+    """Write lines about what was written: to standard error if that went to standard output."""
+    if str(target) == "-":
+        log_lines(_log, logging.INFO, lines)
+    else:
+        print_lines(lines)
+
+
 def print_pairs(rows: Iterable[tuple[str, ...]]) -> None:
     """Write an indented table of names and figures without a header."""
     table = Table(box=None, show_header=False, padding=(0, 1, 0, 1))

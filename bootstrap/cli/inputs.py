@@ -34,6 +34,7 @@ def read_unlabeled(options: argparse.Namespace, problems: Problems) -> Iterator[
         columns=columns_of(options),
         problems=problems,
         labelled=False,
+        encoding=options.encoding,
     )
 
 

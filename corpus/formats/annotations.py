@@ -21,7 +21,7 @@ UNUSABLE = (OUTSIDE, MALFORMED, DISAGREEING)
 
 
 def within(span: Span, text: str, where: str, problems: Problems) -> bool:
-    """Tell whether a span covers a piece of the text; one that does not is rejected."""
+    """Return whether a span covers a piece of the text; one that does not is rejected."""
     if 0 <= span.start < span.end <= len(text):
         return True
     detail = f"{span} is empty or outside of the text of {len(text)} characters"
@@ -41,7 +41,7 @@ def settled(spans: Iterable[Span], where: str, problems: Problems) -> tuple[Span
     where : str
         The file (and line) and document that messages name.
     problems : Problems
-        Told of each duplicate, and of each span that gives way to another.
+        Collects each duplicate, and each span that gives way to another.
 
     Raises
     ------

@@ -8,7 +8,7 @@ byte-order mark is one, a Windows line end two.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -16,10 +16,12 @@ from pathlib import Path
 from corpus.document import Document, Span
 from corpus.errors import InputError, shown
 from corpus.formats.annotations import DISAGREEING, DISCONTINUOUS, MALFORMED, settled, within
-from corpus.formats.columns import Columns
+from corpus.formats.columns import Columns, ReadOptions
+from corpus.formats.files import CODECS
 from corpus.formats.records import Unreadable, documents_of
+from corpus.formats.rows import Rows, Tally
 from corpus.formats.sources import Source, files_of, id_of, stem_of, suffix_of, text_of
-from corpus.formats.targets import Rows, Tally, WriteReport, new_document_folder, new_file_for
+from corpus.formats.targets import new_document_folder, new_file_for
 from corpus.problems import Problem, Problems
 
 BYTE_ORDER_MARK = "\ufeff"
@@ -40,14 +42,15 @@ class _Files:
     annotations: list[Path]
 
 
-def read(source: Source, columns: Columns, problems: Problems, start: int) -> Iterator[Document]:
+def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[Document]:
     """Yield the documents of a folder, from name number `start` on.
 
     Names count in order, whether a name has a text, annotations or both.
     """
-    files = map(_completed, _by_name(files_of(source, "brat"))[start:])
+    files = map(_completed, _by_name(files_of(source, "brat"))[options.start :])
     records = ((shown([*each.texts, *each.annotations][0]), each) for each in files)
-    return documents_of(records, partial(_document, source.root, problems), problems)
+    parse = partial(_document, source.root, options.encoding, problems)
+    return documents_of(records, parse, problems)
 
 
 def count(source: Source) -> int:
@@ -56,7 +59,7 @@ def count(source: Source) -> int:
 
 
 def _by_name(files: list[Path]) -> list[_Files]:
-    """Put texts and annotations of the same name together, in order of the names."""
+    """Group texts and annotations by name, in order of the names."""
     found: dict[Path, _Files] = {}
     for file in files:
         of_name = found.setdefault(stem_of(file), _Files([], []))
@@ -65,29 +68,31 @@ def _by_name(files: list[Path]) -> list[_Files]:
 
 
 def _completed(files: _Files) -> _Files:
-    """Look for what is missing: a pattern may match only one of two files."""
+    """Find the file that is missing: a pattern may match only one of two."""
     stem = stem_of([*files.texts, *files.annotations][0])
     return _Files(files.texts or _beside(stem, ".txt"), files.annotations or _beside(stem, ".ann"))
 
 
 def _beside(stem: Path, suffix: str) -> list[Path]:
-    paths = [Path(f"{stem}{each}") for each in (suffix, suffix.upper())]
-    found = [path for path in paths if path.exists()]
-    # A file system may take both names for the same file.
-    return found[:1] if found and found[0].samefile(found[-1]) else found
+    for end in ("", *CODECS):
+        paths = [Path(f"{stem}{each}{end}") for each in (suffix, suffix.upper())]
+        found = [path for path in paths if path.exists()]
+        if found:  # a file system may take both names for the same file
+            return found[:1] if found[0].samefile(found[-1]) else found
+    return []
 
 
-def _document(root: Path, problems: Problems, where: str, files: _Files) -> Document:
+def _document(root: Path, encoding: str, problems: Problems, where: str, files: _Files) -> Document:
     if not files.texts:
         raise Unreadable("annotations without a text", "expected a .txt of the same name")
     for several in (files.texts, files.annotations):
         if len(several) > 1:
             names = " and ".join(shown(file.name) for file in several)
             raise Unreadable("several files of one name", f"{names}; expected one of them")
-    name, text = id_of(files.texts[0], root), text_of(files.texts[0])
+    name, text = id_of(files.texts[0], root), text_of(files.texts[0], encoding)
     if not files.annotations:
         return Document(name, text)
-    lines = _annotations(files.annotations[0])
+    lines = _annotations(files.annotations[0], encoding)
     file = shown(files.annotations[0])
     spans = [
         span
@@ -97,11 +102,11 @@ def _document(root: Path, problems: Problems, where: str, files: _Files) -> Docu
     return Document(name, text, settled(spans, f"{file}, document {shown(name)}", problems))
 
 
-def _annotations(file: Path) -> list[str]:
+def _annotations(file: Path, encoding: str) -> list[str]:
     try:
-        content = text_of(file)
+        content = text_of(file, encoding)
     except Unreadable as error:
-        raise Unreadable(error.kind, f"{error.detail}, in its {shown(file.suffix)}") from None
+        raise Unreadable(error.kind, f"{error.detail}, in its {shown(suffix_of(file))}") from None
     return [line.removesuffix("\r") for line in content.removeprefix(BYTE_ORDER_MARK).split("\n")]
 
 
@@ -147,7 +152,7 @@ def _offsets(pieces: list[Span]) -> str:
     return " and ".join(map(str, pieces))
 
 
-def write(rows: Rows, target: Path, columns: Columns, extra: Collection[str]) -> WriteReport:
+def write(rows: Rows, target: Path, columns: Columns, tally: Tally) -> None:
     """Write a folder with two files for each document; groups and confidences are left out.
 
     Raises
@@ -155,7 +160,6 @@ def write(rows: Rows, target: Path, columns: Columns, extra: Collection[str]) ->
     InputError
         If an id names no file of its own in the folder, or a label has white space in it.
     """
-    tally = Tally()
     with new_document_folder(target) as folder:
         for row in rows:
             document = row.document
@@ -163,8 +167,7 @@ def write(rows: Rows, target: Path, columns: Columns, extra: Collection[str]) ->
                 file.write(document.text.encode("utf-8"))
             with new_file_for(document, folder, ".ann") as file:
                 file.writelines(_lines(document))
-            tally.count(row, holds=("spans",))
-    return tally.report()
+            tally.count(row)
 
 
 def _lines(document: Document) -> Iterator[bytes]:

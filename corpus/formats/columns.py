@@ -1,8 +1,8 @@
-"""The names under which tables keep the parts of a document."""
+"""The names under which tables keep the parts of a document, and what else a reader is asked."""
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, fields
 
 from corpus.errors import InputError
 
@@ -15,14 +15,20 @@ SPAN_CONFIDENCES = "span_confidences"
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Names of the columns (Parquet) or keys (JSONL) that hold the parts of a document.
+    """Names of the columns (Parquet, CSV) or keys (JSONL) that hold the parts of a document.
 
     Parameters
     ----------
-    id, text : str
-        Columns that must be there.
+    id : str
+        The column of ids. Where a source has none, and no other name than this was asked for, the
+        file and the line or row become the id.
+    text : str
+        The column of the text, which must be there. In CoNLL files, the column of the tokens, as
+        a number from 0 (or from -1, the last) or a name that the file declares; the first by
+        default.
     label : str
-        The column of the annotations, where there are any.
+        The column of the annotations, where there are any. In CoNLL files, the column of the
+        tags; the last by default.
     group : str
         The column of the patient, where it is known.
 
@@ -43,3 +49,30 @@ class Columns:
                 f"columns id = {self.id!r}, text = {self.text!r}, label = {self.label!r}, "
                 f"group = {self.group!r}: each needs a name of its own"
             )
+
+    def is_default(self, part: str) -> bool:
+        """Return whether the column of a part has the name that it has by default."""
+        defaults = {each.name: each.default for each in fields(self)}
+        return bool(getattr(self, part) == defaults[part])
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """What a reader is asked for.
+
+    Parameters
+    ----------
+    columns : Columns
+        Names of columns or keys.
+    start : int
+        How many records are skipped.
+    carry : bool
+        Whether the other columns of the source are read as well.
+    encoding : str
+        Of text files.
+    """
+
+    columns: Columns
+    start: int = 0
+    carry: bool = False
+    encoding: str = "utf-8"

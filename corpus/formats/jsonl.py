@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from corpus.document import Document, Span
-from corpus.errors import InputError, shown
+from corpus.errors import shown
 from corpus.formats.annotations import MALFORMED, settled, within
-from corpus.formats.columns import CONFIDENCE, SPAN_CONFIDENCES, Columns
+from corpus.formats.columns import CONFIDENCE, SPAN_CONFIDENCES, Columns, ReadOptions
+from corpus.formats.files import is_standard, lines_of, open_source
+from corpus.formats.outputs import new_text_file
 from corpus.formats.records import (
     NOT_UNICODE,
     Unreadable,
@@ -22,10 +24,9 @@ from corpus.formats.records import (
     documents_of,
     encodable,
 )
-from corpus.formats.sources import Source, files_of
-from corpus.formats.targets import Row, Rows, Tally, WriteReport, checked
+from corpus.formats.rows import Row, Rows, Tally, checked
+from corpus.formats.sources import Source, files_of, name_within
 from corpus.problems import Problem, Problems
-from corpus.storage import new_file
 
 _BLOCK = 1 << 20  # bytes that lines are counted in at once
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -33,15 +34,25 @@ NOT_JSON = "lines that are not a JSON object"
 NO_KEY = "keys that are missing or of another type"
 
 
-def read(source: Source, columns: Columns, problems: Problems, start: int) -> Iterator[Document]:
-    """Yield a document a line, from line number `start` on; blank lines do not count."""
-    records = islice(_lines(files_of(source, "jsonl")), start, None)
-    return documents_of(records, partial(_document, columns, problems), problems)
+def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[Document]:
+    """Yield a document a line, from line number `start` on; blank lines do not count.
+
+    A line without a key for its id has the file and the number of the line as its id, unless the
+    user named the key.
+    """
+    parts = frozenset(astuple(options.columns))
+    records = islice(_lines(source), options.start, None)
+    return documents_of(records, partial(_document, options.columns, parts, problems), problems)
 
 
-def holds(source: Source, key: str) -> bool:
-    """Tell whether any line has a key; where one has it, the lines after it are not read."""
-    return any(key in _keys(line) for _, line in _lines(files_of(source, "jsonl")))
+def has_column(source: Source, name: str) -> bool:
+    """Return whether any line has a key; where one has it, the lines after it are not read.
+
+    Standard input, which can be read only once, has every key.
+    """
+    if is_standard(source.files[0]):
+        return True
+    return any(name in _keys(line) for _, (_, line) in _lines(source))
 
 
 def count(source: Source) -> int:
@@ -50,7 +61,7 @@ def count(source: Source) -> int:
     for path in files_of(source, "jsonl"):
         if path.is_file():
             last = b"\n"
-            with path.open("rb") as file:
+            with open_source(path) as file:
                 while block := file.read(_BLOCK):
                     total += block.count(b"\n")
                     last = block[-1:]
@@ -59,33 +70,36 @@ def count(source: Source) -> int:
 
 
 def _keys(line: bytes) -> Collection[str]:
-    """Give the keys of a line; one that cannot be read has none, and is reported elsewhere."""
+    """Return the keys of a line; one that cannot be read has none, and is reported elsewhere."""
     try:
         return _parsed(decoded(line)).keys()
     except Unreadable:
         return ()
 
 
-def _lines(files: list[Path]) -> Iterator[tuple[str, bytes]]:
-    for file in files:
-        name = shown(file)
-        for number, line in enumerate(_lines_of(file), start=1):
-            if line.strip():
-                yield f"{name}:{number}", line
+def _lines(source: Source) -> Iterator[tuple[str, tuple[str, bytes]]]:
+    """Yield where each line is, and the name of its file in ids with the line."""
+    for file in files_of(source, "jsonl"):
+        where, name = shown(file), name_within(file, source.root)
+        for number, line in enumerate(lines_of(file), start=1):
+            content = line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line
+            if content.strip():
+                yield f"{where}:{number}", (name, content)
 
 
-def _lines_of(file: Path) -> Iterator[bytes]:
-    try:
-        with file.open("rb") as lines:
-            yield next(lines, b"").removeprefix(BYTE_ORDER_MARK)
-            yield from lines
-    except OSError as error:
-        raise InputError(f"{shown(file)} cannot be read: {error.strerror}") from error
-
-
-def _document(columns: Columns, problems: Problems, where: str, line: bytes) -> Document:
+def _document(
+    columns: Columns,
+    parts: frozenset[str],
+    problems: Problems,
+    where: str,
+    named_line: tuple[str, bytes],
+) -> Document:
+    file, line = named_line
     record = _parsed(decoded(line, " of the line"))
-    name = _name(record, columns.id)
+    if columns.id in record or not columns.is_default("id"):
+        name = _name(record, columns.id)
+    else:
+        name = f"{file}:{where.rpartition(':')[2]}"
     text = record.get(columns.text)
     group = None if record.get(columns.group) is None else _name(record, columns.group)
     if not isinstance(text, str):
@@ -96,7 +110,7 @@ def _document(columns: Columns, problems: Problems, where: str, line: bytes) -> 
     if not isinstance(found, list | None):
         raise Unreadable(NO_KEY, f"{columns.label!r} is to be a list")
     spans = [span for item in found or () for span in _spans(item, text, where, problems)]
-    problems.unused.update(record.keys() - set(astuple(columns)))
+    problems.unused.update(record.keys() - parts)
     settled_spans = settled(spans, f"{where}, document {shown(name)}", problems)
     return Document(name, text, settled_spans, group)
 
@@ -125,7 +139,7 @@ def _name(record: dict[str, Any], key: str) -> str:
 
 def _spans(item: object, text: str, where: str, problems: Problems) -> Iterator[Span]:
     """Yield the span of an item of the list, if it is one that can be used."""
-    span = _span(item)
+    span = span_of(item)
     if not span:
         detail = 'expected [start, end, "CLASS"] with whole numbers'
         problems.reject(Problem(MALFORMED, where, detail))
@@ -133,7 +147,8 @@ def _spans(item: object, text: str, where: str, problems: Problems) -> Iterator[
         yield span
 
 
-def _span(item: object) -> Span | None:
+def span_of(item: object) -> Span | None:
+    """Return the span that an item of a list of annotations is; None if it is not one."""
     if not isinstance(item, list) or len(item) != 3:
         return None
     start, end, label = item
@@ -142,16 +157,14 @@ def _span(item: object) -> Span | None:
     return Span(start, end, label) if label and encodable(label) else None
 
 
-def write(rows: Rows, target: Path, columns: Columns, extra: Collection[str]) -> WriteReport:
-    """Write a document a line, with its group where known and confidences where given."""
-    tally = Tally()
-    with new_file(target) as file:
+def write(rows: Rows, target: Path, columns: Columns, tally: Tally) -> None:
+    """Write a document a line, with its group where known, and the columns that stand beside it."""
+    with new_text_file(target) as file:
         for row in rows:
             record = _record(row, columns)
             line = json.dumps(record, ensure_ascii=False, allow_nan=False)
             file.write(f"{line}\n".encode())
-            tally.count(row, holds=("spans", "groups", "confidences"))
-    return tally.report()
+            tally.count(row)
 
 
 def _record(row: Row, columns: Columns) -> dict[str, Any]:
@@ -167,4 +180,19 @@ def _record(row: Row, columns: Columns) -> dict[str, Any]:
         record[CONFIDENCE] = float(row.confidence)
     if row.span_confidences is not None:
         record[SPAN_CONFIDENCES] = [float(confidence) for confidence in row.span_confidences]
+    for name, value in row.others.items():
+        record[name] = storable(value)
     return record
+
+
+def storable(value: object) -> object:
+    """Return a value of another column as JSON can hold it: dates and decimals become strings."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if isinstance(value, dict):
+        return {str(key): storable(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [storable(each) for each in value]
+    return value.hex() if isinstance(value, bytes) else str(value)

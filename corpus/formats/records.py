@@ -12,6 +12,8 @@ Record = TypeVar("Record")
 
 #: Kinds of problems that more than one format meets.
 NOT_UTF8 = "text that is not UTF-8"
+NULL = "rows without an id or a text"
+NOT_ENCODED = "text that is not in the encoding that was named"
 NOT_UNICODE = "text with half a surrogate pair"
 NOT_READABLE = "files that cannot be read"
 
@@ -47,7 +49,7 @@ def documents_of(
     parse : callable
         Makes a document of where a record stands and the record, or raises `Unreadable`.
     problems : Problems
-        Told of each record that is unreadable.
+        Collects each record that is unreadable, or stops at the first.
 
     Raises
     ------
@@ -71,23 +73,26 @@ def _attempt(
         return None, Problem(error.kind, where, error.detail)
 
 
-def decoded(data: bytes, what: str = "") -> str:
-    """Decode UTF-8 to the character: byte-order mark and line ends stay.
+def decoded(data: bytes, what: str = "", encoding: str = "utf-8") -> str:
+    """Decode text to the character: byte-order mark and line ends stay.
 
     Raises
     ------
     Unreadable
-        If the bytes are not UTF-8; `what` says what they belong to, such as ``" of the line"``.
+        If the bytes are not in this encoding; `what` says what they belong to, such as
+        ``" of the line"``.
     """
     try:
-        return data.decode("utf-8")
+        return data.decode(encoding)
     except UnicodeDecodeError as error:
         position = error.start
+    if encoding != "utf-8":
+        raise Unreadable(NOT_ENCODED, f"byte {position}{what} is no character of {encoding}")
     raise Unreadable(NOT_UTF8, f"byte {position}{what} begins no character (counted from 0)")
 
 
 def encodable(*texts: str | None) -> bool:
-    """Tell whether texts can be written as UTF-8: half a surrogate pair cannot."""
+    """Return whether texts can be written as UTF-8: half a surrogate pair cannot."""
     try:
         for text in texts:
             if text is not None:

@@ -1,4 +1,4 @@
-"""Where documents come from: a file, a folder or a pattern, and the format of its files."""
+"""The files that documents come from (a file, a folder or a pattern), and their format."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from glob import glob, has_magic
 from pathlib import Path
 
 from corpus.errors import InputError, shown
+from corpus.formats.files import CODECS, STANDARD, is_standard, open_binary, reason_of
 from corpus.formats.records import NOT_READABLE, Unreadable, decoded, encodable
+from corpus.formats.table import FORMATS
 
-#: The formats, and the suffixes of their files.
-SUFFIXES: dict[str, tuple[str, ...]] = {
-    "brat": (".txt", ".ann"),
-    "jsonl": (".jsonl", ".ndjson"),
-    "parquet": (".parquet", ".pq"),
-    "text": (".txt",),
-}
-KNOWN = frozenset(suffix for suffixes in SUFFIXES.values() for suffix in suffixes)
-EXPECTED = "; ".join(f"{name}: {' '.join(suffixes)}" for name, suffixes in SUFFIXES.items())
+KNOWN = frozenset(suffix for each in FORMATS.values() for suffix in each.suffixes)
+EXPECTED = "; ".join(f"{each.name}: {' '.join(each.suffixes)}" for each in FORMATS.values())
+
+#: Suffixes that may be followed by that of a compression.
+_COMPRESSIBLE = frozenset(
+    suffix for each in FORMATS.values() if each.is_text for suffix in each.suffixes
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Source:
 
 
 def locate(source: str | Path) -> Source:
-    """Find the files of a source: a file, a folder or a pattern.
+    """Find the files of a source: a file, a folder or a pattern; ``-`` is standard input.
 
     Raises
     ------
@@ -55,6 +55,8 @@ def locate(source: str | Path) -> Source:
         If nothing is there.
     """
     path, name = Path(source), shown(source)
+    if is_standard(path):
+        return Source("standard input", Path(), (STANDARD,), is_folder=False)
     mode = _mode(path)
     if mode is not None and stat.S_ISDIR(mode):
         return Source(name, path, tuple(sorted(_readable(path))), is_folder=True)
@@ -120,8 +122,13 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
 
 
 def suffix_of(path: Path) -> str:
-    """Return the suffix of a file in lower case, as formats are told apart by."""
-    return path.suffix.lower()
+    """Return the suffix of a file in lower case, by which its format is detected.
+
+    Of ``notes.jsonl.gz`` it is ``.jsonl``.
+    """
+    suffix = path.suffix.lower()
+    inner = Path(path.stem).suffix.lower()
+    return inner if suffix in CODECS and inner in _COMPRESSIBLE else suffix
 
 
 def _summary(files: Iterable[Path]) -> str:
@@ -133,17 +140,19 @@ def _summary(files: Iterable[Path]) -> str:
 
 
 def format_of(source: Source) -> str:
-    """Tell the format of a source by the suffixes of its files.
+    """Detect the format of a source by the suffixes of its files; standard input is JSONL.
 
     Raises
     ------
     InputError
         If they belong to several formats, or to none.
     """
+    if is_standard(source.files[0]):
+        return "jsonl"
     suffixes = {suffix_of(file) for file in source.files}
-    for name in ("text", "brat", "jsonl", "parquet"):  # text before brat: .txt alone is text
-        if suffixes.issubset(SUFFIXES[name]):
-            return name
+    fitting = [each for each in FORMATS.values() if suffixes.issubset(each.suffixes)]
+    if fitting:  # .txt alone is text, although brat has such files
+        return min(fitting, key=lambda each: len(each.suffixes)).name
     raise InputError(
         f"{source.name} holds {_summary(source.files)}: expected files of one format "
         f"({EXPECTED}); name the format, or name the files by a pattern"
@@ -160,17 +169,19 @@ def files_of(source: Source, format: str) -> list[Path]:
     InputError
         If a folder has no file of this format.
     """
-    others = KNOWN.difference(SUFFIXES[format])
+    suffixes = FORMATS[format].suffixes
+    others = KNOWN.difference(suffixes)
     files = [file for file in source.files if suffix_of(file) not in others]
     if source.is_folder and not files:
-        expected = " or ".join(SUFFIXES[format])
+        expected = " or ".join(suffixes)
         raise InputError(f"{source.name} holds {_summary(source.files)}: expected {expected}")
     return files or list(source.files)
 
 
 def stem_of(file: Path) -> Path:
-    """Return the path of a file without its suffix."""
-    return file.with_suffix("")
+    """Return the path of a file without the suffix of its format and of its compression."""
+    compressed = file.suffix.lower() != suffix_of(file)
+    return (file.with_suffix("") if compressed else file).with_suffix("")
 
 
 def id_of(file: Path, root: Path) -> str:
@@ -187,16 +198,27 @@ def id_of(file: Path, root: Path) -> str:
     return name
 
 
-def text_of(file: Path) -> str:
+def name_within(file: Path, root: Path) -> str:
+    """Return the name of a file in the ids of documents that have none: its path below `root`.
+
+    The suffix is part of it, so that no two files have the same.
+    """
+    if is_standard(file):
+        return "stdin"
+    return file.relative_to(root).as_posix().encode(errors="replace").decode()
+
+
+def text_of(file: Path, encoding: str = "utf-8") -> str:
     """Read a text file to the character.
 
     Raises
     ------
     Unreadable
-        If it cannot be opened or is not UTF-8.
+        If it cannot be opened, or is not in this encoding.
     """
     try:
-        data = file.read_bytes()
+        with open_binary(file) as content:
+            data = content.read()
     except OSError as error:
-        raise Unreadable(NOT_READABLE, error.strerror or "unknown error") from error
-    return decoded(data)
+        raise Unreadable(NOT_READABLE, reason_of(error)) from error
+    return decoded(data, encoding=encoding)

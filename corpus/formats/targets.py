@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import errno
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
 from corpus.document import Document
 from corpus.errors import InputError, shown
-from corpus.formats.records import encodable
-from corpus.formats.sources import EXPECTED, SUFFIXES
+from corpus.formats.rows import checked
+from corpus.formats.sources import EXPECTED, suffix_of
+from corpus.formats.table import FORMATS
 from corpus.storage import new_folder, open_new
 
 #: What a file system says to a name that is taken, and to one that it cannot hold.
@@ -21,117 +20,26 @@ TAKEN = (errno.EEXIST, errno.ENOTDIR, errno.EISDIR)
 IMPOSSIBLE = (errno.ENAMETOOLONG, errno.EILSEQ, errno.EINVAL)
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A document to write, and how sure a tagger was of it where that is written.
-
-    It stands beside the document: a span is what was found, whoever found it.
-
-    Parameters
-    ----------
-    document : Document
-        The document.
-    confidence : float, optional
-        Of the document.
-    span_confidences : sequence of float, optional
-        Of each of its spans.
-
-    Raises
-    ------
-    ValueError
-        If there is not one for each span.
-    """
-
-    document: Document
-    confidence: float | None = None
-    span_confidences: Sequence[float] | None = None
-
-    def __post_init__(self) -> None:
-        given = self.span_confidences
-        if given is not None and len(given) != len(self.document.spans):
-            raise ValueError("expected one confidence for each span of a document")
-
-
-#: What is written.
-Rows = Iterable[Row]
-
-
-@dataclass(frozen=True, slots=True)
-class WriteReport:
-    """What was written, and what the format could not hold.
-
-    Parameters
-    ----------
-    documents, spans : int
-        How many were written.
-    left_out : dict
-        How many ``"spans"``, ``"groups"`` or ``"confidences"`` the format could not hold; what
-        was not lost is not named.
-    """
-
-    documents: int
-    spans: int
-    left_out: dict[str, int] = field(default_factory=dict)
-
-
-@dataclass(slots=True)
-class Tally:
-    """Counts what is written and what is left out."""
-
-    documents: int = 0
-    spans: int = 0
-    left_out: Counter[str] = field(default_factory=Counter)
-
-    def count(self, row: Row, holds: Collection[str]) -> None:
-        """Count a document that was written in a format that holds what `holds` names."""
-        parts = {
-            "spans": len(row.document.spans),
-            "groups": int(row.document.group is not None),
-            "confidences": int(row.confidence is not None),
-        }
-        self.documents += 1
-        self.spans += parts["spans"] if "spans" in holds else 0
-        self.left_out.update({part: n for part, n in parts.items() if n and part not in holds})
-
-    def report(self) -> WriteReport:
-        """Return the counts."""
-        return WriteReport(self.documents, self.spans, dict(self.left_out))
-
-
 def format_for(target: Path) -> str:
-    """Tell the format to write by the suffix of the target; none means a brat folder.
+    """Return the format to write by the suffix of the target; none means a brat folder.
 
     Raises
     ------
     InputError
         If the suffix is not that of a format that is written as one file.
     """
-    suffix = target.suffix.lower()
-    for name in ("jsonl", "parquet"):
-        if suffix in SUFFIXES[name]:
-            return name
+    if str(target) == "-":
+        return "jsonl"
+    suffix = suffix_of(target)
+    for each in FORMATS.values():
+        if suffix in each.suffixes and not each.is_folder:
+            return each.name
     if not suffix:
         return "brat"
     raise InputError(
         f"{shown(target)}: the suffix {shown(suffix)} names no format to write ({EXPECTED}; "
         f"brat and text are written as a folder); name the format"
     )
-
-
-def checked(document: Document) -> Document:
-    """Return a document that can be written as UTF-8.
-
-    Raises
-    ------
-    InputError
-        If its id, text, group or a label has half a surrogate pair.
-    """
-    labels = (span.label for span in document.spans)
-    if not encodable(document.id, document.text, document.group, *labels):
-        raise InputError(
-            f"document {shown(document.id)}: half a surrogate pair cannot be written as UTF-8"
-        )
-    return document
 
 
 @contextmanager
@@ -178,7 +86,7 @@ def new_file_for(document: Document, folder: Path, suffix: str) -> BinaryIO:
 
 
 def _fault_of(name: str) -> str | None:
-    """Tell why an id names no file inside a folder that would be read again as this id."""
+    """Return why an id names no file inside a folder that would be read again as this id."""
     parts = name.split("/")
     if "\0" in name or "\\" in name:
         return "has a NUL character or a backslash"

@@ -1,43 +1,87 @@
-"""Folders of plain text: a note a file, no annotations."""
+"""Plain text without annotations: a folder with a file for each note, or lines in a pipe.
+
+On the standard streams a line is a document, as other tools that process lines expect.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
 from corpus.document import Document
-from corpus.errors import shown
-from corpus.formats.columns import Columns
-from corpus.formats.records import documents_of
-from corpus.formats.sources import Source, files_of, id_of, stem_of, text_of
-from corpus.formats.targets import Rows, Tally, WriteReport, new_document_folder, new_file_for
+from corpus.errors import InputError, shown
+from corpus.formats.columns import Columns, ReadOptions
+from corpus.formats.files import is_standard, lines_of
+from corpus.formats.outputs import new_text_file
+from corpus.formats.records import decoded, documents_of
+from corpus.formats.rows import Row, Rows, Tally, checked
+from corpus.formats.sources import Source, files_of, id_of, name_within, stem_of, text_of
+from corpus.formats.targets import new_document_folder, new_file_for
 from corpus.problems import Problems
 
 
-def read(source: Source, columns: Columns, problems: Problems, start: int) -> Iterator[Document]:
-    """Yield a document a file, from file number `start` on; the id is the path without suffix."""
-    files = sorted(files_of(source, "text"), key=stem_of)[start:]
+def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[Document]:
+    """Yield a document a file, from file number `start` on; the id is the path without suffix.
+
+    Of standard input each line is a document, blank ones too; the id is its number.
+    """
+    if is_standard(source.files[0]):
+        return _documents_of_lines(source, options, problems)
+    files = sorted(files_of(source, "text"), key=stem_of)[options.start :]
     records = ((shown(file), file) for file in files)
-    return documents_of(records, partial(_document, source.root), problems)
+    return documents_of(records, partial(_document, source.root, options.encoding), problems)
 
 
 def count(source: Source) -> int:
-    """Count the files."""
-    return len(files_of(source, "text"))
+    """Count the files; standard input counts nothing, since it can be read only once."""
+    return 0 if is_standard(source.files[0]) else len(files_of(source, "text"))
 
 
-def _document(root: Path, where: str, file: Path) -> Document:
-    return Document(id_of(file, root), text_of(file))
+def _document(root: Path, encoding: str, where: str, file: Path) -> Document:
+    return Document(id_of(file, root), text_of(file, encoding))
 
 
-def write(rows: Rows, target: Path, columns: Columns, extra: Collection[str]) -> WriteReport:
-    """Write a folder with a file for each document; spans, groups and confidences are left out."""
-    tally = Tally()
+def _documents_of_lines(
+    source: Source, options: ReadOptions, problems: Problems
+) -> Iterator[Document]:
+    (file,) = source.files
+    name = name_within(file, source.root)
+    numbered = enumerate(lines_of(file), start=1)
+    records = ((f"{name}:{number}", line) for number, line in numbered if number > options.start)
+    return documents_of(records, partial(_line_document, options.encoding), problems)
+
+
+def _line_document(encoding: str, where: str, line: bytes) -> Document:
+    return Document(where, decoded(line.removesuffix(b"\n"), " of the line", encoding))
+
+
+def write(rows: Rows, target: Path, columns: Columns, tally: Tally) -> None:
+    """Write a folder with a file for each document, or a line for each to standard output.
+
+    Raises
+    ------
+    InputError
+        If an id names no file of its own in the folder, or a text of several lines is to be a line.
+    """
+    if is_standard(target):
+        with new_text_file(target) as file:
+            for row in rows:
+                file.write(_line(row))
+                tally.count(row)
+        return
     with new_document_folder(target) as folder:
         for row in rows:
-            document = row.document
-            with new_file_for(document, folder, ".txt") as file:
-                file.write(document.text.encode("utf-8"))
-            tally.count(row, holds=())
-    return tally.report()
+            with new_file_for(row.document, folder, ".txt") as file:
+                file.write(row.document.text.encode("utf-8"))
+            tally.count(row)
+
+
+def _line(row: Row) -> bytes:
+    document = checked(row.document)
+    if "\n" in document.text:
+        raise InputError(
+            f"document {shown(document.id)} has several lines, and text on standard output is a "
+            f"document a line: write JSONL"
+        )
+    return f"{document.text}\n".encode()

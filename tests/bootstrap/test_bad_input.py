@@ -91,7 +91,7 @@ SOURCES: dict[str, tuple[Callable[[Path], Path], str]] = {
         "in.jsonl:1: keys that are missing or of another type: 'text' is to be a string",
     ),
     "no id": (
-        lambda f: jsonl(f, {"text": TEXT}),
+        lambda f: jsonl(f, {"id": None, "text": TEXT}),
         "in.jsonl:1: keys that are missing or of another type: 'id' is to be a string or a number",
     ),
     "half a surrogate pair": (
@@ -337,7 +337,7 @@ def test_an_output_that_exists_is_not_touched(name: str, tmp_path: Path, command
         ({"id": "../up"}, "out", "document ../up: its id leads out of the folder"),
         ({"id": ""}, "out", "its id is empty"),
         ({"label": [[4, 9, "TWO WORDS"]]}, "out", "the label of 4-9 (TWO WORDS) has white space"),
-        ({}, "out.csv", "the suffix .csv names no format to write"),
+        ({}, "out.xml", "the suffix .xml names no format to write"),
         ({}, "in.jsonl/out", "in.jsonl/out cannot be made: "),
     ],
 )

@@ -45,7 +45,7 @@ def register(commands: Commands) -> None:
 
 def main(options: argparse.Namespace) -> None:
     """Tag a corpus and write it."""
-    from bootstrap.cli.console import print_lines, report_compiling, report_problems
+    from bootstrap.cli.console import print_report, report_compiling, report_problems
     from bootstrap.cli.inputs import columns_of, problems_of
     from bootstrap.cli.progress import StageProgress
     from bootstrap.execution.processes import default_jobs
@@ -60,6 +60,7 @@ def main(options: argparse.Namespace) -> None:
             source_format=options.source_format,
             target_format=options.target_format,
             columns=columns_of(options),
+            encoding=options.encoding,
             measure=options.measure,
             scored_spans=options.span_confidence,
             propagate=options.propagate or (),
@@ -69,4 +70,4 @@ def main(options: argparse.Namespace) -> None:
             tell=report_compiling,
         )
     report_problems(problems)
-    print_lines(written_lines(written, options.target, problems))
+    print_report(written_lines(written, options.target, problems), options.target)

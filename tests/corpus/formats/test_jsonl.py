@@ -98,7 +98,6 @@ def test_an_empty_file_has_no_documents(path: Path) -> None:
         ("Joan Vila", "lines that are not a JSON object"),
         ("[" * 100_000, "lines that are not a JSON object"),
         ('{"id": ' + "9" * 5000 + ', "text": "Joan"}', "lines that are not a JSON object"),
-        ('{"text": "Joan"}', "keys that are missing or of another type"),
         ('{"id": null, "text": "Joan"}', "keys that are missing or of another type"),
         ('{"id": true, "text": "Joan"}', "keys that are missing or of another type"),
         ('{"id": NaN, "text": "Joan"}', "keys that are missing or of another type"),
@@ -127,6 +126,18 @@ def test_lines_that_make_no_document_are_rejected(path: Path, line: str, kind: s
     with pytest.raises(ProblemError, match=r"notes\.jsonl:2: ") as error:
         documents(path)
     assert "\n" not in str(error.value)
+
+
+def test_a_line_without_an_id_is_named_by_its_file_and_number(tmp_path: Path) -> None:
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "a.jsonl").write_text('\n{"text": "A"}\n{"id": "x", "text": "B"}\n')
+    (tmp_path / "deep" / "a.ndjson").write_text('{"text": "A"}\n\n\n{"text": "A"}\n')
+    expected = ["deep/a.jsonl:2", "x", "deep/a.ndjson:1", "deep/a.ndjson:4"]
+    assert [each.id for each in documents(tmp_path)] == expected
+    assert [each.id for each in documents(tmp_path, start=2)] == expected[2:]
+    assert [each.id for each in documents(tmp_path / "deep" / "a.jsonl")] == ["a.jsonl:2", "x"]
+    with pytest.raises(ProblemError, match="'nhc' is to be a string or a number"):
+        documents(tmp_path, columns=Columns(id="nhc"))
 
 
 def test_a_cut_line_says_where(path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from corpus.document import Document, Span
 from corpus.errors import InputError
-from corpus.formats import Columns, parquet, read, write
+from corpus.formats import Columns, batches, read, write
 from corpus.problems import ProblemError, Problems
 
 
@@ -97,13 +97,24 @@ def test_columns_can_have_other_names(path: Path) -> None:
 
 @pytest.mark.parametrize("missing", ["id", "text"])
 def test_a_missing_column_is_an_error(path: Path, missing: str) -> None:
-    columns = {"id": [1], "text": ["Joan"], "nota": ["Joan"]}
+    columns = {"nhc": [1], "text": ["Joan"], "nota": ["Joan"]}
+    named = Columns(id="nhc")
+    missing = getattr(named, missing)
     del columns[missing]
     save(path, **columns)
     with pytest.raises(InputError) as error:
-        documents(path)
+        documents(path, columns=named)
     there = ", ".join(columns)
     assert f"{path} has no column '{missing}': its columns are {there}" in str(error.value)
+
+
+def test_rows_without_ids_are_named_by_their_file_and_number(tmp_path: Path) -> None:
+    (tmp_path / "deep").mkdir()
+    for name in ("a.parquet", "a.pq"):
+        save(tmp_path / "deep" / name, 2, text=["A", "B", "C"])
+    expected = [f"deep/a.{suffix}:{row}" for suffix in ("parquet", "pq") for row in range(3)]
+    assert [each.id for each in documents(tmp_path)] == expected
+    assert [each.id for each in documents(tmp_path, start=4)] == expected[4:]
 
 
 @pytest.mark.parametrize(
@@ -263,7 +274,7 @@ def test_start_counts_rows_that_are_rejected(path: Path) -> None:
 
 
 def test_rows_are_read_a_part_at_a_time(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parquet, "MOST_ROWS", 4)
+    monkeypatch.setattr(batches, "MOST_ROWS", 4)
     texts = ["A"] * 11
     save(path, 7, id=list(range(11)), text=texts)
     everything = documents(path)
@@ -275,8 +286,8 @@ def test_rows_are_read_a_part_at_a_time(path: Path, monkeypatch: pytest.MonkeyPa
 def test_row_groups_are_bounded_by_rows_and_by_bytes(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(parquet, "MOST_ROWS", 4)
-    monkeypatch.setattr(parquet, "MOST_BYTES", 50)
+    monkeypatch.setattr(batches, "MOST_ROWS", 4)
+    monkeypatch.setattr(batches, "MOST_BYTES", 50)
     sizes = [1] * 9 + [60, 1, 25, 25, 1]
     written = [Document(str(n), "x" * size) for n, size in enumerate(sizes)]
     report = write(iter(written), path)

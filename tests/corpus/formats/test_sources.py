@@ -23,7 +23,7 @@ def names(folder: Path, source: str | Path) -> list[str]:
 
 
 def test_a_folder_is_its_files_of_any_depth(tmp_path: Path) -> None:
-    touch(tmp_path, "b.txt", "a/z/c.txt", "a/d.ANN", "README.md", "data.csv")
+    touch(tmp_path, "b.txt", "a/z/c.txt", "a/d.ANN", "README.md", "data.xml")
     assert names(tmp_path, tmp_path) == ["a/d.ANN", "a/z/c.txt", "b.txt"]
     assert names(tmp_path, str(tmp_path)) == names(tmp_path, tmp_path)
 
@@ -83,10 +83,10 @@ def test_nothing_there_is_an_error(tmp_path: Path, missing: str, message: str) -
 
 
 def test_a_folder_without_a_readable_file_says_what_is_there(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"holds no files: expected brat: \.txt \.ann; jsonl"):
+    with pytest.raises(InputError, match=r"holds no files: expected brat: \.txt \.ann; conll"):
         find_files(tmp_path)
-    touch(tmp_path, "a.csv", "b.csv", "Makefile")
-    with pytest.raises(InputError, match=r"holds 2 \.csv, 1 without a suffix: expected"):
+    touch(tmp_path, "a.xml", "b.xml", "Makefile")
+    with pytest.raises(InputError, match=r"holds 2 \.xml, 1 without a suffix: expected"):
         find_files(tmp_path)
 
 
@@ -163,8 +163,8 @@ def test_a_named_format_that_a_folder_does_not_hold_is_an_error(tmp_path: Path) 
 
 def test_an_unknown_format_or_start_is_an_error(tmp_path: Path) -> None:
     touch(tmp_path, "a.txt")
-    with pytest.raises(InputError, match="'conll' is unknown: expected brat, jsonl, parquet, text"):
-        read(tmp_path, format="conll", problems=Problems())
+    with pytest.raises(InputError, match="'docx' is unknown: expected brat, conll, csv, jsonl"):
+        read(tmp_path, format="docx", problems=Problems())
     with pytest.raises(InputError, match="start = -1"):
         read(tmp_path, start=-1, problems=Problems())
 

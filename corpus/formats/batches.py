@@ -1,0 +1,219 @@
+"""Documents as Arrow record batches of one schema, and the views from one to the other.
+
+The first six columns are those of `SCHEMA`: ``id``, ``text``, ``group`` (null where unknown)
+and, as lists, the ``starts``, ``ends`` and ``labels`` of the annotations in order, none of which
+overlap. The other columns of the source follow under their own names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import astuple
+from itertools import chain, pairwise
+from typing import Any
+
+import pyarrow as pa
+
+from corpus.document import Document, Span
+from corpus.errors import InputError
+from corpus.formats.columns import CONFIDENCE, SPAN_CONFIDENCES, Columns
+from corpus.formats.rows import Row, checked
+
+SCHEMA = pa.schema(
+    [
+        pa.field("id", pa.large_string()),
+        pa.field("text", pa.large_string()),
+        pa.field("group", pa.large_string()),
+        pa.field("starts", pa.list_(pa.int32())),
+        pa.field("ends", pa.list_(pa.int32())),
+        pa.field("labels", pa.list_(pa.string())),
+    ]
+)
+
+#: Types of the columns of confidences.
+CONFIDENCE_TYPES = {CONFIDENCE: pa.float64(), SPAN_CONFIDENCES: pa.list_(pa.float64())}
+
+#: Rows of a batch, and about how many bytes (characters) at most.
+MOST_ROWS = 4096
+MOST_BYTES = 1 << 25
+
+
+def schema_with(others: Mapping[str, pa.DataType]) -> pa.Schema:
+    """Return the schema of documents with other columns beside them."""
+    return pa.schema([*SCHEMA, *(pa.field(name, kind) for name, kind in others.items())])
+
+
+def others_of(schema: pa.Schema) -> dict[str, pa.DataType]:
+    """Return the names and types of the columns beside those of documents."""
+    return {field.name: field.type for field in schema if field.name not in SCHEMA.names}
+
+
+def batches_of(rows: Iterable[Row], others: Mapping[str, pa.DataType]) -> Iterator[pa.RecordBatch]:
+    """Yield record batches of documents, each of a bounded size.
+
+    Parameters
+    ----------
+    rows : iterable of Row
+        The documents, and other columns.
+    others : mapping of str to DataType
+        The other columns, which each row must have.
+
+    Raises
+    ------
+    InputError
+        If `rows` raises it, after the documents before it, or a document cannot be written as
+        UTF-8.
+    """
+    schema = schema_with(others)
+    for part in parts_of(rows):
+        yield _batch(part, schema)
+
+
+def parts_of(rows: Iterable[Row]) -> Iterator[list[Row]]:
+    """Yield rows in lists of a bounded size; an error of theirs comes after the rows before it."""
+    remaining = iter(rows)
+    while True:
+        part, error = _next_part(remaining)
+        if part:
+            yield part
+        if error:
+            raise error
+        if not part:
+            return
+
+
+def _next_part(rows: Iterator[Row]) -> tuple[list[Row], InputError | None]:
+    part: list[Row] = []
+    size = 0
+    try:
+        for row in rows:
+            size += len(checked(row.document).text)
+            part.append(row)
+            if len(part) >= MOST_ROWS or size >= MOST_BYTES:
+                break
+    except InputError as error:
+        return part, error
+    return part, None
+
+
+def _batch(part: list[Row], schema: pa.Schema) -> pa.RecordBatch:
+    documents = [row.document for row in part]
+    spans = [document.spans for document in documents]
+    flat = list(chain.from_iterable(spans))
+    offsets = [0]
+    for each in spans:
+        offsets.append(offsets[-1] + len(each))
+    lists = [[span.start for span in flat], [span.end for span in flat]]
+    arrays = [
+        pa.array([document.id for document in documents], pa.large_string()),
+        pa.array([document.text for document in documents], pa.large_string()),
+        pa.array([document.group for document in documents], pa.large_string()),
+        *(list_array(offsets, pa.array(values, pa.int32())) for values in lists),
+        list_array(offsets, pa.array([span.label for span in flat], pa.string())),
+    ]
+    for name, kind in others_of(schema).items():
+        values = [
+            getattr(row, name) if name in CONFIDENCE_TYPES else row.others[name] for row in part
+        ]
+        arrays.append(pa.array(values, kind))
+    return pa.record_batch(arrays, schema=schema)
+
+
+def list_array(offsets: Any, values: pa.Array[Any]) -> pa.ListArray[Any]:
+    """Return a list array of values from offset to offset."""
+    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), values)
+
+
+def documents_of(batch: pa.RecordBatch) -> Iterator[Document]:
+    """Yield the documents of a record batch."""
+    ids, texts, groups = (batch.column(name).to_pylist() for name in ("id", "text", "group"))
+    spans = spans_of(batch)
+    for name, text, group, found in zip(ids, texts, groups, spans, strict=True):
+        yield Document(name, text, found, group)
+
+
+def spans_of(batch: pa.RecordBatch) -> Iterator[tuple[Span, ...]]:
+    """Yield the annotations of each document of a record batch."""
+    lists = [batch.column(name) for name in ("starts", "ends", "labels")]
+    spans = list(map(Span, *(each.flatten().to_pylist() for each in lists)))
+    offsets = lists[0].offsets.to_pylist()
+    for start, end in pairwise(offset - offsets[0] for offset in offsets):
+        yield tuple(spans[start:end])
+
+
+def rows_of(batch: pa.RecordBatch) -> Iterator[Row]:
+    """Yield the documents of a record batch with the columns beside them."""
+    types = others_of(batch.schema)
+    others = {name: batch.column(name).to_pylist() for name in types}
+    sure = [
+        others.pop(name) if types.get(name) == kind else None
+        for name, kind in CONFIDENCE_TYPES.items()
+    ]
+    absent = [None] * len(batch)
+    beside = zip(*others.values(), strict=True) if others else ((),) * len(batch)
+    documents = documents_of(batch)
+    confidences = (values or absent for values in sure)
+    for document, confidence, spans, values in zip(documents, *confidences, beside, strict=True):
+        yield Row(document, confidence, spans, dict(zip(others, values, strict=True)))
+
+
+def conforming(
+    batches: Iterable[pa.RecordBatch], columns: Columns
+) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+    """Return record batches in the types of `SCHEMA`, and their schema.
+
+    Raises
+    ------
+    ValueError
+        If a column of `SCHEMA` is missing, or batches differ in their schema.
+    InputError
+        If another column has the name under which a part of the document is written.
+    """
+    remaining = iter(batches)
+    first = next(remaining, None)
+    if first is None:
+        return SCHEMA, iter(())
+    missing = [name for name in SCHEMA.names if name not in first.schema.names]
+    if missing:
+        raise ValueError(f"record batches of documents have no column {', '.join(missing)}")
+    schema = schema_with(others_of(first.schema))
+    for name in others_of(schema):
+        if name in astuple(columns):
+            raise InputError(
+                f"column {name!r} is carried along and a part of the note: name another"
+            )
+    return schema, (_conformed(batch, schema) for batch in chain([first], remaining))
+
+
+def _conformed(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    if batch.schema.equals(schema):
+        return batch
+    if sorted(batch.schema.names) != sorted(schema.names):
+        raise ValueError("record batches of one source have different columns")
+    return batch.select(schema.names).cast(schema)
+
+
+def regrouped(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield the same rows in batches of a bounded size, small ones put together."""
+    waiting: list[pa.RecordBatch] = []
+    for batch in batches:
+        for start in range(0, len(batch), MOST_ROWS):
+            part = batch.slice(start, MOST_ROWS)
+            if sum(map(len, waiting)) + len(part) > MOST_ROWS:
+                yield concatenated(waiting)
+                waiting = []
+            waiting.append(part)
+            if sum(each.nbytes for each in waiting) >= MOST_BYTES:
+                yield concatenated(waiting)
+                waiting = []
+    if waiting:
+        yield concatenated(waiting)
+
+
+def concatenated(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
+    """Return record batches of one schema, of which there is at least one, as one."""
+    if len(batches) == 1:
+        return batches[0]
+    table = pa.Table.from_batches(batches).combine_chunks()
+    (batch,) = table.to_batches()
+    return batch

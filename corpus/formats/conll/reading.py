@@ -1,0 +1,369 @@
+"""Reading CoNLL columns: a token and its tag a line, and a blank line after each sentence.
+
+A sentence is a document, with the file and the line of its first token as its id and its tokens,
+joined by spaces, as its text. Comments (lines that begin with ``# ``) say more: after ``# id =``
+(or ``# newdoc id =``) all sentences up to the next one are one document, ``# text =`` is the text
+of the sentences after it, and ``# offsets =`` where each token is in it. Lines with
+``-DOCSTART-`` only separate. What `corpus.formats.conll.writing` writes has all of these comments,
+and is read again to the character.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import islice, pairwise
+from pathlib import Path
+
+from corpus.document import Document, Span
+from corpus.errors import InputError, shown
+from corpus.formats.columns import Columns, ReadOptions
+from corpus.formats.conll.schemes import (
+    InconsistentTags,
+    Scheme,
+    Tag,
+    detect_scheme,
+    entities_of,
+    parsed_tag,
+)
+from corpus.formats.files import lines_of
+from corpus.formats.records import Unreadable, documents_of
+from corpus.formats.sources import Source, files_of, name_within
+from corpus.problems import Problems
+
+BAD_LINE = "lines that are not a token with a tag"
+BAD_TAGS = "tags that contradict their scheme"
+BAD_TEXT = "tokens that disagree with the text in the comments"
+
+_COMMENTS = {"id", "sent_id", "group", "text", "offsets", "global.columns"}
+_SEPARATOR = "-DOCSTART-"
+_BYTE_ORDER_MARK = "\ufeff"
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """How the lines of a file are read."""
+
+    tabs: bool
+    width: int
+    token: int
+    tag: int
+    scheme: Scheme = "BIO"
+
+    def columns_of(self, line: str) -> list[str]:
+        return line.split("\t") if self.tabs else [each for each in line.split(" ") if each]
+
+    def is_comment(self, line: str) -> bool:
+        """Return whether a line is a comment, rather than a number sign with its tag."""
+        if line != "#" and not line.startswith("# "):
+            return False
+        columns = self.columns_of(line)
+        return len(columns) != self.width or parsed_tag(columns[self.tag]) is None
+
+
+@dataclass(slots=True)
+class _Sentence:
+    """The lines of a sentence, with their numbers, and the comments before them."""
+
+    comments: dict[str, str] = field(default_factory=dict)
+    lines: list[tuple[int, str]] = field(default_factory=list)
+
+    @property
+    def begins_document(self) -> bool:
+        return "id" in self.comments
+
+
+@dataclass(frozen=True, slots=True)
+class _Tokens:
+    """The tokens of consecutive sentences that share a text, and the text if there is one."""
+
+    sentences: list[list[str]]
+    texts: tuple[str, ...]
+    offsets: str | None
+
+
+def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[Document]:
+    """Yield the documents of files, from document number `start` on.
+
+    Raises
+    ------
+    InputError
+        If a file is in another encoding, has other columns than were asked for, or its tags are of
+        no one scheme.
+    """
+    records = islice(_records(source, options), options.start, None)
+    return documents_of(records, partial(_document, problems), problems)
+
+
+def count(source: Source) -> int:
+    """Count the documents of all files, whatever their encoding."""
+    layout = _Layout(tabs=True, width=2, token=0, tag=1)
+    return sum(
+        1
+        for path in files_of(source, "conll")
+        for _ in _documents_of_sentences(_sentences(_numbered(path, "latin-1"), layout))
+    )
+
+
+_Record = tuple[_Layout, str, list[_Sentence]]
+
+
+def _records(source: Source, options: ReadOptions) -> Iterator[tuple[str, _Record]]:
+    """Yield where each document begins, and what it is made of."""
+    for path in files_of(source, "conll"):
+        layout = _layout_of(path, options)
+        if layout is None:  # no token in it, but perhaps a document without any
+            layout = _Layout(tabs=True, width=2, token=0, tag=1)
+        where, name = shown(path), name_within(path, source.root)
+        sentences = _sentences(_numbered(path, options.encoding), layout)
+        for found in _documents_of_sentences(sentences):
+            lines = [number for sentence in found for number, _ in sentence.lines[:1]]
+            number = lines[0] if lines else 1
+            yield f"{where}:{number}", (layout, f"{name}:{number}", found)
+
+
+def _numbered(path: Path, encoding: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a file without their ends."""
+    for number, line in enumerate(lines_of(path), start=1):
+        position = None
+        try:
+            text = line.decode(encoding)
+        except UnicodeDecodeError as error:
+            position = error.start
+        if position is not None:  # outside of the handler, whose context holds text
+            raise InputError(
+                f"{shown(path)}:{number}: byte {position} of the line is not {encoding}: name the "
+                f"encoding of the file, such as latin-1"
+            )
+        text = text.removeprefix(_BYTE_ORDER_MARK) if number == 1 else text
+        yield number, text.removesuffix("\n").removesuffix("\r")
+
+
+def _layout_of(path: Path, options: ReadOptions) -> _Layout | None:
+    """Find the columns of a file by its first token, and the scheme by all of its tags."""
+    declared: list[str] = []
+    for number, line in _numbered(path, options.encoding):
+        if line.startswith("# global.columns = "):
+            declared = line.partition(" = ")[2].split()
+        if line.strip() and not line.startswith(("#", _SEPARATOR)):
+            layout = _columns_layout(line, f"{shown(path)}:{number}", options.columns, declared)
+            tags = _tags(_numbered(path, options.encoding), layout)
+            scheme = detect_scheme(tags, shown(path))
+            return _Layout(layout.tabs, layout.width, layout.token, layout.tag, scheme)
+    return None
+
+
+def _columns_layout(line: str, where: str, columns: Columns, declared: list[str]) -> _Layout:
+    tabs = "\t" in line
+    width = len(_Layout(tabs, 0, 0, 0).columns_of(line))
+    names = {name: index for index, name in enumerate(declared)}
+    names |= {str(index): index % width for index in range(-width, width)}
+    if width < 2:
+        raise InputError(
+            f"{where}: one column: expected a token and its tag, between tab or spaces"
+        )
+    token = 0 if columns.is_default("text") else names.get(columns.text)
+    tag = width - 1 if columns.is_default("label") else names.get(columns.label)
+    for name, index in ((columns.text, token), (columns.label, tag)):
+        if index is None or index >= width:
+            raise InputError(
+                f"{where}: there is no column {name!r}: expected a number from 0 to {width - 1}, "
+                f"or from -1 (the last) down, or a name in a comment # global.columns = ..."
+            )
+    if token is None or tag is None or token == tag:
+        raise InputError(f"{where}: token and tag are the same column: name another for the text")
+    return _Layout(tabs, width, token, tag)
+
+
+def _tags(lines: Iterator[tuple[int, str]], layout: _Layout) -> Iterator[tuple[int, Tag | None]]:
+    """Yield the tags of a file; lines that have none are reported when they are read."""
+    for number, line in lines:
+        columns = layout.columns_of(line)
+        if not line.strip() or line.startswith(_SEPARATOR):
+            yield number, None
+        elif len(columns) == layout.width:
+            tag = parsed_tag(columns[layout.tag])
+            if tag is not None:
+                yield number, tag
+
+
+def _sentences(lines: Iterator[tuple[int, str]], layout: _Layout) -> Iterator[_Sentence]:
+    sentence = _Sentence()
+    for number, line in lines:
+        if not line.strip() or line.startswith(_SEPARATOR):
+            if sentence.lines or sentence.comments:
+                yield sentence
+            sentence = _Sentence()
+        elif layout.is_comment(line):
+            key, _, value = line.removeprefix("# ").partition(" =")
+            key = "id" if key == "newdoc id" else key
+            sentence.comments[key.strip()] = value.strip(" ")
+        else:
+            sentence.lines.append((number, line))
+    if sentence.lines or sentence.comments:
+        yield sentence
+
+
+def _documents_of_sentences(sentences: Iterator[_Sentence]) -> Iterator[list[_Sentence]]:
+    """Yield the sentences of each document: those after an id, or one alone."""
+    document: list[_Sentence] = []
+    for sentence in sentences:
+        if not sentence.lines and not sentence.comments.keys() & {"id", "text"}:
+            continue
+        if document and document[0].begins_document and not sentence.begins_document:
+            document.append(sentence)
+            continue
+        if document:
+            yield document
+        document = [sentence]
+    if document:
+        yield document
+
+
+def _document(problems: Problems, where: str, record: _Record) -> Document:
+    layout, name, sentences = record
+    text, spans, pieces = "", [], _with_common_text(sentences)
+    for piece in pieces:
+        begin = len(text) + 1 if text else 0
+        text += "\n" if text else ""
+        rows = [_rows_of(sentence, layout) for sentence in piece]
+        comments = piece[0].comments
+        tokens = _Tokens(
+            [[token for token, _ in each] for each in rows],
+            _texts_of(comments),
+            comments.get("offsets"),
+        )
+        piece_text, offsets = _placed(tokens)
+        text += piece_text
+        spans += _spans(piece, rows, offsets, begin, layout.scheme)
+    first = sentences[0].comments
+    group = _value(first["group"]) if "group" in first else None
+    problems.unused.update(_unused(sentences, layout))
+    return Document(_id_of(first, name), text, tuple(spans), group)
+
+
+def _unused(sentences: list[_Sentence], layout: _Layout) -> set[str]:
+    """Name the columns and comments that no part of a document is read from."""
+    keys = {key for sentence in sentences for key in sentence.comments}
+    columns = set(range(layout.width)) - {layout.token, layout.tag}
+    return {f"# {key}" for key in keys - _COMMENTS} | {f"column {index}" for index in columns}
+
+
+def _id_of(comments: dict[str, str], default: str) -> str:
+    for key in ("id", "sent_id"):
+        if comments.get(key):
+            return _value(comments[key])
+    return default
+
+
+def _with_common_text(sentences: list[_Sentence]) -> list[list[_Sentence]]:
+    """Group sentences by their text: one without it shares that of the sentence before."""
+    pieces: list[list[_Sentence]] = []
+    for sentence in sentences:
+        if pieces and "text" in pieces[-1][0].comments and "text" not in sentence.comments:
+            pieces[-1].append(sentence)
+        else:
+            pieces.append([sentence])
+    return pieces
+
+
+def _value(text: str) -> str:
+    """Return the value of a comment, which may be a JSON string."""
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return text
+    return value if isinstance(value, str) else text
+
+
+def _texts_of(comments: dict[str, str]) -> tuple[str, ...]:
+    """Return the text of a comment, and what it is if quotation marks are part of it."""
+    if "text" not in comments:
+        return ()
+    return tuple(dict.fromkeys([_value(comments["text"]), comments["text"]]))
+
+
+def _rows_of(sentence: _Sentence, layout: _Layout) -> list[tuple[str, Tag]]:
+    """Return the token and the tag of each line."""
+    rows = []
+    for number, line in sentence.lines:
+        columns = layout.columns_of(line)
+        tag = parsed_tag(columns[layout.tag]) if len(columns) == layout.width else None
+        if tag is None or not columns[layout.token]:
+            raise Unreadable(
+                BAD_LINE,
+                f"line {number}: expected {layout.width} columns, in column {layout.token} a token "
+                f"and in column {layout.tag} O or B-, I-, E-, S- with a class",
+            )
+        rows.append((columns[layout.token], tag))
+    return rows
+
+
+def _placed(tokens: _Tokens) -> tuple[str, list[tuple[int, int]]]:
+    """Return the text and the offsets of its tokens, in order."""
+    flat = [token for sentence in tokens.sentences for token in sentence]
+    if not tokens.texts:
+        return _joined(flat)
+    for text in tokens.texts:
+        offsets = _given(tokens.offsets) if tokens.offsets is not None else _found(text, flat)
+        covered = [text[start:end] for start, end in offsets]
+        if covered == flat and _ascending(offsets):
+            return text, offsets
+    raise Unreadable(BAD_TEXT, "the tokens are not in # text in their order, or not at # offsets")
+
+
+def _ascending(offsets: list[tuple[int, int]]) -> bool:
+    bounds = [bound for pair in offsets for bound in pair]
+    return all(left <= right for left, right in pairwise(bounds))
+
+
+def _joined(tokens: list[str]) -> tuple[str, list[tuple[int, int]]]:
+    offsets, place = [], 0
+    for token in tokens:
+        offsets.append((place, place + len(token)))
+        place += len(token) + 1
+    return " ".join(tokens), offsets
+
+
+def _given(comment: str) -> list[tuple[int, int]]:
+    pairs = [each.partition("-") for each in comment.split()]
+    if not all(start.isdecimal() and end.isdecimal() for start, _, end in pairs):
+        raise Unreadable(BAD_TEXT, "# offsets is not a list of START-END")
+    return [(int(start), int(end)) for start, _, end in pairs]
+
+
+def _found(text: str, tokens: list[str]) -> list[tuple[int, int]]:
+    """Find tokens in a text, one after the other; one that is not there has no place."""
+    offsets, place = [], 0
+    for token in tokens:
+        start = text.find(token, place)
+        if start < 0:
+            return []
+        place = start + len(token)
+        offsets.append((start, place))
+    return offsets
+
+
+def _spans(
+    sentences: list[_Sentence],
+    rows: list[list[tuple[str, Tag]]],
+    offsets: list[tuple[int, int]],
+    begin: int,
+    scheme: Scheme,
+) -> list[Span]:
+    spans, first = [], 0
+    for sentence, tokens in zip(sentences, rows, strict=True):
+        found, fault = [], None
+        try:
+            found = entities_of([tag for _, tag in tokens], scheme)
+        except InconsistentTags as error:
+            fault = sentence.lines[error.index][0]
+        if fault:
+            raise Unreadable(BAD_TAGS, f"line {fault}: its tag does not follow as in {scheme}")
+        for start, end, label in found:
+            place = (offsets[first + start][0] + begin, offsets[first + end][1] + begin)
+            spans.append(Span(*place, label))
+        first += len(tokens)
+    return spans

@@ -1,0 +1,113 @@
+"""Tagging schemes of CoNLL files: IOB1, BIO (IOB2) and BIOES, detected and checked.
+
+In BIO every entity begins with ``B-``. In IOB1 it begins with ``I-``, and with ``B-`` only where it
+follows another one of its class at once. In BIOES its last token is ``E-``, and one token alone
+``S-``; BILOU writes ``L-`` and ``U-`` instead.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Literal, TypeAlias
+
+from corpus.errors import InputError
+
+Scheme = Literal["IOB1", "BIO", "BIOES"]
+
+#: Prefix and class of a tag; both are empty outside of entities.
+Tag: TypeAlias = tuple[str, str]
+
+OUTSIDE: Tag = ("", "")
+_TAG = re.compile(r"([BIESLU])-(\S+)")
+_PREFIXES = {"L": "E", "U": "S"}
+
+
+class InconsistentTags(Exception):  # noqa: N818 - a fact about a document, caught by the reader
+    """Tags that contradict their scheme.
+
+    Parameters
+    ----------
+    index : int
+        Of the tag at fault.
+    """
+
+    def __init__(self, index: int) -> None:
+        super().__init__(index)
+        self.index = index
+
+
+def parsed_tag(text: str) -> Tag | None:
+    """Return the prefix and class of a tag; None if it is not one."""
+    if text == "O":
+        return OUTSIDE
+    found = _TAG.fullmatch(text)
+    return (_PREFIXES.get(found[1], found[1]), found[2]) if found else None
+
+
+def detect_scheme(tags: Iterable[tuple[int, Tag | None]], file: str) -> Scheme:
+    """Detect the scheme of the tags of a file.
+
+    Parameters
+    ----------
+    tags : iterable of (int, Tag or None)
+        The line and the tag of each token; None between sentences.
+    file : str
+        The name of the file, for messages.
+
+    Raises
+    ------
+    InputError
+        If the tags follow neither IOB1 nor BIO.
+    """
+    inside = begin = None
+    before: Tag = OUTSIDE
+    for line, tag in tags:
+        prefix, label = tag or OUTSIDE
+        if prefix in ("E", "S"):
+            return "BIOES"
+        follows = label == before[1]
+        if prefix == "I" and not follows:
+            inside = inside or line
+        if prefix == "B" and not follows:
+            begin = begin or line
+        if inside and begin:
+            raise InputError(
+                f"{file}: the tags follow no single scheme: an entity begins with I- in line "
+                f"{inside}, as in IOB1, and with B- after no entity of its class in line {begin}, "
+                f"as in BIO; correct the file"
+            )
+        before = (prefix, label)
+    return "IOB1" if inside else "BIO"
+
+
+def entities_of(tags: Sequence[Tag], scheme: Scheme) -> list[tuple[int, int, str]]:
+    """Return the first and last token and the class of each entity of a sentence.
+
+    Raises
+    ------
+    InconsistentTags
+        If the tags contradict BIOES. (`detect_scheme` has checked the other schemes.)
+    """
+    if scheme == "BIOES":
+        _check_bioes(tags)
+    found: list[tuple[int, int, str]] = []
+    before = ""
+    for index, (prefix, label) in enumerate(tags):
+        if prefix in ("B", "S") or (label and label != before):
+            found.append((index, index, label))
+        elif label:
+            found[-1] = (found[-1][0], index, label)
+        before = label
+    return found
+
+
+def _check_bioes(tags: Sequence[Tag]) -> None:
+    opened = ""
+    for index, (prefix, label) in enumerate(tags):
+        expected = opened if prefix in ("I", "E") else ""
+        if opened != expected or (prefix in ("I", "E") and label != opened):
+            raise InconsistentTags(index)
+        opened = label if prefix in ("B", "I") else ""
+    if opened:
+        raise InconsistentTags(len(tags) - 1)

@@ -1,0 +1,95 @@
+"""Writing CoNLL columns, with comments from which documents are read again to the character."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from corpus.batch import MISALIGNED, Batch, make_batch
+from corpus.document import Document
+from corpus.errors import InputError, shown
+from corpus.formats.batches import parts_of
+from corpus.formats.columns import Columns
+from corpus.formats.outputs import new_text_file
+from corpus.formats.rows import Row, Rows, Tally, checked
+from corpus.problems import Problems
+
+_LABEL = re.compile(r"\S+")
+
+
+def write(rows: Rows, target: Path, columns: Columns, tally: Tally) -> None:
+    """Write a token and its BIO tag a line, with this project's tokens.
+
+    A span that does not align with tokens is widened to those that it touches; one that has none
+    of its own is left out. The report counts both.
+
+    Raises
+    ------
+    InputError
+        If a label has white space in it.
+    """
+    with new_text_file(target) as file:
+        for part in parts_of(rows):
+            documents = [_writable(row) for row in part]
+            problems = Problems()
+            batch = make_batch(documents, labelled=True, problems=problems)
+            for index, document in enumerate(documents):
+                file.writelines(_lines(document, batch, index))
+            for row in part:
+                tally.count(row)
+            _count_misaligned(documents, batch, problems, tally)
+
+
+def _writable(row: Row) -> Document:
+    document = checked(row.document)
+    for span in document.spans:
+        if not _LABEL.fullmatch(span.label):
+            raise InputError(
+                f"document {shown(document.id)}: the label of {span} has white space, which CoNLL "
+                f"columns cannot hold; write JSONL or Parquet"
+            )
+    return document
+
+
+def _count_misaligned(
+    documents: list[Document], batch: Batch, problems: Problems, tally: Tally
+) -> None:
+    begins = [label.startswith("B-") for label in batch.labels]
+    written = int(np.count_nonzero(np.array(begins, bool)[batch.tags])) if begins else 0
+    lost = sum(len(document.spans) for document in documents) - written
+    tally.spans -= lost
+    tally.lose("spans", lost)
+    tally.lose("span boundaries inside tokens", problems.counts[MISALIGNED] - lost)
+
+
+def _lines(document: Document, batch: Batch, index: int) -> Iterator[bytes]:
+    """Yield the lines of a document: its comments, and its tokens.
+
+    A blank line follows the tokens of each line of the text, but none is inside an entity.
+    """
+    tokens = slice(*batch.documents[index : index + 2].tolist())
+    starts, ends = batch.starts[tokens].tolist(), batch.ends[tokens].tolist()
+    tags = [batch.labels[tag] for tag in batch.tags[tokens].tolist()]
+    text = document.text
+    yield _comment("id", document.id)
+    if document.group is not None:
+        yield _comment("group", document.group)
+    yield _comment("text", text)
+    offsets = " ".join(f"{start}-{end}" for start, end in zip(starts, ends, strict=True))
+    if offsets:
+        yield f"# offsets = {offsets}\n".encode()
+    before = 0
+    for start, end, tag in zip(starts, ends, tags, strict=True):
+        if before and "\n" in text[before:start] and not tag.startswith("I-"):
+            yield b"\n"
+        yield f"{text[start:end]}\t{tag}\n".encode()
+        before = end
+    yield b"\n"
+
+
+def _comment(key: str, value: str) -> bytes:
+    return f"# {key} = {json.dumps(value, ensure_ascii=False)}\n".encode()

@@ -1,0 +1,90 @@
+"""Files of text as they are read: plain, compressed (``.gz``, ``.zst``), or standard input."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from corpus.errors import InputError, shown
+
+#: The name of standard input and standard output.
+STANDARD = Path("-")
+
+#: Suffixes of compressed files, and the codecs that Arrow calls them by.
+CODECS = {".gz": "gzip", ".zst": "zstd"}
+
+
+def is_standard(path: str | Path) -> bool:
+    """Return whether a name is that of standard input or output."""
+    return str(path) == str(STANDARD)
+
+
+def codec_of(path: Path) -> str | None:
+    """Return the codec of a file by its suffix; None if it is not compressed."""
+    return CODECS.get(path.suffix.lower())
+
+
+@contextmanager
+def open_binary(path: Path) -> Iterator[BinaryIO]:
+    """Open a file to read its decompressed bytes; ``-`` is standard input, which stays open.
+
+    Raises
+    ------
+    OSError
+        If it cannot be opened or, while it is read, is truncated or damaged.
+    """
+    codec = codec_of(path)
+    if is_standard(path):
+        yield sys.stdin.buffer
+    elif codec is None:
+        with path.open("rb") as file:
+            yield file
+    else:
+        import pyarrow as pa  # noqa: PLC0415 - slow to import, and only needed here
+
+        if path.stat().st_size == 0:
+            raise OSError("Truncated compressed stream")
+        with path.open("rb") as file, pa.CompressedInputStream(file, codec) as stream:
+            # Closing the buffered reader would close the stream twice.
+            yield io.BufferedReader(cast(io.RawIOBase, stream), io.DEFAULT_BUFFER_SIZE * 8)
+
+
+def reason_of(error: OSError) -> str:
+    """Return why a file cannot be read."""
+    if error.strerror:
+        return error.strerror
+    if "Truncated" in str(error):
+        return "the compressed file is truncated; was it cut off while it was written or copied?"
+    return "the compressed file is damaged, or its suffix is wrong"
+
+
+@contextmanager
+def open_source(path: Path) -> Iterator[BinaryIO]:
+    """Open a file as `open_binary` does.
+
+    Raises
+    ------
+    InputError
+        If it cannot be opened or read to its end.
+    """
+    try:
+        with open_binary(path) as file:
+            yield file
+    except OSError as error:
+        raise InputError(f"{shown(path)} cannot be read: {reason_of(error)}") from error
+
+
+def lines_of(path: Path) -> Iterator[bytes]:
+    """Yield the lines of a file with their line feeds.
+
+    Raises
+    ------
+    InputError
+        If it cannot be opened or read to its end.
+    """
+    with open_source(path) as lines:
+        yield from lines

@@ -1,0 +1,225 @@
+"""The table of formats: one row for each, which is all that the rest of the program knows of it.
+
+A format is a module, imported when it is first used, and a row of `FORMATS`. The module reads and
+writes either documents (formats whose records are documents, such as brat) or record batches
+(formats that are columns, such as Parquet); the row converts between the two.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+
+from corpus.errors import InputError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from corpus.document import Document
+    from corpus.formats.columns import Columns, ReadOptions
+    from corpus.formats.rows import Row, WriteReport
+    from corpus.formats.sources import Source
+    from corpus.problems import Problems
+
+#: What a format may keep of a document beside its id and text.
+Kept: TypeAlias = Literal["spans", "groups", "confidences", "span confidences", "other columns"]
+_EVERYTHING: frozenset[Kept] = frozenset(get_args(Kept))
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A file format: its suffixes, what it keeps, and how it is read and written.
+
+    Parameters
+    ----------
+    name : str
+        The name by which users select it.
+    suffixes : tuple of str
+        Suffixes of its files, in lower case.
+    module : str
+        The module that implements it. If `records` is ``"documents"``, it has ``read(source,
+        options, problems)``, an iterator of `Document`, and ``write(rows, target, columns,
+        tally)``; if ``"batches"``, ``read`` is an iterator of record batches and ``write(batches,
+        schema, target, columns, tally)``. Both have ``count(source)``, and ``has_column(source,
+        name)`` where columns have names.
+    records : {"documents", "batches"}
+        What the module reads and writes.
+    keeps : frozenset of str
+        What it can hold beside id and text: ``"spans"``, ``"groups"``, ``"confidences"``,
+        ``"span confidences"``, ``"other columns"``.
+    is_folder : bool
+        Whether it is written as a folder with files for each document, rather than as one file.
+    has_columns : bool
+        Whether parts of a document have columns or keys with names.
+    is_text : bool
+        Whether its files are text, which may be compressed (``.gz``, ``.zst``).
+    has_encoding : bool
+        Whether its files may be in another encoding than UTF-8.
+    is_stream : bool
+        Whether it can be read from standard input and written to standard output.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    module: str
+    records: Literal["documents", "batches"]
+    keeps: frozenset[Kept]
+    is_folder: bool = False
+    has_columns: bool = False
+    is_text: bool = True
+    has_encoding: bool = False
+    is_stream: bool = False
+
+    @property
+    def _implementation(self) -> Any:
+        return importlib.import_module(self.module)
+
+    def read_documents(
+        self, source: Source, options: ReadOptions, problems: Problems
+    ) -> Iterator[Document]:
+        """Yield the documents of a source."""
+        found = self._implementation.read(source, options, problems)
+        if self.records == "documents":
+            documents: Iterator[Document] = found
+            return documents
+        from corpus.formats.batches import documents_of  # noqa: PLC0415 - pyarrow is slow to import
+
+        return chain.from_iterable(map(documents_of, found))
+
+    def read_batches(
+        self, source: Source, options: ReadOptions, problems: Problems
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the documents of a source as record batches of one schema."""
+        found = self._implementation.read(source, options, problems)
+        if self.records == "batches":
+            batches: Iterator[pa.RecordBatch] = found
+            return batches
+        from corpus.formats.batches import batches_of  # noqa: PLC0415 - pyarrow is slow to import
+        from corpus.formats.rows import Row  # noqa: PLC0415
+
+        return batches_of(map(Row, found), {})
+
+    def write_rows(
+        self, rows: Iterable[Row], extra: Iterable[str], target: Path, columns: Columns
+    ) -> WriteReport:
+        """Write documents, with columns of confidences named `extra`."""
+        from corpus.formats.rows import Tally  # noqa: PLC0415
+
+        tally = Tally(self.keeps)
+        if self.records == "documents":
+            self._implementation.write(rows, target, columns, tally)
+            return tally.report()
+        from corpus.formats.batches import CONFIDENCE_TYPES, batches_of, schema_with  # noqa: PLC0415
+
+        types = {name: CONFIDENCE_TYPES[name] for name in extra}
+        batches = batches_of(rows, types)
+        self._implementation.write(batches, schema_with(types), target, columns, tally)
+        return tally.report()
+
+    def write_batches(
+        self, batches: Iterable[pa.RecordBatch], target: Path, columns: Columns
+    ) -> WriteReport:
+        """Write record batches of one schema."""
+        from corpus.formats.batches import conforming, rows_of  # noqa: PLC0415
+        from corpus.formats.rows import Tally  # noqa: PLC0415
+        from corpus.formats.tabular.checks import verified  # noqa: PLC0415
+
+        tally = Tally(self.keeps)
+        schema, conformed = conforming(batches, columns)
+        if self.records == "batches":
+            sound = map(verified, conformed)
+            self._implementation.write(sound, schema, target, columns, tally)
+        else:
+            rows = (row for batch in conformed for row in rows_of(batch))
+            self._implementation.write(rows, target, columns, tally)
+        return tally.report()
+
+    def count(self, source: Source) -> int:
+        """Return about how many records a source has."""
+        found: int = self._implementation.count(source)
+        return found
+
+    def has_column(self, source: Source, name: str) -> bool:
+        """Return whether a source has a column or key; always, if columns have no names."""
+        return not self.has_columns or bool(self._implementation.has_column(source, name))
+
+
+def _table(*formats: Format) -> Mapping[str, Format]:
+    return MappingProxyType({each.name: each for each in formats})
+
+
+#: Every format, by name.
+FORMATS = _table(
+    Format(
+        "brat",
+        (".txt", ".ann"),
+        "corpus.formats.brat",
+        "documents",
+        keeps=frozenset({"spans"}),
+        is_folder=True,
+        has_encoding=True,
+    ),
+    Format(
+        "conll",
+        (".conll", ".bio", ".iob"),
+        "corpus.formats.conll",
+        "documents",
+        keeps=frozenset({"spans", "groups"}),
+        has_encoding=True,
+    ),
+    Format(
+        "csv",
+        (".csv", ".tsv"),
+        "corpus.formats.tabular.delimited",
+        "batches",
+        keeps=_EVERYTHING,
+        has_columns=True,
+        has_encoding=True,
+    ),
+    Format(
+        "jsonl",
+        (".jsonl", ".ndjson"),
+        "corpus.formats.jsonl",
+        "documents",
+        keeps=_EVERYTHING,
+        has_columns=True,
+        is_stream=True,
+    ),
+    Format(
+        "parquet",
+        (".parquet", ".pq"),
+        "corpus.formats.tabular.parquet",
+        "batches",
+        keeps=_EVERYTHING,
+        has_columns=True,
+        is_text=False,
+    ),
+    Format(
+        "text",
+        (".txt",),
+        "corpus.formats.text",
+        "documents",
+        keeps=frozenset(),
+        is_folder=True,
+        has_encoding=True,
+        is_stream=True,
+    ),
+)
+
+
+def format_named(name: str) -> Format:
+    """Return the row of a format.
+
+    Raises
+    ------
+    InputError
+        If there is no format of this name.
+    """
+    if name not in FORMATS:
+        raise InputError(f"format {name!r} is unknown: expected {', '.join(FORMATS)}")
+    return FORMATS[name]

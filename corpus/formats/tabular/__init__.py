@@ -1,0 +1,1 @@
+"""Formats that are columns: Parquet, CSV and TSV."""

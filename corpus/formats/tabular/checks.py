@@ -1,0 +1,275 @@
+"""Checks of columns as sources hold them: whole arrays first, single rows only where these fail."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from corpus.document import Document
+from corpus.errors import InputError
+from corpus.formats.batches import (
+    SCHEMA,
+    batches_of,
+    concatenated,
+    list_array,
+    others_of,
+    schema_with,
+)
+from corpus.formats.batches import (
+    documents_of as documents_of_batch,
+)
+from corpus.formats.columns import SPAN_CONFIDENCES
+from corpus.formats.records import documents_of
+from corpus.formats.rows import Row
+from corpus.problems import Problem, ProblemError, Problems
+
+UNMATCHED = "confidences of spans that do not match the annotations"
+
+_Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class FlatSpans:
+    """The annotations of some documents, one after the other.
+
+    Parameters
+    ----------
+    lengths : ndarray of int64, shape (D,)
+        Annotations of each document.
+    starts, ends : pyarrow.Array of integers, length S
+        Half-open offsets.
+    labels : pyarrow.Array of strings, length S
+        Classes.
+    """
+
+    lengths: npt.NDArray[np.int64]
+    starts: pa.Array[Any]
+    ends: pa.Array[Any]
+    labels: pa.Array[Any]
+
+    @classmethod
+    def none(cls, documents: int) -> FlatSpans:
+        """Return no annotations of some documents."""
+        offsets = pa.array([], pa.int64())
+        return cls(np.zeros(documents, np.int64), offsets, offsets, pa.array([], pa.string()))
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Some rows of a source as they stand.
+
+    Parameters
+    ----------
+    ids, texts, groups : pyarrow.Array of strings, length D
+        A null id or text makes no document.
+    spans : FlatSpans
+        The annotations.
+    others : mapping of str to pyarrow.Array
+        The other columns that are carried along.
+    suspect : ndarray of bool, shape (D,)
+        Rows already known to need a closer look.
+    """
+
+    ids: pa.Array[Any]
+    texts: pa.Array[Any]
+    groups: pa.Array[Any]
+    spans: FlatSpans
+    others: Mapping[str, pa.Array[Any]]
+    suspect: _Mask
+
+
+def checked_batches(
+    part: Part,
+    where: Callable[[int], str],
+    document: Callable[[str, int], Document],
+    problems: Problems,
+) -> Iterator[pa.RecordBatch]:
+    """Yield the documents of a part of a source, as one batch or, before an error, less.
+
+    Parameters
+    ----------
+    part : Part
+        The rows.
+    where : callable
+        Names the file and row of a row of the part.
+    document : callable
+        Makes the document of such a place and row by itself, or raises `Unreadable`. It is called
+        for rows that are no document as they stand, or whose annotations are not in order.
+    problems : Problems
+        Collects all that cannot be used, or stops at it.
+
+    Raises
+    ------
+    ProblemError
+        At the first problem of a kind that `problems` is to stop at, after the rows before it.
+    """
+    part = _with_spans_in_order(part)
+    slow = part.suspect | ~_sound(part)
+    batch = _assembled(part)
+    if not slow.any():
+        yield batch
+        return
+    fixed, kept, error = [], ~slow, None
+    for row in np.flatnonzero(slow).tolist():
+        try:
+            found = next(documents_of([(where(row), row)], document, problems), None)
+            if found:
+                fixed.append((row, _fixed(found, batch, row, where(row), problems)))
+        except ProblemError as problem:
+            kept[row:], error = False, problem
+            break
+    rows = np.flatnonzero(kept)
+    order = np.argsort([*rows.tolist(), *(row for row, _ in fixed)], kind="stable")
+    pieces = [batch.take(pa.array(rows)), *(piece for _, piece in fixed)]
+    if len(order):
+        yield concatenated(pieces).take(pa.array(order))
+    if error:
+        raise error
+
+
+def _fixed(
+    document: Document, batch: pa.RecordBatch, row: int, where: str, problems: Problems
+) -> pa.RecordBatch:
+    """Return a document as a batch of its own, with the other columns of its row."""
+    (fixed,) = batches_of([Row(document)], {})
+    others = {name: batch.column(name).slice(row, 1) for name in others_of(batch.schema)}
+    if SPAN_CONFIDENCES in others:
+        kind = others[SPAN_CONFIDENCES].type
+        given = _matching_confidences(document, batch.slice(row, 1), where, problems)
+        others[SPAN_CONFIDENCES] = pa.array([given], kind)
+    return pa.record_batch([*fixed.columns, *others.values()], schema=batch.schema)
+
+
+def _matching_confidences(
+    document: Document, batch: pa.RecordBatch, where: str, problems: Problems
+) -> list[float] | None:
+    """Return the confidence of each span that is left of a row, whatever the order was."""
+    given = batch.column(SPAN_CONFIDENCES)[0].as_py()
+    if given is None:
+        return None
+    parts = (batch.column(name)[0].as_py() for name in ("starts", "ends", "labels"))
+    found = list(zip(*parts, strict=True))
+    if len(given) != len(found):
+        problems.note(Problem(UNMATCHED, where, f"{len(given)} for {len(found)} are left out"))
+        return None
+    sure = dict(zip(reversed(found), reversed(given), strict=True))
+    return [sure[span.start, span.end, span.label] for span in document.spans]
+
+
+def _assembled(part: Part) -> pa.RecordBatch:
+    spans = part.spans
+    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(spans.lengths)])
+    arrays = [
+        part.ids,
+        part.texts,
+        part.groups,
+        *(
+            list_array(offsets, each.cast(pa.int32(), safe=False))
+            for each in (spans.starts, spans.ends)
+        ),
+        list_array(offsets, spans.labels),
+    ]
+    schema = schema_with({name: column.type for name, column in part.others.items()})
+    columns = [array.cast(field.type) for array, field in zip(arrays, SCHEMA, strict=True)]
+    return pa.record_batch([*columns, *part.others.values()], schema=schema)
+
+
+def _offsets(values: pa.Array[Any]) -> npt.NDArray[np.int64]:
+    """Return offsets as signed integers; null ones, and ones too large for that, are negative."""
+    found: npt.NDArray[np.int64] = (
+        values.cast(pa.int64(), safe=False).fill_null(-1).to_numpy(zero_copy_only=False)
+    )
+    return found
+
+
+def _with_spans_in_order(part: Part) -> Part:
+    """Sort annotations that are not in order of their offsets."""
+    spans = part.spans
+    if SPAN_CONFIDENCES in part.others or not len(spans.starts):
+        return part
+    owners = np.repeat(np.arange(len(spans.lengths)), spans.lengths)
+    starts = _offsets(spans.starts)
+    if not np.any((starts[1:] < starts[:-1]) & (owners[1:] == owners[:-1])):
+        return part
+    order = pa.array(np.lexsort((_offsets(spans.ends), starts, owners)))
+    columns = (each.take(order) for each in (spans.starts, spans.ends, spans.labels))
+    return replace(part, spans=FlatSpans(spans.lengths, *columns))
+
+
+def _sound(part: Part) -> _Mask:
+    """Return which rows are documents as they stand."""
+    spans = part.spans
+    sound = _encoded(part.ids) & _encoded(part.texts) & _encoded(part.groups)
+    sound &= np.asarray(part.ids.is_valid()) & np.asarray(part.texts.is_valid())
+    owners = np.repeat(np.arange(len(spans.lengths)), spans.lengths)
+    starts, ends = _offsets(spans.starts), _offsets(spans.ends)
+    lengths = pc.utf8_length(part.texts).cast(pa.int64()).fill_null(0)
+    limits = lengths.to_numpy(zero_copy_only=False)[owners]
+    usable = (starts >= 0) & (starts < ends) & (ends <= limits) & _encoded(spans.labels)
+    usable &= np.asarray(pc.not_equal(spans.labels, "").fill_null(False))
+    usable[1:] &= (starts[1:] >= ends[:-1]) | (owners[1:] != owners[:-1])
+    sound[owners[~usable]] = False
+    confidences = part.others.get(SPAN_CONFIDENCES)
+    if confidences is not None:
+        numbers = pc.list_value_length(confidences).cast(pa.int64()).fill_null(-1)
+        numbers = numbers.to_numpy(zero_copy_only=False)
+        sound &= (numbers < 0) | (numbers == spans.lengths)
+    return sound
+
+
+def verified(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return a record batch whose rows are documents.
+
+    Raises
+    ------
+    DocumentError
+        If annotations of a row are outside of its text or overlap.
+    InputError
+        If a row has no id or text, or annotations without all of their parts.
+    """
+    lists = [batch.column(name) for name in ("starts", "ends", "labels")]
+    lengths = [
+        pc.list_value_length(each).fill_null(0).to_numpy(zero_copy_only=False) for each in lists
+    ]
+    if not all(np.array_equal(lengths[0], each) for each in lengths[1:]):
+        raise InputError("record batches of documents: starts, ends and labels differ in length")
+    starts, ends, labels = (each.flatten() for each in lists)
+    spans = FlatSpans(lengths[0].astype(np.int64), starts, ends, labels)
+    names, nothing = ("id", "text", "group"), np.zeros(len(batch), bool)
+    ids, texts, groups = (batch.column(name) for name in names)
+    for row in np.flatnonzero(~_sound(Part(ids, texts, groups, spans, {}, nothing))).tolist():
+        one = batch.slice(row, 1)
+        parts = [one.column(name).null_count for name in ("id", "text")]
+        parts += [one.column(name).flatten().null_count for name in ("starts", "ends", "labels")]
+        if any(parts):
+            raise InputError(f"record batches of documents: a part of row {row} is null")
+        next(documents_of_batch(one))  # raises, unless the annotations are only not in order
+    return batch
+
+
+def _encoded(strings: pa.Array[Any]) -> _Mask:
+    """Return which strings are UTF-8; nulls are."""
+    try:
+        strings.validate(full=True)
+    except pa.ArrowInvalid:
+        return np.array([value_of(each) is not INVALID for each in strings], bool)
+    return np.ones(len(strings), bool)
+
+
+#: Stands for a value that is not UTF-8.
+INVALID = object()
+
+
+def value_of(scalar: pa.Scalar[Any]) -> object:
+    """Return a value as a Python object, or `INVALID` if a string in it is not UTF-8."""
+    try:
+        value: object = scalar.as_py()
+    except UnicodeDecodeError:
+        return INVALID
+    return value

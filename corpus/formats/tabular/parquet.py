@@ -1,0 +1,328 @@
+"""Parquet: a document a row, read and written in parts of bounded size."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import astuple
+from functools import partial
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from corpus.document import Document, Span
+from corpus.errors import InputError, shown
+from corpus.formats import batches as batches_module
+from corpus.formats.annotations import MALFORMED, settled, within
+from corpus.formats.batches import SCHEMA, others_of, regrouped
+from corpus.formats.columns import SPAN_CONFIDENCES, Columns, ReadOptions
+from corpus.formats.records import NOT_UTF8, NULL, Unreadable
+from corpus.formats.rows import Tally
+from corpus.formats.sources import Source, files_of, name_within
+from corpus.formats.tabular.checks import INVALID, FlatSpans, Part, checked_batches, value_of
+from corpus.formats.tabular.parquet_schema import columns_of, is_list_of_floats
+from corpus.problems import Problem, Problems
+from corpus.storage import new_file
+
+NOT_WHOLE = "ids or groups that are broken numbers"
+
+#: Bytes of a column that are read from the file at once.
+BUFFER = 1 << 20
+
+#: Whole numbers up to this have a floating-point number of their own.
+_MOST_EXACT = 1 << 53
+
+_SPAN = pa.struct([("start", pa.int32()), ("end", pa.int32()), ("label", pa.string())])
+
+
+def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[pa.RecordBatch]:
+    """Yield record batches of the rows, from row number `start` on.
+
+    Raises
+    ------
+    InputError
+        If a file is damaged, or has no column for texts, or one of another type, or files have
+        columns of the same name whose types cannot be unified.
+    """
+    files = files_of(source, "parquet")
+    others = _others_of_all(files, options.columns) if options.carry else {}
+    start = options.start
+    for path in files:
+        with _opened(path) as file:
+            rows = file.metadata.num_rows
+            if start < rows:
+                unused = set(file.schema_arrow.names).difference(astuple(options.columns), others)
+                problems.unused.update(dict.fromkeys(unused, rows - start))
+                reader = _Reader(path, name_within(path, source.root), options.columns, others)
+                yield from reader.batches(file, start, problems)
+            start = max(0, start - rows)
+
+
+def has_column(source: Source, name: str) -> bool:
+    """Return whether any file has a column."""
+    for path in files_of(source, "parquet"):
+        with _opened(path) as file:
+            if name in file.schema_arrow.names:
+                return True
+    return False
+
+
+def count(source: Source) -> int:
+    """Count the rows of all files."""
+    total = 0
+    for path in files_of(source, "parquet"):
+        with _opened(path) as file:
+            total += file.metadata.num_rows
+    return total
+
+
+def _opened(path: Path) -> pq.ParquetFile:
+    try:  # without pre_buffer, a column is read in pieces and not a whole row group at once
+        return pq.ParquetFile(path, pre_buffer=False, buffer_size=BUFFER)
+    except (OSError, ValueError, pa.ArrowException) as error:
+        raise InputError(
+            f"{shown(path)} is not a complete Parquet file: was it cut off while it was written?"
+        ) from error
+
+
+def _others_of_all(files: list[Path], columns: Columns) -> dict[str, pa.DataType]:
+    """Return the columns beside those of documents that any file has, with a type for all."""
+    others: dict[str, pa.DataType] = {}
+    for path in files:
+        with _opened(path) as file:
+            schema = file.schema_arrow
+        for field in schema:
+            name = field.name
+            if name in SCHEMA.names or name in astuple(columns) or schema.names.count(name) > 1:
+                continue
+            others[name] = _unified(others.get(name, field.type), field.type, name, path)
+    given = others.get(SPAN_CONFIDENCES)
+    if given is not None and not is_list_of_floats(given):
+        del others[SPAN_CONFIDENCES]
+    return others
+
+
+def _unified(left: pa.DataType, right: pa.DataType, name: str, path: Path) -> pa.DataType:
+    if left == right:
+        return left
+    schemas = [pa.schema([(name, each)]) for each in (left, right)]
+    try:
+        return pa.unify_schemas(schemas, promote_options="permissive").field(0).type
+    except pa.ArrowException as error:
+        raise InputError(
+            f"{shown(path)}: column {name!r} is {right}, and {left} in the files before it: "
+            f"expected one type; read the files one by one"
+        ) from error
+
+
+class _Reader:
+    """Reads the rows of a file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    name : str
+        Its name in ids.
+    columns : Columns
+        Names of the columns.
+    others : dict
+        Columns that are carried along, and the type that they get.
+    """
+
+    def __init__(
+        self, path: Path, name: str, columns: Columns, others: dict[str, pa.DataType]
+    ) -> None:
+        self._path, self._shown, self._name = path, shown(path), name
+        self._columns, self._others = columns, others
+
+    def batches(
+        self, file: pq.ParquetFile, start: int, problems: Problems
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield record batches of the rows from number `start` on."""
+        present = columns_of(file.schema_arrow, self._shown, self._columns)
+        carried = [name for name in self._others if name in file.schema_arrow.names]
+        row, groups = _groups_from(file.metadata, start)
+        for batch in _raw_batches(file, self._shown, groups, [*present, *carried]):
+            if row + len(batch) > start:
+                rest = batch.slice(max(0, start - row))
+                first = row + len(batch) - len(rest)
+                document = partial(_document, self._with_ids(rest, first), self._columns, problems)
+                part = self._part(self._with_ids(rest, first))
+                yield from checked_batches(part, partial(self._where, first), document, problems)
+            row += len(batch)
+
+    def _where(self, first: int, row: int) -> str:
+        return f"{self._shown}, row {first + row}"
+
+    def _with_ids(self, batch: pa.RecordBatch, first: int) -> pa.RecordBatch:
+        """Add ids where there is no column of them."""
+        if self._columns.id in batch.schema.names:
+            return batch
+        numbers = pa.array(np.arange(first, first + len(batch))).cast(pa.large_string())
+        name = pa.scalar(self._name, pa.large_string())
+        ids = pc.binary_join_element_wise(name, numbers, pa.scalar(":", pa.large_string()))
+        return batch.append_column(self._columns.id, ids)
+
+    def _part(self, batch: pa.RecordBatch) -> Part:
+        columns, present = self._columns, batch.schema.names
+        nulls = pa.nulls(len(batch))
+        ids, odd_ids = _names(batch.column(columns.id))
+        group = batch.column(columns.group) if columns.group in present else nulls
+        groups, odd_groups = _names(group)
+        label = batch.column(columns.label) if columns.label in present else nulls
+        others = {
+            name: batch.column(name).cast(kind) if name in present else pa.nulls(len(batch), kind)
+            for name, kind in self._others.items()
+        }
+        texts = _strings(batch.column(columns.text))
+        return Part(ids, texts, groups, _flat_spans(label), others, odd_ids | odd_groups)
+
+
+def _groups_from(metadata: pq.FileMetaData, start: int) -> tuple[int, list[int]]:
+    """Return how many rows the groups that end before row `start` hold, and the other groups."""
+    sizes = [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
+    ends = list(accumulate(sizes))
+    groups = [group for group, end in enumerate(ends) if end > start]
+    return ends[groups[0]] - sizes[groups[0]], groups
+
+
+def _raw_batches(
+    file: pq.ParquetFile, name: str, groups: list[int], present: list[str]
+) -> Iterator[pa.RecordBatch]:
+    rows = _rows_at_once(file.metadata)
+    try:
+        yield from file.iter_batches(batch_size=rows, row_groups=groups, columns=present)
+    except (OSError, pa.ArrowException) as error:
+        raise InputError(f"{name} is damaged: its rows cannot be read") from error
+
+
+def _rows_at_once(metadata: pq.FileMetaData) -> int:
+    groups = range(metadata.num_row_groups)
+    size = sum(int(metadata.row_group(group).total_byte_size) for group in groups)
+    bound = batches_module.MOST_BYTES * int(metadata.num_rows) // max(1, size)
+    return max(1, min(batches_module.MOST_ROWS, bound))
+
+
+def _strings(column: pa.Array[Any]) -> pa.Array[Any]:
+    if isinstance(column, pa.DictionaryArray):
+        column = column.dictionary_decode()
+    return column.cast(pa.large_string())
+
+
+def _names(column: pa.Array[Any]) -> tuple[pa.Array[Any], Any]:
+    """Return ids or groups as strings, and which of them are no whole numbers."""
+    if isinstance(column, pa.DictionaryArray):
+        column = column.dictionary_decode()
+    odd = np.zeros(len(column), bool)
+    if pa.types.is_floating(column.type):
+        values = column.cast(pa.float64()).fill_null(np.nan).to_numpy(zero_copy_only=False)
+        whole = (np.abs(values) <= _MOST_EXACT) & (values == np.trunc(values))
+        odd = ~whole & ~np.isnan(values)
+        column = pa.array(np.where(whole, values, 0).astype(np.int64), mask=~whole)
+    return column.cast(pa.large_string()), odd
+
+
+def _flat_spans(column: pa.Array[Any]) -> FlatSpans:
+    if pa.types.is_null(column.type):
+        return FlatSpans.none(len(column))
+    items = column.flatten()
+    lengths = pc.list_value_length(column).cast(pa.int64()).fill_null(0)
+    starts, ends, labels = (pc.struct_field(items, part) for part in ("start", "end", "label"))
+    if isinstance(labels, pa.DictionaryArray):
+        labels = labels.dictionary_decode()
+    return FlatSpans(lengths.to_numpy(zero_copy_only=False), starts, ends, labels.cast(pa.string()))
+
+
+def _document(
+    batch: pa.RecordBatch, columns: Columns, problems: Problems, where: str, row: int
+) -> Document:
+    """Build the document of a single row, and report all that is wrong with it."""
+    present = batch.schema.names
+    parts = (columns.id, columns.text, columns.label, columns.group)
+    values = [value_of(batch.column(name)[row]) if name in present else None for name in parts]
+    if INVALID in values:
+        raise Unreadable(NOT_UTF8, "expected strings in UTF-8")
+    document, patient = _named(values[0], columns.id), _named(values[3], columns.group)
+    text, label = values[1:3]
+    if document is None or not isinstance(text, str):
+        column = columns.id if document is None else columns.text
+        raise Unreadable(NULL, f"column {column!r} is null")
+    items = label if isinstance(label, list) else []
+    spans = [span for item in items for span in _spans(item, text, where, problems)]
+    return Document(
+        document,
+        text,
+        settled(spans, f"{where}, document {shown(document)}", problems),
+        patient,
+    )
+
+
+def _named(value: object, column: str) -> str | None:
+    """Write an id or a group as a string; a whole number in a floating column is an integer."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):  # pandas' null
+        return None
+    if isinstance(value, float):
+        if not value.is_integer():
+            raise Unreadable(NOT_WHOLE, f"column {column!r} is to have whole numbers")
+        return str(int(value))
+    return str(value)
+
+
+def _spans(
+    item: dict[str, Any] | None, text: str, where: str, problems: Problems
+) -> Iterator[Span]:
+    """Yield the span of an item of the list, if it is one that can be used."""
+    start, end, label = ((item or {}).get(part) for part in ("start", "end", "label"))
+    if start is None or end is None or not label:
+        problems.reject(Problem(MALFORMED, where, "start, end or label is null or empty"))
+        return
+    span = Span(start, end, label)
+    if within(span, text, where, problems):
+        yield span
+
+
+def write(
+    batches: Iterable[pa.RecordBatch],
+    schema: pa.Schema,
+    target: Path,
+    columns: Columns,
+    tally: Tally,
+) -> None:
+    """Write a document a row, in row groups of bounded size."""
+    stored = _stored_schema(schema, columns)
+    with new_file(target) as file, pq.ParquetWriter(file, stored, compression="zstd") as writer:
+        for batch in regrouped(batches):
+            writer.write_batch(_stored(batch, stored))
+            tally.count_batch(batch)
+
+
+def _stored_schema(schema: pa.Schema, columns: Columns) -> pa.Schema:
+    fields = [
+        pa.field(columns.id, pa.string()),
+        pa.field(columns.text, pa.large_string()),
+        pa.field(columns.label, pa.list_(_SPAN)),
+        pa.field(columns.group, pa.string()),
+    ]
+    return pa.schema([*fields, *(pa.field(*each) for each in others_of(schema).items())])
+
+
+def _stored(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    starts, ends, labels = (batch.column(name) for name in ("starts", "ends", "labels"))
+    offsets = starts.offsets.to_numpy()
+    spans = pa.StructArray.from_arrays(
+        [starts.flatten(), ends.flatten(), labels.flatten()], fields=list(_SPAN)
+    )
+    arrays = [
+        batch.column("id").cast(pa.string()),
+        batch.column("text"),
+        pa.ListArray.from_arrays(pa.array(offsets - offsets[0], pa.int32()), spans),
+        batch.column("group").cast(pa.string()),
+        *(batch.column(name) for name in others_of(batch.schema)),
+    ]
+    return pa.record_batch(arrays, schema=schema)

@@ -1,0 +1,226 @@
+"""Reading and writing CSV and TSV."""
+
+import csv
+from itertools import chain
+from pathlib import Path
+
+import pytest
+
+from corpus.document import Document, Span
+from corpus.errors import InputError
+from corpus.formats import Columns, has_column, read, read_batches, write, write_batches
+from corpus.formats.tabular import delimited as module
+from corpus.problems import ProblemError, Problems
+
+
+def documents(path: Path, problems: Problems | None = None, **options) -> list[Document]:
+    return list(read(path, problems=problems or Problems(), **options))
+
+
+def lenient() -> Problems:
+    return Problems(conflicts="longest", invalid="skip")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "notes.csv"
+
+
+def test_a_row_is_a_document(path: Path) -> None:
+    path.write_text(
+        "\ufeffage,id,text,group,label\r\n"
+        '3,007,"Anna, ""Reus""\r\n",p,"[[7,11,""TOWN""],[0,4,""NAME""]]"\r\n'
+        "\r\n4,NA,,,\r\n",
+        newline="",
+    )
+    problems = Problems()
+    spans = (Span(0, 4, "NAME"), Span(7, 11, "TOWN"))
+    assert documents(path, problems) == [
+        Document("007", 'Anna, "Reus"\r\n', spans, "p"),
+        Document("NA", ""),
+    ]
+    assert problems.unused == {"age": 2}
+
+
+def test_columns_can_have_other_names(path: Path) -> None:
+    path.write_text('nhc;pat,"nota",tags,pat\n1,Anna,"[[0, 4, ""N""]]",2\n')
+    columns = Columns(id="nhc;pat", text="nota", label="tags", group="pat")
+    assert documents(path, columns=columns) == [Document("1", "Anna", (Span(0, 4, "N"),), "2")]
+    assert has_column(path, "tags") and not has_column(path, "label")
+    with pytest.raises(InputError, match="has no column or key 'labels'"):
+        documents(path, columns=Columns(text="nota", label="labels"))
+
+
+def test_the_suffix_names_the_delimiter(tmp_path: Path) -> None:
+    (tmp_path / "a.tsv").write_text('id\ttext\n1\t"a\tb"\n2\tc,d\n')
+    (tmp_path / "b.CSV").write_text("id,text\n3,e\tf\n")
+    assert [each.text for each in documents(tmp_path)] == ["a\tb", "c,d", "e\tf"]
+
+
+def test_rows_without_ids_are_named_by_their_file_and_number(tmp_path: Path) -> None:
+    """As a spreadsheet numbers them: the header is row 1."""
+    (tmp_path / "a.csv").write_text('text\n"two\nlines"\nB\n')
+    (tmp_path / "b.tsv").write_text("text\nC")
+    expected = ["a.csv:2", "a.csv:3", "b.tsv:2"]
+    assert [each.id for each in documents(tmp_path)] == expected
+    assert [each.id for each in documents(tmp_path, start=1)] == expected[1:]
+
+
+@pytest.mark.parametrize("content", ["", "\n", "id,text", "id,text\n", "\ufeff"])
+def test_a_file_without_rows_has_no_documents(path: Path, content: str) -> None:
+    path.write_text(content)
+    assert documents(path) == []
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("id,nota\n1,Joan\n", "has no column 'text': its columns are id, nota"),
+        ("id,text,text\n1,Joan,x\n", "has several columns 'text': expected one"),
+    ],
+)
+def test_a_column_that_is_missing_or_there_twice_is_an_error(
+    path: Path, content: str, message: str
+) -> None:
+    path.write_text(content)
+    with pytest.raises(InputError, match=message):
+        documents(path)
+
+
+ROWS = [
+    (b"b,Joan", "rows of another number of columns"),
+    (b"b,Joan,[],x", "rows of another number of columns"),
+    (b",Joan,", "rows without an id or a text"),
+    (b"b,Joan\xff,", "text that is not UTF-8"),
+    (b"\xff,Joan,", "text that is not UTF-8"),
+    (b"b,Joan,\xff", "text that is not UTF-8"),
+    (b"b,Joan,Joan", "annotations that are not a JSON list"),
+    (b"b,Joan,{}", "annotations that are not a JSON list"),
+    (b"b,Joan,7", "annotations that are not a JSON list"),
+]
+
+
+@pytest.mark.parametrize(("row", "kind"), ROWS)
+def test_rows_that_make_no_document_are_rejected(path: Path, row: bytes, kind: str) -> None:
+    path.write_bytes(b'id,text,label\na,"A\nB",\n' + row + b"\nc,C,\n")
+    problems = lenient()
+    assert [each.id for each in documents(path, problems)] == ["a", "c"]
+    assert problems.counts == {kind: 1}
+    (problem,) = problems.named[kind]
+    assert problem.where == f"{path}, row 3"
+    assert "Joan" not in problem.detail
+    found = read(path, problems=Problems())
+    assert next(found).id == "a"  # what comes before it is read
+    with pytest.raises(ProblemError, match=r"notes\.csv, row 3: "):
+        next(found)
+
+
+def test_every_row_is_reported_by_its_number(path: Path) -> None:
+    rows = [row for row, _ in ROWS]
+    path.write_bytes(b"id,text,label\n" + b"\nz,Z,\n".join(rows) + b"\n")
+    problems = lenient()
+    assert len(documents(path, problems)) == len(rows) - 1
+    found = sorted(int(each.where.rpartition(" ")[2]) for each in chain(*problems.named.values()))
+    assert found == list(range(2, 2 + 2 * len(rows), 2))
+    for start in range(2 * len(rows)):
+        assert len(documents(path, lenient(), start=start)) == (2 * len(rows) - 1 - start) // 2
+
+
+@pytest.mark.parametrize(
+    ("item", "kind"),
+    [
+        ("[0,4]", "malformed annotations"),
+        ('["0",4,"X"]', "malformed annotations"),
+        ('[0,10,"X"]', "annotations outside of the text"),
+        (f'[0,{"9" * 30},"X"]', None),
+        ('[0,2147483648,"X"]', "annotations outside of the text"),
+        ('[-1,4,"X"]', "annotations outside of the text"),
+    ],
+)
+def test_annotations_that_cannot_be_used_are_rejected(
+    path: Path, item: str, kind: str | None
+) -> None:
+    quoted = f'[{item},[5,9,"Y"]]'.replace('"', '""')
+    path.write_text(f'id,text,label\na,Joan Vila,"{quoted}"\n')
+    problems = lenient()
+    (document,) = documents(path, problems)
+    assert document.spans == (Span(5, 9, "Y"),)
+    assert problems.counts == {kind or "annotations outside of the text": 1}
+
+
+def test_rows_are_read_a_block_at_a_time(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_BYTES", 200)
+    rows = [f'{number},"{"x" * (number % 60)}\n"' for number in range(100)]
+    rows[50] = rows[97] = "1,2,3"
+    path.write_text("\n".join(["id,text", *rows]))
+    assert len(list(read_batches(path, problems=lenient()))) > 10
+    problems = lenient()
+    expected = [str(number) for number in range(100) if number not in (50, 97)]
+    assert [each.id for each in documents(path, problems)] == expected
+    assert [each.where[-2:] for each in problems.named["rows of another number of columns"]] == [
+        "52",
+        "99",
+    ]
+    for start in (3, 50, 51, 97, 98, 99, 100):
+        wanted = [name for name in expected if int(name) >= start]
+        assert [each.id for each in documents(path, lenient(), start=start)] == wanted
+
+
+def test_a_row_larger_than_a_block_is_an_error(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_BYTES", 200)
+    path.write_text("id,text\n" + "1,a\n" * 100 + '2,"Joan' + "\n3,Joan" * 300)
+    with pytest.raises(InputError, match="is a quotation mark missing") as error:
+        documents(path)
+    assert "Joan" not in str(error.value)
+
+
+def test_a_quotation_mark_that_is_not_closed_is_reported(path: Path) -> None:
+    path.write_text('id,text\n1,"Anna\n2,Joan\n3,Pere\n')
+    problems = lenient()
+    assert len(documents(path, problems)) == 1
+    assert problems.counts == {"quotation marks that are not closed": 1}
+    with pytest.raises(ProblemError, match=r"notes\.csv: quotation marks that are not closed"):
+        documents(path)
+
+
+def test_another_encoding_is_named(path: Path) -> None:
+    path.write_bytes("id,text,año\n1,Núria,2\n".encode("latin-1"))
+    with pytest.raises(ProblemError, match=r"row 2: text that is not UTF-8: .* latin-1"):
+        documents(path)
+    assert documents(path, encoding="latin-1") == [Document("1", "Núria")]
+    problems = Problems()
+    (batch,) = read_batches(path, problems=problems, encoding="latin-1")
+    assert batch.schema.names[6:] == ["año"]
+
+
+def test_what_is_written_is_read_by_others(path: Path) -> None:
+    anna = Document("a", 'Anna, "x"\r\n', (Span(0, 4, "N"),), "p")
+    write([anna, Document("b", "", (), "")], path, confidences=[0.25, 1])
+    with path.open(newline="") as file:
+        header, *rows = csv.reader(file)
+    assert header == ["id", "text", "label", "group", "confidence"]
+    assert rows == [
+        ["a", 'Anna, "x"\r\n', '[[0, 4, "N"]]', "p", "0.25"],
+        ["b", "", "[]", "", "1"],
+    ]
+
+
+def test_other_columns_and_confidences_are_carried_along(tmp_path: Path, path: Path) -> None:
+    path.write_text(
+        "id,text,label,ward,confidence,span_confidences\n"
+        'a,Anna,"[[0,4,""N""]]",007,0.5,[0.25]\n'
+        "b,Pere,,,,\n"
+        "c,Pau,,x,Joan,[[]\n"
+    )
+    problems = Problems()
+    batches = list(read_batches(path, problems=problems))
+    assert not problems.unused
+    assert problems.counts == {"confidences that are not numbers": 2}
+    write_batches(iter(batches), tmp_path / "o.tsv")
+    rows = [line.split("\t")[4:] for line in (tmp_path / "o.tsv").read_text().splitlines()]
+    assert rows == [
+        ['"ward"', '"confidence"', '"span_confidences"'],
+        ['"007"', "0.5", '"[0.25]"'],
+        ["", "", ""],
+        ['"x"', "", ""],
+    ]
