@@ -1,0 +1,226 @@
+"""Reference pages built from the code when the site is built.
+
+MkDocs calls `on_page_markdown` for each page. A page holds a marker such as ``<!-- settings -->``
+where the reference of the settings, of the commands or the content of a notebook is inserted. The
+tests of the documentation take the parser and the settings from here, too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+_DOCS = Path(__file__).resolve().parent
+_NOTEBOOK = re.compile(r"<!-- notebook: (?P<name>[\w-]+\.ipynb) -->")
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A section of the configuration file.
+
+    Parameters
+    ----------
+    name : str
+        The name of the TOML table, such as ``"select.reference"``.
+    options : type
+        The dataclass whose fields are the keys of the table.
+    kind : str
+        The value of ``kind`` for which these keys exist; empty if the table has no kinds.
+    """
+
+    name: str
+    options: type[Any]
+    kind: str = ""
+
+    @property
+    def title(self) -> str:
+        """The heading of the section."""
+        return f'[{self.name}], kind = "{self.kind}"' if self.kind else f"[{self.name}]"
+
+
+def command_parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    from bootstrap.cli import build_parser
+
+    return build_parser()
+
+
+def parse_command(arguments: Sequence[str]) -> argparse.Namespace:
+    """Parse a command line as the program does; a usage error raises SystemExit."""
+    from bootstrap.cli import _joined, build_parser
+
+    return build_parser().parse_args(_joined(arguments))
+
+
+def configuration_sections() -> tuple[Section, ...]:
+    """Return the sections of the configuration in the order of the file."""
+    from bootstrap.configuration import DataOptions, ReferenceOptions
+    from bootstrap.options import LoopOptions, SelectOptions, StartOptions
+    from taggers import OPTIONS, START_OPTIONS
+
+    return (
+        Section("data", DataOptions),
+        *(Section("initial_model", each, kind) for kind, each in START_OPTIONS.items()),
+        Section("initial_model", StartOptions),
+        *(Section("tagger", each, kind) for kind, each in OPTIONS.items()),
+        Section("loop", LoopOptions),
+        Section("select", SelectOptions),
+        Section("select.reference", ReferenceOptions),
+    )
+
+
+def check_configuration(tables: Mapping[str, Any]) -> None:
+    """Raise an error if tables read from TOML are not a valid configuration."""
+    from bootstrap.configuration import parse_configuration
+
+    parse_configuration(tables, Path(), "the example")
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Replace the markers of a page by what is generated from the code."""
+    generated: dict[str, Callable[[], str]] = {
+        "<!-- commands -->": commands_page,
+        "<!-- settings -->": settings_page,
+    }
+    for marker, generate in generated.items():
+        if marker in markdown:
+            markdown = markdown.replace(marker, generate())
+    return _NOTEBOOK.sub(lambda found: notebook_page(found["name"]), markdown)
+
+
+def commands_page() -> str:
+    """Return the reference of all commands as Markdown."""
+    return "\n".join(_command_lines(command_parser()))
+
+
+def _command_lines(parser: argparse.ArgumentParser) -> Iterator[str]:
+    """Yield the reference of a command, then those of its subcommands."""
+    nested = [each for each in parser._actions if isinstance(each, argparse._SubParsersAction)]
+    yield f"## {parser.prog}"
+    yield ""
+    yield from (parser.description or "", "", "```text", parser.format_usage().strip(), "```", "")
+    rows = [_argument_row(each) for each in parser._actions if _is_documented(each)]
+    if rows:
+        yield from ("| argument | meaning | default |", "|---|---|---|", *rows, "")
+    for action in nested:
+        for child in dict.fromkeys(action.choices.values()):
+            yield from _command_lines(child)
+
+
+def _is_documented(action: argparse.Action) -> bool:
+    special = (argparse._SubParsersAction, argparse._HelpAction)
+    return not isinstance(action, special) and action.help is not argparse.SUPPRESS
+
+
+def _argument_row(action: argparse.Action) -> str:
+    """Return the row of an argument in the table of its command."""
+    value = action.metavar or action.dest.upper()
+    if action.choices is not None:
+        value = ", ".join(map(str, action.choices))
+    takes_value = action.nargs != 0
+    names = ", ".join(f"`{name}`" for name in action.option_strings) or f"`{value}`"
+    if action.option_strings and takes_value:
+        names = f"{names} {value}"
+    return f"| {_cell(names)} | {_cell(action.help or '')} | {_cell(_default_of(action))} |"
+
+
+def _default_of(action: argparse.Action) -> str:
+    """Return the default of an option as Markdown; an empty text if it has none to show."""
+    if action.required or not action.option_strings:
+        return "required" if action.required else ""
+    if action.default in (None, False, argparse.SUPPRESS) or action.default == []:
+        return ""
+    default = action.default
+    shown = " ".join(map(str, default)) if isinstance(default, list) else str(default)
+    return f"`{shown}`"
+
+
+def settings_page() -> str:
+    """Return the reference of all settings as Markdown."""
+    return "\n".join(_setting_lines())
+
+
+def _setting_lines() -> Iterator[str]:
+    for section in configuration_sections():
+        yield f"## {section.title}"
+        yield ""
+        summary = (section.options.__doc__ or "").strip().splitlines()
+        yield summary[0] if summary else ""
+        yield ""
+        yield "| key | type | default | meaning |"
+        yield "|---|---|---|---|"
+        hints = get_type_hints(section.options)
+        for item in fields(section.options):
+            kind = _cell(f"{_type_name(hints[item.name])}{_limits(item.metadata)}")
+            meaning = _cell(item.metadata.get("help", ""))
+            yield f"| `{item.name}` | {kind} | {_cell(_setting_default(item))} | {meaning} |"
+        yield ""
+
+
+def _type_name(kind: Any) -> str:
+    """Return the name of a setting's type in the words of TOML."""
+    if get_origin(kind) is Literal:
+        return ", ".join(f'`"{choice}"`' for choice in get_args(kind))
+    if get_origin(kind) is tuple:
+        return "list of strings"
+    if get_origin(kind) is not None and issubclass(get_origin(kind), Mapping):
+        values = "strings" if get_args(kind)[1] is str else "numbers"
+        return f"table of {values}"
+    names = {str: "string", int: "integer", float: "number", bool: "boolean"}
+    return names.get(kind, str(kind))
+
+
+def _limits(metadata: Mapping[str, Any]) -> str:
+    least, most = metadata.get("least"), metadata.get("most")
+    if least is not None and most is not None:
+        return f", {least} to {most}"
+    if least is not None:
+        return f", at least {least}"
+    return f", at most {most}" if most is not None else ""
+
+
+def _setting_default(item: Any) -> str:
+    """Return the default of a setting as TOML, in Markdown."""
+    if item.default is MISSING and item.default_factory is MISSING:
+        return "required"
+    value = item.default if item.default is not MISSING else item.default_factory()
+    if isinstance(value, Mapping):
+        return "`{}`" if not value else f"`{dict(value)}`"
+    shown = list(value) if isinstance(value, tuple) else value
+    return f"`{json.dumps(shown, ensure_ascii=False)}`"  # as in TOML, for these types
+
+
+def _cell(text: str) -> str:
+    """Return a text that can stand in a cell of a Markdown table."""
+    return " ".join(text.replace("%%", "%").split()).replace("|", "\\|")
+
+
+def notebook_page(name: str) -> str:
+    """Return the cells of a notebook and their outputs as Markdown."""
+    notebook = json.loads((_DOCS / "notebooks" / name).read_text(encoding="utf-8"))
+    return "\n\n".join(text for cell in notebook["cells"] for text in _cell_texts(cell))
+
+
+def _cell_texts(cell: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the source of a cell, then each of its outputs."""
+    source = "".join(cell["source"])
+    if cell["cell_type"] != "code":
+        yield source
+        return
+    yield f"```python\n{source}\n```"
+    for output in cell["outputs"]:
+        yield from _output_texts(output)
+
+
+def _output_texts(output: Mapping[str, Any]) -> Iterator[str]:
+    data = output.get("data", {})
+    if "image/png" in data:
+        yield f"![output](data:image/png;base64,{''.join(data['image/png']).strip()})"
+    else:
+        text = "".join(output.get("text", data.get("text/plain", "")))
+        yield f"```text\n{text.rstrip()}\n```"
