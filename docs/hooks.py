@@ -45,22 +45,22 @@ class Section:
 
 def command_parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
-    from bootstrap.cli import build_parser
+    from bootstrap.cli.main import build_parser
 
     return build_parser()
 
 
 def parse_command(arguments: Sequence[str]) -> argparse.Namespace:
     """Parse a command line as the program does; a usage error raises SystemExit."""
-    from bootstrap.cli import _joined, build_parser
+    from bootstrap.cli.main import _joined, build_parser
 
     return build_parser().parse_args(_joined(arguments))
 
 
 def configuration_sections() -> tuple[Section, ...]:
     """Return the sections of the configuration in the order of the file."""
-    from bootstrap.configuration import DataOptions, ReferenceOptions
-    from bootstrap.options import LoopOptions, SelectOptions, StartOptions
+    from bootstrap.config.configuration import DataOptions, ReferenceOptions
+    from bootstrap.config.options import LoopOptions, SelectOptions, StartOptions
     from taggers import OPTIONS, START_OPTIONS
 
     return (
@@ -76,7 +76,7 @@ def configuration_sections() -> tuple[Section, ...]:
 
 def check_configuration(tables: Mapping[str, Any]) -> None:
     """Raise an error if tables read from TOML are not a valid configuration."""
-    from bootstrap.configuration import parse_configuration
+    from bootstrap.config.configuration import parse_configuration
 
     parse_configuration(tables, Path(), "the example")
 
