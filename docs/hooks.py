@@ -20,27 +20,25 @@ _NOTEBOOK = re.compile(r"<!-- notebook: (?P<name>[\w-]+\.ipynb) -->")
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
-    """A section of the configuration file.
+class SettingRow:
+    """A setting of the configuration file, as texts.
 
     Parameters
     ----------
-    name : str
-        The name of the TOML table, such as ``"select.reference"``.
-    options : type
-        The dataclass whose fields are the keys of the table.
+    section, key : str
+        ``[section] key``.
     kind : str
-        The value of ``kind`` for which these keys exist; empty if the table has no kinds.
+        The kind of tagger that has the setting; empty if every run has it.
+    type, default, help : str
+        In plain English, as TOML, and its meaning.
     """
 
-    name: str
-    options: type[Any]
-    kind: str = ""
-
-    @property
-    def title(self) -> str:
-        """The heading of the section."""
-        return f'[{self.name}], kind = "{self.kind}"' if self.kind else f"[{self.name}]"
+    section: str
+    key: str
+    kind: str
+    type: str
+    default: str
+    help: str
 
 
 def command_parser() -> argparse.ArgumentParser:
@@ -57,21 +55,21 @@ def parse_command(arguments: Sequence[str]) -> argparse.Namespace:
     return build_parser().parse_args(_joined(arguments))
 
 
-def configuration_sections() -> tuple[Section, ...]:
-    """Return the sections of the configuration in the order of the file."""
+def setting_rows() -> list[SettingRow]:
+    """Return every setting in the order of the configuration file."""
     from bootstrap.config.configuration import DataOptions, ReferenceOptions
     from bootstrap.config.options import LoopOptions, SelectOptions, StartOptions
     from taggers import OPTIONS, START_OPTIONS
 
-    return (
-        Section("data", DataOptions),
-        *(Section("initial_model", each, kind) for kind, each in START_OPTIONS.items()),
-        Section("initial_model", StartOptions),
-        *(Section("tagger", each, kind) for kind, each in OPTIONS.items()),
-        Section("loop", LoopOptions),
-        Section("select", SelectOptions),
-        Section("select.reference", ReferenceOptions),
-    )
+    return [
+        *_rows("data", DataOptions),
+        *(row for kind, each in START_OPTIONS.items() for row in _rows("start", each, kind)),
+        *_rows("start", StartOptions),
+        *(row for kind, each in OPTIONS.items() for row in _rows("tagger", each, kind)),
+        *_rows("loop", LoopOptions),
+        *_rows("select", SelectOptions),
+        *_rows("select.reference", ReferenceOptions),
+    ]
 
 
 def check_configuration(tables: Mapping[str, Any]) -> None:
@@ -146,26 +144,42 @@ def settings_page() -> str:
 
 
 def _setting_lines() -> Iterator[str]:
-    for section in configuration_sections():
-        yield f"## {section.title}"
-        yield ""
-        summary = (section.options.__doc__ or "").strip().splitlines()
-        yield summary[0] if summary else ""
-        yield ""
-        yield "| key | type | default | meaning |"
-        yield "|---|---|---|---|"
-        hints = get_type_hints(section.options)
-        for item in fields(section.options):
-            kind = _cell(f"{_type_name(hints[item.name])}{_limits(item.metadata)}")
-            meaning = _cell(item.metadata.get("help", ""))
-            yield f"| `{item.name}` | {kind} | {_cell(_setting_default(item))} | {meaning} |"
-        yield ""
+    heading = ""
+    for row in setting_rows():
+        title = f'[{row.section}], kind = "{row.kind}"' if row.kind else f"[{row.section}]"
+        if title != heading:
+            heading = title
+            yield from (
+                "",
+                f"## {title}",
+                "",
+                "| key | type | default | meaning |",
+                "|---|---|---|---|",
+            )
+        default = f"`{row.default}`" if row.default else "required"
+        yield f"| `{row.key}` | {_cell(row.type)} | {_cell(default)} | {_cell(row.help)} |"
+    yield ""
+
+
+def _rows(section: str, options: type[Any], kind: str = "") -> list[SettingRow]:
+    hints = get_type_hints(options)
+    return [
+        SettingRow(
+            section,
+            item.name,
+            kind,
+            f"{_type_name(hints[item.name])}{_limits(item.metadata)}",
+            _setting_default(item),
+            item.metadata.get("help", ""),
+        )
+        for item in fields(options)
+    ]
 
 
 def _type_name(kind: Any) -> str:
     """Return the name of a setting's type in the words of TOML."""
     if get_origin(kind) is Literal:
-        return ", ".join(f'`"{choice}"`' for choice in get_args(kind))
+        return " or ".join(f'"{choice}"' for choice in get_args(kind))
     if get_origin(kind) is tuple:
         return "list of strings"
     if get_origin(kind) is not None and issubclass(get_origin(kind), Mapping):
@@ -185,14 +199,14 @@ def _limits(metadata: Mapping[str, Any]) -> str:
 
 
 def _setting_default(item: Any) -> str:
-    """Return the default of a setting as TOML, in Markdown."""
+    """Return the default of a setting as TOML; an empty text if it has none."""
     if item.default is MISSING and item.default_factory is MISSING:
-        return "required"
+        return ""
     value = item.default if item.default is not MISSING else item.default_factory()
     if isinstance(value, Mapping):
-        return "`{}`" if not value else f"`{dict(value)}`"
+        return "{}"
     shown = list(value) if isinstance(value, tuple) else value
-    return f"`{json.dumps(shown, ensure_ascii=False)}`"  # as in TOML, for these types
+    return json.dumps(shown, ensure_ascii=False)  # as in TOML, for these types
 
 
 def _cell(text: str) -> str:

@@ -81,13 +81,9 @@ def hooks() -> ModuleType:
 @pytest.fixture(scope="session")
 def setting_keys(hooks: ModuleType) -> dict[str, set[str]]:
     """The keys of each section of the configuration, whatever its kind."""
-    from dataclasses import fields
-
     keys: dict[str, set[str]] = {}
-    for section in hooks.configuration_sections():
-        keys.setdefault(section.name, {"kind"}).update(
-            item.name for item in fields(section.options)
-        )
+    for row in hooks.setting_rows():
+        keys.setdefault(row.section, {"kind"}).add(row.key)
     return keys
 
 
