@@ -96,18 +96,25 @@ def commands_page() -> str:
     return "\n".join(_command_lines(command_parser()))
 
 
-def _command_lines(parser: argparse.ArgumentParser) -> Iterator[str]:
+def _command_lines(parser: argparse.ArgumentParser, depth: int = 0) -> Iterator[str]:
     """Yield the reference of a command, then those of its subcommands."""
-    nested = [each for each in parser._actions if isinstance(each, argparse._SubParsersAction)]
-    yield f"## {parser.prog}"
-    yield ""
-    yield from (parser.description or "", "", "```text", parser.format_usage().strip(), "```", "")
-    rows = [_argument_row(each) for each in parser._actions if _is_documented(each)]
+    yield from (f"## {parser.prog}", "", parser.description or "", "")
+    yield from ("```text", parser.format_usage().strip(), "```", "")
+    # The options that all commands have stand with the program alone.
+    shown = [each for each in parser._actions if not depth or each not in _general(parser)]
+    rows = [_argument_row(each, parser) for each in shown if _is_documented(each)]
     if rows:
-        yield from ("| argument | meaning | default |", "|---|---|---|", *rows, "")
-    for action in nested:
-        for child in dict.fromkeys(action.choices.values()):
-            yield from _command_lines(child)
+        yield from ("| argument | meaning |", "|---|---|", *rows, "")
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for child in dict.fromkeys(action.choices.values()):
+                yield from _command_lines(child, depth + 1)
+
+
+def _general(parser: argparse.ArgumentParser) -> list[argparse.Action]:
+    """Return the options of a parser that every command has."""
+    groups = (each for each in parser._action_groups if each.title == "general options")
+    return [action for group in groups for action in group._group_actions]
 
 
 def _is_documented(action: argparse.Action) -> bool:
@@ -115,27 +122,18 @@ def _is_documented(action: argparse.Action) -> bool:
     return not isinstance(action, special) and action.help is not argparse.SUPPRESS
 
 
-def _argument_row(action: argparse.Action) -> str:
+def _argument_row(action: argparse.Action, parser: argparse.ArgumentParser) -> str:
     """Return the row of an argument in the table of its command."""
-    value = action.metavar or action.dest.upper()
+    value = str(action.metavar or action.dest.upper())
     if action.choices is not None:
         value = ", ".join(map(str, action.choices))
-    takes_value = action.nargs != 0
     names = ", ".join(f"`{name}`" for name in action.option_strings) or f"`{value}`"
-    if action.option_strings and takes_value:
+    if action.option_strings and action.nargs != 0:
         names = f"{names} {value}"
-    return f"| {_cell(names)} | {_cell(action.help or '')} | {_cell(_default_of(action))} |"
-
-
-def _default_of(action: argparse.Action) -> str:
-    """Return the default of an option as Markdown; an empty text if it has none to show."""
-    if action.required or not action.option_strings:
-        return "required" if action.required else ""
-    if action.default in (None, False, argparse.SUPPRESS) or action.default == []:
-        return ""
-    default = action.default
-    shown = " ".join(map(str, default)) if isinstance(default, list) else str(default)
-    return f"`{shown}`"
+    meaning = parser._get_formatter()._expand_help(action) if action.help else ""
+    if action.option_strings and action.required:
+        meaning = f"{meaning} (required)"
+    return f"| {_cell(names)} | {_cell(meaning)} |"
 
 
 def settings_page() -> str:
@@ -211,7 +209,7 @@ def _setting_default(item: Any) -> str:
 
 def _cell(text: str) -> str:
     """Return a text that can stand in a cell of a Markdown table."""
-    return " ".join(text.replace("%%", "%").split()).replace("|", "\\|")
+    return " ".join(text.split()).replace("|", "\\|")
 
 
 def notebook_page(name: str) -> str:
