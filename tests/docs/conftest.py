@@ -5,6 +5,7 @@ import re
 import shlex
 import sys
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from types import ModuleType
 
@@ -36,9 +37,19 @@ class Block:
         return f"{self.page.relative_to(ROOT)}:{self.line}"
 
     def commands(self) -> list[list[str]]:
-        """Split a shell block into the words of its commands, without comments."""
+        """Split a shell block into the words of its commands, without comments and redirections."""
         whole_lines = self.code.replace("\\\n", " ").splitlines()
-        return [words for line in whole_lines if (words := shlex.split(line, comments=True))]
+        parts = [
+            part for line in whole_lines for part in _pipeline(shlex.split(line, comments=True))
+        ]
+        return [words for words in parts if words]
+
+
+def _pipeline(words: list[str]) -> list[list[str]]:
+    """Split the words of a line at its pipes, and leave out what follows a redirection."""
+    ends = [place for place, word in enumerate(words) if word == "|"]
+    parts = [words[a:b] for a, b in zip([0, *(e + 1 for e in ends)], [*ends, None], strict=True)]
+    return [list(takewhile(lambda word: word not in ("<", ">", ">>"), part)) for part in parts]
 
 
 def blocks_of(page: Path) -> list[Block]:
