@@ -1,19 +1,25 @@
 # make demo: set everything up and watch a tagger teach itself
-# make test: set everything up and check everything
+# make test: set everything up, check the code and run the tests
+# make test-slow: run the long tests
 # make docs: set everything up and build the documentation in site/
 
 VENV := .venv
 BIN := $(VENV)/bin
+# Test processes: one for each processor.
+WORKERS := auto
 # The first of these that is new enough makes the environment.
 PYTHONS := python3 python3.13 python3.12 python3.11
 
-.PHONY: demo test check docs clean
+.PHONY: demo test test-slow check docs clean
 
 demo: $(VENV)/.run
 	@$(BIN)/bootstrap demo
 
 test: check
-	$(BIN)/pytest
+	$(BIN)/pytest -n $(WORKERS)
+
+test-slow: $(VENV)/.dev
+	HYPOTHESIS_PROFILE=thorough $(BIN)/pytest -n $(WORKERS) -m slow
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check

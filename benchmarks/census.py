@@ -17,45 +17,21 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from meddocan import PERSON, lines_of
+from meddocan_lines import PERSON, lines_of
+from spain import census, counted
 
 from corpus.batch import Batch, make_batch
-from corpus.counts import count_words
 from corpus.document import Document
 from corpus.evaluation import score
-from gazetteers.gazetteer import merged
-from gazetteers.importing.importer import ImportOptions, import_table
-from taggers import START_OPTIONS, Tagger, make_tagger
+from taggers import Tagger, make_tagger
+from taggers.dictionaries.dictionary_options import DictionaryOptions, DivergenceOptions
 
-SPAIN = Path(__file__).resolve().parents[1].parent / "shared" / "data" / "spain"
-
-FILES = {
-    "given_names_men.csv": "given_name",
-    "given_names_women.csv": "given_name",
-    "surnames.csv": "surname",
-}
-
-
-def census(folder: Path) -> str:
-    """Put the names of the census into one gazetteer, and give its path."""
-    path = folder / "names.parquet"
-    found = [
-        import_table(SPAIN / name, ImportOptions(class_name=kind)) for name, kind in FILES.items()
-    ]
-    merged([each.gazetteer for each in found]).save(path)
-    return str(path)
-
-
-def counted(folder: Path, lines: Sequence[Document]) -> str:
-    """Count the words of notes, and give the path of the counts."""
-    path = folder / "words.parquet"
-    count_words(lines).save(path)
-    return str(path)
+OPTIONS = {"divergence": DivergenceOptions, "dictionary": DictionaryOptions}
 
 
 def fitted(kind: str, names: str, counts: str) -> Tagger:
     """Compare the census with the notes."""
-    options = START_OPTIONS[kind](names=(names,), counts=counts)
+    options = OPTIONS[kind](names=(names,), counts=counts)
     nothing = make_batch([], labelled=False)
     return make_tagger(kind, options).fit(nothing, rng=np.random.default_rng(0))
 
@@ -65,8 +41,8 @@ def alone(split: str, folder: Path) -> None:
     lines = {name: lines_of(name, PERSON) for name in ("train", "dev")}
     names, counts = census(folder), counted(folder, lines["train"] + lines["dev"])
     batch = make_batch(lines[split], labelled=False)
-    for kind in START_OPTIONS:
-        tagging = fitted(kind, names, counts).tag(batch, measure="lowest")
+    for kind in OPTIONS:
+        tagging = fitted(kind, names, counts).tag(batch, measure="min_marginal")
         found = batch.with_tags(tagging.tags, tagging.labels).to_documents()
         for threshold in (0.0, 0.5):
             trusted = tagging.confidence >= threshold
@@ -90,7 +66,7 @@ def speed(folder: Path) -> None:
     batches = [make_batch(lines[at : at + 2500], labelled=False) for at in range(0, 10_000, 2500)]
     tokens = sum(len(batch.words) for batch in batches)
     made = time.perf_counter() - begin
-    for kind in START_OPTIONS:
+    for kind in OPTIONS:
         tagger = fitted(kind, names, counts)
         _tag_all(tagger, batches)  # what is compiled is compiled
         begin = time.perf_counter()
@@ -105,7 +81,7 @@ def speed(folder: Path) -> None:
 
 def _tag_all(tagger: Tagger, batches: Sequence[Batch]) -> None:
     for batch in batches:
-        tagger.tag(batch, measure="lowest")
+        tagger.tag(batch, measure="min_marginal")
 
 
 def main() -> None:

@@ -26,10 +26,11 @@ from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
-from meddocan import MERGED, lines_of
+from meddocan_lines import MERGED, lines_of
 
 from corpus.batch import Batch, make_batch
 from corpus.document import Document
+from corpus.kernels.registry import warm_up
 from taggers import ANNOTATORS, CRFOptions, CRFTagger
 from taggers.annotators import annotated
 from taggers.crf import wordtype
@@ -91,7 +92,7 @@ class Race:
         rng = np.random.default_rng(0)
         options = CRFOptions(engine="crfsuite", max_iterations=30)
         self.slow = CRFTagger(options).fit(make_batch(lines, labelled=True), rng=rng)
-        self.slow.reduced().save(folder)
+        self.slow.pruned().save(folder)
         self.folder = folder
         self.notes = with_novel_words(drawn(lines, number, rng), rng)
         self.batch = make_batch(self.notes, labelled=False)
@@ -153,7 +154,7 @@ def one_training(options: CRFOptions, number: int, classes: dict[str, str] | Non
     del lines, notes
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     if options.engine == "wordtype":
-        CRFTagger(options).prepare(lambda: None)
+        warm_up(*CRFTagger(options).kernels)
         prepare, evaluation, value = _own(batch, options)
     else:
         prepare, evaluation, value = _crfsuite(batch, options)
@@ -245,7 +246,7 @@ def warm_start(classes: dict[str, str] | None, most: int, *, tagged: bool) -> No
     for name, start in (("cold", None), ("warm", first)):
         Traced.values.clear()
         begin = time.process_time()
-        training = CRFTagger(options).fit(everything, start=start, rng=rng).training
+        training = CRFTagger(options).fit(everything, warm_start=start, rng=rng).training
         seconds = time.process_time() - begin
         assert training is not None
         cold = training.loss if start is None else cold

@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 
 import numpy as np
-from meddocan import MERGED, SEEDS, lines_of
+from meddocan_lines import MERGED, SEEDS, lines_of
 from scipy.stats import mannwhitneyu
 
 from corpus.batch import Batch, make_batch
@@ -25,14 +25,14 @@ def confidences(tagger: CRFTagger, gold: Batch) -> tuple[dict[str, np.ndarray], 
     """Give how sure a tagger is of each entity that it finds, and whether it is right."""
     tagging = tagger.tag(gold, detail="entity")
     assert tagging.labels == gold.labels
-    assert tagging.tokens is not None
+    assert tagging.token_confidence is not None
     found = find_entities(tagging.tags, gold.documents, gold.labels)
     true = find_entities(gold.tags, gold.documents, gold.labels)
     known = set(zip(true.first, true.last, true.classes, strict=True))
     every = zip(found.first, found.last, found.classes, strict=True)
     right = np.array([entity in known for entity in every])
     pieces = zip(found.first, found.last, strict=True)
-    least = np.array([tagging.tokens[first : last + 1].min() for first, last in pieces])
+    least = np.array([tagging.token_confidence[first : last + 1].min() for first, last in pieces])
     return {"least sure token": least, "entity": tagging.entity_confidence(found)}, right
 
 

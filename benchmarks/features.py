@@ -17,10 +17,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from meddocan import MERGED, SEEDS, lines_of, scored
+from meddocan import gold_batch, tagged
+from meddocan_lines import MERGED, SEEDS, lines_of
 
 from corpus.batch import make_batch
 from corpus.document import Document
+from corpus.evaluation import score_batches
 from taggers import CRFOptions, CRFTagger
 
 DEFAULT = CRFOptions()
@@ -53,7 +55,8 @@ VARIANTS = {
 def f1_of(train: Sequence[Document], judge: Sequence[Document], options: CRFOptions) -> float:
     """Train on lines and score others."""
     tagger = CRFTagger(options).fit(make_batch(train, labelled=True), rng=np.random.default_rng(0))
-    return scored(tagger, judge, make_batch(judge, labelled=False)).counts("ner").f1
+    gold = gold_batch(judge)
+    return score_batches(gold, tagged(tagger, gold.batch)).counts("ner").f1
 
 
 def cluster_variants(folder: Path) -> dict[str, CRFOptions]:

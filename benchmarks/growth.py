@@ -15,7 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 from crf import CLASSES, drawn, prepared_set, with_novel_words
-from meddocan import lines_of
+from meddocan_lines import lines_of
 
 from corpus.batch import Batch, make_batch
 from taggers import CRFOptions, CRFTagger

@@ -8,7 +8,7 @@ iteration, the other half is scored with it; then the halves change places.
     python benchmarks/meddocan.py small --states 0 1 2
     python benchmarks/meddocan.py biased --states 0 1 2 --set select.confidence=0.5
     python benchmarks/meddocan.py hundred --set tagger.clusters=FOLDER
-    python benchmarks/meddocan.py census --set start.kind=dictionary
+    python benchmarks/meddocan.py census --set initial_model.kind=dictionary
 
 The last one has no seed and finds PERSON only: it starts from the names of ../shared/data/spain.
 """
@@ -16,7 +16,6 @@ The last one has no seed and finds PERSON only: it starts from the names of ../s
 from __future__ import annotations
 
 import argparse
-import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -24,73 +23,24 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from meddocan_lines import MERGED, PERSON, SEEDS, lines_of, no_seed
+from spain import census, counted
 
 from bootstrap.config.configuration import Configuration, parse_configuration
+from bootstrap.config.overrides import Source
+from bootstrap.selection import initial_strategy_for, strategy_for
 from bootstrap.selection.proportions import content_of, measured_reference
 from bootstrap.self_training import best_iteration, self_train
 from corpus.batch import Batch, make_batch
-from corpus.corpora import with_classes
 from corpus.document import Document
-from corpus.evaluation import Counts, Scores, score
-from corpus.formats import read
-from corpus.problems import Problems
+from corpus.evaluation import ConfusionCounts, GoldBatch, score, score_batches
 from corpus.tags import classes_of
-from corpus.units import split_documents
 from taggers import make_tagger
 from taggers.base import Tagger
-from taggers.name_propagation import notes_of, with_repeated_names
-
-DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data" / "meddocan"
-
-PERSON = dict.fromkeys(("NOMBRE_SUJETO_ASISTENCIA", "NOMBRE_PERSONAL_SANITARIO"), "PERSON")
-MERGED = {
-    **PERSON,
-    **dict.fromkeys(
-        ("TERRITORIO", "CALLE", "HOSPITAL", "PAIS", "INSTITUCION", "CENTRO_SALUD"), "LOCATION"
-    ),
-}
-
-HEADER = re.compile(r"\s*[A-ZÁÉÍÓÚÑ]\w*:")
+from taggers.name_propagation import note_numbers, propagate_names
 
 #: The pool has 10,000 lines: five batches, of which up to a half is selected.
-LOOP = {"loop": {"batch": 2000}, "select": {"most": 1000}}
-
-
-def lines_of(split: str, classes: dict[str, str] | None) -> list[Document]:
-    """Read the lines of a split."""
-    documents = read(DATA / split, problems=Problems())
-    return list(split_documents((with_classes(d, classes) for d in documents), "line", Problems()))
-
-
-def small_seed(lines: Sequence[Document], rng: np.random.Generator) -> np.ndarray:
-    """Draw 331 lines, 80 % of them with entities (paper 003, table 4.1)."""
-    return _drawn(lines, 265, 66, rng)
-
-
-def _drawn(lines: Sequence[Document], some: int, none: int, rng: np.random.Generator) -> np.ndarray:
-    """Draw so many lines with entities, and so many without."""
-    has = np.array([bool(line.spans) for line in lines])
-    with_entities = rng.choice(np.flatnonzero(has), some, replace=False)
-    return np.concatenate([with_entities, rng.choice(np.flatnonzero(~has), none, replace=False)])
-
-
-def biased_seed(lines: Sequence[Document], rng: np.random.Generator) -> np.ndarray:
-    """Draw 600 lines that begin with a header of one word such as ``Nombre:``."""
-    headed = np.array([HEADER.match(line.text) is not None for line in lines])
-    return rng.choice(np.flatnonzero(headed), 600, replace=False)
-
-
-def hundred_seed(lines: Sequence[Document], rng: np.random.Generator) -> np.ndarray:
-    """Draw 100 lines, 80 of them with entities."""
-    return _drawn(lines, 80, 20, rng)
-
-
-def no_seed(lines: Sequence[Document], rng: np.random.Generator) -> np.ndarray:
-    """Draw no line: the dictionaries of the census are all there is."""
-    return np.zeros(0, np.int64)
-
-
-SEEDS = {"small": small_seed, "biased": biased_seed, "hundred": hundred_seed}
+LOOP = {"loop": {"batch": 2000}, "select": {"max_selected": 1000}}
 
 
 class Lines:
@@ -106,14 +56,17 @@ class Lines:
             yield make_batch(self._lines[first : first + self._size], labelled=False)
 
 
-def scored(
-    tagger: Tagger, lines: Sequence[Document], batch: Batch, repeated: Sequence[str] = ()
-) -> Scores:
-    """Score a tagger on lines; words of names of some classes are tagged wherever they come."""
-    tagging = tagger.tag(batch, detail="entity" if repeated else "document")
-    if repeated:
-        tagging = with_repeated_names(tagging, batch, notes_of(batch), repeated)
-    return score(lines, batch.with_tags(tagging.tags, tagging.labels).to_documents())
+def tagged(tagger: Tagger, batch: Batch, propagate: Sequence[str] = ()) -> Batch:
+    """Tag lines, and propagate the names of some classes within their notes."""
+    tagging = tagger.tag(batch, detail="entity" if propagate else "document")
+    if propagate:
+        tagging = propagate_names(tagging, batch, note_numbers(batch), propagate)
+    return batch.with_tags(tagging.tags, tagging.labels)
+
+
+def gold_batch(lines: Sequence[Document]) -> GoldBatch:
+    """Tokenize annotated lines, and keep their annotations as they are."""
+    return GoldBatch.from_documents(lines, make_batch(lines, labelled=True))
 
 
 def supervised(options: Configuration) -> None:
@@ -122,7 +75,7 @@ def supervised(options: Configuration) -> None:
         train, dev = lines_of("train", classes), lines_of("dev", classes)
         tagger = make_tagger(options.kind, options.tagger)
         tagger.fit(make_batch(train, labelled=True), rng=np.random.default_rng(0))
-        found = scored(tagger, dev, make_batch(dev, labelled=False))
+        found = score(dev, tagged(tagger, make_batch(dev, labelled=False)).to_documents())
         for measure in ("ner", "span", "span_merged", "covered"):
             counts = found.counts(measure)
             low, high = found.interval(measure, np.random.default_rng(0))
@@ -140,7 +93,7 @@ def self_trained(kind: str, states: Sequence[int], options: Configuration) -> No
     train, dev = lines_of("train", classes), lines_of("dev", classes)
     sides = np.arange(len({line.group for line in dev})) % 2
     side_of = dict(zip(dict.fromkeys(line.group for line in dev), sides, strict=True))
-    halves = [[line for line in dev if side_of[line.group] == side] for side in (0, 1)]
+    halves = [gold_batch([line for line in dev if side_of[line.group] == side]) for side in (0, 1)]
     rows = []
     for state in states:
         chosen = SEEDS.get(kind, no_seed)(train, np.random.default_rng(state))
@@ -158,7 +111,7 @@ def self_trained(kind: str, states: Sequence[int], options: Configuration) -> No
             )
     for name, column in (("seed", 0), ("self-trained", 1)):
         f1 = np.array([row[column].f1 for row in rows])
-        total = Counts(*np.sum([row[column] for row in rows], axis=0).tolist())
+        total = ConfusionCounts(*np.sum([row[column] for row in rows], axis=0).tolist())
         print(
             f"{kind} {name:13} mean F1 {f1.mean():.4f} (lowest {f1.min():.4f}, highest "
             f"{f1.max():.4f}); P {total.precision:.4f} R {total.recall:.4f}"
@@ -168,14 +121,13 @@ def self_trained(kind: str, states: Sequence[int], options: Configuration) -> No
 def _one_run(
     seed: Sequence[Document],
     pool: Lines,
-    chooser: Sequence[Document],
-    reporter: Sequence[Document],
+    chooser: GoldBatch,
+    reporter: GoldBatch,
     options: Configuration,
-) -> tuple[Counts, Counts, str, list[int], float]:
+) -> tuple[ConfusionCounts, ConfusionCounts, str, list[int], float]:
     gold = {line.id: line for line in pool._lines}
-    batch, report_batch = make_batch(chooser, labelled=True), make_batch(reporter, labelled=False)
-    start = options.start
-    seed_batch = make_batch(seed, labelled=True, classes=[start.tagger.label] if start else [])
+    batch, start = chooser.batch, options.initial_model
+    seed_batch = make_batch(seed, labelled=True, classes=start.classes if start else [])
     classes = classes_of(batch.labels)
     reference = measured_reference(content_of(batch, batch.tags, batch.labels, classes), classes)
     f1, reported, selected = [], [], []
@@ -183,23 +135,23 @@ def _one_run(
 
     def tagger_for(iteration: int) -> Tagger:
         if start and iteration == 0:
-            return make_tagger(start.kind, start.tagger)
+            return make_tagger(start.kind, start.options)
         return make_tagger(options.kind, options.tagger)
 
     for step in self_train(
         seed_batch,
         pool,
         chooser,
-        batch,
         tagger_for,
+        strategy=strategy_for(options.select, reference),
+        initial_strategy=initial_strategy_for(start.trust, options.select, reference)
+        if start
+        else None,
         loop=options.loop,
-        select=options.select,
-        start=start.trust if start else None,
-        reference=reference,
     ):
         f1.append(step.f1)
-        found = scored(step.tagger, reporter, report_batch, options.loop.repeated)
-        reported.append(found.counts("ner"))
+        predicted = tagged(step.tagger, reporter.batch, options.loop.propagate)
+        reported.append(score_batches(reporter, predicted).counts("ner"))
         if step.selected:
             found = step.selected.batch.to_documents()
             selected.append(len(found))
@@ -224,18 +176,18 @@ def main() -> None:
         tables.setdefault(section, {})[key] = _value(text)
     with tempfile.TemporaryDirectory() as folder:
         if arguments.experiment == "census":
-            tables["start"] = {"kind": "divergence", **_census(Path(folder))} | tables.get(
-                "start", {}
-            )
-        _carry_out(arguments, parse_configuration(tables, Path(), "benchmark"))
+            tables["initial_model"] = {
+                "kind": "divergence",
+                **_census(Path(folder)),
+                **tables.get("initial_model", {}),
+            }
+        _carry_out(arguments, parse_configuration(tables, Source("benchmark", Path())))
 
 
 def _census(folder: Path) -> dict[str, Any]:
-    """Write the names of the census and the counts of all words, and give their paths."""
-    import census  # noqa: PLC0415 - it imports this module
-
+    """Write the names of the census and the counts of all words, and return their paths."""
     lines = [line for split in ("train", "dev") for line in lines_of(split, {})]
-    return {"names": [census.census(folder)], "counts": census.counted(folder, lines)}
+    return {"names": [census(folder)], "counts": counted(folder, lines)}
 
 
 def _carry_out(arguments: argparse.Namespace, options: Configuration) -> None:

@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterator
 
 import numpy as np
-from meddocan import DATA, lines_of
+from meddocan_lines import DATA, lines_of
 
 from corpus.batch import Batch, make_batch
 from corpus.document import Document

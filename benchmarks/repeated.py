@@ -12,13 +12,13 @@ from __future__ import annotations
 import argparse
 
 import numpy as np
-from meddocan import PERSON, SEEDS, lines_of
+from meddocan_lines import PERSON, SEEDS, lines_of
 
 from corpus.batch import make_batch
 from corpus.evaluation import score
 from taggers import make_tagger
 from taggers.crf import CRFOptions
-from taggers.name_propagation import with_repeated_names
+from taggers.name_propagation import propagate_names
 
 
 def main() -> None:
@@ -39,7 +39,7 @@ def main() -> None:
             seed = make_batch([train[index] for index in chosen], labelled=True)
             tagger = make_tagger("crf", CRFOptions()).fit(seed, rng=np.random.default_rng(0))
             plain = tagger.tag(batch, detail="entity")
-            for found in (plain, with_repeated_names(plain, batch, notes, ["PERSON"])):
+            for found in (plain, propagate_names(plain, batch, notes, ["PERSON"])):
                 documents = batch.with_tags(found.tags, found.labels).to_documents()
                 rows.append(score(dev, documents).counts("ner"))
         for name, part in (("as tagged", rows[::2]), ("repeated too", rows[1::2])):

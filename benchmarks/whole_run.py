@@ -40,7 +40,7 @@ patience = 1000
 
 [select]
 confidence = 0.5
-most = {most}
+max_selected = {most}
 """
 
 #: Runs the command line and says what the largest of its processes had in memory.

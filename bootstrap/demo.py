@@ -1,4 +1,4 @@
-"""The demonstration: synthetic notes, a small and biased seed, and what is to be had from them."""
+"""The demonstration: a run on synthetic notes, from a small and biased seed or a list of names."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bootstrap.config.configuration import SEED, load_configuration
-from bootstrap.execution.parallel_tagger import SavedTagger
+from bootstrap.execution.parallel_tagger import ParallelTagger
 from bootstrap.inference import tag_documents, unit_of
 from bootstrap.runs.folder import Run
 from corpus.corpora import with_classes
@@ -17,7 +17,7 @@ from corpus.formats import read, write
 from corpus.problems import Problems
 from corpus.synthetic import synthetic_notes
 
-#: Notes of each split; of the unlabeled ones there are as many as are asked for.
+#: Notes of the seed, and of validation and test.
 SEED_NOTES, JUDGED_NOTES = 300, 4000
 
 _HEAD = {
@@ -39,12 +39,12 @@ unlabeled = "notes/unlabeled.jsonl"
 [labels]
 PERSON = "PERSON"
 
-[start]
+[initial_model]
 kind = "divergence"
 names = ["starter"]
 
 [tagger]
-# Not the word itself: names that the list lacks are taught as none, and would be learned by heart.
+# Not the word itself: the CRF would memorise names missing from the list as no names.
 features = ["lower[-2..-1]", "form[1..2]", "capitalization", "short_shape"]
 conjunctions = []
 names = ["starter"]
@@ -60,8 +60,8 @@ batch = {batch}
 [select]
 {select}
 """
-#: With a model of dictionaries, all that it is sure of is needed: few notes name anybody.
-_SELECT = {SEED: "most = {most}", "divergence": "most = {batch}\nconfidence = 0.5"}
+#: An initial model needs all its confident documents: few notes contain a name.
+_SELECT = {SEED: "max_selected = {most}", "divergence": "max_selected = {batch}\nconfidence = 0.5"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class Demo:
 
     @property
     def embeddings(self) -> Path:
-        """Words from the unlabeled notes, where the run looks at them."""
+        """Embeddings of the unlabeled notes, for a run from a list of names."""
         return self.folder / "embeddings"
 
     @property
@@ -92,7 +92,7 @@ class Demo:
         return self.folder / "run"
 
     def notes(self, split: str) -> Path:
-        """Give the file of a split: seed, validation, test or unlabeled."""
+        """Return the file of a split: seed, validation, test or unlabeled."""
         return self.folder / "notes" / f"{split}.jsonl"
 
 
@@ -104,16 +104,16 @@ def make_demo(folder: Path, number: int, start: str = SEED) -> Demo:
     folder : Path
         A new folder.
     number : int
-        Unlabeled notes.
+        The number of unlabeled notes.
     start : {"seed", "divergence"}
-        What the run starts from: annotated notes, or a list of names.
+        The start of the run: annotated notes, or a list of names.
 
     Returns
     -------
     Demo
     """
     demo = Demo(folder)
-    # Not that these notes were of anybody: it shows how notes are kept.
+    # Synthetic notes are not private: this is how real ones are kept.
     demo.notes("seed").parent.mkdir(mode=0o700, parents=True)
     folder.chmod(0o700)
     splits = {
@@ -125,7 +125,7 @@ def make_demo(folder: Path, number: int, start: str = SEED) -> Demo:
         splits["seed"] = synthetic_notes(SEED_NOTES, random_state=0, part="seed")
     for split, documents in splits.items():
         write(documents, demo.notes(split))
-    # Where few names are known at first, more notes are needed to learn anything from.
+    # With few known names, an iteration needs more notes.
     batch = max(1, number // (6 if start == SEED else 3))
     select = _SELECT[start].format(batch=batch, most=max(1, batch // 5))
     settings = _CONFIGURATION.format(head=_HEAD[start], batch=batch, select=select)
@@ -138,18 +138,18 @@ def _without_labels(documents: Iterator[Document]) -> Iterator[Document]:
 
 
 def scores_on_test(demo: Demo, iteration: int, jobs: int) -> Scores:
-    """Score the model of an iteration on the test notes, which chose nothing."""
+    """Score the model of an iteration on the held-out test notes."""
     model = Run(demo.run).model_folder(iteration)
     labels = load_configuration(demo.config).labels
     classes = None if labels is None else dict(labels)
     gold = [with_classes(note, classes) for note in read(demo.notes("test"), problems=Problems())]
-    tagger = SavedTagger.load(model, jobs=jobs)
+    tagger = ParallelTagger.load(model, jobs=jobs)
     found = tag_documents(gold, tagger, unit_of(model), "probability")
     return score(gold, (tagged.document for tagged in found))
 
 
 def free_folder(parent: Path) -> Path:
-    """Give the first of ``demo``, ``demo-2``, ``demo-3``... that is not there yet."""
+    """Return the first of ``demo``, ``demo-2``, ``demo-3``... that does not exist."""
     folder, number = parent / "demo", 1
     while folder.exists():
         number += 1

@@ -22,7 +22,7 @@ from corpus.counts import WordCounter, WordCounts, in_pieces
 from corpus.document import Document
 from corpus.errors import InputError, shown
 from corpus.formats import find_files
-from corpus.storage import held, write_atomically
+from corpus.storage import folder_lock, write_atomically
 from corpus.tokens import tokenize
 from taggers.embeddings import training
 from taggers.embeddings.encoded_corpus import Piece, write_numbers
@@ -146,7 +146,7 @@ def held_folder(folder: Path) -> Iterator[None]:
         raise InputError(f"{shown(folder)} cannot be made: {error.strerror}") from None
     with contextlib.ExitStack() as stack:
         try:
-            stack.enter_context(held(folder))
+            stack.enter_context(folder_lock(folder))
         except BlockingIOError:
             raise InputError(f"{shown(folder)}: another process works on it") from None
         yield

@@ -1,39 +1,40 @@
-"""Exporting a model with fewer of the words that it was trained on, and what that costs."""
+"""Export of a model with fewer of the words that it was trained on, and the cost of it."""
 
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from bootstrap.config.configuration import load_configuration
 from bootstrap.data.splits import problems_for, read_sources
-from bootstrap.inference import find_model, tag_documents, unit_of
+from bootstrap.inference import find_model, tag_documents, trusted_kinds, unit_of
 from bootstrap.runs.folder import Run
 from bootstrap.runs.runner import UNIT_FILE
 from corpus.document import Document
 from corpus.errors import InputError
 from corpus.evaluation import score
+from corpus.storage import new_folder, refuse_existing, write_atomically
 from corpus.units import Unit
-from taggers import CRFTagger, load_tagger
+from taggers import load_tagger
+from taggers.base import PrunableTagger
 
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """What exporting a model left of it.
+    """The size and the scores of an exported model.
 
     Parameters
     ----------
     values : tuple of int
-        Values of features that have a weight, before and after.
+        Feature values with a weight, before and after.
     f1 : tuple of float, or None
-        Strict entity F1 on annotated notes, before and after; None where there are none.
+        Strict entity F1 on annotated documents, before and after; None if there are none.
     documents : int
-        The annotated notes.
+        Number of annotated documents.
     bytes : int
-        Size of the model's files.
+        Size of the files of the exported model.
     """
 
     values: tuple[int, int]
@@ -43,32 +44,40 @@ class Exported:
 
 
 def export_model(
-    model: Path, target: Path, *, rare: int, nameless: bool, gold: Iterable[Document] | None
+    model: Path,
+    target: Path,
+    *,
+    min_document_frequency: int,
+    hash_names: bool,
+    gold: Iterable[Document] | None,
 ) -> Exported:
-    """Write a model without what only few documents have, and without words that can be read.
+    """Write a model without feature values of few documents, and without readable words.
 
     Parameters
     ----------
     model : Path
-        A run, whose best model is taken, the folder of a model, or a model file of CRFsuite.
+        A run, whose best model is exported, the folder of a model, or a model file of CRFsuite.
     target : Path
         A new folder.
-    rare : int
-        What fewer training documents have is left out.
-    nameless : bool
-        Whether only hashes of words are left.
+    min_document_frequency : int
+        Feature values of fewer training documents are removed.
+    hash_names : bool
+        Whether to keep only hashes of words.
     gold : iterable of Document, or None
-        Annotated notes that say what it costs; None takes the validation notes of a run.
+        Annotated documents to compute the cost on; None reads the validation documents of a run.
+
+    Returns
+    -------
+    Exported
 
     Raises
     ------
     InputError
-        If there is no such model, or the target is there already.
+        If there is no such model, it cannot be pruned, or the target exists.
     """
-    if target.exists():
-        raise InputError(f"{target} is there already; name a new folder")
+    refuse_existing(target)
     tagger, unit = _opened(model)
-    reduced = tagger.reduced(rare=rare, nameless=nameless)
+    reduced = tagger.pruned(min_document_frequency=min_document_frequency, hash_names=hash_names)
     notes = list(_validation(model) if gold is None else gold)
     f1 = (_f1(tagger, unit, notes), _f1(reduced, unit, notes)) if notes else None
     _save(reduced, unit, target)
@@ -80,36 +89,28 @@ def export_model(
     )
 
 
-def _save(tagger: CRFTagger, unit: Unit, target: Path) -> None:
-    """Write a model into a new folder that from its beginning only its owner can enter."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        target.mkdir(mode=0o700)
-    except FileExistsError:  # made by another process, a moment ago
-        raise InputError(f"{target} is there already; name a new folder") from None
-    try:
-        tagger.save(target)
-        (target / UNIT_FILE).write_text(json.dumps({"unit": unit}), encoding="utf-8")
-        for path in target.iterdir():
-            path.chmod(0o600)
-    except BaseException:
-        shutil.rmtree(target, ignore_errors=True)
-        raise
+def _save(tagger: PrunableTagger, unit: Unit, target: Path) -> None:
+    """Write a model into a new folder, which has its name only when it is complete."""
+    with new_folder(target) as folder:
+        tagger.save(folder)
+        write_atomically(folder / UNIT_FILE, json.dumps({"unit": unit}).encode())
 
 
-def _opened(model: Path) -> tuple[CRFTagger, Unit]:
+def _opened(model: Path) -> tuple[PrunableTagger, Unit]:
     """Open the model of a run, of a folder, or of a file of CRFsuite."""
     if model.is_file():
+        from taggers import CRFTagger  # noqa: PLC0415 - not always used
+
         return CRFTagger.of_crfsuite(model.read_bytes()), "document"
     folder = find_model(model)
-    tagger = load_tagger(folder)
-    if not isinstance(tagger, CRFTagger):
-        raise InputError(f'{folder} holds a model of another kind than "crf"')
+    tagger = load_tagger(folder, trusted=trusted_kinds(model))
+    if not isinstance(tagger, PrunableTagger):
+        raise InputError(f'{folder} holds a model of kind "{tagger.kind}", which cannot be pruned')
     return tagger, unit_of(folder)
 
 
 def _validation(model: Path) -> Iterable[Document]:
-    """Read the validation notes of a run; there are none of a model by itself."""
+    """Read the validation documents of a run; the folder of a model has none."""
     run = Run(model)
     if not run.has_begun():
         return []
@@ -118,6 +119,6 @@ def _validation(model: Path) -> Iterable[Document]:
     return read_sources(options.data, "validation", options.labels, problems)
 
 
-def _f1(tagger: CRFTagger, unit: Unit, notes: list[Document]) -> float:
+def _f1(tagger: PrunableTagger, unit: Unit, notes: list[Document]) -> float:
     tagged = tag_documents(notes, tagger, unit, "probability")
     return score(notes, [item.document for item in tagged]).counts("ner").f1

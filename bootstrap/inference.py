@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bootstrap.execution.parallel_tagger import Report, SavedTagger
+from bootstrap.execution.parallel_tagger import ParallelTagger, Report
 from bootstrap.runs.folder import Run
 from bootstrap.runs.runner import UNIT_FILE
 from corpus.batch import make_batch
@@ -20,12 +20,13 @@ from corpus.corpora import read_corpus
 from corpus.document import Document
 from corpus.errors import InputError
 from corpus.formats import Columns, WriteReport, write
+from corpus.kernels.registry import warm_up
 from corpus.problems import Problems
 from corpus.tags import find_entities
 from corpus.units import UNITS, Unit, join_spans, split_document
 from taggers import Tagger
 from taggers.base import Detail
-from taggers.name_propagation import refuse_unknown, with_repeated_names
+from taggers.name_propagation import propagate_names, refuse_unknown
 
 _UNITS_AT_A_TIME = 20_000  # enough for every process; few enough for memory
 
@@ -50,6 +51,25 @@ def find_model(path: Path) -> Path:
     )
 
 
+def trusted_kinds(model: Path) -> tuple[str, ...]:
+    """Return the kinds of taggers that the configuration of a run names.
+
+    Parameters
+    ----------
+    model : Path
+        As in `find_model`. The folder of a model alone names none: a kind of another package that
+        it holds is loaded if there is an entry point for it.
+    """
+    run = Run(model)
+    if not run.has_begun():
+        return ()
+    tables = run.configuration()
+    found = (tables.get(section) for section in ("tagger", "initial_model"))
+    return tuple(
+        str(table["kind"]) for table in found if isinstance(table, dict) and "kind" in table
+    )
+
+
 def unit_of(model: Path) -> Unit:
     """Give the unit that a model was trained on."""
     unit = _beside(model).get("unit", "document")
@@ -61,10 +81,16 @@ def unit_of(model: Path) -> Unit:
 
 def repeated_of(model: Path) -> tuple[str, ...]:
     """Give the classes of names that a model's run tagged wherever they came again."""
-    repeated = _beside(model).get("repeated", [])
-    if not isinstance(repeated, list) or not all(isinstance(name, str) for name in repeated):
-        raise InputError(f'{model / UNIT_FILE}: "repeated" is no list of classes')
-    return tuple(repeated)
+    found = _beside(model)
+    if "repeated" in found:
+        raise InputError(
+            f'{model / UNIT_FILE} is of an earlier version ("repeated" is now "propagate"): train '
+            "the model again"
+        )
+    propagated = found.get("propagate", [])
+    if not isinstance(propagated, list) or not all(isinstance(name, str) for name in propagated):
+        raise InputError(f'{model / UNIT_FILE}: "propagate" is no list of classes')
+    return tuple(propagated)
 
 
 def _beside(model: Path) -> dict[str, Any]:
@@ -153,7 +179,7 @@ def _tag_units(
         batch = make_batch(units, labelled=False)
         tagging = tagger.tag(batch, measure=measure, detail="entity" if repeated else detail)
         if repeated:
-            tagging = with_repeated_names(tagging, batch, _notes_of(sources), repeated)
+            tagging = propagate_names(tagging, batch, _notes_of(sources), repeated)
         spans = batch.with_tags(tagging.tags, tagging.labels).spans()
         if detail == "entity":
             found = find_entities(tagging.tags, batch.documents, tagging.labels)
@@ -235,10 +261,10 @@ def tag_corpus(
         What was written, and what the format could not hold.
     """
     folder = find_model(model)
-    tagger = SavedTagger.load(folder, jobs=jobs)
+    tagger = ParallelTagger.load(folder, trusted=trusted_kinds(model), jobs=jobs)
     repeated = repeated or repeated_of(folder)
     refuse_unknown(repeated, tagger.labels)  # before there is a file
-    tagger.prepare(tell)
+    warm_up(*tagger.kernels, announce=tell)
     # The column of the annotations is that of the target: the source need not have it.
     documents = read_corpus(
         source, format=source_format, columns=columns, problems=problems, labelled=False

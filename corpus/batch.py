@@ -18,7 +18,7 @@ from corpus.alignment import touched_tokens
 from corpus.document import Document, Span
 from corpus.errors import shown
 from corpus.problems import Problem, Problems
-from corpus.streams import NOTHING, Stream, concatenate_streams, used_only
+from corpus.streams import NO_VALUE, Stream, concatenate_streams, used_only
 from corpus.tags import (
     UNKNOWN,
     TokenSpans,
@@ -230,7 +230,7 @@ def _dictionary(values: npt.NDArray[np.int32], types: Sequence[str]) -> pa.Dicti
 
 
 def _stream(values: pa.DictionaryArray) -> Stream:
-    numbers = values.indices.fill_null(NOTHING).to_numpy()
+    numbers = values.indices.fill_null(NO_VALUE).to_numpy()
     return Stream(tuple(values.dictionary.to_pylist()), numbers)
 
 

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from corpus.document import Document
 from corpus.errors import InputError, shown
-from corpus.formats.targets import new_file
+from corpus.storage import new_file
 from corpus.tokens import Tokens, in_chunks, tokenize
 
 Counts = npt.NDArray[np.int64]

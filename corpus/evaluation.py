@@ -1,163 +1,43 @@
-"""Scores of predicted against gold annotations.
+"""Scores of predicted against gold annotations: of documents, and of batches.
 
-Every measure is counted per document, so that a half of the documents can be scored alone and an
-interval can be had by drawing documents again.
+`score` compares documents by their spans, and serves files. `score_batches` compares the tags of
+batches in arrays, and serves what scores the same documents again and again, such as the
+self-training loop.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any, NamedTuple, TypeVar
+from typing import Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from corpus.alignment import touched_tokens
+from corpus.batch import Batch
 from corpus.document import Document, Span
 from corpus.errors import InputError, shown
+from corpus.scores import MEASURES, ConfusionCounts, Scores
+from corpus.tags import classes_of, find_entities
 from corpus.tokens import tokenize
 
-#: The measures, in the order in which they are reported.
-MEASURES = {
-    "ner": "strict entities",
-    "span": "strict spans",
-    "span_merged": "merged spans",
-    "covered": "tokens covered",
-}
+__all__ = [
+    "MEASURES",
+    "ConfusionCounts",
+    "Entities",
+    "GoldBatch",
+    "Scores",
+    "score",
+    "score_batches",
+]
 
 _Offsets = tuple[int, int]
 _T = TypeVar("_T", Span, tuple[int, int])
 _LINE_ENDS = re.compile(r"[\r\n]+")
-
-
-class Counts(NamedTuple):
-    """True positives, false positives and false negatives."""
-
-    true_positives: int
-    false_positives: int
-    false_negatives: int
-
-    @property
-    def precision(self) -> float:
-        """The share of what was predicted that is right; 0 where nothing was predicted."""
-        return _ratio(self.true_positives, self.true_positives + self.false_positives)
-
-    @property
-    def recall(self) -> float:
-        """The share of what is there that was found; 0 where nothing is there."""
-        return _ratio(self.true_positives, self.true_positives + self.false_negatives)
-
-    @property
-    def f1(self) -> float:
-        """The harmonic mean of precision and recall."""
-        both = 2 * self.true_positives
-        return _ratio(both, both + self.false_positives + self.false_negatives)
-
-
-def _ratio(part: float, whole: float) -> float:
-    return part / whole if whole else 0.0
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Scores:
-    """Counts of each measure and class in each document.
-
-    Parameters
-    ----------
-    ids : tuple of str, length D
-        The documents.
-    measures : mapping of str to ndarray of int64, shape (D, 3)
-        True positives, false positives and false negatives by measure.
-    classes : mapping of str to ndarray of int64, shape (D, 3)
-        The same for strict entities of each class.
-    lines : ndarray of int64, shape (D,)
-        Lines of each gold document that are not blank; none of one that is only predicted, where
-        nothing can be missed.
-    """
-
-    ids: tuple[str, ...]
-    measures: Mapping[str, npt.NDArray[np.int64]]
-    classes: Mapping[str, npt.NDArray[np.int64]]
-    lines: npt.NDArray[np.int64]
-
-    def counts(self, measure: str = "ner") -> Counts:
-        """Sum a measure over the documents."""
-        return Counts(*self.measures[measure].sum(axis=0).tolist())
-
-    def class_counts(self, name: str) -> Counts:
-        """Sum the strict entities of a class over the documents."""
-        return Counts(*self.classes[name].sum(axis=0).tolist())
-
-    @property
-    def leak(self) -> float:
-        """Entities missed per line of the gold documents that is not blank (MEDDOCAN)."""
-        return _ratio(self.counts("ner").false_negatives, int(self.lines.sum()))
-
-    def take(self, indices: npt.NDArray[np.int64]) -> Scores:
-        """Give the scores of some of the documents."""
-        return Scores(
-            ids=tuple(self.ids[index] for index in indices.tolist()),
-            measures={name: counts[indices] for name, counts in self.measures.items()},
-            classes={name: counts[indices] for name, counts in self.classes.items()},
-            lines=self.lines[indices],
-        )
-
-    def interval(
-        self, measure: str, rng: np.random.Generator, *, resamples: int = 1000, level: float = 0.95
-    ) -> tuple[float, float]:
-        """Estimate how much F1 depends on the documents drawn.
-
-        Parameters
-        ----------
-        measure : str
-            One of `MEASURES`.
-        rng : numpy.random.Generator
-            Draws the documents.
-        resamples : int
-            Sets of D documents drawn with replacement.
-        level : float
-            The share of resampled F1 values between the two ends.
-
-        Returns
-        -------
-        (float, float)
-            The percentile interval of F1 (Efron and Tibshirani, An Introduction to the
-            Bootstrap, chapter 13).
-        """
-        counts = self.measures[measure]
-        number = len(counts)
-        if number == 0:
-            return 0.0, 0.0
-        # Documents of the same counts are drawn together: of short notes there are few kinds.
-        kinds, times = np.unique(counts, axis=0, return_counts=True)
-        draws = rng.multinomial(number, times / number, size=resamples)
-        hits, false, missed = (draws @ kinds).T
-        whole = 2 * hits + false + missed
-        f1 = np.divide(2 * hits, whole, out=np.zeros(resamples), where=whole > 0)
-        low, high = np.quantile(f1, [(1 - level) / 2, (1 + level) / 2])
-        return float(low), float(high)
-
-    def report(self, rng: np.random.Generator) -> dict[str, Any]:
-        """Give all figures as plain numbers, as `bootstrap evaluate --json` writes them."""
-        report: dict[str, Any] = {"documents": len(self.ids)}
-        for measure in MEASURES:
-            report[measure] = _figures(self.counts(measure))
-            report[measure]["f1_interval"] = list(self.interval(measure, rng))
-        report["leak"] = self.leak
-        report["per_label"] = {name: _figures(self.class_counts(name)) for name in self.classes}
-        return report
-
-
-def _figures(counts: Counts) -> dict[str, Any]:
-    return {
-        "precision": counts.precision,
-        "recall": counts.recall,
-        "f1": counts.f1,
-        **counts._asdict(),
-    }
 
 
 def score(gold: Iterable[Document], predicted: Iterable[Document]) -> Scores:
@@ -192,7 +72,9 @@ def score(gold: Iterable[Document], predicted: Iterable[Document]) -> Scores:
         ids=names,
         measures={name: _array(counts) for name, counts in measures.items()},
         classes=_class_counts(pairs),
-        lines=np.array([_lines(golden.get(name)) for name in names], np.int64),
+        lines=np.array(
+            [_lines(golden[name].text) if name in golden else 0 for name in names], np.int64
+        ),
     )
 
 
@@ -226,7 +108,7 @@ def _pair(gold: Document | None, predicted: Document | None) -> _Pair:
     )
 
 
-def _array(counts: Sequence[Counts]) -> npt.NDArray[np.int64]:
+def _array(counts: Sequence[ConfusionCounts]) -> npt.NDArray[np.int64]:
     return np.array(counts, np.int64).reshape(-1, 3)
 
 
@@ -235,7 +117,7 @@ def _offsets(spans: Iterable[Span]) -> set[_Offsets]:
 
 
 def _class_counts(pairs: Sequence[_Pair]) -> dict[str, npt.NDArray[np.int64]]:
-    """Count strict entities by class, looking in each document only at the classes it has."""
+    """Count strict entities by class; each document only for the classes it has."""
     names = [{span.label for span in (*left, *right)} for _, left, right in pairs]
     counts = {name: np.zeros((len(pairs), 3), np.int64) for name in sorted(set().union(*names))}
     for row, (_, left, right) in enumerate(pairs):
@@ -248,11 +130,11 @@ def _of_class(spans: Iterable[Span], name: str) -> set[Span]:
     return {span for span in spans if span.label == name}
 
 
-def _strict(gold: set[_T], predicted: set[_T]) -> Counts:
-    return Counts(len(gold & predicted), len(predicted - gold), len(gold - predicted))
+def _strict(gold: set[_T], predicted: set[_T]) -> ConfusionCounts:
+    return ConfusionCounts(len(gold & predicted), len(predicted - gold), len(gold - predicted))
 
 
-def _merged(text: str, gold: Sequence[Span], predicted: Sequence[Span]) -> Counts:
+def _merged(text: str, gold: Sequence[Span], predicted: Sequence[Span]) -> ConfusionCounts:
     """Count as MEDDOCAN's scorer does for its merged spans.
 
     True positives are the exact matches and the matches between joined spans. What is false or
@@ -260,7 +142,7 @@ def _merged(text: str, gold: Sequence[Span], predicted: Sequence[Span]) -> Count
     """
     left, right = _offsets(gold), _offsets(predicted)
     matches = (left & right) | (_join(text, left) & _join(text, right))
-    return Counts(
+    return ConfusionCounts(
         len(matches), len(_outside(right - left, matches)), len(_outside(left - right, matches))
     )
 
@@ -277,7 +159,7 @@ def _join(text: str, spans: set[_Offsets]) -> set[_Offsets]:
 
 
 def _outside(spans: set[_Offsets], matches: set[_Offsets]) -> list[_Offsets]:
-    """Give the spans that no match contains."""
+    """Return the spans that no match contains."""
     ordered = sorted(matches)
     begins = [start for start, _ in ordered]
     # How far the matches that begin at or before each one reach.
@@ -285,20 +167,21 @@ def _outside(spans: set[_Offsets], matches: set[_Offsets]) -> list[_Offsets]:
     return [(start, end) for start, end in spans if reach[bisect_right(begins, start)] < end]
 
 
-def _lines(gold: Document | None) -> int:
-    return sum(bool(line.strip()) for line in _LINE_ENDS.split(gold.text)) if gold else 0
+def _lines(text: str) -> int:
+    """Count the lines of a text that are not blank."""
+    return sum(bool(line.strip()) for line in _LINE_ENDS.split(text))
 
 
-def _covered_counts(pairs: Sequence[_Pair]) -> list[Counts]:
+def _covered_counts(pairs: Sequence[_Pair]) -> list[ConfusionCounts]:
     """Count the tokens that each side covers (paper 004, Evaluation metrics)."""
     busy = [index for index, (_, left, right) in enumerate(pairs) if left or right]
     tokens = tokenize([pairs[index][0] for index in busy])
-    counts = [Counts(0, 0, 0)] * len(pairs)
+    counts = [ConfusionCounts(0, 0, 0)] * len(pairs)
     for position, index in enumerate(busy):
         here = slice(*tokens.documents[position : position + 2].tolist())
         starts, ends = tokens.starts[here], tokens.ends[here]
         gold, predicted = (_covered(spans, starts, ends) for spans in pairs[index][1:])
-        counts[index] = Counts(
+        counts[index] = ConfusionCounts(
             int((gold & predicted).sum()),
             int((predicted & ~gold).sum()),
             int((gold & ~predicted).sum()),
@@ -309,10 +192,200 @@ def _covered_counts(pairs: Sequence[_Pair]) -> list[Counts]:
 def _covered(
     spans: Iterable[Span], starts: npt.NDArray[np.int32], ends: npt.NDArray[np.int32]
 ) -> npt.NDArray[np.bool_]:
-    """Say of each token whether a span covers a part of it."""
+    """Compute which tokens a span covers at least partly, shape (tokens,)."""
     covered = np.zeros(len(starts), bool)
     for span in spans:
         # Offsets of the tokens' own type: for any other one, numpy copies the tokens each time.
         first = np.searchsorted(ends, np.int32(span.start), side="right")
         covered[first : np.searchsorted(starts, np.int32(span.end), side="left")] = True
+    return covered
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Entities:
+    """The entities of documents as columns, ordered by document and offset.
+
+    Parameters
+    ----------
+    rows : ndarray of int64, shape (E,)
+        The index of each entity's document.
+    starts, ends : ndarray of int64, shape (E,)
+        Half-open offsets in code points, relative to the document's text. Entities of a document
+        do not overlap.
+    classes : ndarray of int64, shape (E,)
+        Indices into `names`.
+    names : tuple of str
+        The classes.
+    """
+
+    rows: npt.NDArray[np.int64]
+    starts: npt.NDArray[np.int64]
+    ends: npt.NDArray[np.int64]
+    classes: npt.NDArray[np.int64]
+    names: tuple[str, ...]
+
+    @classmethod
+    def from_documents(cls, documents: Sequence[Document]) -> Self:
+        """Build the columns from the spans of documents."""
+        spans = [(row, span) for row, document in enumerate(documents) for span in document.spans]
+        names = tuple(sorted({span.label for _, span in spans}))
+        index = {name: position for position, name in enumerate(names)}
+        columns = np.array(
+            [(row, span.start, span.end, index[span.label]) for row, span in spans], np.int64
+        ).reshape(-1, 4)
+        rows, starts, ends, classes = columns.T
+        return cls(rows, starts, ends, classes, names)
+
+    @classmethod
+    def from_tags(cls, batch: Batch) -> Self:
+        """Build the columns from the tags of a batch; unknown tags are no entity."""
+        found = find_entities(batch.tags, batch.documents, batch.labels)
+        return cls(
+            rows=np.searchsorted(batch.documents, found.first, side="right") - 1,
+            starts=batch.starts[found.first].astype(np.int64),
+            ends=batch.ends[found.last].astype(np.int64),
+            classes=found.classes,
+            names=classes_of(batch.labels),
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GoldBatch:
+    """A batch with its gold entities, to score predictions against.
+
+    The tags of a batch cannot express an annotation that begins or ends within a token: they are
+    widened to whole tokens. The entities keep the offsets as annotated, so that no prediction of
+    whole tokens matches such an annotation, as in `score`.
+
+    Parameters
+    ----------
+    batch : Batch
+        The documents, tokenized and tagged.
+    entities : Entities
+        Their annotations.
+    lines : ndarray of int64, shape (D,)
+        Non-blank lines of each document.
+    """
+
+    batch: Batch
+    entities: Entities
+    lines: npt.NDArray[np.int64]
+
+    @classmethod
+    def from_documents(cls, documents: Sequence[Document], batch: Batch) -> Self:
+        """Build it from annotated documents and the batch that `make_batch` made of them."""
+        return cls(batch, Entities.from_documents(documents), _lines_of(batch))
+
+    @classmethod
+    def from_tags(cls, batch: Batch) -> Self:
+        """Build it from a tagged batch whose annotations all align with tokens."""
+        return cls(batch, Entities.from_tags(batch), _lines_of(batch))
+
+
+def _lines_of(batch: Batch) -> npt.NDArray[np.int64]:
+    return np.array([_lines(text) for text in batch.texts.to_pylist()], np.int64)
+
+
+def score_batches(gold: GoldBatch | Batch, predicted: Batch) -> Scores:
+    """Compare the tags of a batch with gold annotations of the same documents.
+
+    Parameters
+    ----------
+    gold : GoldBatch or Batch
+        The annotations; those of a `Batch` are the entities that its tags describe.
+    predicted : Batch
+        The same documents in the same order, with predicted tags.
+
+    Returns
+    -------
+    Scores
+        Equal to that of `score` on the same documents, without ``"span_merged"``.
+
+    Raises
+    ------
+    ValueError
+        If the documents differ.
+    """
+    if isinstance(gold, Batch):
+        gold = GoldBatch.from_tags(gold)
+    batch, left, right = gold.batch, gold.entities, Entities.from_tags(predicted)
+    if not batch.ids.equals(predicted.ids):
+        raise ValueError("the gold and the predicted batch hold different documents")
+    same_offsets, same_class = _matches(left, right)
+    strict = same_offsets & same_class
+    labels = [np.array(side.names, object)[side.classes] for side in (left, right)]
+    number = len(batch)
+    return Scores(
+        ids=tuple(batch.ids.to_pylist()),
+        measures={
+            "ner": _per_document(left.rows, right.rows, strict, number),
+            "span": _per_document(left.rows, right.rows, same_offsets, number),
+            "covered": _covered_by_tokens(batch, left, right),
+        },
+        classes={
+            name: _per_document(
+                left.rows[labels[0] == name],
+                right.rows[labels[1] == name],
+                strict[labels[1] == name],
+                number,
+            )
+            for name in sorted({*labels[0], *labels[1]})
+        },
+        lines=gold.lines,
+    )
+
+
+def _matches(
+    gold: Entities, predicted: Entities
+) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """Compute which predicted entities have the offsets, and the class, of a gold entity."""
+    if not len(gold.rows):
+        nothing = np.zeros(len(predicted.rows), bool)
+        return nothing, nothing
+    # Entities of a document do not overlap: at most one begins at an offset.
+    keys, wanted = ((side.rows << 32) + side.starts for side in (gold, predicted))
+    nearest = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    offsets = (keys[nearest] == wanted) & (gold.ends[nearest] == predicted.ends)
+    index = {name: position for position, name in enumerate(gold.names)}
+    classes = np.array([index.get(name, -1) for name in predicted.names], np.int64)
+    return offsets, gold.classes[nearest] == classes[predicted.classes]
+
+
+def _per_document(
+    gold: npt.NDArray[np.int64],
+    predicted: npt.NDArray[np.int64],
+    matches: npt.NDArray[np.bool_],
+    number: int,
+) -> npt.NDArray[np.int64]:
+    """Count matches, false and missed entities by document, shape (D, 3)."""
+    right, found, wanted = (
+        np.bincount(rows, minlength=number) for rows in (predicted[matches], predicted, gold)
+    )
+    return np.stack([right, found - right, wanted - right], axis=1).astype(np.int64)
+
+
+def _covered_by_tokens(batch: Batch, gold: Entities, predicted: Entities) -> npt.NDArray[np.int64]:
+    """Count the tokens that each side covers, by document, shape (D, 3)."""
+    left, right = (_covered_tokens(batch, side) for side in (gold, predicted))
+    owners = np.repeat(np.arange(len(batch)), batch.lengths)
+    masks = (left & right, right & ~left, left & ~right)
+    counts = [np.bincount(owners[mask], minlength=len(batch)) for mask in masks]
+    return np.stack(counts, axis=1).astype(np.int64)
+
+
+def _covered_tokens(batch: Batch, entities: Entities) -> npt.NDArray[np.bool_]:
+    """Compute which tokens of a batch an entity covers at least partly, shape (N,)."""
+    first, last = touched_tokens(
+        batch.documents,
+        batch.starts,
+        batch.ends,
+        rows=entities.rows,
+        begins=entities.starts,
+        finishes=entities.ends,
+    )
+    touched = last >= first
+    changes = np.zeros(len(batch.words) + 1, np.int64)
+    np.add.at(changes, first[touched], 1)
+    np.add.at(changes, last[touched] + 1, -1)
+    covered: npt.NDArray[np.bool_] = np.cumsum(changes[:-1]) > 0
     return covered

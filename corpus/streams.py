@@ -1,4 +1,4 @@
-"""Streams: what is said of each token beside its word, one small dictionary for each stream.
+"""Streams: values of tokens in addition to their words, with a small dictionary for each stream.
 
 A part of speech, a phrase of a gazetteer or the decision of a rule depends on the place and not on
 the word alone. Like words, the values of a stream are numbered, and each token holds a number.
@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 #: Number of a token of which a stream says nothing.
-NOTHING = -1
+NO_VALUE = -1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,7 +25,7 @@ class Stream:
     types : tuple of str
         The distinct values.
     values : ndarray of int32, shape (N,)
-        The index into `types` of each token, or -1 where nothing is said of it.
+        The index into `types` of each token, or -1 for no value.
     """
 
     types: tuple[str, ...]
@@ -33,15 +33,15 @@ class Stream:
 
     @classmethod
     def of(cls, values: Sequence[str | None]) -> Stream:
-        """Make a stream of the value of each token; None says nothing."""
+        """Build a stream from the value of each token, None for no value."""
         index: dict[str, int] = {}
         numbers = [
-            NOTHING if value is None else index.setdefault(value, len(index)) for value in values
+            NO_VALUE if value is None else index.setdefault(value, len(index)) for value in values
         ]
         return cls(tuple(index), np.array(numbers, np.int32))
 
     def take(self, tokens: npt.NDArray[np.int64] | slice) -> Stream:
-        """Give the values of some tokens, with only the types they use."""
+        """Select the values of some tokens, with only the types they use."""
         used, values = used_only(self.values[tokens], len(self.types))
         return Stream(tuple(self.types[index] for index in used.tolist()), values)
 
@@ -49,7 +49,7 @@ class Stream:
 def used_only(
     values: npt.NDArray[np.integer], types: int
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
-    """Give values new numbers, so that every number is used.
+    """Renumber values, so that every number is used.
 
     Parameters
     ----------
@@ -68,12 +68,12 @@ def used_only(
     seen = np.zeros(types + 1, bool)  # the last is where -1, nothing, points
     seen[values] = True
     numbers = np.cumsum(seen, dtype=np.int32) - np.int32(1)
-    numbers[-1] = NOTHING
+    numbers[-1] = NO_VALUE
     return np.flatnonzero(seen[:-1]), numbers[values]
 
 
 def concatenate_streams(streams: Sequence[Stream]) -> Stream:
-    """Put streams one after the other: their types are unified.
+    """Concatenate streams and unify their types.
 
     Parameters
     ----------
@@ -85,5 +85,5 @@ def concatenate_streams(streams: Sequence[Stream]) -> Stream:
     for stream in streams:
         numbers = [index.setdefault(value, len(index)) for value in stream.types]
         # The last entry is where -1, nothing, points.
-        parts.append(np.array([*numbers, NOTHING], np.int32)[stream.values])
+        parts.append(np.array([*numbers, NO_VALUE], np.int32)[stream.values])
     return Stream(tuple(index), np.concatenate(parts))

@@ -17,7 +17,7 @@ UNKNOWN = -1
 
 
 def bio_labels(classes: Iterable[str]) -> tuple[str, ...]:
-    """Name the labels of classes: ``O`` first, then ``B-`` and ``I-`` of each class by name."""
+    """Return the labels of classes: ``O`` first, then ``B-`` and ``I-`` of each class by name."""
     labels = ["O"]
     for name in sorted(set(classes)):
         labels += [f"B-{name}", f"I-{name}"]
@@ -25,7 +25,7 @@ def bio_labels(classes: Iterable[str]) -> tuple[str, ...]:
 
 
 def classes_of(labels: Iterable[str]) -> tuple[str, ...]:
-    """Name the classes that labels speak of, in order."""
+    """Return the classes of labels, in order."""
     return tuple(sorted({label[2:] for label in labels if label != "O"}))
 
 
@@ -85,7 +85,7 @@ def find_entities(
 def _label_tables(
     labels: Sequence[str],
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
-    """Look up the class (-1: none) and the ``B-`` of each label, then of "unknown"."""
+    """Build tables of the class (-1: none) and the ``B-`` of each label, "unknown" last."""
     index = {name: position for position, name in enumerate(classes_of(labels))}
     kind = [-1 if label == "O" else index[label[2:]] for label in labels]
     return np.array([*kind, -1]), np.array([*(label[0] == "B" for label in labels), False])
@@ -94,7 +94,7 @@ def _label_tables(
 def well_formed(
     tags: npt.NDArray[np.int16], documents: npt.NDArray[np.int64], labels: Sequence[str]
 ) -> npt.NDArray[np.int16]:
-    """Turn every ``I-`` that begins an entity into a ``B-``, so that spans give the same tags."""
+    """Convert every ``I-`` that begins an entity to a ``B-``, as spans would be tagged."""
     entities = find_entities(tags, documents, labels)
     begin = np.array([labels.index(f"B-{name}") for name in classes_of(labels)], np.int16)
     repaired = tags.copy()

@@ -4,13 +4,39 @@ from __future__ import annotations
 
 import csv
 from importlib.resources import as_file, files
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-import pyarrow as pa
+if TYPE_CHECKING:
+    from gazetteers.gazetteer import Gazetteer
 
-from gazetteers.folding import folded
-from gazetteers.gazetteer import Gazetteer
-from gazetteers.importing.importer import ImportOptions, import_table
-from gazetteers.phrases.matcher import BLOCKED
+# What reads lists is imported where they are read, so that their names cost nothing.
+
+#: Names that stand for the lists of this module, in place of paths.
+STARTER, BLOCKING = "starter", "blocking"
+BUILTIN_LISTS = (STARTER, BLOCKING)
+
+
+def read_gazetteer(path: str) -> Gazetteer:
+    """Read a gazetteer.
+
+    Parameters
+    ----------
+    path : str
+        A file of ``bootstrap gazetteer import``, or one of `BUILTIN_LISTS`.
+
+    Raises
+    ------
+    InputError
+        If the file does not exist or is not a gazetteer.
+    """
+    if path == STARTER:
+        return starter_names()
+    if path == BLOCKING:
+        return builtin_blocking()
+    from gazetteers.gazetteer import Gazetteer  # noqa: PLC0415 - pyarrow is slow to import
+
+    return Gazetteer.load(Path(path))
 
 
 def starter_names() -> Gazetteer:
@@ -22,6 +48,11 @@ def starter_names() -> Gazetteer:
         Classes ``given_name`` and ``surname``. The counts follow a rule
         (``resources/README.md``); they were not counted.
     """
+    from gazetteers.importing.importer import (  # noqa: PLC0415 - not always used
+        ImportOptions,
+        import_table,
+    )
+
     options = ImportOptions(terms=["term"], counts=["count"], class_column="class")
     with as_file(files("gazetteers") / "resources" / "names.csv") as path:
         return import_table(path, options).gazetteer
@@ -35,6 +66,12 @@ def builtin_blocking() -> Gazetteer:
     Gazetteer
         Of the class `BLOCKED` only.
     """
+    import pyarrow as pa  # noqa: PLC0415 - slow to import
+
+    from gazetteers.folding import folded  # noqa: PLC0415 - not always used
+    from gazetteers.gazetteer import Gazetteer  # noqa: PLC0415 - the same
+    from gazetteers.phrases.matcher import BLOCKED  # noqa: PLC0415 - numba is slow to import
+
     source = files("gazetteers") / "resources" / "blocked.csv"
     rows = csv.DictReader(source.read_text(encoding="utf-8").splitlines())
     terms = folded([row["term"] for row in rows])

@@ -14,7 +14,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from corpus.errors import InputError, shown
-from corpus.kernels.hash_index import Codes, Hashes, Vocabulary, hashed
+from corpus.kernels.hash_index import HashIndex, Positions
+from corpus.kernels.hashing import Hashes, hash_values
 from corpus.tokens import tokenize
 from gazetteers.folding import folded
 from gazetteers.gazetteer import Gazetteer
@@ -101,10 +102,10 @@ class Frequencies:
         return word_hashes(self.words)
 
     @cached_property
-    def _vocabulary(self) -> Vocabulary:
-        return Vocabulary(self.hashes)
+    def _index(self) -> HashIndex:
+        return HashIndex(self.hashes)
 
-    def rows(self, words: Sequence[str]) -> Codes:
+    def rows(self, words: Sequence[str]) -> Positions:
         """Look words up.
 
         Parameters
@@ -117,16 +118,16 @@ class Frequencies:
         ndarray of int32, shape (len(words),)
             The row of each, or -1 where it is in no term.
         """
-        return self._vocabulary.codes(word_hashes(folded(words)))
+        return self._index.positions(word_hashes(folded(words)))
 
     def having(self, other: Frequencies) -> npt.NDArray[np.bool_]:
         """Say which words another dictionary has, too, shape (V,)."""
-        return other._vocabulary.codes(self.hashes) >= 0
+        return other._index.positions(self.hashes) >= 0
 
 
 def word_hashes(words: Sequence[str]) -> Hashes:
     """Hash folded words, shape (len(words),)."""
-    return hashed(_WORD, words)
+    return hash_values(_WORD, words)
 
 
 def _is_word(text: str) -> bool:

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from corpus.errors import InputError, shown
-from corpus.formats.targets import new_file
+from corpus.storage import new_file
 
 #: The columns of a gazetteer.
 COLUMNS = pa.schema(

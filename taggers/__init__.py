@@ -13,19 +13,20 @@ if TYPE_CHECKING:
     from taggers.annotators import ANNOTATORS
     from taggers.base import MEASURES, Tagger, Tagging, Training, TrainingError
     from taggers.crf import CRFOptions, CRFTagger
-    from taggers.kinds import OPTIONS, START_OPTIONS, load_tagger, make_tagger
+    from taggers.kinds import find_kind, load_tagger, make_tagger
+    from taggers.options import TaggerOptions
 
 __all__ = [
     "ANNOTATORS",
     "MEASURES",
-    "OPTIONS",
-    "START_OPTIONS",
     "CRFOptions",
     "CRFTagger",
     "Tagger",
+    "TaggerOptions",
     "Tagging",
     "Training",
     "TrainingError",
+    "find_kind",
     "load_tagger",
     "make_tagger",
 ]
@@ -34,7 +35,8 @@ _HOMES = {
     "ANNOTATORS": "taggers.annotators",
     "CRFOptions": "taggers.crf",
     "CRFTagger": "taggers.crf",
-    **dict.fromkeys(("OPTIONS", "START_OPTIONS", "load_tagger", "make_tagger"), "taggers.kinds"),
+    "TaggerOptions": "taggers.options",
+    **dict.fromkeys(("find_kind", "load_tagger", "make_tagger"), "taggers.kinds"),
     **dict.fromkeys(("MEASURES", "Tagger", "Tagging", "Training", "TrainingError"), "taggers.base"),
 }
 

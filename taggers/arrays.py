@@ -11,18 +11,18 @@ import numpy as np
 import numpy.typing as npt
 
 
-def written(arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, bytes]:
-    """Write arrays as NumPy does, by the names of their files."""
+def array_files(arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, bytes]:
+    """Return arrays in NumPy's file format, by the names of their files."""
     return {f"{name}.npy": array_bytes(array) for name, array in arrays.items()}
 
 
 def read_arrays(folder: Path, names: Sequence[str]) -> list[npt.NDArray[Any]]:
-    """Read what `written` gave."""
+    """Read what `array_files` returned."""
     return [np.load(folder / f"{name}.npy", allow_pickle=False) for name in names]
 
 
 def array_bytes(array: npt.NDArray[Any]) -> bytes:
-    """Give an array as NumPy writes it."""
+    """Return an array in NumPy's file format."""
     stream = io.BytesIO()
     np.save(stream, array, allow_pickle=False)
     return stream.getvalue()

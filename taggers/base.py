@@ -1,24 +1,30 @@
-"""What every tagger does, and what tagging gives."""
+"""The contract of taggers, and the result of tagging."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Protocol, Self
+from typing import Any, Literal, Protocol, Self, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 from corpus.batch import Batch
 from corpus.tags import TokenSpans
+from taggers.confidence import MEASURES
 
-#: Measures of how sure a tagger is of a document, by the name they have in the configuration.
-MEASURES = {
-    "probability": "probability of the whole tag sequence, P(y|x)",
-    "normalised": "P(y|x) to the power 1 / tokens: the geometric mean per token",
-    "lowest": "the lowest marginal probability of a chosen tag",
-}
+__all__ = [
+    "MEASURES",
+    "Detail",
+    "Progress",
+    "Tagger",
+    "Tagging",
+    "Training",
+    "TrainingError",
+    "joined",
+    "kernels_of",
+]
 
 #: What tagging gives beside tags and the confidence of documents: nothing, the confidence of
 #: tokens, beside it the probabilities of entities, or the marginals of all labels.
@@ -26,13 +32,6 @@ Detail = Literal["document", "token", "entity", "labels"]
 
 #: Receives the steps done and the most there can be.
 Progress = Callable[[int, int], None]
-
-
-#: Why a model has no weights, whatever trained it.
-UNTRAINED = (
-    "the CRF was not trained: no weight is better than 0. The training tokens all have the same "
-    "tag, or nothing tells their tags apart, or c1 is too large"
-)
 
 
 class TrainingError(Exception):
@@ -79,11 +78,11 @@ class Tagging:
         The labels of the tagger.
     confidence : ndarray of float64, shape (D,)
         In [0, 1]; 1 for a document without tokens.
-    tokens : ndarray of float64, shape (N,), or None
+    token_confidence : ndarray of float64, shape (N,), or None
         The probability of each token's tag, where it was asked for.
     marginals : ndarray of float64, shape (N, L), or None
         The probability of each label, where it was asked for.
-    entities : ndarray of float64, shape (E, C), or None
+    entity_probabilities : ndarray of float64, shape (E, C), or None
         Where it was asked for, the marginals of spans: of each entity in the tags, in the order of
         `corpus.tags.find_entities`, the probability that just its tokens, not one less or more,
         are an entity of each of ``classes_of(labels)``.
@@ -92,9 +91,9 @@ class Tagging:
     tags: npt.NDArray[np.int16]
     labels: tuple[str, ...]
     confidence: npt.NDArray[np.float64]
-    tokens: npt.NDArray[np.float64] | None = None
+    token_confidence: npt.NDArray[np.float64] | None = None
     marginals: npt.NDArray[np.float64] | None = None
-    entities: npt.NDArray[np.float64] | None = None
+    entity_probabilities: npt.NDArray[np.float64] | None = None
 
     def entity_confidence(self, found: TokenSpans) -> npt.NDArray[np.float64]:
         """Give the probability of each entity as one of its own class.
@@ -113,9 +112,9 @@ class Tagging:
         ValueError
             If the probabilities of entities were not asked for.
         """
-        if self.entities is None:
+        if self.entity_probabilities is None:
             raise ValueError('the probabilities of entities are given with detail="entity" only')
-        return self.entities[np.arange(len(found.classes)), found.classes]
+        return self.entity_probabilities[np.arange(len(found.classes)), found.classes]
 
 
 def joined(taggings: Sequence[Tagging]) -> Tagging:
@@ -129,37 +128,44 @@ def joined(taggings: Sequence[Tagging]) -> Tagging:
         np.concatenate([tagging.tags for tagging in taggings]),
         taggings[0].labels,
         np.concatenate([tagging.confidence for tagging in taggings]),
-        together(tagging.tokens for tagging in taggings),
+        together(tagging.token_confidence for tagging in taggings),
         together(tagging.marginals for tagging in taggings),
-        together(tagging.entities for tagging in taggings),
+        together(tagging.entity_probabilities for tagging in taggings),
     )
 
 
-class Tagger(Protocol):
-    """Learns tags from batches and gives them to batches.
+def kernels_of(tagger: Tagger) -> tuple[str, ...]:
+    """Return the modules whose compiled functions a tagger calls, for `warm_up`.
 
-    The constructor only stores options; what is learned comes with `fit` or `load`.
+    A tagger names them in an attribute ``kernels``; one without calls none.
+    """
+    return tuple(getattr(tagger, "kernels", ()))
+
+
+class Tagger(Protocol):
+    """Learns tags from batches and tags batches.
+
+    The constructor takes the options of the kind and only stores them; what is learned comes with
+    `fit` or `load`. `taggers.kinds` describes how a class becomes a kind that a configuration can
+    name.
     """
 
-    #: Of its folder; one of the keys of `taggers.OPTIONS` or `taggers.START_OPTIONS`.
+    #: The name of its kind, in a configuration and in ``model.json``.
     kind: str
+    #: Empty before training, unless the kind needs no annotated documents.
     labels: tuple[str, ...]
     training: Training | None
-
-    def prepare(self, tell: Callable[[], None]) -> None:
-        """Do what only the first use on a machine takes; `tell` is called before it takes long."""
-        ...
 
     def fit(
         self,
         train: Batch,
         validation: Batch | None = None,
         *,
-        start: Self | None = None,
+        warm_start: Self | None = None,
         rng: np.random.Generator,
         progress: Progress | None = None,
     ) -> Self:
-        """Learn from tagged documents, from where `start` is, and return the tagger itself.
+        """Train on tagged documents, with the weights of `warm_start` first, and return `self`.
 
         Two fits on the same batches with generators in the same state are equal.
         """
@@ -177,10 +183,37 @@ class Tagger(Protocol):
         ...
 
     def save(self, folder: Path) -> None:
-        """Write the model into a folder that is made if it is not there."""
+        """Write the model into a folder, which is made if it is not there.
+
+        ``model.json`` in it has the key ``kind``; see `taggers.model_folder.write_model`.
+        """
         ...
 
     @classmethod
     def load(cls, folder: Path) -> Self:
         """Read what `save` wrote."""
+        ...
+
+
+@runtime_checkable
+class PrunableTagger(Tagger, Protocol):
+    """A tagger whose model can be written with fewer traces of its training documents."""
+
+    @property
+    def values(self) -> int:
+        """The number of feature values with a weight."""
+        ...
+
+    def pruned(
+        self, *, min_document_frequency: int = 1, hash_names: bool = False
+    ) -> PrunableTagger:
+        """Return a model with less of its training documents in it.
+
+        Parameters
+        ----------
+        min_document_frequency : int
+            Values of features that fewer training documents have are left out.
+        hash_names : bool
+            Whether only hashes of values are kept, and not their text.
+        """
         ...

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Names:
+class StringTable:
     """Many strings in two arrays.
 
     Parameters
@@ -26,34 +26,34 @@ class Names:
     ends: npt.NDArray[np.int64]
 
     @classmethod
-    def of(cls, strings: Sequence[str]) -> Names:
-        """Put strings together."""
+    def of(cls, strings: Sequence[str]) -> StringTable:
+        """Build a table of strings."""
         encoded = [each.encode("utf-8", "surrogatepass") for each in strings]
         ends = np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)))
         return cls(np.frombuffer(b"".join(encoded), np.uint8), ends)
 
     def __len__(self) -> int:
-        """Give the number of strings."""
+        """Return the number of strings."""
         return len(self.ends)
 
     def __getitem__(self, index: int) -> str:
-        """Give one of the strings."""
+        """Return one of the strings."""
         begin = self.ends[index - 1] if index else 0
         return self.text[begin : self.ends[index]].tobytes().decode("utf-8", "surrogatepass")
 
     def strings(self) -> list[str]:
-        """Give all strings."""
+        """Return all strings."""
         data = self.text.tobytes()
         bounds = [0, *self.ends.tolist()]
         return [data[a:b].decode("utf-8", "surrogatepass") for a, b in itertools.pairwise(bounds)]
 
-    def take(self, kept: npt.NDArray[np.bool_]) -> Names:
-        """Give some of the strings; none where there are none."""
+    def take(self, kept: npt.NDArray[np.bool_]) -> StringTable:
+        """Select some of the strings; none where there are none."""
         if not len(self):
             return self
         lengths = np.diff(self.ends, prepend=0)
-        return Names(self.text[np.repeat(kept, lengths)], np.cumsum(lengths[kept]))
+        return StringTable(self.text[np.repeat(kept, lengths)], np.cumsum(lengths[kept]))
 
 
 #: No strings.
-NAMELESS = Names(np.zeros(0, np.uint8), np.zeros(0, np.int64))
+EMPTY = StringTable(np.zeros(0, np.uint8), np.zeros(0, np.int64))

@@ -1,3 +1,4 @@
+import os
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -9,9 +10,12 @@ from hypothesis import settings
 
 from gazetteers.gazetteer import Gazetteer
 
-# No test is a matter of time: the first call of a compiled function takes seconds.
-settings.register_profile("timeless", deadline=None)
-settings.load_profile("timeless")
+# No deadlines: the first call of a compiled function takes seconds. Continuous integration draws
+# the same examples every time; elsewhere each run draws others, so that they add up.
+IN_CI = bool(os.environ.get("CI"))
+settings.register_profile("fast", deadline=None, max_examples=40, derandomize=IN_CI)
+settings.register_profile("thorough", deadline=None, max_examples=200, derandomize=IN_CI)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
 
 DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data"
 

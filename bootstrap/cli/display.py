@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from rich.console import Console, Group
 from rich.live import Live
 from rich.table import Table
 
 from bootstrap.cli.progress import Stage
-from bootstrap.runs.outcome import deviation_of
-from bootstrap.self_training import best_iteration
+from bootstrap.iteration import best_iteration
+from bootstrap.runs.metrics import EntityScores, IterationMetrics, f1_of
 from corpus.errors import shown
 
 _REFRESH = 4  # times a second
@@ -33,7 +33,7 @@ class RunDisplay:
     def __init__(self, console: Console, classes: Sequence[str]) -> None:
         self._console = console
         self._classes = tuple(classes)
-        self._rows: list[Mapping[str, Any]] = []
+        self._rows: list[IterationMetrics] = []
         self._stage = Stage("starting", 0)
         self._live = Live(
             console=console,
@@ -68,7 +68,7 @@ class RunDisplay:
             self._stage = Stage(name, total)
         self._stage.done, self._stage.total = done, total
 
-    def add(self, metrics: Mapping[str, Any]) -> None:
+    def add(self, metrics: IterationMetrics) -> None:
         """Show an iteration that is done."""
         self._rows.append(metrics)
         self._stage = Stage(f"iteration {len(self._rows)}: reading", 0)
@@ -84,14 +84,14 @@ class RunDisplay:
 
 
 def metrics_table(
-    rows: Sequence[Mapping[str, Any]], classes: Sequence[str], *, brief: bool = False
+    rows: Sequence[IterationMetrics], classes: Sequence[str], *, brief: bool = False
 ) -> Table:
     """Make a table of iterations.
 
     Parameters
     ----------
-    rows : sequence of mapping
-        Metrics, as in ``metrics.json``.
+    rows : sequence of IterationMetrics
+        The iterations.
     classes : sequence of str
         The classes with columns of their own.
     brief : bool
@@ -100,27 +100,27 @@ def metrics_table(
     table = Table(box=None, header_style="bold", pad_edge=False)
     for title in _titles(classes, brief):
         table.add_column(title, justify="right", no_wrap=True)
-    best = best_iteration([row["f1"] for row in rows]) if rows else 0
+    best = best_iteration(f1_of(rows)) if rows else 0
     for index, row in enumerate(rows):
         table.add_row(*_cells(row, classes, brief), style="bold green" if index == best else "")
     return table
 
 
-def class_table(rows: Sequence[Mapping[str, Any]]) -> Table:
+def class_table(rows: Sequence[IterationMetrics]) -> Table:
     """Make a table of the classes: the model of iteration 0 beside the best iteration.
 
     Parameters
     ----------
-    rows : sequence of mapping
-        Metrics, as in ``metrics.json``, at least one.
+    rows : sequence of IterationMetrics
+        The iterations, at least one.
     """
-    first, best = rows[0], rows[best_iteration([row["f1"] for row in rows])]
+    first, best = rows[0], rows[best_iteration(f1_of(rows))]
     table = Table(box=None, header_style="bold", pad_edge=False)
     table.add_column("validation", overflow="fold")
     for title in ("first P", "R", "F1", "best P", "R", "F1"):
         table.add_column(title, justify="right", overflow="fold")
-    for name in first["classes"]:
-        figures = [figure for row in (first, best) for figure in _figures(row["classes"][name])]
+    for name in first.classes:
+        figures = [figure for row in (first, best) for figure in _figures(row.classes[name])]
         table.add_row(shown(name), *figures)
     table.add_row("all", *_figures(first), *_figures(best), style="bold")
     return table
@@ -145,30 +145,26 @@ def _titles(classes: Sequence[str], brief: bool = False) -> list[str]:
     ]
 
 
-def _cells(row: Mapping[str, Any], classes: Sequence[str], brief: bool = False) -> list[str]:
-    seconds = sum(row["seconds"].values())
+def _cells(row: IterationMetrics, classes: Sequence[str], brief: bool = False) -> list[str]:
+    seconds = sum(row.seconds.values())
     return [
-        str(row["iteration"]),
-        f"{row['selected']:,}",
+        str(row.iteration),
+        f"{row.selected:,}",
         deviation_cell(row),
-        *(
-            cell
-            for name in classes
-            for cell in _figures(row["classes"][name])[-1 if brief else 0 :]
-        ),
+        *(cell for name in classes for cell in _figures(row.classes[name])[-1 if brief else 0 :]),
         *_figures(row),
         f"{seconds:.1f}",
-        row["stopped"] or "",
+        row.stopped or "",
     ]
 
 
-def deviation_cell(row: Mapping[str, Any]) -> str:
+def deviation_cell(row: IterationMetrics) -> str:
     """Write the deviation of an iteration's selection, where there was one."""
-    return f"{deviation_of(row):.2f}" if row["tagged"] else ""
+    return "" if row.deviation is None else f"{row.deviation:.2f}"
 
 
-def _figures(scores: Mapping[str, Any]) -> list[str]:
-    return [f"{scores[name]:.3f}" for name in ("precision", "recall", "f1")]
+def _figures(scores: EntityScores | IterationMetrics) -> list[str]:
+    return [f"{value:.3f}" for value in (scores.precision, scores.recall, scores.f1)]
 
 
 def _line(cells: Sequence[str]) -> str:

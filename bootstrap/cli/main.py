@@ -17,14 +17,13 @@ from bootstrap.cli.parsing import command as _command
 from bootstrap.cli.parsing import natural as _natural
 from bootstrap.cli.parsing import positive as _positive
 from corpus.errors import InputError
-from corpus.kernels.compiling import telling
 
 _FORMATS = ("brat", "jsonl", "parquet", "text")
 #: Commands of two words.
 _TWO = ("embed load", "embed show", "gazetteer import", "gazetteer merge", "gazetteer show")
 _PARTS = ("id", "text", "label", "group")
 _NORMALISATIONS = ("none", "lower", "unaccented", "digits")
-_MEASURES = ("probability", "normalised", "lowest")
+_MEASURES = ("probability", "normalised", "min_marginal")
 
 #: Exit codes: a mistake of the user's, and an interruption as shells report it.
 MISTAKE, INTERRUPTED = 2, 130
@@ -350,8 +349,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         command = importlib.import_module(
             f"bootstrap.cli.commands.{options.command.replace(' ', '_')}"
         )
-        with telling(_tell_of_compiling):
-            command.main(options)
+        command.main(options)
     except InputError as error:
         message, code = str(error), MISTAKE
     except KeyboardInterrupt:
@@ -377,13 +375,6 @@ def _joined(arguments: Sequence[str]) -> list[str]:
     """Make one word of a command of two, such as ``embed show``."""
     two = " ".join(arguments[:2])
     return [two, *arguments[2:]] if two in _TWO else list(arguments)
-
-
-def _tell_of_compiling() -> None:
-    """Say why the first use on a machine takes longer."""
-    from bootstrap.cli.console import tell_of_compiling  # noqa: PLC0415 - rich is slow to import
-
-    tell_of_compiling()
 
 
 def _escape_what_cannot_be_shown() -> None:

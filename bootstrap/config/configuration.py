@@ -3,153 +3,83 @@
 from __future__ import annotations
 
 import contextlib
-import copy
 import tomllib
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, TypeVar
 
 import tomli_w
 
-from bootstrap.config.options import LoopOptions, SelectOptions, StartOptions
-from bootstrap.config.validation import ConfigurationError, refuse_unknown, section, table_of
+from bootstrap.config.options import (
+    SPLITS,
+    DataOptions,
+    InitialModelSelection,
+    LoopOptions,
+    ReferenceOptions,
+    SelectOptions,
+)
+from bootstrap.config.overrides import Source, overridden
+from bootstrap.config.renames import refuse_renamed
+from bootstrap.config.validation import (
+    ConfigurationError,
+    parse_section,
+    refuse_unknown,
+    table_of,
+)
 from corpus.corpora import is_synthetic
-from corpus.formats import Columns
-from corpus.units import Unit
-from taggers import ANNOTATORS, OPTIONS, START_OPTIONS
-from taggers.dictionaries.dictionary_options import COME_ALONG
-from taggers.embeddings.listing import cluster_files
+from corpus.errors import InputError
+from corpus.tags import classes_of
+from taggers.kinds import Kind, find_kind, known_kinds, make_tagger
+from taggers.options import Capability, Coverage, TaggerOptions, path_fields
 
-_SECTIONS = ("data", "labels", "start", "tagger", "loop", "select")
+SECTIONS = ("data", "labels", "initial_model", "tagger", "loop", "select")
 
-#: The keys of ``[data]`` that name notes.
-_PATHS = ("seed", "validation", "unlabeled")
+#: The kind of ``[initial_model]`` that is the tagger of the run, trained on the seed.
+SEED = "seed"
 
-#: All keys that name paths.
-_LOCATED = {
-    *(("data", name) for name in _PATHS),
-    *(("tagger", name) for name in ("clusters", "names", "phrases")),
-    *(("start", name) for name in ("names", "not_names", "blocked", "counts")),
-}
+#: The kind of ``[tagger]`` by default.
+DEFAULT_KIND = "crf"
 
-#: Those that name columns: the parts of a note.
-_PARTS = ("id", "text", "label", "group")
+_SELECTION_KEYS = tuple(each.name for each in fields(InitialModelSelection))
 
-_COLUMNS = '{ text = "nota", id = "noteid" }'
+OptionsT = TypeVar("OptionsT", DataOptions, TaggerOptions)
 
 
 @dataclass(frozen=True, slots=True)
-class DataOptions:
-    """Where the notes are; every field is a key of ``[data]``."""
-
-    seed: str = field(
-        default="seed.jsonl",
-        metadata={
-            "help": 'annotated notes to start from: a file, a folder or a pattern; "" if there are '
-            "none, where [start] names a model"
-        },
-    )
-    validation: str = field(
-        default="validation.jsonl",
-        metadata={"help": "annotated notes that decide when to stop and which iteration is best"},
-    )
-    unlabeled: str = field(
-        default="unlabeled.jsonl", metadata={"help": "notes to learn from, read in batches"}
-    )
-    unit: Unit = field(
-        default="document",
-        metadata={"help": 'what is tagged and selected: "document", "line" or "sentence"'},
-    )
-    id: str = field(default="id", metadata={"help": "column or key of the id (Parquet, JSONL)"})
-    text: str = field(default="text", metadata={"help": "column or key of the text"})
-    label: str = field(default="label", metadata={"help": "column or key of the spans"})
-    group: str = field(
-        default="group", metadata={"help": "column or key of the patient, where there is one"}
-    )
-    seed_columns: Mapping[str, str] = field(
-        default_factory=dict,
-        metadata={"help": "where the seed has other names", "example": _COLUMNS},
-    )
-    validation_columns: Mapping[str, str] = field(
-        default_factory=dict,
-        metadata={"help": "where the validation notes have other names", "example": _COLUMNS},
-    )
-    unlabeled_columns: Mapping[str, str] = field(
-        default_factory=dict,
-        metadata={"help": "where the unlabeled notes have other names", "example": _COLUMNS},
-    )
-    conflicts: Literal["stop", "longest"] = field(
-        default="stop",
-        metadata={"help": 'overlapping and discontinuous spans: "stop" or keep the "longest"'},
-    )
-    invalid: Literal["stop", "skip"] = field(
-        default="stop", metadata={"help": 'what cannot be read: "stop" or "skip" and count it'}
-    )
-
-    def __post_init__(self) -> None:
-        for split in _PATHS:
-            for part in getattr(self, f"{split}_columns"):
-                if part not in _PARTS:
-                    raise ConfigurationError(
-                        f'{split}_columns names a "{part}"; expected {", ".join(_PARTS)}'
-                    )
-
-    def columns_of(self, split: str) -> Columns:
-        """Give the names of the columns of a split."""
-        names = {part: getattr(self, part) for part in _PARTS}
-        return Columns(**(names | dict(getattr(self, f"{split}_columns"))))
-
-
-@dataclass(frozen=True, slots=True)
-class ReferenceOptions:
-    """Given proportions; every field is a key of ``[select.reference]``."""
-
-    empty: float = field(
-        metadata={"help": "share of documents without entities", "least": 0, "most": 1}
-    )
-    per_token: Mapping[str, float] = field(metadata={"help": "entities per token of each class"})
-    length: Mapping[str, float] = field(metadata={"help": "mean tokens of an entity of each class"})
-
-    def __post_init__(self) -> None:
-        if set(self.per_token) != set(self.length):
-            raise ConfigurationError(
-                "[select.reference] per_token and length must name the same classes; they name "
-                f"{sorted(self.per_token)} and {sorted(self.length)}"
-            )
-        if any(length < 1 for length in self.length.values()):
-            raise ConfigurationError("[select.reference] length: an entity has 1 token or more")
-
-
-@dataclass(frozen=True, slots=True)
-class Start:
-    """A model to start from that needs no annotated notes; ``[start]``.
+class InitialModel:
+    """A model of iteration 0 that needs no annotated documents; ``[initial_model]``.
 
     Parameters
     ----------
     kind : str
-        A key of `taggers.START_OPTIONS`.
-    tagger : options of that kind of tagger
-        The other keys, but for those of `trust`.
-    trust : StartOptions
-        Which of its documents are selected.
+        The kind of its tagger.
+    options : TaggerOptions
+        Options of that kind: the other keys, but for those of `selection`.
+    selection : InitialModelSelection
+        How documents are selected with it.
     """
 
     kind: str
-    tagger: Any
-    trust: StartOptions
+    options: TaggerOptions
+    selection: InitialModelSelection
 
     @property
-    def files(self) -> list[Path]:
-        """The dictionaries and the counts that are read."""
-        options = asdict(self.tagger)
-        lists = (*options["names"], *options["blocked"], *options.get("not_names", ()))
-        counts = [options["counts"]] if options["counts"] else []
-        return [Path(path) for path in (*lists, *counts) if path not in COME_ALONG]
+    def classes(self) -> tuple[str, ...]:
+        """The classes that it tags.
 
-
-#: Starts from annotated notes: the kind of ``[start]`` if there is no other.
-SEED = "seed"
+        Raises
+        ------
+        ConfigurationError
+            If its tagger has no labels before it is fitted.
+        """
+        found = classes_of(make_tagger(self.kind, self.options).labels)
+        if not found:
+            raise ConfigurationError(
+                f'[initial_model] kind = "{self.kind}" has no labels before it is fitted, so that '
+                "it cannot be an initial model"
+            )
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,73 +91,129 @@ class Configuration:
     data : DataOptions
         ``[data]``.
     labels : mapping of str to str, or None
-        ``[labels]``: classes by the labels of the source. Labels not in it are dropped; None, no
-        such table, keeps all.
-    start : Start or None
-        ``[start]``; None starts from the seed.
+        ``[labels]``: classes by the labels of the source. Other labels are dropped; None keeps all
+        labels as they are.
+    initial_model : InitialModel or None
+        ``[initial_model]``; None trains iteration 0 on the seed.
     kind : str
         ``[tagger] kind``.
-    tagger : options of that kind of tagger
-        The other keys of ``[tagger]``.
-    loop, select : LoopOptions, SelectOptions
-        ``[loop]`` and ``[select]``.
+    tagger : TaggerOptions
+        Options of that kind: the other keys of ``[tagger]``.
+    loop : LoopOptions
+        ``[loop]``.
+    select : SelectOptions
+        ``[select]``.
     reference : ReferenceOptions or None
-        ``[select.reference]``; None measures the proportions on the validation notes.
+        ``[select.reference]``; None measures the proportions on the validation documents.
     """
 
     data: DataOptions
     labels: Mapping[str, str] | None
-    start: Start | None
+    initial_model: InitialModel | None
     kind: str
-    tagger: Any
+    tagger: TaggerOptions
     loop: LoopOptions
     select: SelectOptions
     reference: ReferenceOptions | None
 
     def __post_init__(self) -> None:
-        for name in _PATHS:
-            if not getattr(self.data, name) and not (name == SEED and self.start):
-                raise ConfigurationError(f"[data] {name} is empty: expected notes")
+        for name in SPLITS:
+            if not getattr(self.data, name) and not (name == "seed" and self.initial_model):
+                raise ConfigurationError(f"[data] {name} is empty: expected documents")
         if self.select.level == "span" and self.select.measure != SelectOptions().measure:
             raise ConfigurationError(
-                f'select.measure = "{self.select.measure}" is of whole documents and does nothing '
-                'with select.level = "span"; leave it out'
+                f'select.measure = "{self.select.measure}" is of whole documents and has no effect '
+                'with select.level = "span"; remove it'
             )
-        if getattr(self.tagger, "engine", None) == "crfsuite":
-            wants = {
-                'select.level = "span"': self.select.level == "span",
-                "loop.pseudo_weight other than 1": self.loop.pseudo_weight != 1,
-            }
-            for what in (name for name, wanted in wants.items() if wanted):
-                raise ConfigurationError(f'{what} needs [tagger] engine = "wordtype"')
+        taggers = {section: (kind, options) for section, kind, options in self._taggers()}
+        for setting, capability, section in self._needs():
+            kind, options = taggers[section]
+            if capability not in options.capabilities:
+                raise ConfigurationError(
+                    f"{setting} needs {capability.replace('_', ' ')}, which [{section}] kind = "
+                    f'"{kind}" does not support with these options'
+                )
+
+    def _needs(self) -> Iterator[tuple[str, Capability, str]]:
+        """Yield settings that need a capability, the capability, and the section of the tagger."""
+        if self.select.level == "span":
+            yield 'select.level = "span"', "partial_tags", "tagger"
+            yield 'select.level = "span"', "entity_probabilities", "tagger"
+        if self.loop.pseudo_weight != 1:
+            yield "loop.pseudo_weight other than 1", "document_weights", "tagger"
+        if self.loop.propagate:
+            for section, _, _ in self._taggers():
+                yield "loop.propagate", "entity_probabilities", section
+
+    def _taggers(self) -> Iterator[tuple[str, str, TaggerOptions]]:
+        """Yield the section, kind and options of each tagger."""
+        yield "tagger", self.kind, self.tagger
+        if self.initial_model:
+            yield "initial_model", self.initial_model.kind, self.initial_model.options
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of taggers of the run."""
+        return tuple(kind for _, kind, _ in self._taggers())
+
+    def files(self) -> dict[str, Sequence[Path]]:
+        """Return the files that training its taggers reads, by ``section.option``."""
+        return {
+            f"{section}.{name}": paths
+            for section, _, options in self._taggers()
+            for name, paths in options.files().items()
+        }
+
+    def check(self) -> list[Coverage]:
+        """Check the options of its taggers against the files that they name.
+
+        Returns
+        -------
+        list of Coverage
+            The resources whose coverage of the documents is reported.
+
+        Raises
+        ------
+        ConfigurationError
+            If a file is missing or of another kind.
+        """
+        found: list[Coverage] = []
+        for section, _, options in self._taggers():
+            try:
+                found += options.check()
+            except InputError as error:
+                raise ConfigurationError(f"[{section}] {error}") from None
+        return found
 
     def as_dict(self) -> dict[str, Any]:
-        """Give every setting as it would stand in the file."""
+        """Return every setting as in the file."""
         select = asdict(self.select)
         if self.reference:
             select["reference"] = asdict(self.reference)
-        tagger = {"kind": self.kind, **asdict(self.tagger)}
         tables: dict[str, Any] = {"data": asdict(self.data)}
         if self.labels is not None:
             tables["labels"] = dict(self.labels)
-        if self.start:
-            start = {"kind": self.start.kind, **asdict(self.start.trust)}
-            tables["start"] = start | asdict(self.start.tagger)
-        else:
-            tables["start"] = {"kind": SEED}
+        tables["initial_model"] = {"kind": SEED}
+        if self.initial_model:
+            tables["initial_model"] = {
+                "kind": self.initial_model.kind,
+                **asdict(self.initial_model.selection),
+                **asdict(self.initial_model.options),
+            }
+        tagger = {"kind": self.kind, **asdict(self.tagger)}
         tables |= {"tagger": tagger, "loop": asdict(self.loop), "select": select}
-        return {name: _plain(table) for name, table in tables.items()}
+        return {name: _as_toml(table) for name, table in tables.items()}
 
     def to_toml(self) -> str:
         """Write every setting as TOML."""
         return tomli_w.dumps(self.as_dict())
 
 
-def _plain(value: Any) -> Any:
-    """Turn tuples into lists, as TOML reads them."""
+def _as_toml(value: Any) -> Any:
+    """Convert tuples to lists, which is what TOML is read as."""
     if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, (list, tuple)) else value
+        return {key: _as_toml(item) for key, item in value.items()}
+    return [_as_toml(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
 def load_configuration(path: Path, overrides: Sequence[str] = ()) -> Configuration:
@@ -244,12 +230,13 @@ def load_configuration(path: Path, overrides: Sequence[str] = ()) -> Configurati
     Returns
     -------
     Configuration
-        Complete; the paths of its data are absolute.
+        Complete; its paths are absolute.
 
     Raises
     ------
     ConfigurationError
         If the file is missing or no TOML, or a setting does not exist or cannot have its value.
+        The message names the override, if the setting comes from one, and else the file.
     """
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -259,170 +246,124 @@ def load_configuration(path: Path, overrides: Sequence[str] = ()) -> Configurati
         ) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{path} is not TOML: {error}") from None
-    try:
-        return parse_configuration(_overridden(tables, overrides), path.parent, str(path))
-    except ConfigurationError:
-        _blame(tables, overrides, path)
-        raise
+    replaced, origins = overridden(tables, overrides)
+    return parse_configuration(replaced, Source(str(path), path.parent, origins))
 
 
-def _blame(tables: Mapping[str, Any], overrides: Sequence[str], path: Path) -> None:
-    """Raise the error of the setting without which there is none.
-
-    If there is no such setting, raise that of the file alone or, where it has none, of the first
-    setting to make one.
-    """
-
-    def parse(settings: Sequence[str], where: str) -> None:
-        parse_configuration(_overridden(tables, settings), path.parent, where)
-
-    for number, override in reversed(list(enumerate(overrides))):
-        try:
-            parse([*overrides[:number], *overrides[number + 1 :]], "")
-        except ConfigurationError:
-            continue
-        parse(overrides, f"--set {override}")
-    parse((), str(path))
-    for number, override in enumerate(overrides, start=1):
-        parse(overrides[:number], f"--set {override}")
-
-
-def _overridden(tables: Mapping[str, Any], overrides: Sequence[str]) -> dict[str, Any]:
-    """Give tables with some settings replaced."""
-    given: dict[str, Any] = copy.deepcopy(dict(tables))
-    for override in overrides:
-        _override(given, override)
-    return given
-
-
-def _override(tables: dict[str, Any], override: str) -> None:
-    name, equals, text = override.partition("=")
-    keys = name.strip().split(".")
-    if not equals or len(keys) < 2:
-        raise ConfigurationError(f"--set {override}: expected SECTION.KEY=VALUE")
-    try:
-        value = tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
-        value = text.strip()
-    if tuple(keys) in _LOCATED:
-        value = _all_located(value, Path())
-    table = tables
-    for key in keys[:-1]:
-        table = table.setdefault(key, {})
-        if not isinstance(table, dict):
-            raise ConfigurationError(f"--set {override}: {key} is not a section")
-    table[keys[-1]] = value
-
-
-def parse_configuration(tables: Mapping[str, Any], folder: Path, where: str) -> Configuration:
+def parse_configuration(tables: Mapping[str, Any], source: Source) -> Configuration:
     """Check tables read from TOML and complete them; see `load_configuration`."""
-    refuse_unknown(
-        tables, ("data", "labels", "start", "tagger", "loop", "select"), "section", where
-    )
-    tagger = dict(table_of(tables, "tagger", where))
-    kind = tagger.pop("kind", "crf")
-    if kind not in list(OPTIONS):  # not all that TOML can hold can be looked up in a dict
-        raise ConfigurationError(
-            f'{where}: [tagger] kind = "{kind}" is unknown; known are {", ".join(OPTIONS)}'
+    refuse_renamed(tables, source)
+    refuse_unknown(tables, SECTIONS, source)
+    kind, tagger = _tagger(table_of(tables, "tagger", source), source)
+    initial_model = _initial_model(table_of(tables, "initial_model", source), source)
+    table = table_of(tables, "data", source)
+    if initial_model:
+        table.setdefault("seed", "")  # it needs none
+    data = parse_section(DataOptions, table, "data", source)
+    loop = parse_section(LoopOptions, table_of(tables, "loop", source), "loop", source)
+    table = table_of(tables, "select", source)
+    reference = _reference(table.pop("reference", None), source)
+    select = parse_section(SelectOptions, table, "select", source)
+    labels = _labels(tables.get("labels"), source)
+    try:
+        return Configuration(
+            _located(data, "data", source),
+            labels,
+            initial_model,
+            kind,
+            tagger,
+            loop,
+            select,
+            reference,
         )
-    select = dict(table_of(tables, "select", where))
-    reference = select.pop("reference", None)
-    labels = tables.get("labels")
-    if labels is not None and not (
-        isinstance(labels, Mapping)
-        and all(isinstance(name, str) and name for name in labels.values())
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{source.of_section(*SECTIONS)}: {error}") from None
+
+
+def _labels(table: Any, source: Source) -> Mapping[str, str] | None:
+    if table is not None and not (
+        isinstance(table, Mapping)
+        and all(isinstance(name, str) and name for name in table.values())
     ):
         raise ConfigurationError(
-            f'{where}: [labels] must hold lines such as SOURCE_LABEL = "CLASS"'
+            f'{source.of("labels")}: [labels] must hold lines such as SOURCE_LABEL = "CLASS"'
         )
-    options = section(OPTIONS[kind], tagger, "tagger", where)
-    options = replace(options, **_paths_in("tagger", options, folder))
-    _refuse_unknown_streams(options, where)
-    start = _start(table_of(tables, "start", where), folder, where)
-    given = dict(table_of(tables, "data", where))
-    if start:
-        given.setdefault("seed", "")  # it needs none
-    data: DataOptions = section(DataOptions, given, "data", where)
-    paths = {name: _all_located(getattr(data, name), folder) for name in _PATHS}
-    loop: LoopOptions = section(LoopOptions, table_of(tables, "loop", where), "loop", where)
-    selecting: SelectOptions = section(SelectOptions, select, "select", where)
-    if reference is not None:
-        reference = section(ReferenceOptions, reference, "select.reference", where)
-    located = DataOptions(**{**asdict(data), **paths})
-    try:
-        return Configuration(located, labels, start, kind, options, loop, selecting, reference)
-    except ConfigurationError as error:
-        raise ConfigurationError(f"{where}: {error}") from None
+    return table
 
 
-def _start(table: Mapping[str, Any], folder: Path, where: str) -> Start | None:
-    """Read ``[start]``; None where it starts from the seed."""
-    kind = table.get("kind", SEED)
-    given = {name: value for name, value in table.items() if name != "kind"}
-    if kind == SEED:
-        if given:
+def _reference(table: Any, source: Source) -> ReferenceOptions | None:
+    if table is None:
+        return None
+    return parse_section(ReferenceOptions, table, "select.reference", source)
+
+
+def _tagger(table: dict[str, Any], source: Source) -> tuple[str, TaggerOptions]:
+    """Parse ``[tagger]``: the kind and its options."""
+    kind = _kind(table.pop("kind", DEFAULT_KIND), "tagger", source)
+    return kind.name, _tagger_options(kind, table, "tagger", source)
+
+
+def _initial_model(table: dict[str, Any], source: Source) -> InitialModel | None:
+    """Parse ``[initial_model]``; None if iteration 0 is trained on the seed."""
+    name = table.pop("kind", SEED)
+    if name == SEED:
+        for key in table:
             raise ConfigurationError(
-                f'{where}: [start] {next(iter(given))} does nothing with kind = "{SEED}"; other '
-                f"kinds are {', '.join(START_OPTIONS)}"
+                f"{source.of('initial_model', key)}: [initial_model] {key} has no effect with "
+                f'kind = "{SEED}"; other kinds are {", ".join(known_kinds(needs_seed=False))}'
             )
         return None
-    if kind not in list(START_OPTIONS):
+    kind = _kind(name, "initial_model", source)
+    own = {key: table.pop(key) for key in _SELECTION_KEYS if key in table}
+    selection = parse_section(InitialModelSelection, own, "initial_model", source)
+    options = _tagger_options(kind, table, "initial_model", source, _SELECTION_KEYS)
+    return InitialModel(kind.name, options, selection)
+
+
+def _kind(name: Any, section: str, source: Source) -> Kind:
+    """Find the kind of tagger that a section names; it may be the path of a class."""
+    needs_seed = section == "tagger"
+    where = f"{source.of(section, 'kind')}: [{section}]"
+    try:
+        kind = find_kind(name, trusted=(name,))
+    except InputError as error:
+        raise ConfigurationError(f"{where} {error}") from None
+    if kind.needs_seed != needs_seed:
+        other = "initial_model" if needs_seed else "tagger"
+        what = "needs no" if needs_seed else "needs"
         raise ConfigurationError(
-            f'{where}: [start] kind = "{kind}" is unknown; known are {SEED}, '
-            f"{', '.join(START_OPTIONS)}"
+            f'{where} kind = "{kind.name}" {what} annotated documents: it is a kind of [{other}]'
         )
-    kinds = (StartOptions, START_OPTIONS[kind])
-    refuse_unknown(
-        given, [item.name for each in kinds for item in fields(each)], "key in [start]", where
+    return kind
+
+
+def _tagger_options(
+    kind: Kind, table: dict[str, Any], section: str, source: Source, others: Sequence[str] = ()
+) -> TaggerOptions:
+    """Parse the options of a kind of tagger."""
+    return _located(
+        parse_section(kind.options_type(), table, section, source, others), section, source
     )
-    trust, options = (section(each, _part_for(each, given), "start", where) for each in kinds)
-    return Start(kind, replace(options, **_paths_in("start", options, folder)), trust)
 
 
-def _part_for(options: type[Any], table: Mapping[str, Any]) -> dict[str, Any]:
-    """Give what is in a table for some options."""
-    names = [item.name for item in fields(options)]
-    return {name: value for name, value in table.items() if name in names}
+def _located(options: OptionsT, section: str, source: Source) -> OptionsT:
+    """Make the paths in options absolute, which their metadata marks."""
+    return replace(
+        options,
+        **{
+            name: _absolute(getattr(options, name), builtin, source.folder_of(section, name))
+            for name, builtin in path_fields(type(options)).items()
+        },
+    )
 
 
-def _refuse_unknown_streams(options: Any, where: str) -> None:
-    """No file of notes brings a stream; what is named is to be there otherwise."""
-    clusters = cluster_files(Path(options.clusters)) if options.clusters else []
-    known = [*ANNOTATORS, *(name for name, _ in clusters)]
-    for name in options.templates().needed:
-        if name == "phrases" and not options.phrases:
-            raise ConfigurationError(
-                f'{where}: [tagger] the stream "phrases" has no phrases: name gazetteers in '
-                "phrases, or leave it out"
-            )
-        if name not in known:
-            raise ConfigurationError(
-                f'{where}: [tagger] there is no stream or feature "{name}"; the streams are '
-                f"{', '.join(known)}"
-            )
-
-
-def _paths_in(name: str, options: Any, folder: Path) -> dict[str, Any]:
-    """Give the paths in the options of a section, made absolute."""
-    return {
-        item.name: _all_located(getattr(options, item.name), folder)
-        for item in fields(options)
-        if (name, item.name) in _LOCATED
-    }
-
-
-def _all_located(value: Any, folder: Path) -> Any:
-    """Make a path, or each of several, absolute; what is no text stays as it is."""
-    if isinstance(value, (list, tuple)):
-        return type(value)(_all_located(each, folder) for each in value)
-    return _located(value, folder) if isinstance(value, str) and value else value
-
-
-def _located(source: str, folder: Path) -> str:
-    """Make a path absolute that is relative to a folder."""
-    if is_synthetic(source) or source in COME_ALONG:
-        return source
-    path = Path(source)
+def _absolute(value: Any, builtin: Sequence[str], folder: Path) -> Any:
+    """Make a path, or each of several, absolute; the names of builtin resources stay."""
+    if isinstance(value, tuple):
+        return tuple(_absolute(each, builtin, folder) for each in value)
+    if not value or is_synthetic(value) or value in builtin:
+        return value
+    path = Path(value)
     with contextlib.suppress(RuntimeError):  # ~NAME of no user is the name of a file, as in a shell
         path = path.expanduser()
     return str((folder / path).absolute())

@@ -1,54 +1,177 @@
-"""Options of the loop and of selection."""
+"""The sections of a configuration as dataclasses: every field is a key.
+
+The metadata of the fields is that of `taggers.options.TaggerOptions`.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
+
+from bootstrap.config.validation import ConfigurationError
+from corpus.formats import Columns
+from corpus.units import Unit
+
+#: The splits of a run: the keys of ``[data]`` that name documents.
+SPLITS = ("seed", "validation", "unlabeled")
+
+#: The keys of ``[data]`` that name columns.
+_COLUMN_KEYS = ("id", "text", "label", "group")
+_COLUMNS = '{ text = "nota", id = "noteid" }'
+#: Sources of documents are paths, or generate synthetic notes (see `corpus.corpora`).
+_SOURCE: dict[str, Any] = {"path": True}
+
+Measure = Literal["probability", "normalised", "min_marginal"]
+
+
+def _columns_field(split: str) -> Any:
+    return field(
+        default_factory=dict,
+        metadata={
+            "help": f"columns or keys that have other names in {split}",
+            "example": _COLUMNS,
+        },
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class DataOptions:
+    """The documents of a run; every field is a key of ``[data]``."""
+
+    seed: str = field(
+        default="seed.jsonl",
+        metadata={
+            "help": 'annotated documents: a file, a folder or a pattern; "" if there are none, '
+            "which needs an [initial_model]",
+            **_SOURCE,
+        },
+    )
+    validation: str = field(
+        default="validation.jsonl",
+        metadata={
+            "help": "annotated documents on which the stopping criterion and the best iteration "
+            "are computed",
+            **_SOURCE,
+        },
+    )
+    unlabeled: str = field(
+        default="unlabeled.jsonl",
+        metadata={"help": "documents for pseudo-labels, read in batches", **_SOURCE},
+    )
+    unit: Unit = field(
+        default="document",
+        metadata={"help": 'what is tagged and selected: a "document", "line" or "sentence"'},
+    )
+    id: str = field(default="id", metadata={"help": "column or key of the id (Parquet, JSONL)"})
+    text: str = field(default="text", metadata={"help": "column or key of the text"})
+    label: str = field(default="label", metadata={"help": "column or key of the annotations"})
+    group: str = field(
+        default="group", metadata={"help": "column or key of the patient, if there is one"}
+    )
+    seed_columns: Mapping[str, str] = _columns_field("seed")
+    validation_columns: Mapping[str, str] = _columns_field("validation")
+    unlabeled_columns: Mapping[str, str] = _columns_field("unlabeled")
+    conflicts: Literal["stop", "longest"] = field(
+        default="stop",
+        metadata={
+            "help": 'on overlapping and discontinuous annotations: "stop", or keep the "longest"'
+        },
+    )
+    invalid: Literal["stop", "skip"] = field(
+        default="stop",
+        metadata={
+            "help": 'on documents and annotations that cannot be read: "stop", or "skip" and '
+            "count them"
+        },
+    )
+
+    def __post_init__(self) -> None:
+        for split in SPLITS:
+            for key in getattr(self, f"{split}_columns"):
+                if key not in _COLUMN_KEYS:
+                    raise ConfigurationError(
+                        f'{split}_columns names a "{key}"; expected {", ".join(_COLUMN_KEYS)}'
+                    )
+
+    def columns_of(self, split: str) -> Columns:
+        """Return the names of the columns of a split."""
+        names = {key: getattr(self, key) for key in _COLUMN_KEYS}
+        return Columns(**(names | dict(getattr(self, f"{split}_columns"))))
+
+
+@dataclass(frozen=True, slots=True)
+class InitialModelSelection:
+    """Options of selection with the initial model; keys of ``[initial_model]`` beside its own."""
+
+    confidence: float = field(
+        default=0.5,
+        metadata={
+            "help": "threshold: documents of a lower confidence are not selected with this model",
+            "least": 0,
+            "most": 1,
+        },
+    )
+    measure: Measure = field(
+        default="min_marginal",
+        metadata={
+            "help": 'confidence of a document: "min_marginal", the lowest of its tokens, '
+            '"probability", their product, or "normalised", their geometric mean'
+        },
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class LoopOptions:
-    """Options of the loop; every field is a key of ``[loop]``."""
+    """Options of the self-training loop; every field is a key of ``[loop]``."""
 
     iterations: int = field(
-        default=20, metadata={"help": "iterations at most; 0 only trains on the seed", "least": 0}
+        default=20,
+        metadata={"help": "maximum number of iterations; 0 only trains on the seed", "least": 0},
     )
     batch: int = field(
-        default=50_000, metadata={"help": "documents tagged in an iteration", "least": 1}
+        default=50_000,
+        metadata={"help": "unlabeled documents tagged in an iteration", "least": 1},
     )
     patience: int = field(
-        default=3, metadata={"help": "stop after that many iterations without gain", "least": 1}
+        default=3,
+        metadata={"help": "iterations without a rise of validation F1 before stopping", "least": 1},
     )
     min_delta: float = field(
-        default=0.0, metadata={"help": "validation F1 must rise by more than this", "least": 0}
+        default=0.0,
+        metadata={"help": "the smallest difference that counts as a rise of F1", "least": 0},
     )
-    keep: Literal["accumulate", "retag"] = field(
+    keep: Literal["accumulate", "relabel"] = field(
         default="accumulate",
         metadata={
-            "help": '"accumulate" keeps what was selected; "retag" tags and selects everything '
-            "so far again with the newest model"
+            "help": '"accumulate" keeps pseudo-labels; "relabel" tags and selects all batches so '
+            "far again with the newest model"
         },
     )
     warm_start: bool = field(
         default=True,
-        metadata={"help": "training begins with the weights of the model of before"},
+        metadata={"help": "training starts from the weights of the previous model"},
     )
     pseudo_weight: float = field(
         default=1.0,
         metadata={
-            "help": "how much a document that was selected counts in training; one of the seed "
-            "counts 1",
+            "help": "weight of a pseudo-labelled document in training; documents of the seed have "
+            "weight 1",
             "least": 0,
         },
     )
     random_state: int = field(
-        default=0, metadata={"help": "the same number gives the same run", "least": 0}
+        default=0,
+        metadata={
+            "help": "seed of the random number generators: the same number repeats a run",
+            "least": 0,
+        },
     )
-    repeated: tuple[str, ...] = field(
+    propagate: tuple[str, ...] = field(
         default=(),
         metadata={
-            "help": "classes of names: the words of full names that are found for sure are tagged "
-            "wherever they come again in a note (see docs/runs.md)"
+            "help": "classes for name propagation within a document: the words of full names "
+            "found with confidence are tagged at their other occurrences (see docs/runs.md)"
         },
     )
 
@@ -60,8 +183,9 @@ class SelectOptions:
     confidence: float = field(
         default=0.85,
         metadata={
-            "help": 'at level "document", documents whose measure is below are never selected; at '
-            'level "span", entities and tokens outside whose probability is below are left open',
+            "help": 'threshold: at level "document", documents of a lower confidence are not '
+            'selected; at level "span", entities and tokens outside of a lower probability stay '
+            "unlabelled",
             "least": 0,
             "most": 1,
         },
@@ -69,41 +193,56 @@ class SelectOptions:
     level: Literal["document", "span"] = field(
         default="document",
         metadata={
-            "help": 'what must be confident: the whole "document", or each "span": the tags of '
-            "the others are left open"
+            "help": 'the unit of confidence: the whole "document", or each "span", where the '
+            "rest of a document stays unlabelled (partial annotation)"
         },
     )
-    measure: Literal["probability", "normalised", "lowest"] = field(
+    measure: Measure = field(
         default="probability",
         metadata={
-            "help": 'of the level "document": its "probability" P(y|x), that "normalised" for its '
-            'length, or the "lowest" of its tokens'
+            "help": 'confidence of a document: "probability" of its tag sequence, P(y|x), '
+            '"normalised" by its length, or "min_marginal", the lowest marginal of its tokens'
         },
     )
-    most: int = field(
-        default=5000, metadata={"help": "documents selected from a batch at most", "least": 1}
+    max_selected: int = field(
+        default=5000,
+        metadata={"help": "maximum number of documents selected from a batch", "least": 1},
     )
     proportions: bool = field(
-        default=True, metadata={"help": "keep the proportions of the classes"}
+        default=True, metadata={"help": "select documents in the proportions of the classes"}
     )
 
 
 @dataclass(frozen=True, slots=True)
-class StartOptions:
-    """How the model that a loop starts from is trusted; every field is a key of ``[start]``."""
+class ReferenceOptions:
+    """Given proportions; every field is a key of ``[select.reference]``."""
 
-    confidence: float = field(
-        default=0.5,
+    empty: float = field(
         metadata={
-            "help": "documents whose measure is below are not selected with this model",
+            "help": "share of documents without entities",
+            "example": "0.85",
             "least": 0,
             "most": 1,
-        },
+        }
     )
-    measure: Literal["probability", "normalised", "lowest"] = field(
-        default="lowest",
+    per_token: Mapping[str, float] = field(
         metadata={
-            "help": 'of a document: the "lowest" certainty of its tokens, the product of all of '
-            'them ("probability") or their geometric mean ("normalised")'
-        },
+            "help": "entities of each class per token",
+            "example": "{ PERSON = 0.0028, LOCATION = 0.006 }",
+        }
     )
+    length: Mapping[str, float] = field(
+        metadata={
+            "help": "mean number of tokens of the entities of each class",
+            "example": "{ PERSON = 1.2, LOCATION = 1.8 }",
+        }
+    )
+
+    def __post_init__(self) -> None:
+        if set(self.per_token) != set(self.length):
+            raise ConfigurationError(
+                "per_token and length must name the same classes; they name "
+                f"{sorted(self.per_token)} and {sorted(self.length)}"
+            )
+        if any(length < 1 for length in self.length.values()):
+            raise ConfigurationError("length: an entity has 1 token or more")

@@ -1,4 +1,4 @@
-"""Tables of a configuration made into options: every key known, every value checked."""
+"""Checks of tables of a configuration against the fields of dataclasses."""
 
 from __future__ import annotations
 
@@ -6,62 +6,116 @@ import difflib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
-from corpus.errors import InputError
+from corpus.errors import InputError, shown
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+    from bootstrap.config.overrides import Source
+
+OptionsT = TypeVar("OptionsT", bound="DataclassInstance")
+
+_EXPECTED = {float: "a number", int: "a whole number", bool: "true or false", str: "a string"}
 
 
 class ConfigurationError(InputError):
-    """A setting that does not exist or has a value that it cannot have."""
+    """A setting that does not exist, or cannot have its value."""
 
 
-def table_of(tables: Mapping[str, Any], name: str, where: str) -> Mapping[str, Any]:
-    """Give a table of a configuration; an empty one where there is none."""
+def table_of(tables: Mapping[str, Any], name: str, source: Source) -> dict[str, Any]:
+    """Return a section of a configuration; an empty one if it is absent."""
     table = tables.get(name, {})
     if not isinstance(table, Mapping):
-        raise ConfigurationError(f"{where}: {name} must be a section, [{name}]")
-    return table
+        raise ConfigurationError(f"{source.of(name)}: {name} must be a section, [{name}]")
+    return dict(table)
 
 
-def refuse_unknown(given: Mapping[str, Any], known: Sequence[str], what: str, where: str) -> None:
-    """Refuse names that are not known, and say which known one is the nearest."""
-    for name in given:
+def refuse_unknown(
+    table: Mapping[str, Any], known: Sequence[str], source: Source, section: str = ""
+) -> None:
+    """Refuse names that are not known, and name the nearest known one.
+
+    Parameters
+    ----------
+    table : mapping of str to Any
+        A section, or the sections of a configuration.
+    known : sequence of str
+        The names that it may have.
+    source : Source
+        Where the settings come from.
+    section : str
+        The name of the section; empty for the sections themselves.
+
+    Raises
+    ------
+    ConfigurationError
+        If there is one.
+    """
+    for name in table:
         if name not in known:
+            keys = (*section.split("."), name) if section else (name,)
+            what = f"key in [{section}]" if section else "section"
             near = difflib.get_close_matches(name, known, n=1, cutoff=0.0)
-            raise ConfigurationError(
-                f'{where}: there is no {what} "{name}"; the nearest is "{near[0]}"'
-            )
+            advice = f'; the nearest is "{near[0]}"' if near else ", nor any other"
+            raise ConfigurationError(f'{source.of(*keys)}: there is no {what} "{name}"{advice}')
 
 
-def section(options: type[Any], table: Any, name: str, where: str) -> Any:
-    """Make options of a table, every value checked."""
+def parse_section(
+    options: type[OptionsT], table: Any, name: str, source: Source, others: Sequence[str] = ()
+) -> OptionsT:
+    """Construct options from a section, every value checked.
+
+    Parameters
+    ----------
+    options : type
+        A dataclass.
+    table : mapping of str to Any
+        The section.
+    name : str
+        Its name.
+    source : Source
+        Where the settings come from.
+    others : sequence of str
+        Keys of the section that belong to other options.
+
+    Returns
+    -------
+    options
+        An instance of the dataclass.
+
+    Raises
+    ------
+    ConfigurationError
+        If a key is unknown or missing, or a value is of another type or outside of its limits.
+    """
     if not isinstance(table, Mapping):
-        raise ConfigurationError(f"{where}: [{name}] must be a section")
-    refuse_unknown(table, [item.name for item in fields(options)], f"key in [{name}]", where)
+        raise ConfigurationError(f"{source.of(*name.split('.'))}: [{name}] must be a section")
+    known = {item.name: item for item in fields(options)}
+    refuse_unknown(table, [*known, *others], source, name)
     hints = get_type_hints(options)
     values: dict[str, Any] = {}
-    for item in fields(options):
-        if item.name in table:
-            label = f"{where}: [{name}] {item.name}"
-            values[item.name] = _checked(table[item.name], hints[item.name], item.metadata, label)
-    needed = [
-        item.name
-        for item in fields(options)
-        if item.default is MISSING and item.default_factory is MISSING
-    ]
-    if lacking := [key for key in needed if key not in values]:
-        raise ConfigurationError(f"{where}: [{name}] lacks {', '.join(lacking)}")
+    for key, item in known.items():
+        if key in table:
+            label = f"{source.of(*name.split('.'), key)}: [{name}] {key}"
+            values[key] = _checked(table[key], hints[key], item.metadata, label)
+        elif item.default is MISSING and item.default_factory is MISSING:
+            values[key] = MISSING
+    if lacking := [key for key, value in values.items() if value is MISSING]:
+        raise ConfigurationError(f"{source.of_section(name)}: [{name}] lacks {', '.join(lacking)}")
     try:
         return options(**values)
     except InputError as error:
-        raise ConfigurationError(f"{where}: [{name}] {error}") from None
+        section = source.of_section(name.partition(".")[0])
+        raise ConfigurationError(f"{section}: [{name}] {error}") from None
 
 
 def _checked(value: Any, kind: Any, limits: Mapping[str, Any], label: str) -> Any:
-    """Return a value of the type that an option has, within its limits."""
+    """Return a value of the type of an option, within its limits."""
     expected = _mismatch(value, kind, limits.get("example", ""))
     if expected:
-        raise ConfigurationError(f"{label} = {value!r}: expected {expected}")
+        raise ConfigurationError(f"{label} = {shown(repr(value))}: expected {expected}")
     if kind is float:
         value = float(value)
     if "least" in limits and not value >= limits["least"]:
@@ -74,7 +128,7 @@ def _checked(value: Any, kind: Any, limits: Mapping[str, Any], label: str) -> An
 
 
 def _mismatch(value: Any, kind: Any, example: str) -> str:
-    """Say what was expected if a value is not of a kind."""
+    """Describe what was expected, if a value is not of a type; nothing if it is."""
     if get_origin(kind) is Literal:
         choices = get_args(kind)
         return "" if value in choices else "one of " + ", ".join(f'"{name}"' for name in choices)
@@ -85,12 +139,13 @@ def _mismatch(value: Any, kind: Any, example: str) -> str:
         ok = isinstance(value, Mapping) and all(
             isinstance(item, str) and item for item in value.values()
         )
-        return "" if ok else f"a table of strings, {example}"
+        return "" if ok else f"a table of strings{f', {example}' if example else ''}"
     if get_origin(kind) is Mapping:
         ok = isinstance(value, Mapping) and all(
             type(item) in (int, float) and 0 <= item < math.inf for item in value.values()
         )
         return "" if ok else "a table of numbers, { CLASS = 0.01 }, finite and not negative"
-    expected = {float: "a number", int: "a whole number", bool: "true or false", str: "a string"}
+    if kind not in _EXPECTED:
+        raise ConfigurationError(f"a configuration cannot hold an option of the type {kind}")
     allowed = (int, float) if kind is float else (kind,)
-    return "" if type(value) in allowed else expected[kind]
+    return "" if type(value) in allowed else _EXPECTED[kind]

@@ -1,125 +1,136 @@
-"""Taggers that live in a folder: trained in a process of their own, tagging over processes.
-
-Workers get the folder of a model and Arrow bytes, and return arrays as bytes.
-"""
+"""Taggers in folders: trained in a process of their own, applied by an executor."""
 
 from __future__ import annotations
 
 import functools
-import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
-import joblib
 import numpy as np
-import numpy.typing as npt
-from joblib.externals.loky.process_executor import TerminatedWorkerError
 
-from bootstrap.execution.processes import KilledError, deaf, end_with, in_process
+from bootstrap.execution.executor import Executor, SerialExecutor, executor_for
+from bootstrap.execution.processes import in_process
 from corpus.batch import Batch
+from corpus.errors import InputError
+from corpus.storage import new_folder
 from taggers import Tagger, Tagging, Training, load_tagger, make_tagger
-from taggers.base import Detail, Progress, joined
+from taggers.base import Detail, Progress, joined, kernels_of
+from taggers.model_folder import read_digest
+from taggers.options import TaggerOptions
 
-#: Told what is done, how much of it and of how much.
+#: Receives the name of a stage, what is done and the total.
 Report = Callable[[str, int, int], None]
 
-# An array as bytes, its type and its shape; and the arrays of a `Tagging`.
-_Array = tuple[bytes, str, tuple[int, ...]]
-_Found = tuple[_Array | None, ...]
-
-_CHUNK = 2500  # documents that a worker gets at a time: fewer would look at words more often
+_CHUNK = 2500  # documents of an item: with fewer, each word would be looked up more often
 
 
 def _silent(stage: str, done: int, total: int) -> None:
     """Report nothing."""
 
 
-class SavedTagger:
-    """A tagger in a folder.
+class ParallelTagger:
+    """A `Tagger` in a folder that trains in another process and tags in several.
+
+    It tags documents in chunks of a fixed size, so that the results do not depend on the executor
+    or the number of processes. Models are passed on as path and digest, documents as Arrow bytes.
 
     Parameters
     ----------
     folder : Path
-        Where its model is, or will be after `fit`.
+        The folder of the model; `fit` creates it.
     kind : str
         The kind of tagger.
     options : options of that kind
         How to train it.
     jobs : int
-        Processes that tag.
+        Number of processes that tag.
+    executor : Executor, optional
+        What tags; by default one for the number of jobs.
     report : callable
-        Told of progress.
+        Receives the progress.
     """
 
     def __init__(
-        self, folder: Path, kind: str, options: Any, *, jobs: int = 1, report: Report = _silent
+        self,
+        folder: Path,
+        kind: str,
+        options: TaggerOptions | None,
+        *,
+        jobs: int = 1,
+        executor: Executor | None = None,
+        report: Report = _silent,
     ) -> None:
         self.folder = folder
         self.labels: tuple[str, ...] = ()
         self.training: Training | None = None
         self.kind = kind
         self._options = options
-        self._jobs = jobs
+        self._executor = executor or executor_for(jobs, folder)
         self._report = report
         self._tagger: Tagger | None = None
 
     @classmethod
-    def load(cls, folder: Path, *, jobs: int = 1, report: Report = _silent) -> Self:
-        """Open a model that is there."""
-        tagger = load_tagger(folder)
-        opened = cls(folder, tagger.kind, None, jobs=jobs, report=report)
-        opened._take(tagger)
-        return opened
+    def load(
+        cls,
+        folder: Path,
+        *,
+        trusted: Collection[str] = (),
+        jobs: int = 1,
+        executor: Executor | None = None,
+        report: Report = _silent,
+    ) -> Self:
+        """Load a model from its folder; `trusted` is as in `taggers.kinds.load_tagger`."""
+        tagger = load_tagger(folder, trusted=trusted)
+        loaded = cls(folder, tagger.kind, None, jobs=jobs, executor=executor, report=report)
+        loaded._use(tagger)
+        return loaded
 
     def save(self, folder: Path) -> None:
         """Copy the model to another folder."""
         shutil.copytree(self.folder, folder)
 
-    def prepare(self, tell: Callable[[], None]) -> None:
-        """Do here what other processes then need not do; `tell` is called before it takes long."""
-        (self._tagger or make_tagger(self.kind, self._options)).prepare(tell)
+    @property
+    def kernels(self) -> tuple[str, ...]:
+        """The modules whose compiled functions the tagger calls."""
+        return kernels_of(self._tagger or make_tagger(self.kind, self._training_options()))
 
     def fit(
         self,
         train: Batch,
         validation: Batch | None = None,
         *,
-        start: Self | None = None,
+        warm_start: Self | None = None,
         rng: np.random.Generator,
         progress: Progress | None = None,
     ) -> Self:
-        """Train in a process of its own, write the model to the folder and read it from there.
+        """Train in another process, which writes the model, and load it from its folder.
 
-        It begins with the weights of `start`.
+        Parameters
+        ----------
+        warm_start : ParallelTagger, optional
+            The model whose weights training begins with.
 
         Raises
         ------
+        InputError
+            If the folder exists.
         TrainingError
-            If there is no model in the end.
+            If the training produces no model.
         KilledError
             If the training process was ended.
         """
-        staging = self.folder.with_name(f".{self.folder.name}.{os.getpid()}")
-        shutil.rmtree(staging, ignore_errors=True)
-        before = None if start is None else start.folder
-        job = _Job(
-            self.kind,
-            self._options,
-            train.to_bytes(),
-            validation,
-            before,
-            rng,
-            staging,
-        )
-        for done, most in in_process(_train, job):
-            self._report("training", done, most)
-            if progress:
-                progress(done, most)
-        staging.rename(self.folder)
-        self._take(load_tagger(self.folder))
+        before = None if warm_start is None else warm_start.folder
+        options = self._training_options()
+        with new_folder(self.folder) as staging:
+            job = _Job(self.kind, options, train.to_bytes(), validation, before, rng, staging)
+            for done, total in in_process(_train, job):
+                self._report("training", done, total)
+                if progress:
+                    progress(done, total)
+        self._use(load_tagger(self.folder, trusted=(self.kind,)))
         return self
 
     def tag(
@@ -130,7 +141,7 @@ class SavedTagger:
         detail: Detail = "document",
         progress: Progress | None = None,
     ) -> Tagging:
-        """Tag documents, over processes where there are enough of them.
+        """Tag documents.
 
         Raises
         ------
@@ -140,17 +151,17 @@ class SavedTagger:
         if self._tagger is None:
             raise ValueError("the tagger has not been trained")
 
-        # In the same pieces whatever the number of processes: what is computed together decides
-        # how it is rounded.
+        # The chunks do not depend on the number of processes: rounding depends on what is
+        # computed together.
         starts = range(0, max(len(batch), 1), _CHUNK)
-        pieces = (batch.slice(start, start + _CHUNK) for start in starts)
-        if self._jobs == 1 or len(starts) == 1:
-            tagger = self._tagger
-            results: Iterator[Tagging] = (
-                tagger.tag(piece, measure=measure, detail=detail) for piece in pieces
-            )
+        chunks = (batch.slice(start, start + _CHUNK) for start in starts)
+        if self._executor.shares_memory or len(starts) == 1:
+            tag = functools.partial(self._tagger.tag, measure=measure, detail=detail)
+            results = SerialExecutor().map(tag, chunks)
         else:
-            results = self._over_processes(pieces, measure, detail)
+            model = _Model(str(self.folder.absolute()), self.kind, self._digest)
+            tag_bytes = functools.partial(_tag_bytes, model, measure, detail)
+            results = self._executor.map(tag_bytes, (chunk.to_bytes() for chunk in chunks))
         taggings = []
         for start, tagging in zip(starts, results, strict=True):
             taggings.append(tagging)
@@ -160,64 +171,39 @@ class SavedTagger:
                 progress(done, len(batch))
         return joined(taggings)
 
-    def _over_processes(
-        self, pieces: Iterator[Batch], measure: str, detail: Detail
-    ) -> Iterator[Tagging]:
-        # Bytes are sent to the workers as they are: joblib writes no file for them, and makes no
-        # folder in shared memory where it is named another one.
-        parallel = joblib.Parallel(
-            n_jobs=self._jobs,
-            return_as="generator",
-            max_nbytes=None,
-            temp_folder=str(self.folder),
-            initializer=end_with,
-            initargs=(os.getpid(),),
-        )
-        chunks = (piece.to_bytes() for piece in pieces)
-        with deaf():
-            results = parallel(
-                joblib.delayed(_tag_chunk)(str(self.folder), self._version, chunk, measure, detail)
-                for chunk in chunks
-            )
-        for found in _alive(results):
-            tags, confidence, *details = (_array(part) for part in found)
-            assert tags is not None
-            assert confidence is not None
-            yield Tagging(tags, self.labels, confidence, *details)
+    def _training_options(self) -> TaggerOptions:
+        if self._options is None:
+            raise ValueError("a loaded model has no options to train with")
+        return self._options
 
-    def _take(self, tagger: Tagger) -> None:
+    def _use(self, tagger: Tagger) -> None:
         self._tagger = tagger
         self.labels, self.training = tagger.labels, tagger.training
-        self._version = (self.folder / "model.json").stat().st_mtime_ns
+        self._digest = read_digest(self.folder)
 
 
-def _alive(results: Iterator[_Found]) -> Iterator[_Found]:
-    """Yield what workers return as long as none is killed."""
-    try:
-        yield from results
-    except TerminatedWorkerError:
-        raise KilledError(
-            "a tagging process was killed; the system may have been out of memory, of which fewer "
-            "--jobs need less"
-        ) from None
+@dataclass(frozen=True, slots=True)
+class _Model:
+    """What a worker needs to load a model."""
+
+    path: str
+    kind: str
+    digest: str
 
 
 @functools.lru_cache(maxsize=1)
-def _loaded(folder: str, version: int) -> Tagger:
-    """Keep the model that a worker used last; the version tells it from a later one there."""
-    return load_tagger(Path(folder))
+def _loaded(model: _Model) -> Tagger:
+    """Load a model, and keep it for the next chunks."""
+    folder = Path(model.path)
+    tagger = load_tagger(folder, trusted=(model.kind,))
+    if read_digest(folder) != model.digest:
+        raise InputError(f"{folder}: the model was replaced while it was in use; start again")
+    return tagger
 
 
-def _tag_chunk(folder: str, version: int, batch: bytes, measure: str, detail: Detail) -> _Found:
-    tagging = _loaded(folder, version).tag(Batch.from_bytes(batch), measure=measure, detail=detail)
-    arrays = tagging.tags, tagging.confidence, tagging.tokens, tagging.marginals, tagging.entities
-    return tuple(
-        None if each is None else (each.tobytes(), each.dtype.str, each.shape) for each in arrays
-    )
-
-
-def _array(part: _Array | None) -> npt.NDArray[Any] | None:
-    return None if part is None else np.frombuffer(part[0], part[1]).reshape(part[2])
+def _tag_bytes(model: _Model, measure: str, detail: Detail, batch: bytes) -> Tagging:
+    """Tag a batch in a worker."""
+    return _loaded(model).tag(Batch.from_bytes(batch), measure=measure, detail=detail)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +211,7 @@ class _Job:
     """What the training process needs."""
 
     kind: str
-    options: Any
+    options: TaggerOptions
     train: bytes
     validation: Batch | None
     start: Path | None
@@ -238,8 +224,8 @@ def _train(send: Callable[[tuple[int, int]], None], job: _Job) -> None:
     tagger.fit(
         Batch.from_bytes(job.train),
         job.validation,
-        start=load_tagger(job.start) if job.start else None,
+        warm_start=load_tagger(job.start, trusted=(job.kind,)) if job.start else None,
         rng=job.rng,
-        progress=lambda done, most: send((done, most)),
+        progress=lambda done, total: send((done, total)),
     )
     tagger.save(job.folder)

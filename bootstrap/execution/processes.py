@@ -1,7 +1,11 @@
-"""Work in processes of its own, which end with this one and can be ended at once.
+"""Processes that report progress, end with this one and can be ended at once.
 
-What runs in compiled code for seconds hears of nothing meanwhile; from a process of its own it is
-stopped by Ctrl-C at once, and its memory is given back.
+Compiled code that runs for seconds does not react to signals meanwhile. In a process of its own it
+is ended by Ctrl-C at once, and its memory is given back.
+
+Ctrl-C on a terminal reaches all processes of a program. Only the first one may react: it ends the
+others. On POSIX they are started with SIGINT blocked, which they inherit before their first
+instruction; on every platform they ignore it as soon as they run code of this module.
 """
 
 from __future__ import annotations
@@ -9,6 +13,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -17,21 +22,21 @@ from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-#: Seconds between looks at another process.
+#: Seconds between two checks of another process.
 POLL = 0.1
 
 
 class KilledError(OSError):
-    """A process that worked for this one was ended by the system or by somebody."""
+    """A process that worked for this one was ended by the system or by a user."""
 
 
 def default_jobs() -> int:
-    """Give the processors that this process may use."""
+    """Return the number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def in_process(work: Callable[..., None], *arguments: Any) -> Iterator[Any]:
-    """Carry out work in another process and yield what it sends; see `in_processes`."""
+    """Run a function in another process and yield what it sends; see `in_processes`."""
     for _, message in in_processes(work, [arguments], jobs=1):
         yield message
 
@@ -39,12 +44,15 @@ def in_process(work: Callable[..., None], *arguments: Any) -> Iterator[Any]:
 def in_processes(
     work: Callable[..., None], tasks: Sequence[Sequence[Any]], *, jobs: int
 ) -> Iterator[tuple[int, Any]]:
-    """Carry out work in a process for each task, and yield what they send.
+    """Run a function in one process for each task, and yield the messages that they send.
+
+    This is for few tasks that run for long and report progress; for many small ones see
+    `bootstrap.execution.executor`.
 
     Parameters
     ----------
     work : callable
-        A function of a module. Its first argument is what it sends by, the others are a task.
+        A function of a module. Its first argument sends a message, the others are a task.
     tasks : sequence of sequence
         The other arguments.
     jobs : int
@@ -53,9 +61,9 @@ def in_processes(
     Yields
     ------
     int
-        The number of a task.
+        The index of a task.
     Any
-        What was sent.
+        A message.
 
     Raises
     ------
@@ -71,7 +79,7 @@ def in_processes(
             while len(workers) < jobs and (task := next(waiting, None)):
                 worker = _Worker(task[0])
                 workers[worker.connection] = worker
-                worker.begin(work, task[1])
+                worker.start(work, task[1])
             if not workers:
                 return
             for connection in wait(list(workers), POLL):
@@ -82,37 +90,37 @@ def in_processes(
                 if done:
                     workers.pop(worker.connection).end()
                 else:
-                    yield worker.number, message
+                    yield worker.index, message
     finally:
         for worker in workers.values():
             worker.end()
 
 
 class _Worker:
-    """A process that works for this one."""
+    """A process that works on one task."""
 
-    def __init__(self, number: int) -> None:
-        self.number = number
+    def __init__(self, index: int) -> None:
+        self.index = index
         context = multiprocessing.get_context("spawn")
         self.connection, self._theirs = context.Pipe()
         self._process = context.Process(
             target=_serve, args=(self._theirs, os.getpid()), daemon=True
         )
 
-    def begin(self, work: Callable[..., None], arguments: Sequence[Any]) -> None:
-        """Start the process and send it its work."""
-        with deaf():
+    def start(self, work: Callable[..., None], arguments: Sequence[Any]) -> None:
+        """Start the process and send it its task."""
+        with sigint_blocked():
             self._process.start()
         self._theirs.close()
         with _as_killed():
-            # Not arguments of the process: that would wait for ever for one that died at its start.
+            # Not as arguments of the process: if it died at its start, this one would wait forever.
             self.connection.send((work, arguments))
 
     def receive(self) -> tuple[bool, Any]:
-        """Give what the process sent, and whether it is done."""
+        """Return whether the process is done, and its message or exception."""
         with _as_killed():
-            found: tuple[bool, Any] = self.connection.recv()
-            return found
+            received: tuple[bool, Any] = self.connection.recv()
+            return received
 
     def end(self) -> None:
         """End the process, if it has not ended."""
@@ -133,7 +141,7 @@ def _as_killed() -> Iterator[None]:
 
 
 def _serve(connection: Connection, parent: int) -> None:
-    end_with(parent)
+    set_up_worker(parent)
     try:
         work, arguments = connection.recv()
         work(lambda message: connection.send((False, message)), *arguments)
@@ -144,22 +152,69 @@ def _serve(connection: Connection, parent: int) -> None:
 
 
 @contextmanager
-def deaf() -> Iterator[None]:
-    """Make processes that start meanwhile never hear of Ctrl-C: it is this one that ends them."""
-    resource_tracker.ensure_running()  # else the first process starts it, which unblocks SIGINT
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+def sigint_blocked() -> Iterator[None]:
+    """Start processes that never receive SIGINT, and without being interrupted by it.
+
+    Processes started meanwhile inherit the blocked signal. Ctrl-C in the meantime takes effect at
+    the end: a process that is started only halfway would fail with a traceback.
+    """
+    with _sigint_deferred():
+        if not hasattr(signal, "pthread_sigmask"):  # Windows
+            yield
+            return
+        # The first process would start it otherwise, which unblocks SIGINT again (until 3.12).
+        resource_tracker.ensure_running()
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            yield
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def _sigint_deferred() -> Iterator[None]:
+    """Handle SIGINT at the end of a block of code.
+
+    A blocked signal is not enough: another thread of this process, such as one of Arrow's, may
+    receive it, and Python then interrupts the main thread.
+    """
+    handler = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(handler):
+        yield  # only the main thread is interrupted; and nothing is, where SIGINT is ignored
+        return
+    received: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, frame: received.append(number))
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.signal(signal.SIGINT, handler)
+        if received:
+            signal.raise_signal(signal.SIGINT)
 
 
-def end_with(parent: int) -> None:
-    """End this process soon after the one that it works for, however that one ended."""
+def set_up_worker(parent: int) -> None:
+    """Let this process ignore Ctrl-C and end with the process that it works for."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    exit_with_parent(parent)
+
+
+def exit_with_parent(parent: int) -> None:
+    """Exit soon after the process that this one works for, however that one ended."""
 
     def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(POLL)
+        _wait_for_exit(parent)
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
+
+
+def _wait_for_exit(parent: int) -> None:
+    if sys.platform == "win32":  # where the id of the parent stays the same when it has ended
+        import _winapi  # noqa: PLC0415 - only there
+
+        with suppress(OSError):  # it has ended already
+            handle = _winapi.OpenProcess(_winapi.SYNCHRONIZE, False, parent)
+            _winapi.WaitForSingleObject(handle, _winapi.INFINITE)
+    else:
+        while os.getppid() == parent:
+            time.sleep(POLL)

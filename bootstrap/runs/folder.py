@@ -1,19 +1,17 @@
-"""Runs on disk: a folder that says all of a run, private, locked and complete at every moment.
+"""Run folders: private, locked, and consistent at every moment.
 
-Every file is written beside its name and then renamed. ``metrics.json`` comes last and closes an
-iteration; an iteration that is not closed is made anew.
+Every file is written under a temporary name and then renamed. ``metrics.json`` is written last and
+closes an iteration; an iteration that is not closed is repeated.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
-import math
-import os
 import platform
 import shutil
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -22,13 +20,14 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from bootstrap.execution.parallel_tagger import SavedTagger
+from bootstrap.execution.parallel_tagger import ParallelTagger
+from bootstrap.iteration import RELABEL, History, PseudoLabelled, best_iteration
+from bootstrap.runs.metrics import IterationMetrics, f1_of, flat_row
 from bootstrap.runs.outcome import Outcome, outcome_of
 from bootstrap.runs.report import report_page
 from bootstrap.runs.selected import selected_of, table_of
-from bootstrap.self_training import History, Selected, best_iteration
 from corpus.errors import InputError
-from corpus.storage import held, write_atomically
+from corpus.storage import folder_lock, is_partial, remove_partial, write_atomically, write_link
 
 _PACKAGES = (
     "bootstrap-ner",
@@ -43,29 +42,14 @@ _PACKAGES = (
     "simplemma",
 )
 
-#: How the names begin of files of a run folder that have not got their own yet.
-_PARTIAL = (
-    *(".config.toml.", ".environment.json.", ".data.parquet.", ".metrics.parquet."),
-    *(".report.html.", ".best."),
-)
-
 
 class RunError(InputError):
-    """A run folder is not what it should be for what is asked of it."""
+    """A run folder is missing, damaged, in use, or of another run."""
 
 
 def _json(value: Any) -> bytes:
-    text = json.dumps(_finite(value), ensure_ascii=False, indent=1, allow_nan=False)
+    text = json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False)
     return f"{text}\n".encode()
-
-
-def _finite(value: Any) -> Any:
-    """Put null where JSON has no number: for NaN and infinity."""
-    if isinstance(value, Mapping):
-        return {name: _finite(item) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_finite(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +60,8 @@ class Run:
     ----------
     folder : Path
         It holds ``config.toml``, ``environment.json``, ``data.parquet``, ``iterations/NNN``,
-        ``metrics.parquet``, ``report.html`` and ``best``, a link to the best iteration.
+        ``metrics.parquet``, ``report.html`` and ``best``, a link to the best iteration (where
+        links are not allowed, a text file with its path).
     """
 
     folder: Path
@@ -93,32 +78,37 @@ class Run:
 
     @property
     def counts_file(self) -> Path:
-        """The counts of all words of the unlabeled notes, where the run starts from them."""
+        """The counts of all words of the unlabeled notes, for an initial model that needs them."""
         return self.folder / "words.parquet"
 
+    @property
+    def batches_folder(self) -> Path:
+        """The tokenized batches of a run that relabels them; removed when it is finished."""
+        return self.folder / "batches"
+
     def iteration_folder(self, iteration: int) -> Path:
-        """Give the folder of an iteration."""
+        """Return the folder of an iteration."""
         return self.folder / "iterations" / f"{iteration:03d}"
 
     def model_folder(self, iteration: int) -> Path:
-        """Give the folder of an iteration's model."""
+        """Return the model folder of an iteration."""
         return self.iteration_folder(iteration) / "model"
 
     def begin(self, configuration: str, data: pa.Table) -> None:
-        """Write what a run is of; the configuration comes last and makes the folder a run."""
-        self._discard_partial()
+        """Write the description of a run; its configuration is last and makes the folder a run."""
+        remove_partial(self.folder)
         (self.folder / "iterations").mkdir(mode=0o700, exist_ok=True)
         write_atomically(self.folder / "environment.json", _json(_environment()))
         write_atomically(self.data_file, _parquet(data))
         write_atomically(self.config_file, configuration.encode())
 
     def has_begun(self) -> bool:
-        """Say whether the folder is that of a run."""
+        """Return whether the folder is that of a run."""
         # A configuration alone is what `bootstrap init` writes.
         return self.config_file.is_file() and self.data_file.is_file()
 
     def configuration(self) -> dict[str, Any]:
-        """Give the tables of the configuration that the run was begun with."""
+        """Read the tables of the configuration that the run was begun with."""
         try:
             return tomllib.loads(self.config_file.read_text(encoding="utf-8"))
         except ValueError:
@@ -126,44 +116,38 @@ class Run:
 
     @property
     def start_kind(self) -> str:
-        """What the run started from: the kind of ``[start]``."""
-        kind: str = self.configuration().get("start", {}).get("kind", "seed")
+        """What the run started from: the kind of ``[initial_model]``."""
+        kind: str = self.configuration().get("initial_model", {}).get("kind", "seed")
         return kind
 
     def data(self) -> pa.Table:
-        """Give the table of the files that the run reads, as `notes.fingerprint` makes it."""
+        """Read the table of the data files, from `bootstrap.data.splits.fingerprint`."""
         return _table(self.data_file)
 
-    def metrics(self) -> list[dict[str, Any]]:
-        """Give the metrics of the closed iterations, in order.
+    def metrics(self) -> list[IterationMetrics]:
+        """Read the metrics of the closed iterations, in order.
 
         Raises
         ------
         RunError
-            If there is no run in the folder.
+            If there is no run in the folder, or a file is damaged or of another version.
         """
         if not self.has_begun():
             raise RunError(
                 f"{self.folder} is not the folder of a run: it has no config.toml and data.parquet"
             )
-        rows = []
-        for iteration in range(10**9):
-            path = self.iteration_folder(iteration) / "metrics.json"
-            if not path.is_file():
-                break
-            try:
-                rows.append(json.loads(path.read_text(encoding="utf-8")))
-            except ValueError:
-                raise RunError(f"{path} is damaged: it is not JSON") from None
+        rows: list[IterationMetrics] = []
+        while (path := self.iteration_folder(len(rows)) / "metrics.json").is_file():
+            rows.append(_read_metrics(path))
         return rows
 
     def is_finished(self) -> bool:
-        """Say whether the last closed iteration says why it is the last."""
+        """Return whether the last closed iteration holds the reason for stopping."""
         rows = self.metrics()
-        return bool(rows) and rows[-1]["stopped"] is not None
+        return bool(rows) and rows[-1].stopped is not None
 
     def discard_open(self) -> None:
-        """Remove what a run that was killed left: an open iteration, and files without a name.
+        """Remove what an interrupted run left: an open iteration, and temporary files.
 
         Raises
         ------
@@ -171,10 +155,12 @@ class Run:
             If closed iterations come after the open one: no run that was killed leaves them.
         """
         self._refuse_gap()
-        self._discard_partial()
+        remove_partial(self.folder)
         folder = self.iteration_folder(len(self.metrics()))
         if folder.exists():
             shutil.rmtree(folder)
+        if self.is_finished():
+            shutil.rmtree(self.batches_folder, ignore_errors=True)
 
     def _refuse_gap(self) -> None:
         """Raise a `RunError` if iterations are there that come after one that is not closed."""
@@ -186,14 +172,8 @@ class Run:
                 "made again"
             )
 
-    def _discard_partial(self) -> None:
-        """Remove files that were being written beside their names."""
-        for path in self.folder.iterdir():
-            if path.name.startswith(_PARTIAL):
-                path.unlink()
-
     def close_iteration(
-        self, iteration: int, selected: Selected | None, metrics: Mapping[str, Any]
+        self, iteration: int, selected: PseudoLabelled | None, metrics: IterationMetrics
     ) -> None:
         """Write what an iteration selected and its metrics, which close it; then the summaries."""
         folder = self.iteration_folder(iteration)
@@ -201,7 +181,7 @@ class Run:
             shutil.copytree(self.model_folder(iteration - 1), folder / "model")
         table = table_of(selected, iteration)
         write_atomically(folder / "selected.parquet", _parquet(table))
-        write_atomically(folder / "metrics.json", _json(metrics))
+        write_atomically(folder / "metrics.json", _json(metrics.to_dict()))
         self.summarise()
 
     def summarise(self) -> None:
@@ -209,15 +189,12 @@ class Run:
         rows = self.metrics()
         if not rows:
             return
-        flat = [flat_row(row) for row in rows]
+        flat = [flat_row(row.to_dict()) for row in rows]
         names = list(dict.fromkeys(name for row in flat for name in row))
         table = pa.table({name: [row.get(name) for row in flat] for name in names})
         write_atomically(self.folder / "metrics.parquet", _parquet(table))
-        best = best_iteration([row["f1"] for row in rows])
-        partial = self.folder / f".best.{os.getpid()}"
-        partial.unlink(missing_ok=True)
-        partial.symlink_to(Path("iterations") / f"{best:03d}")
-        partial.replace(self.folder / "best")
+        best = best_iteration(f1_of(rows))
+        write_link(self.folder / "best", Path("iterations") / f"{best:03d}")
 
     def write_report(self) -> None:
         """Write ``report.html``."""
@@ -230,11 +207,11 @@ class Run:
         write_atomically(self.folder / "report.html", page.encode())
 
     def outcome(self) -> Outcome:
-        """Say what the closed iterations gained."""
+        """Compute the gain of the closed iterations."""
         return outcome_of(self.metrics())
 
     def best_model(self) -> Path:
-        """Give the model folder of the best iteration.
+        """Return the model folder of the best iteration.
 
         Raises
         ------
@@ -244,45 +221,48 @@ class Run:
         rows = self.metrics()
         if not rows:
             raise RunError(f"{self.folder} has no model yet: its first iteration is not closed")
-        return self.model_folder(best_iteration([row["f1"] for row in rows]))
+        return self.model_folder(best_iteration(f1_of(rows)))
 
-    def history(self, keep: str, tagger: SavedTagger, classes: Sequence[str]) -> History:
+    def history(self, keep: str, tagger: ParallelTagger, classes: Sequence[str]) -> History:
         """Read back what the loop must know to go on after the closed iterations.
 
         Parameters
         ----------
         keep : str
             As in ``[loop] keep``: all iterations' selected documents, or the last ones.
-        tagger : SavedTagger
+        tagger : ParallelTagger
             The model of the last closed iteration.
         classes : sequence of str
             The classes of the tagger.
         """
         rows = self.metrics()
-        wanted = range(len(rows)) if keep == "accumulate" else [len(rows) - 1]
+        wanted = [len(rows) - 1] if keep == RELABEL else range(len(rows))
         found = [self._selected(iteration, classes) for iteration in wanted]
         return History(
-            f1=tuple(row["f1"] for row in rows),
+            f1=tuple(f1_of(rows)),
             tagger=tagger,
             selected=tuple(selected for selected in found if selected is not None),
         )
 
-    def _selected(self, iteration: int, classes: Sequence[str]) -> Selected | None:
+    def _selected(self, iteration: int, classes: Sequence[str]) -> PseudoLabelled | None:
         table = _table(self.iteration_folder(iteration) / "selected.parquet")
         if not len(table):
             return None
         return selected_of(table, classes)
 
 
-def flat_row(metrics: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Write nested metrics as one row: ``seconds.tag`` becomes ``seconds_tag``."""
-    row: dict[str, Any] = {}
-    for name, value in metrics.items():
-        if isinstance(value, Mapping):
-            row |= flat_row(value, f"{prefix}{name}_")
-        elif not isinstance(value, list):
-            row[f"{prefix}{name}"] = value
-    return row
+def _read_metrics(path: Path) -> IterationMetrics:
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:
+        raise RunError(f"{path} is damaged: it is not JSON") from None
+    try:
+        return IterationMetrics.from_dict(record)
+    except ValueError as error:
+        raise RunError(
+            f"{path} is not a metrics file of this version: {error}; start a new run in another "
+            "folder"
+        ) from None
 
 
 def _parquet(table: pa.Table) -> bytes:
@@ -312,7 +292,7 @@ def _environment() -> dict[str, Any]:
 
 
 def new_folder(folder: Path) -> Run:
-    """Make a run folder that only its owner can enter; one that is there must not be a run.
+    """Create a run folder that only its owner can access, or reuse an empty one.
 
     Raises
     ------
@@ -336,13 +316,9 @@ def new_folder(folder: Path) -> Run:
 
 
 def _strangers(folder: Path) -> list[Path]:
-    """Give what is in a folder that no run killed at its very beginning leaves there."""
+    """Return the files of a folder that no run interrupted at its beginning leaves there."""
     own = ("iterations", "environment.json", "data.parquet", ".lock")
-    return [
-        path
-        for path in folder.iterdir()
-        if path.name not in own and not path.name.startswith(_PARTIAL)
-    ]
+    return [path for path in folder.iterdir() if path.name not in own and not is_partial(path)]
 
 
 @contextlib.contextmanager
@@ -356,7 +332,7 @@ def locked(run: Run) -> Iterator[None]:
     """
     with contextlib.ExitStack() as stack:
         try:
-            stack.enter_context(held(run.folder))
+            stack.enter_context(folder_lock(run.folder))
         except BlockingIOError:
             raise RunError(f"{run.folder}: another process works on this run") from None
         yield

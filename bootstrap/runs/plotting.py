@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
+from bootstrap.runs.metrics import IterationMetrics
 from corpus.errors import InputError
 
 _MEASURES = ("precision", "recall", "f1")
@@ -13,59 +14,59 @@ _STYLES = {"precision": "--", "recall": ":", "f1": "-"}
 _MARKERS = {"precision": "v", "recall": "^", "f1": "o"}
 _TITLES = {"precision": "precision", "recall": "recall", "f1": "F1"}
 
-#: What a picture can be written as.
+#: Suffixes of the formats of pictures.
 SUFFIXES = (".png", ".svg")
 
 
-def plot_runs(runs: Mapping[str, Sequence[Mapping[str, Any]]], file: BinaryIO, format: str) -> None:
+def plot_runs(runs: Mapping[str, Sequence[IterationMetrics]], file: BinaryIO, format: str) -> None:
     """Draw the scores of runs per iteration on one axis.
 
     Parameters
     ----------
-    runs : mapping of str to sequence of mapping
-        The metrics of each run's iterations, by the name to show.
+    runs : mapping of str to sequence of IterationMetrics
+        The iterations of each run, by the name to show.
     file : binary file
         Receives the picture.
     format : {"png", "svg"}
-        What to write.
+        The format of the picture.
     """
     import matplotlib as mpl  # noqa: PLC0415 - slow to load
     from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415
     from matplotlib.figure import Figure  # noqa: PLC0415
     from matplotlib.ticker import MaxNLocator  # noqa: PLC0415
 
-    # A salt of its own and no date: the same runs give the same file.
+    # A fixed salt and no date: the same runs result in the same file.
     with mpl.rc_context({"svg.hashsalt": "bootstrap", "font.size": 11}):
         height = max(5.5, 0.75 * len(runs))  # inches: the legend has three lines a run
         figure = Figure(figsize=(11, height), layout="constrained")
         FigureCanvasAgg(figure)
         axes = figure.subplots()
         for index, (name, rows) in enumerate(runs.items()):
-            places = [row["iteration"] for row in rows]
-            shown = name.replace("$", r"\$")  # or it would be a formula
+            places = [row.iteration for row in rows]
+            shown = name.replace("$", r"\$")  # or it would start a formula
             for measure in _MEASURES:
                 label = _TITLES[measure] if len(runs) == 1 else f"{_TITLES[measure]} of {shown}"
                 axes.plot(
                     places,
-                    [row[measure] for row in rows],
+                    [getattr(row, measure) for row in rows],
                     _STYLES[measure],
                     color=f"C{index if len(runs) > 1 else _MEASURES.index(measure)}",
                     linewidth=2.4 if measure == "f1" else 1.4,
-                    marker=_MARKERS[measure],  # or a single iteration would be no line at all
+                    marker=_MARKERS[measure],  # or a single iteration would not be visible
                     markersize=6 if measure == "f1" else 4,
                     label=label,
                 )
-            best = max(rows, key=lambda row: row["f1"])
+            best = max(rows, key=lambda row: row.f1)
             axes.annotate(
-                f"{best['f1']:.3f}",
-                (best["iteration"], best["f1"]),
+                f"{best.f1:.3f}",
+                (best.iteration, best.f1),
                 textcoords="offset points",
                 xytext=(0, 8),
                 ha="center",
             )
-        axes.set_xlabel("iteration (0: what the run starts from)")
+        axes.set_xlabel("iteration (0: the initial model)")
         axes.set_ylabel("strict entity score on validation")
-        last = max(rows[-1]["iteration"] for rows in runs.values())
+        last = max(rows[-1].iteration for rows in runs.values())
         axes.set_xlim(-0.5, last + 0.5)
         axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
         axes.grid(alpha=0.3)
@@ -77,7 +78,7 @@ def plot_runs(runs: Mapping[str, Sequence[Mapping[str, Any]]], file: BinaryIO, f
 
 
 def picture_format(path: Path) -> str:
-    """Tell the format of a picture by its suffix.
+    """Return the format of a picture by its suffix.
 
     Raises
     ------

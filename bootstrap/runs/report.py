@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import html
 import io
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from bootstrap.cli.display import deviation_cell
+from bootstrap.iteration import STOPPED
+from bootstrap.runs.metrics import EntityScores, IterationMetrics
 from bootstrap.runs.outcome import Outcome
 from bootstrap.runs.plotting import plot_runs
-from bootstrap.self_training import STOPPED
 
 _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 60rem; padding: 0 1rem; }
@@ -23,25 +22,25 @@ pre { background: #f6f6f6; padding: 1rem; overflow-x: auto; }
 
 
 def report_page(
-    name: str, rows: Sequence[Mapping[str, Any]], outcome: Outcome, configuration: str
+    name: str, rows: Sequence[IterationMetrics], outcome: Outcome, configuration: str
 ) -> str:
     """Write the page of a run.
 
     Parameters
     ----------
     name : str
-        Of the run.
-    rows : sequence of mapping
-        Metrics, as in ``metrics.json``.
+        The name of the run.
+    rows : sequence of IterationMetrics
+        Its iterations.
     outcome : Outcome
-        What was gained.
+        Its gain.
     configuration : str
-        As TOML.
+        Its configuration as TOML.
 
     Returns
     -------
     str
-        HTML that needs no other file.
+        HTML that refers to no other file.
     """
     first, best = outcome.first, outcome.best
     return "\n".join(
@@ -65,30 +64,35 @@ def report_page(
     )
 
 
-def _curve(name: str, rows: Sequence[Mapping[str, Any]]) -> str:
+def _curve(name: str, rows: Sequence[IterationMetrics]) -> str:
     picture = io.BytesIO()
     plot_runs({name: rows}, picture, "svg")
     text = picture.getvalue().decode()
     return text[text.index("<svg") :]
 
 
-def _table(rows: Sequence[Mapping[str, Any]], best: int) -> str:
+def _table(rows: Sequence[IterationMetrics], best: int) -> str:
     titles = ["iteration", "selected", "confident", "deviation"]
-    for name in (*rows[0]["classes"], "all"):
+    for name in (*rows[0].classes, "all"):
         titles += [f"{name} P", "R", "F1"]
     lines = ["<table>", _row([*titles, "seconds", "stopped"], "th")]
     for row in rows:
         cells = [
-            str(row["iteration"]),
-            f"{row['selected']:,}",
-            f"{row['confident']:,}",
-            deviation_cell(row),
+            str(row.iteration),
+            f"{row.selected:,}",
+            f"{row.confident:,}",
+            "" if row.deviation is None else f"{row.deviation:.2f}",
         ]
-        for scores in (*row["classes"].values(), row):
-            cells += [f"{scores[measure]:.3f}" for measure in ("precision", "recall", "f1")]
-        cells += [f"{sum(row['seconds'].values()):.1f}", row["stopped"] or ""]
-        lines.append(_row(cells, "td", "best" if row["iteration"] == best else ""))
+        for name in rows[0].classes:
+            cells += _score_cells(row.classes[name])
+        cells += _score_cells(row)
+        cells += [f"{sum(row.seconds.values()):.1f}", row.stopped or ""]
+        lines.append(_row(cells, "td", "best" if row.iteration == best else ""))
     return "\n".join([*lines, "</table>"])
+
+
+def _score_cells(scores: EntityScores | IterationMetrics) -> list[str]:
+    return [f"{value:.3f}" for value in (scores.precision, scores.recall, scores.f1)]
 
 
 def _row(cells: Sequence[str], tag: str, kind: str = "") -> str:

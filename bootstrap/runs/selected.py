@@ -1,4 +1,4 @@
-"""What an iteration selected as a table: ``selected.parquet`` of a run."""
+"""The pseudo-labelled documents of an iteration as a table: ``selected.parquet`` of a run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pyarrow as pa
 
-from bootstrap.self_training import Selected
+from bootstrap.iteration import PseudoLabelled
 from corpus.batch import Batch, make_batch
 from corpus.document import Document, Span
 from corpus.tags import UNKNOWN
@@ -22,13 +22,13 @@ _SELECTED = pa.schema(
         ("group", pa.large_string()),
         ("iteration", pa.int32()),
         ("confidence", pa.float64()),
-        ("open", pa.large_list(_PART)),  # parts of the text whose tags are not known
+        ("open", pa.large_list(_PART)),  # parts of the text with unknown tags
     ]
 )
 
 
-def table_of(selected: Selected | None, iteration: int) -> pa.Table:
-    """Write what an iteration selected as a table."""
+def table_of(selected: PseudoLabelled | None, iteration: int) -> pa.Table:
+    """Convert the pseudo-labelled documents of an iteration to a table."""
     if selected is None:
         return _SELECTED.empty_table()
     batch = selected.batch
@@ -43,23 +43,25 @@ def table_of(selected: Selected | None, iteration: int) -> pa.Table:
         batch.groups,
         pa.array([iteration] * len(batch), pa.int32()),
         pa.array(selected.confidence),
-        pa.array(_open_parts(batch), _SELECTED.field("open").type),
+        pa.array(_unknown_parts(batch), _SELECTED.field("open").type),
     ]
     return pa.table(columns, schema=_SELECTED)
 
 
-def selected_of(table: pa.Table, classes: Sequence[str]) -> Selected:
-    """Read what `table_of` wrote, for a tagger of these classes."""
+def selected_of(table: pa.Table, classes: Sequence[str]) -> PseudoLabelled:
+    """Convert the table of `table_of` back, for a tagger of these classes."""
     documents = [
         Document(row["id"], row["text"], tuple(Span(**span) for span in row["label"]), row["group"])
         for row in table.to_pylist()
     ]
     batch = make_batch(documents, labelled=True, classes=classes)
-    return Selected(_opened(batch, table["open"].to_pylist()), table["confidence"].to_numpy())
+    return PseudoLabelled(
+        _with_unknown(batch, table["open"].to_pylist()), table["confidence"].to_numpy()
+    )
 
 
-def _opened(batch: Batch, parts: Sequence[Sequence[Mapping[str, int]]]) -> Batch:
-    """Make the tags of some parts of each document unknown."""
+def _with_unknown(batch: Batch, parts: Sequence[Sequence[Mapping[str, int]]]) -> Batch:
+    """Return the batch with unknown tags in some parts of each document."""
     tags = batch.tags.copy()
     for row, document in enumerate(parts):
         first, last = batch.documents[row : row + 2]
@@ -69,8 +71,8 @@ def _opened(batch: Batch, parts: Sequence[Sequence[Mapping[str, int]]]) -> Batch
     return batch.with_tags(tags, batch.labels)
 
 
-def _open_parts(batch: Batch) -> list[list[dict[str, int]]]:
-    """Give the parts of each document whose tags are unknown."""
+def _unknown_parts(batch: Batch) -> list[list[dict[str, int]]]:
+    """Return the parts of each document with unknown tags."""
     parts: list[list[dict[str, int]]] = [[] for _ in range(len(batch))]
     unknown = batch.tags == UNKNOWN
     before = np.concatenate([[False], unknown[:-1]])

@@ -1,9 +1,26 @@
-"""Which tagged documents join the training set, and in which proportions."""
+"""Selection of the pseudo-labelled documents that join the training set."""
 
 from __future__ import annotations
 
 from bootstrap.selection.proportional import Selection, select_examples
 from bootstrap.selection.proportions import Reference
 from bootstrap.selection.spans import confident_parts
+from bootstrap.selection.strategies import (
+    STRATEGIES,
+    SelectionFunction,
+    Strategy,
+    initial_strategy_for,
+    strategy_for,
+)
 
-__all__ = ["Reference", "Selection", "confident_parts", "select_examples"]
+__all__ = [
+    "STRATEGIES",
+    "Reference",
+    "Selection",
+    "SelectionFunction",
+    "Strategy",
+    "confident_parts",
+    "initial_strategy_for",
+    "select_examples",
+    "strategy_for",
+]

@@ -1,11 +1,11 @@
-"""Linear and integer programs that choose documents whose proportions stay within tolerance.
+"""Linear and integer programs for selections whose proportions stay within tolerance.
 
-Every statistic is a ratio of sums over the documents chosen: ``numerator / denominator``. That it
-is within `stretch` times its tolerance of a value v says
+Every statistic is a ratio of sums over the documents selected: ``numerator / denominator``. It is
+within `stretch` times its tolerance of a value v if
 
     sign * (numerator - v * denominator) <= stretch * tolerance * denominator
 
-for both signs, which is linear in which documents are chosen.
+for both signs, which is linear in the selection.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from bootstrap.selection.proportions import Content, Floats, Proportions
 Indices = npt.NDArray[np.int64]
 
 _NODES = 100  # of branch and bound: a limit that does not depend on the machine's speed
-_SOLVED, _INFEASIBLE = 0, 2  # what scipy calls them
+_SOLVED, _INFEASIBLE = 0, 2  # statuses of scipy
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Program:
-    """The choices that hold `number` documents, or at most as many, within a tolerance.
+    """Selections of exactly, or at most, `number` documents within a tolerance.
 
-    Here x says how much of each row of a content is chosen. Its last entry is the number of
-    their tokens, which keeps the matrices sparse.
+    The variable x is the share of each row of a content that is selected. Its last entry is the
+    number of their tokens, which keeps the matrices sparse.
 
     Parameters
     ----------
@@ -39,11 +39,11 @@ class Program:
     unit : csr_array of float64, shape (R, D + 1)
         ``tolerance * denominator`` of each.
     tokens : ndarray of float64, shape (D + 1,)
-        The tokens of each row, and -1 for those of the choice.
+        The tokens of each row, and -1 for those of the selection.
     number : float
-        The documents to choose.
+        The documents to select.
     fixed_excess, fixed_unit : ndarray of float64, shape (R,)
-        What documents contribute that are chosen already.
+        Contributions of the documents selected already.
     fixed_tokens : float
         Their tokens.
     """
@@ -60,14 +60,14 @@ class Program:
     def of(
         cls, content: Content, proportions: Proportions, tolerance: Floats, number: float
     ) -> Program:
-        """State what a choice of `number` rows of a content must satisfy."""
+        """Build the program for a selection of `number` rows of a content."""
         excess, unit = _statistics(content, proportions, tolerance)
         none = np.zeros(excess.shape[0])
         tokens = np.append(content.tokens.astype(float), -1.0)
         return cls(excess, unit, tokens, number, none, none)
 
     def fix(self, chosen: Indices, free: Indices) -> Program:
-        """Take rows as chosen and leave only the `free` ones open."""
+        """Return the program with some rows selected, over the `free` rows alone."""
         columns = np.append(free, len(self.tokens) - 1)
         return Program(
             self.excess[:, columns],
@@ -80,24 +80,24 @@ class Program:
         )
 
     def largest(self, most: Floats) -> int:
-        """Give the most rows within tolerance for ``0 <= x <= most``, fractions allowed."""
+        """Compute the largest number of rows within tolerance for ``0 <= x <= most``, relaxed."""
         solved = self._best(np.ones(len(most)), most, exact=False)
         return 0 if solved is None else int(np.floor(solved.x[:-1].sum() + 1e-6))
 
     def prices(self, gain: Floats, most: Floats) -> Floats | None:
-        """Give what each constraint costs where the gain of exactly `number` rows is largest.
+        """Compute the dual prices of the constraints for the largest gain of `number` rows.
 
         Parameters
         ----------
         gain : ndarray of float64, shape (D,)
             Of each row.
         most : ndarray of float64, shape (D,)
-            How much of each row there is.
+            The upper bound of each row.
 
         Returns
         -------
         ndarray of float64, shape (R + 1,), or None
-            For each statistic and sign, and for the tokens; None where no choice satisfies them.
+            For each statistic and sign, and for the tokens; None if the program is infeasible.
         """
         solved = self._best(gain, most, exact=True)
         return (
@@ -107,14 +107,14 @@ class Program:
         )
 
     def worth(self, gain: Floats, prices: Floats) -> Floats:
-        """Give the gain of each row, less what it costs: the rows to choose are worth the most."""
+        """Compute the reduced gain of each row: its gain less the prices of its constraints."""
         worth: Floats = (
             gain + ((self.excess - self.unit).T @ prices[:-1] + prices[-1] * self.tokens)[:-1]
         )
         return worth
 
     def _best(self, gain: Floats, most: Floats, *, exact: bool) -> OptimizeResult | None:
-        """Maximise ``gain @ x`` within tolerance, fractions allowed."""
+        """Maximise ``gain @ x`` within tolerance, relaxed."""
         within, room = self.excess - self.unit, self.fixed_unit - self.fixed_excess
         equal, total = self.tokens[None], np.array([-self.fixed_tokens])
         number = np.append(np.ones(len(gain)), 0.0)[None]
@@ -139,22 +139,22 @@ class Program:
         raise RuntimeError(f"a selection's proportions could not be optimised: {result.message}")
 
     def whole(self, gain: Floats, *, exact: bool = False) -> npt.NDArray[np.bool_] | None:
-        """Choose whole rows of the largest gain within tolerance, as far as the nodes go.
+        """Select whole rows with the largest gain within tolerance, up to the node limit.
 
         Parameters
         ----------
         gain : ndarray of float64, shape (D,)
             Of each row.
         exact : bool
-            Whether `number` rows are to be chosen, or at most as many.
+            Whether exactly `number` rows are selected, or at most as many.
 
         Returns
         -------
         ndarray of bool, shape (D,), or None
-            Whether each row is chosen; None where no choice was found.
+            Whether each row is selected; None if no selection was found.
         """
-        # With few rows nothing need be sparse, and with the number of tokens put in place of its
-        # entry the program is better conditioned.
+        # With few rows the matrices may be dense, and substituting the number of tokens improves
+        # the condition of the program.
         within = (self.excess - self.unit).toarray()
         room = self.fixed_unit - self.fixed_excess - within[:, -1] * self.fixed_tokens
         within = within[:, :-1] + within[:, -1:] * self.tokens[:-1]
@@ -177,7 +177,7 @@ class Program:
 def _statistics(
     content: Content, proportions: Proportions, tolerance: Floats
 ) -> tuple[sp.csr_array, sp.csr_array]:
-    """Write the excess and the unit of every statistic that can be judged."""
+    """Compute the excess and the unit of every statistic with a finite value and tolerance."""
     number = len(proportions.classes)
     values = np.split(proportions.values, [number, 2 * number])
     tolerances = np.split(tolerance, [number, 2 * number])

@@ -1,12 +1,12 @@
-"""Choosing documents whose proportions stay within tolerance.
+"""Optimal selection of documents whose proportions stay within tolerance.
 
-With few statistics, a linear program leaves only a few documents undecided between in and out,
-and a small integer program decides those (`bootstrap.selection.linear_programs`).
+With few statistics, the solution of a linear program is fractional in a few documents only, and a
+small integer program decides those (`bootstrap.selection.linear_programs`).
 
-Documents of the same content (tokens, entities, lengths) are alike to the proportions, and of
-those the more confident always come first. So programs are stated over kinds of documents, or,
-where confidence matters, over runs of documents of a kind: a few thousand columns for any number
-of documents.
+Documents of equal content (tokens, entities, lengths) are interchangeable for the proportions, and
+the more confident of them always come first. Programs are therefore stated over kinds of documents
+or, where confidence matters, over runs of documents of a kind: a few thousand columns for any
+number of documents.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ import numpy as np
 from bootstrap.selection.linear_programs import Indices, Program
 from bootstrap.selection.proportions import Content, Floats, Reference
 
-_RUNS = 16  # runs that documents of the same content are cut into, by confidence
-_NEAR = 3000  # documents for which a run is too coarse: the ones the first program is unclear about
+_RUNS = 16  # runs of documents of equal content, by confidence
+_NEAR = 3000  # documents that the first program leaves undecided
 _OPEN = 120  # documents that the integer program decides
 _SLACK = (0.0, 0.02, 0.05, 0.1, 0.2, 0.4)  # of the tolerance, kept free for whole documents
-_CLOSE = 0.01  # of a deviation: what is this near, in parts or in units, need not be nearer
-_LEAST_TOLERANCE = 1e-6  # so that even a number given as exactly 0 can be stretched
-_APART = 1e-4  # of confidence between the first and the last document, so that none tie
-_ONE_MORE = float(_OPEN + 1)  # gain of one more document: more than all confidences open
+_CLOSE = 0.01  # relative and absolute precision of a deviation
+_LEAST_TOLERANCE = 1e-6  # so that a tolerance of 0 can be stretched
+_APART = 1e-4  # of confidence, between the first and the last document, to break ties
+_ONE_MORE = float(_OPEN + 1)  # gain of one more document: above the sum of free confidences
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Groups:
-    """Documents put together that are alike.
+    """Groups of similar documents.
 
     Parameters
     ----------
     content : Content
-        The content that all documents of a group have.
+        The content of every document of a group.
     sizes : ndarray of float64
         Documents of each group.
     confidence : ndarray of float64
@@ -49,7 +49,7 @@ class Groups:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidates:
-    """Documents to choose from, and what they must resemble.
+    """Documents to select from, and the reference of their proportions.
 
     Parameters
     ----------
@@ -58,12 +58,12 @@ class Candidates:
     confidence : ndarray of float64, shape (D,)
         Of each document.
     apart : ndarray of float64, shape (D,)
-        The confidence less up to `_APART`, the more the later a document comes, between 0 and 1.
-        Prices cannot tell documents apart that tie.
+        The confidence between 0 and 1, less up to `_APART` for later documents: prices cannot
+        separate documents that tie.
     reference : Reference
-        What a choice must resemble.
+        The proportions of a selection.
     kinds, runs : Groups
-        Documents of the same content, and those of the same content and much the same confidence.
+        Documents of equal content, and those of equal content and similar confidence.
     """
 
     content: Content
@@ -75,7 +75,7 @@ class Candidates:
 
     @classmethod
     def of(cls, content: Content, confidence: Floats, reference: Reference) -> Candidates:
-        """Put documents together that are alike."""
+        """Group similar documents."""
         kind = _kinds(content)
         apart = _spread(confidence - np.linspace(0, _APART, len(confidence)))
         order = np.lexsort((-apart, kind))
@@ -95,7 +95,7 @@ class Candidates:
 
 
 def _kinds(content: Content) -> Indices:
-    """Give documents of the same content the same number."""
+    """Compute the kind of each document by its content, shape (D,)."""
     kind = content.tokens.copy()
     some = np.flatnonzero(~content.empty)
     if len(some):
@@ -106,35 +106,35 @@ def _kinds(content: Content) -> Indices:
 
 
 def _spread(confidence: Floats) -> Floats:
-    """Stretch confidences to the range from 0 to 1."""
+    """Scale confidences to the range from 0 to 1."""
     width = np.ptp(confidence)
     return (confidence - confidence.min()) / width if width else np.ones(len(confidence))
 
 
 def largest_choice(candidates: Candidates, most: int, floor: int = 1) -> tuple[Indices, int]:
-    """Choose as many documents as are within tolerance together, the most confident of them.
+    """Select as many documents as stay within tolerance, the most confident of them.
 
     Parameters
     ----------
     candidates : Candidates
-        What to choose from.
+        The documents to select from.
     most : int
         The largest number of documents.
     floor : int
-        The smallest number that is of use: at least 1.
+        The smallest acceptable number, at least 1.
 
     Returns
     -------
     chosen : ndarray of int64
         Rows of the candidates, in order; none where fewer than `floor` are found.
     bound : int
-        No choice within tolerance is larger; where it is below `floor`, some smaller number may
-        bound them too.
+        An upper bound on the size of selections within tolerance; not the tightest where it is
+        below `floor`.
 
     Notes
     -----
-    The tolerance depends on the size of the choice and grows as that falls, so that a choice
-    within the tolerance of a larger size is within its own.
+    The tolerance grows as the size of the selection falls, so that a selection within the
+    tolerance of a larger size is within its own.
     """
     tolerance = candidates.reference.tolerance
     best = np.zeros(0, np.int64)
@@ -144,7 +144,7 @@ def largest_choice(candidates: Candidates, most: int, floor: int = 1) -> tuple[I
         chosen = _choice(candidates, tolerance(size), size)
         if len(chosen) >= max(len(best), floor):
             best = chosen
-        # Where the integer program sees all documents, it is worth asking for every size.
+        # Where the integer program covers all documents, every size is tried.
         if len(candidates.confidence) <= _OPEN:
             size -= 1
         elif len(best) or size == floor:
@@ -155,14 +155,14 @@ def largest_choice(candidates: Candidates, most: int, floor: int = 1) -> tuple[I
 
 
 def nearest_choice(candidates: Candidates, number: int) -> Indices:
-    """Choose documents with the smallest worst deviation, in units of the tolerance.
+    """Select documents with the smallest maximal deviation, in units of the tolerance.
 
     Parameters
     ----------
     candidates : Candidates
         At least `number` of them.
     number : int
-        How many to choose.
+        How many to select.
 
     Returns
     -------
@@ -178,11 +178,11 @@ def nearest_choice(candidates: Candidates, number: int) -> Indices:
         inside = program.fix(chosen, free).whole(np.zeros(len(free)), exact=True)
         return None if inside is None else np.concatenate([chosen, free[inside]])
 
-    # Parts of documents can come nearer than whole ones: look further away in growing steps ...
+    # Whole documents may deviate more than fractions: search outwards in growing steps ...
     high, step = low * (1 + _CLOSE), 1 + _CLOSE
     while (nearest := within(high)) is None:
         low, high, step = high, high * step, step**2
-    # ... and then between the last two places.
+    # ... and then bisect the last step.
     while high > max(low, _CLOSE) * (1 + _CLOSE):
         middle = (max(low, _CLOSE) * high) ** 0.5
         nearer = within(middle)
@@ -198,7 +198,7 @@ def _program(candidates: Candidates, content: Content, tolerance: Floats, number
 
 
 def _smallest_stretch(candidates: Candidates, tolerance: Floats, number: int) -> float:
-    """Find how far the tolerance must be stretched at least for so many documents."""
+    """Find the smallest factor of the tolerance that admits `number` documents."""
     kinds = candidates.kinds
 
     def possible(stretch: float) -> bool:
@@ -215,9 +215,9 @@ def _smallest_stretch(candidates: Candidates, tolerance: Floats, number: int) ->
 
 
 def _largest_size(candidates: Candidates, most: int, floor: int) -> int:
-    """Find the largest size that the linear program holds possible within its own tolerance.
+    """Find the largest size for which the linear program is feasible within its own tolerance.
 
-    Below `floor`, it need not be the largest: a number is enough that none exceeds.
+    Below `floor`, any upper bound is returned.
     """
     low, high, size = 0, most, most
     kinds = candidates.kinds
@@ -225,7 +225,7 @@ def _largest_size(candidates: Candidates, most: int, floor: int) -> int:
         tolerance = candidates.reference.tolerance(size)
         program = _program(candidates, kinds.content, tolerance, most)
         reached = program.largest(kinds.sizes)
-        # Sizes above have less tolerance, and so reach no further.
+        # Larger sizes have less tolerance, and so reach no further.
         if reached >= size:
             low, high = size, min(high, reached)
         else:
@@ -235,10 +235,10 @@ def _largest_size(candidates: Candidates, most: int, floor: int) -> int:
 
 
 def _choice(candidates: Candidates, tolerance: Floats, size: int) -> Indices:
-    """Choose `size` documents of the highest confidence, or less where that is not possible.
+    """Select `size` documents with the highest confidence, or fewer where that is infeasible.
 
-    Where the documents left open cannot fill what the linear programs leave, these are given a
-    tighter tolerance, so that there is room.
+    Where no integer solution completes that of the linear programs, these get a tighter
+    tolerance, which leaves room for whole documents.
     """
     gain = _ONE_MORE + candidates.confidence
     program = _program(candidates, candidates.content, tolerance, size)
@@ -259,11 +259,11 @@ def _choice(candidates: Candidates, tolerance: Floats, size: int) -> Indices:
 def _relaxed_choice(
     candidates: Candidates, tolerance: Floats, number: int
 ) -> tuple[Indices, Indices]:
-    """Give the documents that linear programs choose, and those that they leave open.
+    """Return the documents that linear programs select, and those that they leave undecided.
 
-    A first program over runs prices the constraints. Documents that are clearly worth their
-    price are in, and those that are clearly not are out. A second program over the others makes
-    the prices exact. The documents that are nearly worth their price are left open.
+    A first program over runs prices the constraints. Documents with a clearly positive reduced
+    gain are in, and those with a clearly negative one are out. A second program over the others
+    refines the prices. Documents with a reduced gain near 0 are left undecided.
     """
     rows = np.arange(len(candidates.apart))
     runs = candidates.runs
@@ -282,7 +282,7 @@ def _relaxed_choice(
 
 
 def _clear(worth: Floats, rows: Indices, number: int, unclear: int) -> tuple[Indices, Indices]:
-    """Give the rows that are clearly among the `number` of most worth, and those that may be."""
+    """Return the rows certainly among the `number` with the highest worth, and possible ones."""
     order = rows[np.argsort(-worth, kind="stable")]
     begin = min(max(number - unclear // 2, 0), max(len(rows) - unclear, 0))
     return order[:begin], np.sort(order[begin : begin + unclear])

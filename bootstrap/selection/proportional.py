@@ -1,4 +1,4 @@
-"""Which tagged documents join the training set (paper 003, 3.2.1, "Selection of new examples")."""
+"""Proportional selection of documents (paper 003, 3.2.1, "Selection of new examples")."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bootstrap.selection.proportions import Proportions, Reference, content_of, 
 from corpus.batch import Batch
 from taggers.base import Tagging
 
-#: Where no choice is within tolerance, this share of the confident documents is selected anyway.
+#: Where no selection is within tolerance, this share of the confident documents is selected.
 FLOOR = 0.10
 
 Indices = npt.NDArray[np.int64]
@@ -20,31 +20,34 @@ Indices = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Selection:
-    """Some documents of a batch, and how well they keep the proportions.
+    """What is kept of a tagged batch, and how well it keeps the proportions.
 
     Parameters
     ----------
-    indices : ndarray of int64
+    indices : ndarray of int64, shape (K,)
         The documents selected, in the order of the batch.
     confident : int
         Documents that reach the threshold.
     bound : int
-        No choice within tolerance has more documents than this. Where that is less than the
-        floor, it need not be the smallest such number.
+        An upper bound on the number of documents of any selection within tolerance. Where it is
+        below the floor, it need not be the tightest bound.
     proportions : Proportions or None
         Of the documents selected; None where proportions were not asked for.
     deviation : float
-        The worst deviation from the reference in units of its tolerance; at most 1 is within.
+        The largest deviation from the reference in units of its tolerance; at most 1 is within.
     worst : str
-        The statistic that deviates so; empty where proportions were not asked for.
+        The statistic with that deviation; empty where proportions were not asked for.
+    tagging : Tagging or None
+        The tags and the confidence to keep, of the whole batch; None keeps those of the tagger.
     """
 
     indices: Indices
-    confident: int
-    bound: int
+    confident: int = 0
+    bound: int = 0
     proportions: Proportions | None = None
     deviation: float = 0.0
     worst: str = ""
+    tagging: Tagging | None = None
 
 
 def select_examples(
@@ -57,22 +60,22 @@ def select_examples(
     proportions: bool,
     selectable: npt.NDArray[np.bool_] | None = None,
 ) -> Selection:
-    """Select documents that the tagger is confident of.
+    """Select documents with a high confidence, in the proportions of a reference.
 
-    Among all choices of at most `most` documents that reach the threshold and keep every
-    statistic within its tolerance, the one with the most documents, then with the highest
-    confidence. If none of them has `FLOOR` of the confident documents, then that many, with the
-    smallest worst deviation. Both are found by linear and integer programming: nearly exactly,
-    and `Selection.bound` says how nearly.
+    Among all selections of at most `most` documents that reach the threshold and keep every
+    statistic within its tolerance, the one with the most documents is returned, ties by the
+    highest confidence. If none of them has `FLOOR` of the confident documents, then that many
+    with the smallest maximal deviation are. Both are found by linear and integer programming, and
+    `Selection.bound` bounds the distance from the optimum.
 
     Parameters
     ----------
     tagging : Tagging
-        What a tagger says of the batch.
+        The tags and the confidence of the batch.
     batch : Batch
         The documents; those without tokens are never selected.
     reference : Reference or None
-        The proportions to keep; needed with `proportions`, and not looked at without.
+        The proportions to keep; needed with `proportions`, and ignored without.
     confidence : float
         The threshold: documents below it are never selected.
     most : int
@@ -86,15 +89,15 @@ def select_examples(
     Returns
     -------
     Selection
-        The same for the same arguments.
+        A deterministic function of the arguments.
 
     Raises
     ------
     ValueError
-        If proportions are to be kept and there is no reference for them.
+        If proportions are to be kept without a reference.
     """
     if proportions and reference is None:
-        raise ValueError("proportions are to be kept: that needs a reference")
+        raise ValueError("proportions can only be kept with a reference")
     able = (tagging.confidence >= confidence) & (batch.lengths > 0)
     if selectable is not None:
         able &= selectable

@@ -1,4 +1,4 @@
-"""Proportions of the classes: what a selection of documents must resemble (paper 003, 4.1)."""
+"""Proportions of the classes, and their reference for selections (paper 003, 4.1)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Content:
-    """What each document contributes to the proportions.
+    """The contribution of each document to the proportions.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class Content:
         return empty
 
     def take(self, indices: npt.NDArray[np.int64]) -> Content:
-        """Give the content of some of the documents."""
+        """Return the content of a subset of the documents."""
         return Content(self.tokens[indices], self.entities[indices], self.lengths[indices])
 
 
@@ -60,7 +60,7 @@ def content_of(
     labels : sequence of str
         ``O``, ``B-`` and ``I-`` labels.
     classes : sequence of str
-        The C classes to count; entities of others count as if they were not there.
+        The C classes to count; entities of others are ignored.
 
     Returns
     -------
@@ -83,7 +83,7 @@ def content_of(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Proportions:
-    """The statistics of some documents, in one order: see `names`.
+    """The statistics of some documents, in the order of `names`.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ class Proportions:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What each value is."""
+        """The names of the values."""
         return (
             *(f"{name} per token" for name in self.classes),
             *(f"{name} length" for name in self.classes),
@@ -107,12 +107,12 @@ class Proportions:
         )
 
     def as_dict(self) -> dict[str, float]:
-        """Give the values by name."""
+        """Return the values by name."""
         return dict(zip(self.names, self.values.tolist(), strict=True))
 
 
 def proportions_of(content: Content, classes: Sequence[str]) -> Proportions:
-    """Measure the proportions of documents."""
+    """Compute the proportions of documents."""
     entities = content.entities.sum(axis=0)
     lengths = content.lengths.sum(axis=0)
     tokens = max(int(content.tokens.sum()), 1)
@@ -123,16 +123,17 @@ def proportions_of(content: Content, classes: Sequence[str]) -> Proportions:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reference:
-    """The proportions that a selection must resemble, and how well they are known.
+    """The proportions that selections keep, and their sampling error.
 
     Parameters
     ----------
     proportions : Proportions
-        The values to come near to.
+        The values.
     spread : ndarray of float64, shape (2 C + 1,)
-        Each statistic of n documents drawn alike has the standard error ``spread / sqrt(n)``.
+        Each statistic of n documents of the same population has the standard error
+        ``spread / sqrt(n)``.
     documents : float
-        How many documents the values were measured on; infinite where they are given.
+        How many documents the values were measured on; infinite for configured values.
     """
 
     proportions: Proportions
@@ -140,19 +141,19 @@ class Reference:
     documents: float
 
     def tolerance(self, number: int) -> Floats:
-        """Give how far each statistic of `number` documents may be from its value.
+        """Compute the tolerated deviation of each statistic of `number` documents.
 
         A tenth of the value, or the standard error of the difference between two samples where
-        that is more: nothing tighter than that could be told from chance.
+        that is larger: smaller deviations are within sampling error.
         """
         error = self.spread * np.sqrt(1 / max(number, 1) + 1 / self.documents)
         tolerance: Floats = np.maximum(RELATIVE_TOLERANCE * self.proportions.values, error)
         return tolerance
 
     def deviations(self, found: Proportions, number: int) -> Floats:
-        """Give how far each statistic of `number` documents deviates, in units of the tolerance.
+        """Compute the deviation of each statistic of `number` documents, in tolerances.
 
-        The mean length of entities of which there is none cannot deviate.
+        The mean length of absent entities does not deviate.
         """
         off = np.abs(found.values - self.proportions.values)
         tolerance = self.tolerance(number)
@@ -163,12 +164,12 @@ class Reference:
         return ratio
 
     def deviation(self, found: Proportions, number: int) -> float:
-        """Give the worst deviation of `number` documents, in units of the tolerance."""
+        """Compute the largest deviation of `number` documents, in units of the tolerance."""
         return float(self.deviations(found, number).max(initial=0.0))
 
 
 def measured_reference(content: Content, classes: Sequence[str]) -> Reference:
-    """Take the proportions of documents as the reference.
+    """Build a reference from the proportions of documents.
 
     Parameters
     ----------
@@ -181,7 +182,7 @@ def measured_reference(content: Content, classes: Sequence[str]) -> Reference:
     -------
     Reference
         Its spread is that of ratio estimates over documents (Cochran, Sampling Techniques,
-        section 2.11), at least as if one document had been off by one.
+        section 2.11), at least that of a single deviation of one.
     """
     number = max(len(content.tokens), 1)
     proportions = proportions_of(content, classes)
@@ -213,7 +214,7 @@ def _deviation(residuals: Floats, number: int) -> Floats:
 def given_reference(
     per_token: Mapping[str, float], length: Mapping[str, float], empty: float, tokens: float
 ) -> Reference:
-    """Take given numbers as the reference.
+    """Build a reference from configured numbers.
 
     Parameters
     ----------
@@ -232,7 +233,7 @@ def given_reference(
     Raises
     ------
     ValueError
-        If a number cannot be what it is said to be.
+        If a number is out of its range.
     """
     classes = tuple(sorted(per_token))
     rates = np.array([per_token[name] for name in classes])

@@ -1,4 +1,4 @@
-"""Keeping the parts of a document that a tagger is sure of, and leaving the rest open."""
+"""Partial pseudo-labels: the confident entities and tokens of a document, the rest unknown."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from taggers.base import Tagging
 def confident_parts(
     tagging: Tagging, batch: Batch, confidence: float
 ) -> tuple[Tagging, npt.NDArray[np.bool_]]:
-    """Open the tags that a tagger is not sure of.
+    """Replace tags below a confidence threshold by unknown tags.
 
-    An entity stays if its probability, as just this span of just this class, reaches the
-    threshold, and a token outside if that of its tag does.
+    The tags of an entity are kept if the probability of exactly this span with this class reaches
+    the threshold, and the tag of a token outside of entities if its own probability does.
 
     Parameters
     ----------
@@ -32,14 +32,19 @@ def confident_parts(
     Returns
     -------
     parts : Tagging
-        The rest of its tags are unknown; the confidence of a document is the share of its tokens
-        that are known.
+        The tagging with the other tags unknown; the confidence of a document is the share of its
+        tokens with a known tag.
     useful : ndarray of bool, shape (D,)
         Documents that keep an entity, or all of their tags.
+
+    Raises
+    ------
+    ValueError
+        If the tagging lacks the confidence of tokens or the probabilities of entities.
     """
-    if tagging.tokens is None:
-        raise ValueError("the confidence of every token is needed to keep parts of documents")
-    sure = tagging.tokens >= confidence
+    if tagging.token_confidence is None:
+        raise ValueError("partial pseudo-labels need the confidence of every token")
+    sure = tagging.token_confidence >= confidence
     entities = find_entities(tagging.tags, batch.documents, tagging.labels)
     kept = tagging.entity_confidence(entities) >= confidence
     owners = np.searchsorted(batch.documents, entities.first, side="right") - 1

@@ -16,8 +16,9 @@ from corpus.errors import InputError
 from corpus.formats import brat, jsonl, parquet, text
 from corpus.formats.columns import CONFIDENCE, SPAN_CONFIDENCES, Columns
 from corpus.formats.sources import Source, format_of, locate
-from corpus.formats.targets import Row, Rows, WriteReport, format_for, refuse_existing
+from corpus.formats.targets import Row, Rows, WriteReport, format_for
 from corpus.problems import Problems
+from corpus.storage import refuse_existing
 
 __all__ = [
     "Columns",

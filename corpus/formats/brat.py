@@ -19,7 +19,7 @@ from corpus.formats.annotations import DISAGREEING, DISCONTINUOUS, MALFORMED, se
 from corpus.formats.columns import Columns
 from corpus.formats.records import Unreadable, documents_of
 from corpus.formats.sources import Source, files_of, id_of, stem_of, suffix_of, text_of
-from corpus.formats.targets import Rows, Tally, WriteReport, new_file_for, new_folder
+from corpus.formats.targets import Rows, Tally, WriteReport, new_document_folder, new_file_for
 from corpus.problems import Problem, Problems
 
 BYTE_ORDER_MARK = "\ufeff"
@@ -156,7 +156,7 @@ def write(rows: Rows, target: Path, columns: Columns, extra: Collection[str]) ->
         If an id names no file of its own in the folder, or a label has white space in it.
     """
     tally = Tally()
-    with new_folder(target) as folder:
+    with new_document_folder(target) as folder:
         for row in rows:
             document = row.document
             with new_file_for(document, folder, ".txt") as file:

@@ -23,8 +23,9 @@ from corpus.formats.records import (
     encodable,
 )
 from corpus.formats.sources import Source, files_of
-from corpus.formats.targets import Row, Rows, Tally, WriteReport, checked, new_file
+from corpus.formats.targets import Row, Rows, Tally, WriteReport, checked
 from corpus.problems import Problem, Problems
+from corpus.storage import new_file
 
 _BLOCK = 1 << 20  # bytes that lines are counted in at once
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"

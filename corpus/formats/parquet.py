@@ -19,8 +19,9 @@ from corpus.formats.annotations import MALFORMED, settled, within
 from corpus.formats.columns import CONFIDENCE, SPAN_CONFIDENCES, Columns
 from corpus.formats.records import NOT_UTF8, Unreadable, documents_of
 from corpus.formats.sources import Source, files_of
-from corpus.formats.targets import Row, Rows, Tally, WriteReport, checked, new_file
+from corpus.formats.targets import Row, Rows, Tally, WriteReport, checked
 from corpus.problems import Problem, Problems
+from corpus.storage import new_file
 
 NULL = "rows without an id or a text"
 NOT_WHOLE = "ids or groups that are broken numbers"

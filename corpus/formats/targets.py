@@ -1,16 +1,11 @@
-"""Where documents go: beside the target first, and in its place when complete."""
+"""Targets of documents: what is written, what is left out, and the files of a folder."""
 
 from __future__ import annotations
 
 import errno
-import fcntl
-import os
-import re
-import secrets
-import shutil
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
@@ -19,13 +14,11 @@ from corpus.document import Document
 from corpus.errors import InputError, shown
 from corpus.formats.records import encodable
 from corpus.formats.sources import EXPECTED, SUFFIXES
+from corpus.storage import new_folder, open_new
 
 #: What a file system says to a name that is taken, and to one that it cannot hold.
 TAKEN = (errno.EEXIST, errno.ENOTDIR, errno.EISDIR)
 IMPOSSIBLE = (errno.ENAMETOOLONG, errno.EILSEQ, errno.EINVAL)
-
-#: What a file system without hard links says when it is to make one.
-NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,12 +118,6 @@ def format_for(target: Path) -> str:
     )
 
 
-def refuse_existing(target: Path) -> None:
-    """Raise an `InputError` if something has the name of the target."""
-    if os.path.lexists(target):
-        raise InputError(f"{shown(target)} exists: nothing is overwritten; name another target")
-
-
 def checked(document: Document) -> Document:
     """Return a document that can be written as UTF-8.
 
@@ -148,157 +135,21 @@ def checked(document: Document) -> Document:
 
 
 @contextmanager
-def new_file(target: Path) -> Iterator[BinaryIO]:
-    """Open a file that gets the name `target` when it is complete, readable by its owner only.
-
-    Whatever goes wrong before that, nothing is left behind, and nothing that exists is replaced.
+def new_document_folder(target: Path) -> Iterator[Path]:
+    """Create a folder for files of documents; see `corpus.storage.new_folder`.
 
     Raises
     ------
     InputError
-        If the target exists, before or after, or cannot be made.
+        If the target exists or cannot be created, or no document was written.
     """
-    partial = _prepared(target)
-    try:
-        with _created(partial, target) as file, _holding(partial):
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-            _publish_file(partial, target)
-    finally:
-        with suppress(OSError):
-            partial.unlink()
-
-
-@contextmanager
-def new_folder(target: Path) -> Iterator[Path]:
-    """Make a folder that gets the name `target` when it is complete, open to its owner only.
-
-    Whatever goes wrong before that, nothing is left behind, and nothing that exists is replaced.
-
-    Raises
-    ------
-    InputError
-        If the target exists, before or after, or cannot be made, or nothing was put into it.
-    """
-    partial = _prepared(target)
-    try:
-        with _as_input_error(target):
-            partial.mkdir(mode=0o700)
-        with _holding(partial):
-            yield partial
-            _refuse_empty(partial, target)
-            _publish_folder(partial, target)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
-
-
-def _refuse_empty(partial: Path, target: Path) -> None:
-    """Raise an `InputError` rather than leave a folder that cannot be told from a wrong one."""
-    if not any(partial.iterdir()):
-        raise InputError(
-            f"{shown(target)}: there is no document to write, and a folder without files cannot be "
-            "read again; write JSONL or Parquet"
-        )
-
-
-def _prepared(target: Path) -> Path:
-    """Make the folder that the target is to be in, and return the name to use until it is done."""
-    refuse_existing(target)
-    with _as_input_error(target):
-        target.parent.mkdir(parents=True, exist_ok=True)
-        _remove_leftovers(target)
-    return target.parent / f"{_partial_prefix(target)}{secrets.token_hex(8)}"
-
-
-def _partial_prefix(target: Path) -> str:
-    return f".{target.name}.partial-"
-
-
-def _remove_leftovers(target: Path) -> None:
-    """Remove what processes that were killed left of this target: it may hold the text of notes."""
-    leftover = re.compile(re.escape(_partial_prefix(target)) + "[0-9a-f]{16}")
-    with os.scandir(target.parent) as entries:
-        names = [entry.name for entry in entries if leftover.fullmatch(entry.name)]
-    for path in (target.parent / name for name in names):
-        with suppress(OSError), _holding(path) as held:
-            if held and path.is_dir():
-                shutil.rmtree(path, ignore_errors=True)
-            elif held:
-                path.unlink()
-
-
-@contextmanager
-def _holding(partial: Path) -> Iterator[bool]:
-    """Hold a file or folder that is being written; a process that ends lets go of it.
-
-    Yields
-    ------
-    bool
-        False where another process holds it, or the file system knows no locks.
-    """
-    descriptor = os.open(partial, os.O_RDONLY | os.O_NOFOLLOW)
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            held = True
-        except OSError:
-            held = False
-        yield held
-    finally:
-        os.close(descriptor)
-
-
-@contextmanager
-def _as_input_error(target: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise InputError(f"{shown(target)} cannot be made: {error.strerror}") from error
-
-
-def _created(partial: Path, target: Path) -> BinaryIO:
-    with _as_input_error(target):
-        return _open_new(partial)
-
-
-def _open_new(path: Path) -> BinaryIO:
-    return os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb")
-
-
-def _publish_file(partial: Path, target: Path) -> None:
-    """Give a file its name; unlike a rename, a link never replaces a file that has appeared."""
-    try:
-        os.link(partial, target)
-        return
-    except FileExistsError:
-        refuse_existing(target)
-        raise
-    except OSError as error:
-        if error.errno not in NO_LINKS:
-            raise
-    _rename(partial, target, claim=lambda: _open_new(target).close(), drop=target.unlink)
-
-
-def _publish_folder(partial: Path, target: Path) -> None:
-    _rename(partial, target, claim=lambda: target.mkdir(mode=0o700), drop=target.rmdir)
-
-
-def _rename(
-    partial: Path, target: Path, claim: Callable[[], None], drop: Callable[[], None]
-) -> None:
-    """Make the target, empty, before the partial takes its place: one that is there is refused."""
-    try:
-        claim()
-    except FileExistsError:
-        refuse_existing(target)
-        raise
-    try:
-        partial.replace(target)
-    except BaseException:
-        with suppress(OSError):
-            drop()
-        raise
+    with new_folder(target) as folder:
+        yield folder
+        if not any(folder.iterdir()):  # which could not be told from a wrong folder
+            raise InputError(
+                f"{shown(target)}: there is no document to write, and a folder without files "
+                "cannot be read again; write JSONL or Parquet"
+            )
 
 
 def new_file_for(document: Document, folder: Path, suffix: str) -> BinaryIO:
@@ -315,7 +166,7 @@ def new_file_for(document: Document, folder: Path, suffix: str) -> BinaryIO:
     path = folder / f"{document.id}{suffix}"
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return _open_new(path)
+        return open_new(path)
     except OSError as error:
         if error.errno in TAKEN:
             fault = "names the same file as that of another document"

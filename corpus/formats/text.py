@@ -11,7 +11,7 @@ from corpus.errors import shown
 from corpus.formats.columns import Columns
 from corpus.formats.records import documents_of
 from corpus.formats.sources import Source, files_of, id_of, stem_of, text_of
-from corpus.formats.targets import Rows, Tally, WriteReport, new_file_for, new_folder
+from corpus.formats.targets import Rows, Tally, WriteReport, new_document_folder, new_file_for
 from corpus.problems import Problems
 
 
@@ -34,7 +34,7 @@ def _document(root: Path, where: str, file: Path) -> Document:
 def write(rows: Rows, target: Path, columns: Columns, extra: Collection[str]) -> WriteReport:
     """Write a folder with a file for each document; spans, groups and confidences are left out."""
     tally = Tally()
-    with new_folder(target) as folder:
+    with new_document_folder(target) as folder:
         for row in rows:
             document = row.document
             with new_file_for(document, folder, ".txt") as file:

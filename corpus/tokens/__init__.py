@@ -77,13 +77,6 @@ def tokenize(texts: Sequence[str]) -> Tokens:
     )
 
 
-def prepare() -> None:
-    """Load what finds the tokens of many texts, compiled if that was not done before."""
-    from corpus.tokens.scanner import Scanner  # noqa: PLC0415 - numba is slow to import
-
-    Scanner().find("a\n")
-
-
 class _Finder(Protocol):
     """Finds tokens, and numbers the words of all texts that it is given."""
 

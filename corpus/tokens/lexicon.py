@@ -6,23 +6,32 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.kernels.compiled import Array, compiled
+from corpus.kernels.hashing import (
+    CODE_POINTS,
+    empty_slots,
+    fill_slots,
+    find_slot,
+    hash_code_points,
+)
 
 Codes = npt.NDArray[np.uint32]
 Places = npt.NDArray[np.int64]
 
-#: Tokens looked up at a time: there is always room for as many new words.
-_PIECE = 1 << 14
+#: Tokens of a call of compiled code, for which there is room even if every word is new.
+_BLOCK = 1 << 14
+
+_SEED = np.uint64(0xCBF29CE484222325)  # the offset basis of FNV
 
 
 class Lexicon:
-    """Numbers words in the order in which they are met.
+    """A table of words, numbered in the order of their first appearance.
 
     Words are found by their hashes and told apart by their characters.
     """
 
     def __init__(self) -> None:
-        self._known = 0
-        self._slots = np.full(1, -1, np.int32)  # words by their hashes, with room between them
+        self._size = 0
+        self._slots = empty_slots(0)
         self._hashes = np.empty(0, np.uint64)
         self._ends = np.zeros(1, np.int64)  # of each word in the letters, after a 0
         self._letters = np.empty(0, np.uint32)
@@ -30,52 +39,52 @@ class Lexicon:
     def look_up(
         self, codes: Codes, starts: Places, ends: Places
     ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
-        """Give the number of each token's word, and the tokens whose words are new.
+        """Return the number of the word of each token, and enter words that are new.
 
         Parameters
         ----------
         codes : ndarray of uint32
-            Characters.
+            Code points, as `corpus.kernels.hashing.code_points` returns them.
         starts, ends : ndarray of int64, shape (N,)
-            Where the tokens are, in order.
+            Half-open offsets of the tokens, in order.
 
         Returns
         -------
         words : ndarray of int32, shape (N,)
         firsts : ndarray of int64
-            The first token of each new word, in the order of the words' numbers.
+            The first token of each new word, in the order of the numbers of the words.
         """
         words = np.empty(len(starts), np.int32)
         firsts = [np.zeros(0, np.int64)]
-        for begin in range(0, len(starts), _PIECE):
-            piece = slice(begin, begin + _PIECE)
-            new = self._look_up(codes, starts[piece], ends[piece], words[piece])
+        for begin in range(0, len(starts), _BLOCK):
+            block = slice(begin, begin + _BLOCK)
+            new = self._look_up(codes, starts[block], ends[block], words[block])
             firsts.append(begin + new)
         return words, np.concatenate(firsts)
 
     def _look_up(
         self, codes: Codes, starts: Places, ends: Places, words: npt.NDArray[np.int32]
     ) -> Places:
-        self._make_room(len(starts), int(ends[-1] - starts[0]))
+        self._reserve(len(starts), int(ends[-1] - starts[0]))
         firsts = np.empty(len(starts), np.int64)
-        known = _look_up(
-            codes, starts, ends, self._known, self._slots, self._hashes, self._ends, self._letters,
+        size = _look_up(
+            codes, starts, ends, self._size, self._slots, self._hashes, self._ends, self._letters,
             words, firsts,
         )  # fmt: skip
-        firsts = firsts[: known - self._known]
-        self._known = known
+        firsts = firsts[: size - self._size]
+        self._size = size
         return firsts
 
-    def _make_room(self, words: int, letters: int) -> None:
-        """Make room for so many new words and so many letters of theirs."""
-        words += self._known
-        letters += int(self._ends[self._known])
+    def _reserve(self, words: int, letters: int) -> None:
+        """Allocate memory for a number of new words and their letters."""
+        words += self._size
+        letters += int(self._ends[self._size])
         if words > len(self._hashes):
             words = max(words, 2 * len(self._hashes))
             self._hashes = _grown(self._hashes, words)
             self._ends = _grown(self._ends, words + 1)
-            self._slots = np.full(1 << (2 * words - 1).bit_length(), -1, np.int32)
-            _fill(self._slots, self._hashes[: self._known])
+            self._slots = empty_slots(words)
+            fill_slots(self._slots, self._hashes[: self._size])
         if letters > len(self._letters):
             self._letters = _grown(self._letters, max(letters, 2 * len(self._letters)))
 
@@ -86,22 +95,15 @@ def _grown(array: Array, size: int) -> Array:
     return grown
 
 
-@compiled
-def _fill(slots: Array, hashes: Array) -> None:
-    mask = np.uint64(len(slots) - 1)
-    for word in range(len(hashes)):
-        slot = hashes[word] & mask
-        while slots[slot] >= 0:
-            slot = (slot + np.uint64(1)) & mask
-        slots[slot] = word
-
-
-@compiled
+@compiled(
+    f"{CODE_POINTS}, int64[::1], int64[::1], int64, int32[::1], uint64[::1], int64[::1], "
+    "uint32[::1], int32[::1], int64[::1]"
+)
 def _look_up(
     codes: Array,
     starts: Array,
     ends: Array,
-    known: int,
+    size: int,
     slots: Array,
     hashes: Array,
     word_ends: Array,
@@ -109,53 +111,35 @@ def _look_up(
     words: Array,
     firsts: Array,
 ) -> int:
-    """Give tokens the numbers of their words, and return how many words are known then."""
-    mask = np.uint64(len(slots) - 1)
-    before = known
+    """Look up the words of tokens, enter new ones, and return the number of words then."""
+    before = size
     for token in range(len(starts)):
-        characters = codes[starts[token] : ends[token]]
-        value = _hash(characters)
-        slot = value & mask
-        while slots[slot] >= 0:
-            word = slots[slot]
-            if hashes[word] == value and _equal(
-                characters, letters[word_ends[word] : word_ends[word + 1]]
-            ):
-                break
-            slot = (slot + np.uint64(1)) & mask
+        start, end = starts[token], ends[token]
+        value = hash_code_points(codes, start, end, _SEED)
+        slot = find_slot(slots, hashes, value, value)
+        while slots[slot] >= 0 and not _is_word(
+            codes, start, end, letters, word_ends[slots[slot]], word_ends[slots[slot] + 1]
+        ):
+            slot = find_slot(slots, hashes, value, slot + np.uint64(1))
         if slots[slot] < 0:
-            slots[slot] = known
-            hashes[known] = value
-            word_ends[known + 1] = word_ends[known] + len(characters)
-            _copy(characters, letters[word_ends[known] :])
-            firsts[known - before] = token
-            known += 1
+            slots[slot] = size
+            hashes[size] = value
+            origin = word_ends[size]
+            word_ends[size + 1] = origin + (end - start)
+            for place in range(end - start):  # a slice takes a second to compile
+                letters[origin + place] = codes[start + place]
+            firsts[size - before] = token
+            size += 1
         words[token] = slots[slot]
-    return known
+    return size
 
 
-@compiled
-def _hash(characters: Array) -> np.uint64:
-    value = np.uint64(len(characters))
-    for code in characters:
-        value = (value ^ np.uint64(code)) * np.uint64(0x100000001B3)  # FNV-1a, by code points
-    # The finalizer of splitmix64 spreads what is in the high bits.
-    value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    value = (value ^ (value >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return value ^ (value >> np.uint64(31))
-
-
-@compiled
-def _copy(characters: Array, into: Array) -> None:
-    for place in range(len(characters)):  # a slice takes a second to compile
-        into[place] = characters[place]
-
-
-@compiled
-def _equal(left: Array, right: Array) -> bool:
-    if len(left) != len(right):
+@compiled()
+def _is_word(codes: Array, start: int, end: int, letters: Array, first: int, last: int) -> bool:
+    """Compare the characters of a token with the letters of a word."""
+    if end - start != last - first:
         return False
-    for place in range(len(left)):  # noqa: SIM110 - what is compiled is no generator
-        if left[place] != right[place]:
+    for place in range(end - start):  # noqa: SIM110 - numba compiles no generator expressions
+        if codes[start + place] != letters[first + place]:
             return False
     return True

@@ -1,4 +1,4 @@
-"""What `corpus.tokens.expression` finds, found by compiled code in a sixth of the time."""
+"""A compiled equivalent of `corpus.tokens.expression`, six times as fast."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.kernels.compiled import Array, compiled
+from corpus.kernels.hashing import CODE_POINTS, code_points
 from corpus.tokens import expression
 from corpus.tokens.lexicon import Codes, Lexicon
 
-_LETTER, _HEAD, _LOWER, _MARK, _DIGIT, _WORD, _GAP = (1 << bit for bit in range(7))
-_CLITIC, _APOSTROPHE, _ELL, _POINT, _IDENTITY, _ASCII = (1 << bit for bit in range(7, 13))
-_KNOWN = 1 << 13  # of a character whose classes were looked up
+_LETTER, _HEAD, _LOWER, _MARK, _DIGIT, _WORD, _GAP = (np.uint16(1 << bit) for bit in range(7))
+_CLITIC, _APOSTROPHE, _ELL, _POINT, _IDENTITY, _ASCII = (
+    np.uint16(1 << bit) for bit in range(7, 13)
+)
+_KNOWN = np.uint16(1 << 13)  # of a character whose classes were looked up
 
 #: The characters of each class, in the words of the expression.
 _CLASSES = {
@@ -36,7 +39,7 @@ _BLOCK = 256  # characters that are looked up together
 
 
 class Scanner:
-    """Finds tokens by the classes of characters, and numbers their words.
+    """A scanner that finds tokens by the classes of characters, and numbers their words.
 
     Only a word that is new becomes a string.
 
@@ -67,7 +70,7 @@ class Scanner:
         starts, ends : ndarray of int64, shape (N,)
             Half-open offsets of each token.
         """
-        codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+        codes = code_points(text)
         starts, ends = np.empty((2, len(codes)), np.int64)
         number = _find_tokens(codes, _classes().covering(codes), starts, ends)
         starts, ends = starts[:number], ends[:number]
@@ -84,7 +87,7 @@ class _Classes:
         self._bits: npt.NDArray[np.uint16] = np.zeros(0x110000, np.uint16)
 
     def covering(self, codes: Codes) -> npt.NDArray[np.uint16]:
-        """Give the table, filled in for all of these characters."""
+        """Return the table, filled in for all of these characters."""
         place = _first_unknown(codes, self._bits, 0)
         while place < len(codes):
             self._look_up(int(codes[place]) // _BLOCK * _BLOCK)
@@ -105,17 +108,17 @@ def _classes() -> _Classes:
     return _Classes()
 
 
-@compiled
+@compiled(f"{CODE_POINTS}, uint16[::1], int64")
 def _first_unknown(codes: Array, classes: Array, place: int) -> int:
     while place < len(codes) and classes[codes[place]] != 0:
         place += 1
     return place
 
 
-@compiled
+@compiled(f"{CODE_POINTS}, uint16[::1], int64[::1], int64[::1]")
 def _find_tokens(codes: Array, classes: Array, starts: Array, ends: Array) -> int:
     number = 0
-    place = 0
+    place = int(np.int64(0))  # a literal would be compiled for as a type of its own
     # No token has a line end, so that beyond the last character none is looked for.
     while place < len(codes):
         if classes[codes[place]] & _GAP:
@@ -128,7 +131,7 @@ def _find_tokens(codes: Array, classes: Array, starts: Array, ends: Array) -> in
     return number
 
 
-@compiled
+@compiled()
 def _token_end(codes: Array, classes: Array, place: int) -> int:
     """Find where the token that begins at a place ends: the expression's alternatives in turn."""
     first = classes[codes[place]]
@@ -148,19 +151,19 @@ def _token_end(codes: Array, classes: Array, place: int) -> int:
     return place + 1
 
 
-@compiled
+@compiled()
 def _is_clitic(codes: Array, classes: Array, place: int) -> bool:
-    """Say whether an apostrophe and a letter follow."""
+    """Return whether an apostrophe and a letter follow."""
     return bool(classes[codes[place + 1]] & _APOSTROPHE and classes[codes[place + 2]] & _LETTER)
 
 
-@compiled
+@compiled()
 def _is_last_letter(codes: Array, classes: Array, place: int) -> bool:
-    """Say whether here is the letter of an identity number, with nothing of a word behind it."""
+    """Return whether this is the last letter of an identity number, at the end of a word."""
     return bool(classes[codes[place]] & _ASCII and not classes[codes[place + 1]] & _WORD)
 
 
-@compiled
+@compiled()
 def _word_end(codes: Array, classes: Array, place: int) -> int:
     """Find the end of what begins with a letter or a mark."""
     place = _skip(codes, classes, place, _HEAD)
@@ -175,8 +178,8 @@ def _word_end(codes: Array, classes: Array, place: int) -> int:
             return place
 
 
-@compiled
-def _skip(codes: Array, classes: Array, place: int, kind: int) -> int:
+@compiled()
+def _skip(codes: Array, classes: Array, place: int, kind: np.uint16) -> int:
     while classes[codes[place]] & kind:
         place += 1
     return place

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from corpus.kernels.hash_index import Vocabulary, hashed
+from corpus.kernels.hash_index import HashIndex
+from corpus.kernels.hashing import hash_values
 from corpus.tokens import tokenize
 from gazetteers.folding import folded
 from gazetteers.phrases.abbreviations import ABBREVIATIONS, SEVERAL, STREETS, WORDS
@@ -44,12 +45,12 @@ Words = tuple[str, ...]
 
 
 def surfaces(types: Sequence[str]) -> list[str]:
-    """Give what is looked up of word types: folded, ``l'`` as ``l`` and ``col·legi`` as one."""
+    """Return the surfaces of word types: folded, ``l'`` as ``l`` and ``col·legi`` as one."""
     return _WITHIN.sub("", "\n".join(folded(types))).split("\n") if types else []
 
 
 def counted(written: str) -> str:
-    """Give the word that counts for a surface with the full stop or slash after it, if any."""
+    """Return the canonical word of a surface with the full stop or slash after it, if any."""
     surface = written.rstrip(_STOP + _SLASHES)
     if len(surface) == 1 and surface == written:
         return WORDS.get(surface, surface)
@@ -64,14 +65,14 @@ class CompiledPhrases:
     ----------
     tree : Tree
         Those of two words and more.
-    vocabulary : Vocabulary
+    index : HashIndex
         Hashes of surfaces.
     known : WordTypes
-        What each surface of the vocabulary is, and then what all others are. None has a capital.
+        What each surface of the index is, and then what all others are. None has a capital.
     """
 
     tree: Tree
-    vocabulary: Vocabulary
+    index: HashIndex
     known: WordTypes
 
     @classmethod
@@ -93,10 +94,10 @@ class CompiledPhrases:
         return cls(tree, *_known(numbers, alone, stopped))
 
     def types(self, types: Sequence[str]) -> WordTypes:
-        """Say what word types are to the matcher."""
+        """Return the properties of word types that the matcher uses."""
         if not types:
             return WordTypes(*(each[:0] for each in _fields(self.known)))
-        codes = self.vocabulary.codes(hashed("", surfaces(types)))
+        codes = self.index.positions(hash_values("", surfaces(types)))
         bits, plain, dotted, alone, _ = (each[codes] for each in _fields(self.known))
         lower = "\n".join(types).lower().split("\n")
         capital = np.fromiter(map(str.__ne__, types, lower), bool, len(types))
@@ -108,7 +109,7 @@ def _surface(written: str) -> str:
 
 
 def _written(terms: Sequence[str]) -> Iterator[tuple[int, Words]]:
-    """Give the row of each spelling of terms, and its words with the sign after each."""
+    """Yield the row of each spelling of terms, and its words with the sign after each."""
     spelt = [(row, text) for row, each in enumerate(spellings(terms)) for text in each]
     tokens = tokenize([text for _, text in spelt])
     known = surfaces(tokens.types)
@@ -126,18 +127,18 @@ def _written(terms: Sequence[str]) -> Iterator[tuple[int, Words]]:
 
 
 def _sign(words: Sequence[str], token: int, touches: Sequence[bool]) -> str:
-    """Give the full stop or slash that touches a token, or nothing."""
+    """Return the full stop or slash that touches a token, or nothing."""
     following = words[token + 1] if touches[token] else ""
     return following if following and following in _STOP + _SLASHES else ""
 
 
 def _compared(written: str) -> str:
-    """Give what counts for a word, but let letters for words be."""
+    """Return the canonical word, but leave letters for words unchanged."""
     return written if len(_surface(written)) == 1 else counted(written)
 
 
 def _several() -> dict[str, list[tuple[Words, list[Words]]]]:
-    """Give what several words are written for short by its first word, with its other ways."""
+    """Return the abbreviations of several words by their first word, with their alternatives."""
     found: dict[str, list[tuple[Words, list[Words]]]] = {}
     for group in SEVERAL:
         ways = [tuple(map(_compared, phrase)) for _, phrase in _written(group)]
@@ -151,7 +152,7 @@ _SEVERAL = _several()
 
 
 def _ways(phrase: Words) -> Iterator[Words]:
-    """Give the words that count of a phrase, and of those that are written for it for short."""
+    """Yield the canonical words of a phrase, and of its abbreviations."""
     yield tuple(map(counted, phrase))
     compared = tuple(map(_compared, phrase))
     for at, word in enumerate(compared):
@@ -166,8 +167,8 @@ def _ways(phrase: Words) -> Iterator[Words]:
 
 def _known(
     numbers: Mapping[str, int], alone: Mapping[str, int], stopped: Collection[str]
-) -> tuple[Vocabulary, WordTypes]:
-    """Say what each surface is that a phrase, or what stands in it, may have in a note."""
+) -> tuple[HashIndex, WordTypes]:
+    """Return the properties of each surface that words of phrases may have in a note."""
     short = [each for each, word in ABBREVIATIONS.items() if word in numbers]
     whole = [each for each, word in WORDS.items() if word in numbers]
     every = list(dict.fromkeys([*numbers, *short, *whole, *alone, *_PASSED, *_MARKS, _STOP]))
@@ -181,7 +182,7 @@ def _known(
     known = WordTypes(
         np.array([*bits, 0], np.uint8), plain, dotted, classes, np.zeros(len(every) + 1, bool)
     )
-    return Vocabulary(hashed("", every)), known
+    return HashIndex(hash_values("", every)), known
 
 
 def _bits(surface: str, short: bool) -> int:

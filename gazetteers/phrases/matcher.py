@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.batch import Batch
+from corpus.kernels.compiled import kernel_array
 from corpus.lines import line_numbers
-from corpus.streams import NOTHING, Stream
+from corpus.streams import NO_VALUE, Stream
 from corpus.tags import TokenSpans
 from gazetteers.gazetteer import Gazetteer, terms_by_class
 from gazetteers.phrases.automaton import CompiledPhrases
@@ -49,7 +50,8 @@ class PhraseMatcher:
         """Give the first and the last token of each match, and the index of its class."""
         number = len(batch.words)
         found = (np.empty(number, np.int64), np.empty(number, np.int64), np.empty(number, np.int64))
-        tokens = (batch.words, batch.starts, batch.ends, line_numbers(batch))
+        words, starts, ends = map(kernel_array, (batch.words, batch.starts, batch.ends))
+        tokens = (words, starts, ends, line_numbers(batch))
         compiled = self._compiled
         types, tree = compiled.types(batch.types), compiled.tree
         many = find_longest(
@@ -75,7 +77,7 @@ class PhraseMatcher:
             Of `types`: a value is twice the index of the class, and one more within a phrase.
         """
         found = self.find(batch)
-        values = np.full(len(batch.words), NOTHING, np.int32)
+        values = np.full(len(batch.words), NO_VALUE, np.int32)
         lengths = found.last - found.first + 1
         within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         values[np.repeat(found.first, lengths) + within] = np.repeat(2 * found.classes + 1, lengths)

@@ -45,7 +45,7 @@ class Tree:
 
     @classmethod
     def of(cls, phrases: Sequence[Sequence[int]], kinds: Sequence[int], words: int) -> Tree:
-        """Make the tree.
+        """Build the tree.
 
         Parameters
         ----------
@@ -65,9 +65,9 @@ class Tree:
         return cls(keys, children, classes[:number], words)
 
 
-@compiled
+@compiled()
 def _slot(keys: Array, key: int) -> int:
-    """Find the slot of a key, or the empty one where it would be."""
+    """Return the slot of a key, or the empty one where it belongs."""
     mask = len(keys) - 1
     mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
     slot = np.int64(mixed >> np.uint64(32)) & mask
@@ -76,7 +76,7 @@ def _slot(keys: Array, key: int) -> int:
     return int(slot)
 
 
-@compiled
+@compiled("int64[::1], int64[::1], int32[::1], int64, int64[::1], int32[::1], int32[::1]")
 def _grow(
     flat: Array,
     offsets: Array,
@@ -103,7 +103,7 @@ def _grow(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WordTypes:
-    """What the word types of a batch are to the matcher, an entry each.
+    """The properties of the word types of a batch that the matcher uses, an entry each.
 
     Parameters
     ----------
@@ -124,7 +124,11 @@ class WordTypes:
     capital: npt.NDArray[np.bool_]
 
 
-@compiled
+@compiled(
+    "Tuple((int32[::1], int32[::1], int32[::1], int64[::1])), Tuple((uint8[::1], int32[::1], "
+    "int32[::1], int32[::1], boolean[::1])), Tuple((int64[::1], int32[::1], int32[::1], "
+    "int64)), int64, UniTuple(int64[::1], 3)"
+)
 def find_longest(
     tokens: tuple[Array, Array, Array, Array],
     types: tuple[Array, Array, Array, Array, Array],
@@ -132,7 +136,7 @@ def find_longest(
     blocked: int,
     found: tuple[Array, Array, Array],
 ) -> int:
-    """Find the longest phrase at each token that no match before it has, from left to right.
+    """Search the longest phrase at each token that no match before it has, from left to right.
 
     Parameters
     ----------
@@ -153,7 +157,7 @@ def find_longest(
     int
         How many there are.
     """
-    number, place = 0, 0
+    number, place = 0, int(np.int64(0))  # a literal would be compiled for as a type of its own
     first, last, classes = found
     while place < len(tokens[0]):
         end, kind = _longest(place, tokens, types, tree, blocked)
@@ -166,7 +170,7 @@ def find_longest(
     return number
 
 
-@compiled
+@compiled()
 def _longest(
     place: int,
     tokens: tuple[Array, Array, Array, Array],
@@ -174,7 +178,7 @@ def _longest(
     tree: tuple[Array, Array, Array, int],
     blocked: int,
 ) -> tuple[int, int]:
-    """Give the last token of the longest phrase from a token on, and its class, or -1."""
+    """Return the last token of the longest phrase from a token on, and its class, or -1."""
     words, starts, ends, lines = tokens
     bits, plain, dotted, alone, capital = types
     keys, children, classes, size = tree
@@ -206,9 +210,9 @@ def _longest(
     return end, (kind if end >= 0 else NONE)
 
 
-@compiled
+@compiled()
 def _next(token: int, words: Array, starts: Array, ends: Array, lines: Array, bits: Array) -> int:
-    """Give the next word of a phrase after one, past what may stand between, or -1."""
+    """Return the next word of a phrase after one, past what may be between, or -1."""
     marks, passed = 0, 0
     line, short = lines[token], bits[words[token]] & SHORT
     for place in range(token + 1, len(words)):

@@ -19,16 +19,16 @@ class Annotator(Protocol):
     """Says something of each token of a batch. It is saved in the models that look at it."""
 
     def annotate(self, batch: Batch) -> Stream:
-        """Give the stream of a batch."""
+        """Compute the stream of a batch."""
         ...
 
     def settings(self) -> dict[str, Any]:
-        """Give what it needs to be made again, as JSON can hold it."""
+        """Return what `of_settings` needs, for JSON."""
         ...
 
     @classmethod
     def of_settings(cls, settings: Mapping[str, Any]) -> Self:
-        """Make it again."""
+        """Create an annotator from its settings."""
         ...
 
 
@@ -47,7 +47,7 @@ def annotated(batch: Batch, names: Sequence[str], annotators: Mapping[str, Annot
     Parameters
     ----------
     batch : Batch
-        A stream that it has stays as it is.
+        A stream that it has is kept.
     names : sequence of str
         Streams that are needed.
     annotators : mapping of str to Annotator

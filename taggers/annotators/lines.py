@@ -1,4 +1,4 @@
-"""What the line of a token says of it: its header, and the last word before a colon."""
+"""Annotators of lines: the header of the line of a token, and the last word before a colon."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from corpus.batch import Batch
 from corpus.lines import line_numbers
-from corpus.streams import NOTHING, Stream
+from corpus.streams import NO_VALUE, Stream
 
 Indices = npt.NDArray[np.int64]
 
@@ -26,7 +26,7 @@ class LineHeaders:
     """
 
     def annotate(self, batch: Batch) -> Stream:
-        """Give each token the header of its line, in lower case."""
+        """Return the header of the line of each token, in lower case."""
         lines = line_numbers(batch)
         colons = _colons_after_letters(batch, lines)
         begins = np.flatnonzero(np.diff(lines, prepend=-1))
@@ -42,21 +42,21 @@ class LineHeaders:
         ]
         headers: dict[str, int] = {}
         numbers = [
-            headers.setdefault(_written(batch, np.frombuffer(part, np.int32)), len(headers))
+            headers.setdefault(_header_text(batch, np.frombuffer(part, np.int32)), len(headers))
             for part in parts
         ]
-        values = np.full(len(begins), NOTHING, np.int32)
+        values = np.full(len(begins), NO_VALUE, np.int32)
         values[owner] = np.array(numbers, np.int32)[np.array(of_lines, np.int64)]
         lengths = np.diff(np.append(begins, len(lines)))
         return Stream(tuple(headers), np.repeat(values, lengths))
 
     def settings(self) -> dict[str, Any]:
-        """Give nothing: there is nothing to set."""
+        """Return nothing: it has no settings."""
         return {}
 
     @classmethod
     def of_settings(cls, settings: Mapping[str, Any]) -> Self:
-        """Make it again."""
+        """Create an annotator from its settings."""
         return cls()
 
 
@@ -67,11 +67,11 @@ class Colons:
     """
 
     def annotate(self, batch: Batch) -> Stream:
-        """Give each token the word before the last colon before it, in lower case."""
+        """Return the word before the last colon before each token, in lower case."""
         lines = line_numbers(batch)
         colons = _colons_after_letters(batch, lines)
         if not len(colons):
-            return Stream((), np.full(len(lines), NOTHING, np.int32))
+            return Stream((), np.full(len(lines), NO_VALUE, np.int32))
         before = np.searchsorted(colons, np.arange(len(lines))) - 1  # colon of each token
         colon = colons[before]
         says = (before >= 0) & (lines[colon] == lines)
@@ -81,29 +81,29 @@ class Colons:
             found.setdefault(_composed(batch, word).lower(), len(found)) for word in used.tolist()
         ]
         values = np.array(numbers, np.int32)[words.reshape(-1)][before]
-        return Stream(tuple(found), np.where(says, values, np.int32(NOTHING)))
+        return Stream(tuple(found), np.where(says, values, np.int32(NO_VALUE)))
 
     def settings(self) -> dict[str, Any]:
-        """Give nothing: there is nothing to set."""
+        """Return nothing: it has no settings."""
         return {}
 
     @classmethod
     def of_settings(cls, settings: Mapping[str, Any]) -> Self:
-        """Make it again."""
+        """Create an annotator from its settings."""
         return cls()
 
 
-def _written(batch: Batch, words: npt.NDArray[np.int32]) -> str:
+def _header_text(batch: Batch, words: npt.NDArray[np.int32]) -> str:
     return " ".join(_composed(batch, word) for word in words.tolist()).lower()
 
 
 def _composed(batch: Batch, word: int) -> str:
-    """Give a word type in the same way whether its accents are stored apart or not."""
+    """Normalise a word type, whether its accents are stored separately or not."""
     return unicodedata.normalize("NFC", batch.types[word])
 
 
 def _colons_after_letters(batch: Batch, lines: Indices) -> Indices:
-    """Find the tokens that are colons after a word of letters in the same line."""
+    """Return the tokens that are colons after a word of letters in the same line."""
     if ":" not in batch.types:
         return np.zeros(0, np.int64)
     colons = np.flatnonzero(batch.words == batch.types.index(":"))

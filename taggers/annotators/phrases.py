@@ -1,4 +1,4 @@
-"""What lists of phrases find: hospitals, towns, streets and whatever else a gazetteer holds."""
+"""An annotator of phrases: hospitals, towns, streets and whatever else a gazetteer holds."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from corpus.batch import Batch
 from corpus.errors import InputError, shown
-from corpus.streams import NOTHING, Stream
+from corpus.streams import NO_VALUE, Stream
 
 if TYPE_CHECKING:
     from gazetteers.phrases.matcher import PhraseMatcher
@@ -24,8 +24,8 @@ class Phrases:
     Parameters
     ----------
     phrases : mapping of str to sequence of str, optional
-        Terms by their class; see `gazetteers.phrases.matcher.PhraseMatcher`. Without any, nothing
-        is said.
+        Terms by their class; see `gazetteers.phrases.matcher.PhraseMatcher`. Without any, no token
+        has a value.
     """
 
     def __init__(self, phrases: Mapping[str, Sequence[str]] | None = None) -> None:
@@ -41,7 +41,7 @@ class Phrases:
         ----------
         paths : sequence of str
             Parquet files that ``bootstrap gazetteer import`` made, or names of lists that come
-            with the program (`taggers.dictionaries.name_lists`). Where a phrase is of several
+            with the program (`gazetteers.builtin.BUILTIN_LISTS`). Where a phrase is of several
             classes, that of the first file counts.
 
         Raises
@@ -49,8 +49,8 @@ class Phrases:
         InputError
             If one is not there, is something else, or has no phrase.
         """
+        from gazetteers.builtin import read_gazetteer  # noqa: PLC0415 - the same
         from gazetteers.gazetteer import terms_by_class  # noqa: PLC0415 - not always used
-        from taggers.dictionaries.name_lists import read_gazetteer  # noqa: PLC0415 - the same
 
         gazetteers = [read_gazetteer(path) for path in paths]
         for path, gazetteer in zip(paths, gazetteers, strict=True):
@@ -61,9 +61,9 @@ class Phrases:
         return cls(terms_by_class(gazetteers))
 
     def annotate(self, batch: Batch) -> Stream:
-        """Say of each token which phrase it belongs to."""
+        """Return the phrase of each token."""
         if not self._phrases:
-            return Stream((), np.full(len(batch.words), NOTHING, np.int32))
+            return Stream((), np.full(len(batch.words), NO_VALUE, np.int32))
         from gazetteers.phrases.matcher import PhraseMatcher  # noqa: PLC0415 - numba is slow to import
 
         if self._matcher is None:
@@ -71,10 +71,10 @@ class Phrases:
         return self._matcher.match(batch)
 
     def settings(self) -> dict[str, Any]:
-        """Give the phrases, those of a class as one string."""
+        """Return the phrases, those of a class as one string."""
         return {"phrases": {name: _BETWEEN.join(each) for name, each in self._phrases.items()}}
 
     @classmethod
     def of_settings(cls, settings: Mapping[str, Any]) -> Self:
-        """Make it again."""
+        """Create an annotator from its settings."""
         return cls({name: text.split(_BETWEEN) for name, text in settings["phrases"].items()})

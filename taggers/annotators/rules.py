@@ -1,4 +1,4 @@
-"""What regular expressions find in the text: dates, telephone numbers, identifiers and the like."""
+"""An annotator of regular expressions: dates, telephone numbers, identifiers and the like."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from corpus.alignment import touched_tokens
 from corpus.batch import Batch
 from corpus.errors import InputError, shown
-from corpus.streams import NOTHING, Stream
+from corpus.streams import NO_VALUE, Stream
 
 _MONTH = (
     "enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|setiembre|octubre|noviembre|"
@@ -72,7 +72,7 @@ class Rules:
             raise InputError(f"the rules cannot be taken together: {error}") from None
 
     def annotate(self, batch: Batch) -> Stream:
-        """Say of each token which rule found it."""
+        """Return the rule that matches each token."""
         found = [
             (row, match.start(), match.end(), int(str(match.lastgroup)[1:]))
             for row, text in enumerate(batch.texts.to_pylist())
@@ -83,7 +83,7 @@ class Rules:
         first, last = touched_tokens(
             batch.documents, batch.starts, batch.ends, rows=rows, begins=starts, finishes=ends
         )
-        values = np.full(len(batch.words), NOTHING, np.int32)
+        values = np.full(len(batch.words), NO_VALUE, np.int32)
         lengths = np.maximum(last - first + 1, 0)
         tokens = np.repeat(first - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())
         values[tokens] = np.repeat(2 * rules + 1, lengths)
@@ -93,12 +93,12 @@ class Rules:
         return Stream(types, values)
 
     def settings(self) -> dict[str, Any]:
-        """Give the rules."""
+        """Return the rules."""
         return {"rules": self._rules}
 
     @classmethod
     def of_settings(cls, settings: Mapping[str, Any]) -> Self:
-        """Make it again."""
+        """Create an annotator from its settings."""
         return cls(settings["rules"])
 
 

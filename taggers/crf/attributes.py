@@ -14,12 +14,12 @@ _KEPT = 15_000  # words whose attributes are kept: notes use few words often
 
 
 class WindowAttributes:
-    """Writes the attributes of tokens: what is looked at around them, with its offset.
+    """The attributes of tokens in the format of CRFsuite: features of the tokens around them.
 
     Parameters
     ----------
     templates : Templates
-        What is looked at.
+        The features and streams to use.
     """
 
     def __init__(self, templates: Templates) -> None:
@@ -33,7 +33,7 @@ class WindowAttributes:
         Parameters
         ----------
         batch : Batch
-            Its words are looked at, and its streams.
+            Documents with all streams of the templates.
 
         Yields
         ------

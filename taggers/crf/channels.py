@@ -1,4 +1,4 @@
-"""What a CRF looks at beside words: streams, and conjunctions of few-valued features.
+"""Input of a CRF in addition to words: streams, and conjunctions of few-valued features.
 
 A conjunction of features of neighbouring words depends on the place, as a stream does, so it is
 made one: its values are numbered, and each token holds a number.
@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.batch import Batch
-from corpus.kernels.compiled import Array, compiled
-from corpus.streams import NOTHING, Stream, used_only
+from corpus.kernels.compiled import Array, compiled, kernel_array
+from corpus.streams import NO_VALUE, Stream, used_only
 from taggers.features import BEGIN, END, Feature, Words
 from taggers.templates import Conjunction, Templates
 
@@ -22,14 +22,14 @@ Codes = npt.NDArray[np.int32]
 Indices = npt.NDArray[np.int64]
 
 _KEPT = 1_000_000  # words whose values of features are kept
-_DENSE = 32  # so many possible values to a token are looked up in a table
-#: What is written in a conjunction where there is no value: nothing is said, or no token is there.
+_DENSE = 32  # with at most this many possible values per token, numbers are looked up in a table
+#: The text in a conjunction where there is no value, or no token.
 _BEYOND = ("", BEGIN, END)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Channel:
-    """A stream of a batch, and where it is looked at.
+    """A stream of a batch, and the offsets that a CRF uses it at.
 
     Parameters
     ----------
@@ -47,12 +47,12 @@ class Channel:
 
 
 class Channels:
-    """Gives the channels of batches; values of words that were met before are kept.
+    """The channels of batches, with a cache of the feature values of words.
 
     Parameters
     ----------
     templates : Templates
-        What is looked at.
+        The features and streams to use.
     """
 
     def __init__(self, templates: Templates) -> None:
@@ -62,7 +62,7 @@ class Channels:
         self._words = {name: _FewValued(templates.feature(name)) for name in names}
 
     def of(self, batch: Batch) -> list[Channel]:
-        """Give the channels of a batch that has all streams which the templates name."""
+        """Return the channels of a batch that has all streams of the templates."""
         streams = [
             Channel(each.name, each.offsets, batch.streams[each.name])
             for each in self._templates.streams
@@ -87,7 +87,7 @@ class _FewValued:
         self._names: list[str] = []  # the values, by their numbers
 
     def stream(self, batch: Batch) -> Stream:
-        """Give the value of each token's word, numbered among those of the batch."""
+        """Return the value of each token's word, numbered among those of the batch."""
         if len(self._numbers) > _KEPT:
             self._numbers, self._values, self._names = {}, {}, []
         new = [word for word in batch.types if word not in self._numbers]
@@ -104,34 +104,32 @@ class _FewValued:
         types = tuple(self._names[number] for number in used.tolist())
         values_of_types = numbers.astype(np.int32)
         if "" in types:  # the feature says nothing of these words
-            values_of_types[values_of_types == types.index("")] = NOTHING
+            values_of_types[values_of_types == types.index("")] = NO_VALUE
         return Stream(types, values_of_types[batch.words])
 
 
 def _joined(conjunction: Conjunction, sources: Mapping[str, Stream], documents: Indices) -> Stream:
-    """Make one stream of the values of several at their places, such as ``first|lower``.
+    """Join the values of several streams at their offsets into one, such as ``first|lower``.
 
     They are joined one by one and numbered in between, so that any number of them can be.
     """
     parts: list[tuple[str, ...]] = [()]
     values = np.zeros(documents[-1], np.int32)
-    # Functions are compiled for arrays that can be written to: one from bytes is copied.
-    documents = np.require(documents, requirements="W")
+    documents = kernel_array(documents)
     for name, offset in conjunction.terms:
         stream = sources[name]
         size = len(stream.types) + len(_BEYOND)
         numbers = values.astype(np.int64)
-        said = np.require(stream.values, requirements="W")
-        _append(said, documents, offset, len(stream.types), numbers)
+        _append(kernel_array(stream.values), documents, offset, len(stream.types), numbers)
         used, values = _numbered(numbers, len(parts) * size)
         before, own = np.divmod(used, size)
-        written = {value: _written(stream, value) for value in np.unique(own).tolist()}
+        texts = {value: _escaped(stream, value) for value in np.unique(own).tolist()}
         pairs = zip(before.tolist(), own.tolist(), strict=True)
-        parts = [(*parts[left], written[right]) for left, right in pairs]
+        parts = [(*parts[left], texts[right]) for left, right in pairs]
     return Stream(tuple(map("|".join, parts)), values)
 
 
-def _written(stream: Stream, value: int) -> str:
+def _escaped(stream: Stream, value: int) -> str:
     """Write a value, or what there is in its place, unlike any other, however they are joined."""
     if value >= len(stream.types):
         return _BEYOND[value - len(stream.types)]
@@ -141,9 +139,9 @@ def _written(stream: Stream, value: int) -> str:
     return text.replace("\\", r"\\").replace("|", r"\|")
 
 
-@compiled
+@compiled("int32[::1], int64[::1], int64, int64, int64[::1]")
 def _append(values: Array, documents: Array, offset: int, size: int, numbers: Array) -> None:
-    """Make the value at an offset from each token the last digit of its number.
+    """Append the value at an offset from each token to its number, as the last digit.
 
     After the values of the stream come nothing, and the places before and after a document.
     """
@@ -160,7 +158,7 @@ def _append(values: Array, documents: Array, offset: int, size: int, numbers: Ar
 
 
 def _numbered(numbers: Indices, size: int) -> tuple[Indices, Codes]:
-    """Give the distinct numbers, all below a size, and which of them each is."""
+    """Return the distinct numbers, all below a size, and the index of each number among them."""
     if size > _DENSE * len(numbers):
         used, values = np.unique(numbers, return_inverse=True)
         return used, values.reshape(-1).astype(np.int32)

@@ -1,4 +1,4 @@
-"""Clusterings of words for a CRF: all of a folder's, or the best of them (paper 003, 3.4.2)."""
+"""Word clusterings of a CRF: all of a folder, or the best of them (paper 003, 3.4.2)."""
 
 from __future__ import annotations
 
@@ -7,31 +7,30 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from corpus.batch import Batch
 from corpus.errors import InputError, shown
-from corpus.tags import TokenSpans, find_entities
+from corpus.evaluation import score_batches
 from taggers.base import Progress, Tagger
 from taggers.embeddings.word_clusters import WordClusters
 
 if TYPE_CHECKING:
     from taggers.crf.crf_options import CRFOptions
 
-#: Of so many groups of training documents, one is held back to choose by.
+#: One in this many groups of training documents is held out to choose a clustering.
 _PARTS = 5
 
-#: Trains with one clustering, named first.
+#: Trains a tagger with the clustering of a name.
 Fit = Callable[[str, Batch, Progress | None], Tagger]
 
 
 def clusters_for(train: Batch, options: CRFOptions) -> WordClusters:
-    """Open the clusters that options name.
+    """Read the clusters that options name.
 
     Raises
     ------
     InputError
-        If they are not there, or no token of the training documents has one.
+        If there are none, or no token of the training documents has one.
     """
     clusters = WordClusters.read(Path(options.clusters), options.clustering_names)
     counts = np.bincount(train.words, minlength=len(train.types))
@@ -50,44 +49,44 @@ def best_clustering(
     rng: np.random.Generator,
     progress: Progress | None,
 ) -> tuple[str, Progress | None]:
-    """Choose a clustering by the F1 of taggers on documents that they were not trained on.
+    """Choose the clustering with the best F1 on held-out training documents.
 
     Parameters
     ----------
     names : sequence of str
-        Clusterings; the first one is taken of those that are as good.
+        Clusterings; ties are resolved in their order.
     train : Batch
-        Documents. A fifth of their groups (patients; documents without one stand alone) is held
-        back.
+        Documents. A fifth of their groups (patients; a document without one is its own group) is
+        held out.
     fit : callable
         Trains with a clustering.
     rng : numpy.random.Generator
-        Draws what is held back.
+        Draws the groups that are held out.
     progress : callable, optional
-        Told of the steps of all trainings, of which one more is to come.
+        Receives the steps of all trainings, the final one included.
 
     Returns
     -------
     name : str
     progress : callable, optional
-        To be told of the steps of the last training.
+        Receives the steps of the final training.
     """
 
-    def told(done: int) -> Progress | None:
+    def progress_after(done: int) -> Progress | None:
         if progress is None:
             return None
         return lambda step, most: progress(done * most + step, (len(names) + 1) * most)
 
-    rest, held = _held_back(train, rng)
+    rest, held = _split(train, rng)
     found = [
-        _f1(held, fit(name, rest, told(number))) if len(held) else 0.0
+        _f1(held, fit(name, rest, progress_after(number))) if len(held) else 0.0
         for number, name in enumerate(names)
     ]
-    return names[int(np.argmax(found))], told(len(names))
+    return names[int(np.argmax(found))], progress_after(len(names))
 
 
-def _held_back(train: Batch, rng: np.random.Generator) -> tuple[Batch, Batch]:
-    """Cut documents in two: those to train on, and those to choose by."""
+def _split(train: Batch, rng: np.random.Generator) -> tuple[Batch, Batch]:
+    """Split documents into those to train on and those held out, by group."""
     groups = train.groups.to_pylist()
     names = {name: number for number, name in enumerate(dict.fromkeys(filter(None, groups)))}
     alone = iter(range(len(names), len(names) + len(groups)))
@@ -98,17 +97,6 @@ def _held_back(train: Batch, rng: np.random.Generator) -> tuple[Batch, Batch]:
 
 
 def _f1(gold: Batch, tagger: Tagger) -> float:
-    """Score a tagger on tagged documents: strict entities."""
-    found = tagger.tag(gold)
-    expected = _keys(find_entities(gold.tags, gold.documents, gold.labels))
-    given = gold.with_tags(found.tags, found.labels)
-    predicted = _keys(find_entities(given.tags, given.documents, given.labels))
-    right = len(np.intersect1d(expected, predicted))
-    return 2 * right / max(len(expected) + len(predicted), 1)
-
-
-def _keys(entities: TokenSpans) -> npt.NDArray[np.int64]:
-    """Make one number of the first token, the length and the class of each entity."""
-    length = np.minimum(entities.last - entities.first, (1 << 16) - 1)
-    keys: npt.NDArray[np.int64] = (entities.first << 32) | (length << 16) | entities.classes
-    return keys
+    """Compute strict entity F1 of a tagger on tagged documents."""
+    tagging = tagger.tag(gold)
+    return score_batches(gold, gold.with_tags(tagging.tags, tagging.labels)).counts("ner").f1

@@ -4,27 +4,48 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+
+from corpus.batch import Batch
 from corpus.errors import InputError
+from gazetteers.builtin import BUILTIN_LISTS
+from taggers.annotators import ANNOTATORS
+from taggers.annotators.phrases import Phrases
 from taggers.annotators.rules import Rules
+from taggers.embeddings.listing import cluster_files
 from taggers.features import Feature, feature, is_feature
+from taggers.options import Capability, Coverage, TaggerOptions
 from taggers.templates import Template, Templates
 
-#: The stream of the option of the same name, and where it is looked at if nothing else is said.
+if TYPE_CHECKING:
+    from taggers.embeddings.word_clusters import WordClusters
+
+#: The stream of the option of the same name.
 PHRASES = "phrases"
-_BESIDE = "[-1..1]"  # where frequencies and phrases are looked at
+_BESIDE = "[-1..1]"  # the default window of frequencies and phrases
+
+#: Why a trained model has no weights.
+UNTRAINED = (
+    "the CRF was not trained: no weight is better than 0. The training tokens all have the same "
+    "tag, or no feature separates their tags, or c1 is too large"
+)
 
 
 @dataclass(frozen=True, slots=True)
-class CRFOptions:
+class CRFOptions(TaggerOptions):
     """Options of the CRF tagger; every field is a key of ``[tagger]``."""
 
     engine: Literal["wordtype", "crfsuite"] = field(
         default="wordtype",
-        metadata={"help": '"wordtype" is fast; "crfsuite" is the reference, on python-crfsuite'},
+        metadata={
+            "help": '"wordtype" is fast, and selects spans and weights documents; "crfsuite" is '
+            "the reference implementation, python-crfsuite, and does neither"
+        },
     )
     features: tuple[str, ...] = field(
         default=(
@@ -44,8 +65,8 @@ class CRFOptions:
     window: int = field(
         default=2,
         metadata={
-            "help": "words on each side of a token; shape[0] or shape[-1..1] is another window for "
-            "a feature",
+            "help": "words on each side of a token whose features are used; shape[0] or "
+            "shape[-1..1] is the window of one feature",
             "least": 0,
             "most": 20,
         },
@@ -53,71 +74,77 @@ class CRFOptions:
     streams: tuple[str, ...] = field(
         default=("header", "colon"),
         metadata={
-            "help": "what is looked at beside words: header, colon, rules, phrases (see "
+            "help": "features of the context beside words: header, colon, rules, phrases (see "
             "docs/taggers.md)"
         },
     )
     conjunctions: tuple[str, ...] = field(
         default=("short_shape[-1] short_shape[0]", "short_shape[0] short_shape[1]"),
-        metadata={"help": 'taken together, such as "capitalization[-1] capitalization[0]"'},
+        metadata={"help": 'combined features, such as "capitalization[-1] capitalization[0]"'},
     )
     clusters: str = field(
         default="",
         metadata={
-            "help": "a folder of embeddings with clusters, which become features of words: "
-            "bootstrap embed and bootstrap cluster make one (see docs/embeddings.md)"
+            "help": "a folder of embeddings whose clusters become features of words, written by "
+            "bootstrap embed and bootstrap cluster (see docs/embeddings.md)",
+            "path": True,
         },
     )
     clusterings: tuple[str, ...] = field(
         default=(),
         metadata={
-            "help": 'which of its clusterings are used, such as "lower-w5-k128"; all if none is '
-            "named"
+            "help": 'the clusterings in it that are used, such as "lower-w5-k128"; all if empty'
         },
     )
     cluster_choice: Literal["all", "best"] = field(
         default="all",
         metadata={
             "help": '"all" of the clusterings at once, or in each training the "best" one on '
-            "training documents that are held back"
+            "held-out training documents"
         },
     )
     rules: Mapping[str, str] = field(
         default_factory=dict,
         metadata={
-            "help": 'regular expressions of the stream "rules", which streams must name, by what '
-            "they find; without any, those for dates, telephones, identifiers and the like",
+            "help": 'regular expressions of the stream "rules", which streams must name, by their '
+            "names; if empty, rules for dates, telephone numbers and identifiers",
             "example": r"{ RECORD = 'NHC ?\d+' }",
         },
     )
     names: tuple[str, ...] = field(
         default=(),
         metadata={
-            "help": "gazetteers of names whose frequencies become features of words, for each of "
-            "their classes (see docs/gazetteers.md)"
+            "help": "gazetteers of names whose frequencies become features of words, one for each "
+            "of their classes (see docs/gazetteers.md)",
+            "path": True,
+            "builtin": BUILTIN_LISTS,
         },
     )
     phrases: tuple[str, ...] = field(
         default=(),
         metadata={
-            "help": 'gazetteers whose phrases are looked at as the stream "phrases": bootstrap '
-            "gazetteer import makes one (see docs/phrases.md)"
+            "help": 'gazetteers whose phrases become the stream "phrases", written by bootstrap '
+            "gazetteer import (see docs/phrases.md)",
+            "path": True,
+            "builtin": BUILTIN_LISTS,
         },
     )
-    c1: float = field(default=0.0, metadata={"help": "weight of the L1 norm", "least": 0})
-    c2: float = field(default=0.1, metadata={"help": "weight of the L2 norm", "least": 0})
-    max_iterations: int = field(default=100, metadata={"help": "L-BFGS steps at most", "least": 1})
+    c1: float = field(default=0.0, metadata={"help": "weight of the L1 regularization", "least": 0})
+    c2: float = field(default=0.1, metadata={"help": "weight of the L2 regularization", "least": 0})
+    max_iterations: int = field(
+        default=100, metadata={"help": "maximum number of L-BFGS iterations", "least": 1}
+    )
     min_frequency: int = field(
-        default=0, metadata={"help": "attributes seen less often are left out", "least": 0}
+        default=0, metadata={"help": "attributes that occur less often are ignored", "least": 0}
     )
     precision: Literal["single", "double"] = field(
         default="single",
-        metadata={"help": 'of the engine "wordtype": "double" takes twice the time'},
+        metadata={"help": 'precision of the engine "wordtype"; "double" takes twice the time'},
     )
 
     def __post_init__(self) -> None:
         if not self.features:
-            raise InputError("features is empty: a CRF needs at least one, such as form")
+            raise InputError("features is empty: expected at least one, such as form")
         # Of names and forms only: the places of a very wide window would take long to write.
         templates = Templates.parse(self.features, 0, self.looked_at, self.conjunctions)
         for each in templates.features:
@@ -135,7 +162,7 @@ class CRFOptions:
         Rules(self.rules)
         if self.rules and "rules" not in templates.needed:
             raise InputError(
-                'there are rules, but "rules" is not in streams: nothing looks at them'
+                'there are rules, but "rules" is not in streams, so that they have no effect'
             )
         for name in ("c1", "c2"):
             weight = getattr(self, name)
@@ -145,7 +172,7 @@ class CRFOptions:
     def _check_clusters(self) -> None:
         if not self.clusters and (self.clusterings or self.cluster_choice != "all"):
             what = "clusterings" if self.clusterings else "cluster_choice"
-            raise InputError(f"{what} does nothing without clusters: name a folder of them")
+            raise InputError(f"{what} has no effect without clusters, a folder of embeddings")
         names = [Template.parse(text, (0,)).name for text in self.clusterings]
         for name in names:
             if is_feature(name):
@@ -154,13 +181,74 @@ class CRFOptions:
                 raise InputError(f'"{name}" is there {names.count(name)} times; expected once')
 
     @property
+    def capabilities(self) -> frozenset[Capability]:
+        """All of them; python-crfsuite has no partial tags and no weights."""
+        if self.engine == "crfsuite":
+            return frozenset({"entity_probabilities"})
+        return frozenset({"entity_probabilities", "document_weights", "partial_tags"})
+
+    def files(self) -> Mapping[str, Sequence[Path]]:
+        """Return the files of the clusterings, not their folder, and the gazetteers."""
+        found: dict[str, Sequence[Path]] = {}
+        if self.clusters:
+            listed = [path for _, path in cluster_files(Path(self.clusters))]
+            hashes = sorted({path.with_name("hashes.npy") for path in listed})
+            found["clusters"] = [*(path.with_suffix(".npy") for path in listed), *hashes]
+        found |= {name: paths for name in ("names", "phrases") if (paths := self.paths(name))}
+        return found
+
+    def check(self) -> Sequence[Coverage]:
+        """Open the clusters and gazetteers, and check that every stream exists.
+
+        Returns
+        -------
+        sequence of Coverage
+            The tokens with a cluster, for each embedding.
+
+        Raises
+        ------
+        InputError
+            If a resource is missing or of another kind, or a stream does not exist.
+        """
+        self._check_streams()
+        if self.phrases:
+            Phrases.of_files(self.phrases)
+        if self.names:
+            from taggers.dictionaries.name_frequencies import (  # noqa: PLC0415 - numba is slow to import
+                NameFrequencies,
+            )
+            from taggers.dictionaries.name_lists import read_names  # noqa: PLC0415 - the same
+
+            NameFrequencies.of(read_names(self.names))
+        if not self.clusters:
+            return ()
+        from taggers.embeddings.word_clusters import WordClusters  # noqa: PLC0415 - the same
+
+        clusters = WordClusters.read(Path(self.clusters), self.clustering_names)
+        return [_coverage(WordClusters([table])) for table in clusters.tables]
+
+    def _check_streams(self) -> None:
+        """Refuse a stream that no annotator adds: documents bring none of their own."""
+        clusters = cluster_files(Path(self.clusters)) if self.clusters else []
+        known = [*ANNOTATORS, *(name for name, _ in clusters)]
+        for name in self.templates().needed:
+            if name == PHRASES and not self.phrases:
+                raise InputError(
+                    'the stream "phrases" has no phrases: name gazetteers in phrases, or remove it'
+                )
+            if name not in known:
+                raise InputError(
+                    f'there is no stream or feature "{name}"; the streams are {", ".join(known)}'
+                )
+
+    @property
     def clustering_names(self) -> tuple[str, ...]:
-        """The clusterings that are named, without the places where they are looked at."""
+        """The names in `clusterings`, without their windows."""
         return tuple(Template.parse(text, (0,)).name for text in self.clusterings)
 
     @property
     def looked_at(self) -> tuple[str, ...]:
-        """The streams, with that of phrases where there are files of them and it is not named."""
+        """The streams, with that of phrases where there are gazetteers for it."""
         named = Templates.parse((), 0, self.streams, self.conjunctions).needed
         return (
             (*self.streams, f"{PHRASES}{_BESIDE}")
@@ -173,14 +261,18 @@ class CRFOptions:
         clusters: Mapping[str, Feature] | None = None,
         names: Mapping[str, Feature] | None = None,
     ) -> Templates:
-        """Give what the tagger looks at.
+        """Build the feature templates of the tagger.
 
         Parameters
         ----------
         clusters : mapping of str to Feature, optional
-            Clusterings that are at hand, as features.
+            The available clusterings, as features.
         names : mapping of str to Feature, optional
-            Frequencies among names, as features: of a token and its neighbours.
+            Frequencies among names, as features of a token and its neighbours.
+
+        Returns
+        -------
+        Templates
         """
         clusters, names = clusters or {}, names or {}
         named = self.clusterings or tuple(clusters)
@@ -198,3 +290,19 @@ class CRFOptions:
     def _names(templates: Templates) -> list[str]:
         looked_at = [each.name for each in (*templates.features, *templates.streams)]
         return [*looked_at, *(each.name for each in templates.conjunctions)]
+
+
+def _coverage(clusters: WordClusters) -> Coverage:
+    """Return the coverage of the clusterings of one embedding."""
+    embedding = clusters.names[0].rpartition("-k")[0]
+
+    def count(batch: Batch) -> int:
+        counts = np.bincount(batch.words, minlength=len(batch.types)).astype(np.int64)
+        return sum(clusters.covered(batch.types, counts).values())
+
+    return Coverage(
+        of=f"a cluster in {embedding}",
+        count=count,
+        expected=0.5,
+        advice="were the embeddings trained on other notes, or on words normalised differently?",
+    )

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any, Self
 import pycrfsuite
 
 from corpus.batch import Batch
-from taggers.base import UNTRAINED, Detail, Progress, Training, TrainingError
+from taggers.base import Detail, Progress, Training, TrainingError
 from taggers.crf.attributes import WindowAttributes
+from taggers.crf.crf_options import UNTRAINED
 from taggers.crf.decoding import Decoded
 from taggers.templates import Templates
 
 if TYPE_CHECKING:
-    from taggers.crf import CRFOptions
+    from taggers.crf.crf_options import CRFOptions
 
 _MODEL = "crf.crfsuite"
 _ITERATION = re.compile(r"\*+ Iteration #(\d+) \*+")
@@ -58,7 +59,7 @@ class CRFsuiteEngine:
         *,
         progress: Progress | None = None,
     ) -> tuple[Self, Training]:
-        """Learn from tagged documents by L-BFGS.
+        """Train on tagged documents by L-BFGS.
 
         Raises
         ------
@@ -93,7 +94,7 @@ class CRFsuiteEngine:
     def decode(
         self, batch: Batch, *, detail: Detail = "document", progress: Progress | None = None
     ) -> Decoded:
-        """Find the best labels of the tokens of a batch.
+        """Compute the best labels of the tokens of a batch.
 
         Raises
         ------
@@ -101,7 +102,7 @@ class CRFsuiteEngine:
             If the probabilities of entities are asked for, which CRFsuite does not give.
         """
         if detail == "entity":
-            raise ValueError("CRFsuite gives no probabilities of entities")
+            raise ValueError("CRFsuite computes no probabilities of entities")
         numbers = {name: int(name) for name in self._crfsuite.labels()}
         decoded = Decoded.empty(len(batch.words), len(batch), len(self.labels), detail)
         for row, document in enumerate(self._attributes.of_documents(batch)):
@@ -133,7 +134,7 @@ class CRFsuiteEngine:
                     decoded.marginals[start + place, number] = crfsuite.marginal(name, place)
 
     def files(self) -> dict[str, bytes]:
-        """Give the content of the model's files."""
+        """Return the content of the model's files."""
         return {_MODEL: self.model}
 
     @classmethod
@@ -164,7 +165,7 @@ class _Trainer(pycrfsuite.BaseTrainer):  # type: ignore[misc]
             self._outcome = match[0]
 
     def result(self) -> Training:
-        """Say how training ended."""
+        """Return how training ended."""
         converged = "resulted in convergence" in self._outcome or (
             "stopping criteria" in self._outcome
         )

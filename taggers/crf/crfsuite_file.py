@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.errors import InputError
-from corpus.kernels.hash_index import Hashes, hashed
+from corpus.kernels.hashing import Hashes, hash_values
 from taggers.crf.weights import BORDER, Weights, sorted_weights
 from taggers.features import BEGIN, END, FEATURES, feature, is_feature
 from taggers.templates import Templates
@@ -27,7 +27,7 @@ _CHUNK = 12  # bytes before the features: a name, a size, a number
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CRFsuiteModel:
-    """What a model file of CRFsuite holds.
+    """The content of a model file of CRFsuite.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def read_crfsuite(data: bytes) -> CRFsuiteModel:
 def weights_of(
     model: CRFsuiteModel, templates: Templates | None = None
 ) -> tuple[Templates, Weights]:
-    """Take over the weights of a model.
+    """Convert the weights of a model.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def weights_of(
 def _parsed(
     attributes: Sequence[str],
 ) -> tuple[npt.NDArray[np.int64], list[str], list[str]]:
-    """Give the place, the name and the value of each; borders have no name."""
+    """Yield the offset, the name and the value of each attribute; borders have no name."""
     places = np.empty(len(attributes), np.int64)
     names, values = [], []
     for row, attribute in enumerate(attributes):
@@ -133,7 +133,7 @@ def _parsed(
 
 
 def _features(names: Sequence[str]) -> tuple[str, ...]:
-    """Give the features that attributes are of; an error names none that may be text of a note."""
+    """Return the features of attributes; an error names none that may be text of a note."""
     for row, name in enumerate(names):
         if name and not is_feature(name):
             if not _SHORT.fullmatch(name):
@@ -152,7 +152,7 @@ def _hashes(names: Sequence[str], values: Sequence[str]) -> Hashes:
         rows.setdefault(name, []).append(row)
     hashes = np.empty(len(names), np.uint64)
     for name, own in rows.items():
-        hashes[own] = hashed(name or BORDER, [values[row] for row in own])
+        hashes[own] = hash_values(name or BORDER, [values[row] for row in own])
     return hashes
 
 
@@ -164,7 +164,7 @@ def _read(data: bytes) -> CRFsuiteModel:
         raise ValueError("it does not begin as one")
     if size != len(data):
         raise ValueError(f"it has {len(data)} bytes and says that it has {size}")
-    names = _strings(data, at_labels, labels)  # before anything is made for so many labels
+    names = _strings(data, at_labels, labels)  # before memory is allocated for the labels
     (number,) = struct.unpack_from("<I", data, at_features + 8)
     features = np.frombuffer(data, _FEATURE, number, at_features + _CHUNK)
     states = features[features["type"] == _STATE]

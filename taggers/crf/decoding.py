@@ -45,7 +45,7 @@ class Decoded:
 
     @classmethod
     def empty(cls, tokens: int, documents: int, labels: int, detail: Detail) -> Decoded:
-        """Make room for so many tokens and documents, and as much detail as is asked for."""
+        """Allocate the result for a number of tokens and documents."""
         return cls(
             np.zeros(tokens, np.int16),
             np.zeros(documents),
@@ -55,15 +55,15 @@ class Decoded:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Beside:
-    """A stream of a batch, and what its values add to scores.
+class StreamScores:
+    """A stream of a batch, and the scores that its values add.
 
     Parameters
     ----------
     values : ndarray of int32, shape (N,)
-        The value of each token; negative where nothing is said of it.
+        The value of each token; negative for no value.
     offsets : ndarray of int64, shape (O,)
-        Where it is looked at, counted from the token.
+        Offsets from the token.
     table : ndarray of float32 or float64, shape (V, O, P)
         What each value adds.
     """
@@ -110,12 +110,12 @@ class Decoder:
         self,
         words: npt.NDArray[np.int32],
         documents: Indices,
-        streams: Sequence[Beside] = (),
+        streams: Sequence[StreamScores] = (),
         *,
         detail: Detail = "document",
         progress: Callable[[int, int], None] | None = None,
     ) -> Decoded:
-        """Find the best labels.
+        """Compute the best labels.
 
         Parameters
         ----------
@@ -123,12 +123,12 @@ class Decoder:
             The row of each token's word.
         documents : ndarray of int64, shape (D + 1,)
             Offsets of each document's tokens.
-        streams : sequence of Beside
-            What is said of tokens beside their words.
+        streams : sequence of StreamScores
+            The streams of tokens, in addition to their words.
         detail : str
             What is wanted beside the best sequences.
         progress : callable, optional
-            Told of the documents done.
+            Called with the number of documents done and of all documents.
 
         Returns
         -------
@@ -145,8 +145,8 @@ class Decoder:
             scores, other = buffers[:, : packing.tokens]
             where = packing.first, packing.lengths, packing.steps
             lattice.gather(words, *where, self._table, *self._borders, scores)
-            for beside in streams:
-                lattice.gather_stream(beside.values, *where, beside.offsets, beside.table, scores)
+            for stream in streams:
+                lattice.gather_stream(stream.values, *where, stream.offsets, stream.table, scores)
             best = np.empty(len(packing.documents))
             lattice.viterbi(packing.steps, scores, self._padded, other)
             lattice.backtrack(

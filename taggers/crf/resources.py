@@ -1,4 +1,4 @@
-"""What a CRF looks words up in beside the words themselves: clusters and dictionaries of names."""
+"""The lexical resources of a CRF: clusters of words and frequencies of names."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from taggers.features import Feature
 from taggers.templates import Templates
 
 if TYPE_CHECKING:
-    from corpus.kernels.hash_index import Hashes
+    from corpus.kernels.hashing import Hashes
     from taggers.crf.crf_options import CRFOptions
     from taggers.dictionaries.name_frequencies import NameFrequencies
     from taggers.embeddings.word_clusters import WordClusters
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Resources:
-    """What words are looked up in.
+    """Lexical resources from which features of words are computed.
 
     Parameters
     ----------
@@ -34,12 +34,12 @@ class Resources:
 
     @classmethod
     def of_names(cls, options: CRFOptions) -> Self:
-        """Read the dictionaries that options name.
+        """Read the gazetteers of names in options.
 
         Raises
         ------
         InputError
-            If one is not there.
+            If one is missing or of another kind.
         """
         if not options.names:
             return cls()
@@ -51,45 +51,47 @@ class Resources:
         return cls(names=NameFrequencies.of(read_names(options.names)))
 
     def having(self, clusters: WordClusters) -> Resources:
-        """Give the same with clusters."""
+        """Return the same resources with other clusters."""
         return replace(self, clusters=clusters)
 
     def templates(self, options: CRFOptions) -> Templates:
-        """Give what is looked at with options."""
+        """Build the feature templates of options with these resources."""
         clusters = self.clusters.features() if self.clusters else {}
         names: Mapping[str, Feature] = self.names.features() if self.names else {}
         return options.templates(clusters, names)
 
-    def that_matter(self, templates: Templates, hashes: Hashes) -> Resources:
-        """Leave out words no cluster of which has a weight, where a cluster alone decides that.
+    def with_nonzero_weights(self, templates: Templates, hashes: Hashes) -> Resources:
+        """Return the resources without words none of whose clusters has a weight.
+
+        Where clusters are part of combined features, all words are kept.
 
         Parameters
         ----------
         templates : Templates
-            What is looked at.
+            The feature templates of the model.
         hashes : ndarray of uint64
-            Of the values of features that have a weight.
+            Hashes of the feature values with a weight.
         """
         joined = {name for each in templates.conjunctions for name, _ in each.terms}
         if not self.clusters or joined & set(self.clusters.names):
             return self
-        return replace(self, clusters=self.clusters.that_matter(hashes))
+        return replace(self, clusters=self.clusters.with_nonzero_weights(hashes))
 
     def description(self) -> dict[str, Any]:
-        """Give what `of_files` needs beside the files, as JSON can hold it."""
+        """Return what `of_files` needs beside the files, as JSON can hold it."""
         return {
             "clusters": self.clusters.description() if self.clusters else [],
             "names": self.names.classes if self.names else [],
         }
 
     def files(self) -> dict[str, bytes]:
-        """Give the content of a model's files."""
+        """Return the content of the files of a model, by name."""
         found = self.clusters.files() if self.clusters else {}
         return found | (self.names.files() if self.names else {})
 
     @classmethod
     def of_files(cls, folder: Path, description: Mapping[str, Any]) -> Self:
-        """Read what `description` and `files` gave."""
+        """Read resources from the files of a model and its `description`."""
         clusters = names = None
         if description["clusters"]:
             from taggers.embeddings.word_clusters import (  # noqa: PLC0415 - not always used

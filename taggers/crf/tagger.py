@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -12,10 +12,15 @@ import numpy.typing as npt
 
 from corpus.batch import Batch
 from corpus.errors import InputError, shown
-from corpus.kernels.compiling import telling
 from corpus.tags import bio_labels, classes_of, well_formed
 from taggers.annotators import ANNOTATORS, Annotator, Phrases, Rules, annotated
-from taggers.base import MEASURES, Detail, Progress, Tagging, Training, TrainingError
+from taggers.base import Detail, Progress, Tagging, Training, TrainingError
+from taggers.confidence import (
+    check_measure,
+    document_confidence,
+    needs_marginals,
+    token_confidence_of,
+)
 from taggers.crf.crf_options import PHRASES, CRFOptions
 from taggers.crf.resources import Resources
 from taggers.model_folder import read_description, write_model
@@ -25,7 +30,6 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from taggers.crf.crfsuite import CRFsuiteEngine
-    from taggers.crf.decoding import Decoded
     from taggers.crf.wordtype import WordTypeEngine
 
     Engine: TypeAlias = CRFsuiteEngine | WordTypeEngine
@@ -69,11 +73,11 @@ class CRFTagger:
         train: Batch,
         validation: Batch | None = None,
         *,
-        start: Self | None = None,
+        warm_start: Self | None = None,
         rng: np.random.Generator,
         progress: Progress | None = None,
     ) -> Self:
-        """Learn from tagged documents by L-BFGS.
+        """Train on tagged documents by L-BFGS.
 
         Parameters
         ----------
@@ -82,13 +86,13 @@ class CRFTagger:
             tags that are unknown are summed over, and the weights of the batch say how much a
             document counts. Documents without tokens teach nothing.
         validation : Batch, optional
-            Not looked at: L-BFGS stops by its own objective.
-        start : CRFTagger, optional
+            Not used: L-BFGS stops by its own objective.
+        warm_start : CRFTagger, optional
             Begin with its weights, as far as it has the same features and labels.
         rng : numpy.random.Generator
             Not drawn from: L-BFGS is deterministic.
         progress : callable, optional
-            Told of the L-BFGS steps.
+            Called with the L-BFGS steps done and the most there can be.
 
         Returns
         -------
@@ -100,7 +104,7 @@ class CRFTagger:
         TrainingError
             If there is nothing to learn from, or L-BFGS failed before its first step.
         InputError
-            If the documents have no stream that is looked at, and no annotator adds it.
+            If the documents lack a stream of the options, and no annotator adds it.
         ValueError
             If a tag is unknown, or documents do not all count 1, and the engine is "crfsuite".
         """
@@ -111,7 +115,7 @@ class CRFTagger:
         if not self._resources.names:  # else a model that was read is trained again
             self._resources = Resources.of_names(self.options)
         if not self.options.clusters:
-            return self._fit(train, start, progress)
+            return self._fit(train, warm_start, progress)
         from taggers.crf.clusterings import (  # noqa: PLC0415 - numba is slow to import
             best_clustering,
             clusters_for,
@@ -120,22 +124,22 @@ class CRFTagger:
         clusters = clusters_for(train, self.options)
         if self.options.cluster_choice == "all":
             self._resources = self._resources.having(clusters)
-            return self._fit(train, start, progress)
+            return self._fit(train, warm_start, progress)
 
-        def fit(name: str, part: Batch, told: Progress | None) -> CRFTagger:
+        def fit(name: str, part: Batch, part_progress: Progress | None) -> CRFTagger:
             tagger = CRFTagger(self.options)
             tagger._annotators = self._annotators
             tagger._resources = self._resources.having(clusters.only([name]))
-            return tagger._fit(part, start, told)
+            return tagger._fit(part, warm_start, part_progress)
 
-        name, told = best_clustering(clusters.names, train, fit, rng, progress)
+        name, part_progress = best_clustering(clusters.names, train, fit, rng, progress)
         self._resources = self._resources.having(clusters.only([name]))
-        self._fit(train, start, told)
+        self._fit(train, warm_start, part_progress)
         assert self.training is not None
         self.training = replace(self.training, clustering=name)
         return self
 
-    def _fit(self, train: Batch, start: CRFTagger | None, progress: Progress | None) -> Self:
+    def _fit(self, train: Batch, warm_start: CRFTagger | None, progress: Progress | None) -> Self:
         options, templates = self.options, self._templates()
         train = annotated(train, templates.needed, self._annotators)
         if options.engine == "crfsuite":
@@ -147,9 +151,9 @@ class CRFTagger:
         else:
             from taggers.crf.wordtype import WordTypeEngine  # noqa: PLC0415 - numba is slow to import
 
-            before = start.wordtype() if start is not None else None
+            before = warm_start.wordtype() if warm_start is not None else None
             found = WordTypeEngine.trained(
-                train, options, templates, start=before, progress=progress
+                train, options, templates, warm_start=before, progress=progress
             )
         self._engine, self.training = found
         self._converted = None
@@ -157,7 +161,7 @@ class CRFTagger:
         return self
 
     def _templates(self) -> Templates:
-        """Give what is looked at."""
+        """Return the features and streams that it uses."""
         return self._resources.templates(self.options)
 
     def tag(
@@ -173,26 +177,25 @@ class CRFTagger:
         Parameters
         ----------
         batch : Batch
-            Its own tags are not looked at.
+            Its own tags are not used.
         measure : str
             How to measure confidence: one of `taggers.base.MEASURES`.
         detail : str
             "token" for the confidence of each token, "entity" for that and the probabilities of
-            each entity, "labels" for the marginals of all labels. CRFsuite gives none of entities:
+            each entity, "labels" for the marginals of all labels. CRFsuite has none of entities:
             with its engine, the other one tags with its weights then.
         progress : callable, optional
-            Told of the documents done.
+            Called with the number of documents done and of all documents.
 
         Returns
         -------
         Tagging
         """
-        if measure not in MEASURES:
-            raise InputError(f'there is no measure "{measure}"; there are {", ".join(MEASURES)}')
+        check_measure(measure)
         if self._engine is None:
             raise ValueError("the CRF has not been trained")
         batch = annotated(batch, self._templates().needed, self._annotators)
-        need: Detail = "token" if measure == "lowest" and detail == "document" else detail
+        need: Detail = "token" if needs_marginals(measure) and detail == "document" else detail
         engine = self.wordtype() if detail == "entity" else self._engine
         decoded = engine.decode(batch, detail=need, progress=progress)
         number = [self.labels.index(name) for name in engine.labels]
@@ -203,11 +206,17 @@ class CRFTagger:
             marginals[:, number] = decoded.marginals
         chosen = decoded.chosen
         if marginals is not None:
-            chosen = np.take_along_axis(marginals, tags[:, None].astype(np.int64), 1)[:, 0]
+            chosen = token_confidence_of(marginals, tags)
+        confidence = document_confidence(
+            measure,
+            batch.documents,
+            token_confidence=chosen,
+            log_probability=decoded.log_probability,
+        )
         return Tagging(
             well_formed(tags, batch.documents, self.labels),
             self.labels,
-            _confidence(decoded, chosen, batch, measure),
+            confidence,
             None if detail == "document" else chosen,
             marginals,
             None if decoded.entities is None else self._by_class(decoded.entities, engine.labels),
@@ -216,29 +225,20 @@ class CRFTagger:
     def _by_class(
         self, entities: npt.NDArray[np.float64], labels: Sequence[str]
     ) -> npt.NDArray[np.float64]:
-        """Put columns of the classes of an engine's labels where those of the tagger's are."""
+        """Convert columns of the classes of an engine to those of the classes of the tagger."""
         classes = classes_of(self.labels)
         found = np.zeros((len(entities), len(classes)))
         found[:, [classes.index(name) for name in classes_of(labels)]] = entities
         return found
 
-    def prepare(self, tell: Callable[[], None]) -> None:
-        """Do what only the first use on a machine takes; `tell` is called before it takes long."""
-        from taggers.crf.preparing import compile_all, compile_phrases  # noqa: PLC0415 - not always used
-
-        # So few tokens teach nothing where more of them are asked for.
-        c1, c2 = min(self.options.c1, 0.01), min(self.options.c2, 1.0)
-        options = replace(self.options, c1=c1, c2=c2, min_frequency=0, max_iterations=1)
-        # Clusters and names are features of words like others, and phrases a stream like others.
-        options = replace(options, streams=options.looked_at, phrases=())
-        options = replace(options, clusters="", clusterings=(), cluster_choice="all", names=())
-        with telling(tell):
-            compile_all(CRFTagger(options), options.templates().needed)
-            if self.options.phrases:
-                compile_phrases()
+    @property
+    def kernels(self) -> tuple[str, ...]:
+        """The modules whose compiled functions it calls; see `taggers.base.kernels_of`."""
+        modules = ("corpus.tokens.scanner", "taggers.crf.wordtype")
+        return (*modules, "gazetteers.phrases.matching") if self.options.phrases else modules
 
     def wordtype(self) -> WordTypeEngine:
-        """Give the engine "wordtype" of this model, whichever it was trained with."""
+        """Return the engine "wordtype" of this model, whichever it was trained with."""
         from taggers.crf.wordtype import WordTypeEngine  # noqa: PLC0415 - numba is slow to import
 
         if self._engine is None:
@@ -253,18 +253,19 @@ class CRFTagger:
 
     @property
     def values(self) -> int:
-        """How many values of features have a weight."""
+        """The number of feature values that have a weight."""
         return len(self.wordtype().weights.hashes)
 
-    def reduced(self, *, rare: int = 1, nameless: bool = False) -> CRFTagger:
-        """Give a model that holds less of the documents that it was trained on.
+    def pruned(self, *, min_document_frequency: int = 1, hash_names: bool = False) -> CRFTagger:
+        """Return a model that holds less of the documents that it was trained on.
 
         Parameters
         ----------
-        rare : int
-            Values of features that fewer of them have are left out: words, and parts of words.
-        nameless : bool
-            Whether values are left as hashes only, and not as text.
+        min_document_frequency : int
+            Values of features that fewer training documents have are left out: words, and parts of
+            words.
+        hash_names : bool
+            Whether values are kept as hashes only, and not as text.
 
         Raises
         ------
@@ -272,7 +273,7 @@ class CRFTagger:
             If the model does not know how many documents have a value: one of CRFsuite.
         """
         engine = self.wordtype()
-        if rare > 1 and engine is not self._engine:
+        if min_document_frequency > 1 and engine is not self._engine:
             raise InputError(
                 "a model of CRFsuite does not say how many documents have a word; train it with "
                 'engine = "wordtype"'
@@ -283,12 +284,12 @@ class CRFTagger:
         tagger = CRFTagger(options)
         tagger.labels, tagger.training = self.labels, self.training
         tagger._annotators, tagger._resources = self._annotators, self._resources
-        tagger._engine = engine.reduced(rare, nameless)
+        tagger._engine = engine.pruned(min_document_frequency, hash_names)
         return tagger
 
     @classmethod
     def of_crfsuite(cls, model: bytes) -> CRFTagger:
-        """Take over a model file of CRFsuite, for the engine "wordtype".
+        """Convert a model file of CRFsuite, for the engine "wordtype".
 
         Parameters
         ----------
@@ -331,7 +332,7 @@ class CRFTagger:
         options, resources = self.options, self._resources
         if resources.clusters:
             hashes = self.wordtype().weights.hashes
-            resources = resources.that_matter(self._templates(), hashes)
+            resources = resources.with_nonzero_weights(self._templates(), hashes)
             options = replace(options, clusters=_WITHIN)
         if resources.names:
             options = replace(options, names=(_WITHIN,))
@@ -377,7 +378,7 @@ class CRFTagger:
 
 
 def _frozen(value: Any) -> Any:
-    """Give a list of JSON as the tuple that it was."""
+    """Convert a list of JSON to the tuple that it was."""
     return tuple(value) if isinstance(value, list) else value
 
 
@@ -391,17 +392,3 @@ def _opened(
     from taggers.crf.wordtype import WordTypeEngine  # noqa: PLC0415 - numba is slow to import
 
     return WordTypeEngine.of_files(folder, labels, options, templates)
-
-
-def _confidence(
-    decoded: Decoded, chosen: npt.NDArray[np.float64] | None, batch: Batch, measure: str
-) -> npt.NDArray[np.float64]:
-    confidence = np.ones(len(batch))
-    some = batch.lengths > 0
-    if measure == "lowest" and chosen is not None:
-        if some.any():
-            confidence[some] = np.minimum.reduceat(chosen, batch.documents[:-1][some])
-        return np.clip(confidence, 0.0, 1.0)
-    log = decoded.log_probability[some]
-    confidence[some] = np.exp(log / batch.lengths[some] if measure == "normalised" else log)
-    return confidence

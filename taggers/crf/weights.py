@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.kernels.compiled import Array, compiled
-from corpus.kernels.hash_index import Hashes, hashed
+from corpus.kernels.hashing import Hashes, hash_values
 from taggers.crf import lattice
 from taggers.features import BEGIN, END, Words
-from taggers.string_table import NAMELESS, Names
+from taggers.string_table import EMPTY, StringTable
 from taggers.templates import Templates
 
 Floats = npt.NDArray[np.float64]
@@ -35,10 +35,10 @@ class Weights:
     labels : int
         How many there are, L.
     offsets : int
-        How many places around a token are looked at, its own in the middle: odd.
+        Number of offsets around a token, its own in the middle: odd.
     hashes : ndarray of uint64, shape (V,)
         The values of all features.
-    names : Names
+    names : StringTable
         What they are, such as ``lower=dr``; none where a model is not to tell. A value is one of
         a feature of words, or of what stands beside them.
     seen : ndarray of int32, shape (V,)
@@ -56,7 +56,7 @@ class Weights:
     labels: int
     offsets: int
     hashes: Hashes
-    names: Names
+    names: StringTable
     seen: npt.NDArray[np.int32]
     begins: Indices
     state_labels: npt.NDArray[np.int16]
@@ -74,7 +74,7 @@ def sorted_weights(
     offsets: int,
     names: Sequence[str] = (),
 ) -> Weights:
-    """Put state weights, given in any order, into theirs.
+    """Sort state weights into the order of `Weights`.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def sorted_weights(
         len(transition),
         offsets,
         values,
-        Names.of([names[index] for index in first.tolist()]) if names else NAMELESS,
+        StringTable.of([names[index] for index in first.tolist()]) if names else EMPTY,
         np.zeros(len(values), np.int32),
         np.concatenate([np.zeros(1, np.int64), np.cumsum(held)]),
         labels[order].astype(np.int16),
@@ -106,8 +106,8 @@ def sorted_weights(
     )
 
 
-def pruned(weights: Weights, values: npt.NDArray[np.bool_] | None = None) -> Weights:
-    """Leave out state weights of 0, and values that have no other.
+def prune(weights: Weights, values: npt.NDArray[np.bool_] | None = None) -> Weights:
+    """Drop state weights of 0, and values that have no other.
 
     Parameters
     ----------
@@ -135,7 +135,10 @@ def pruned(weights: Weights, values: npt.NDArray[np.bool_] | None = None) -> Wei
     )
 
 
-@compiled
+@compiled(
+    "int32[::1], int64[::1], int16[::1], int64[::1], int64, int64[::1], int16[::1], "
+    "float64[::1], int64, float64[::1]"
+)
 def carry_over(
     codes: Array,
     begins: Array,
@@ -153,11 +156,11 @@ def carry_over(
     Parameters
     ----------
     codes : ndarray of int32, shape (V,)
-        The number that the other model gives each value, negative where it lacks it.
+        The number of each value in the other model, negative where it lacks it.
     begins, labels : ndarray
         Of the state weights, as in `Weights`.
     number : ndarray of int64, shape (L,)
-        The number that the other model gives each label, negative where it lacks it.
+        The number of each label in the other model, negative where it lacks it.
     shift : int
         By how many words the window of the other model is wider.
     old_begins, old_labels, old_weights, old_offsets
@@ -199,16 +202,16 @@ def value_hashes(values: Sequence[Sequence[str]], features: Sequence[str]) -> Ha
     -------
     ndarray of uint64, shape (words, features)
     """
-    columns = [hashed(name, column) for name, column in zip(features, values, strict=True)]
+    columns = [hash_values(name, column) for name, column in zip(features, values, strict=True)]
     return np.stack(columns, axis=1)
 
 
 def border_hashes() -> Hashes:
     """Hash the places before and after a document, as if they were words of one feature."""
-    return hashed(BORDER, [BEGIN, END])
+    return hash_values(BORDER, [BEGIN, END])
 
 
-@compiled
+@compiled("int32[:, ::1], int64[::1], int64, int64[::1], int16[::1], float64[::1], real[:, :, ::1]")
 def add_weights(
     codes: Array,
     places: Array,
@@ -244,7 +247,7 @@ def add_weights(
                         row[labels[pair]] += weights[pair]
 
 
-@compiled
+@compiled("int32[:, ::1], int64[::1], int64, int64[::1], int16[::1], real[:, :, ::1], float64[::1]")
 def add_expected(
     codes: Array,
     places: Array,
@@ -267,12 +270,12 @@ def add_expected(
 
 
 def middle(offsets: int, stride: int) -> Indices:
-    """Give the places of a window of offsets in the middle of a wider one, as in `add_weights`."""
+    """Return the places of a window in the middle of a wider one, as in `add_weights`."""
     return np.arange(offsets) + (stride - offsets) // 2
 
 
 def empty_table(words: int, offsets: int, labels: int, real: npt.DTypeLike) -> lattice.Reals:
-    """Make a table of word scores: 0, and a score for padding labels that is never reached."""
+    """Allocate a table of word scores: 0, and a score for padding labels that is never reached."""
     padded = -(-labels // lattice.LANES) * lattice.LANES
     table = np.zeros((words, offsets, padded), real)
     table[:, offsets // 2, labels:] = lattice.NEVER

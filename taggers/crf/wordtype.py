@@ -11,13 +11,16 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.batch import Batch
-from corpus.kernels.hash_index import Vocabulary, hashed
+from corpus.kernels.compiled import kernel_array
+from corpus.kernels.hash_index import HashIndex
+from corpus.kernels.hashing import hash_values
 from taggers.arrays import array_bytes
-from taggers.base import UNTRAINED, Detail, Progress, Training, TrainingError
+from taggers.base import Detail, Progress, Training, TrainingError
 from taggers.crf import lattice
 from taggers.crf.channels import Channel, Channels
+from taggers.crf.crf_options import UNTRAINED
 from taggers.crf.crfsuite_file import read_crfsuite, weights_of
-from taggers.crf.decoding import Beside, Decoded, Decoder
+from taggers.crf.decoding import Decoded, Decoder, StreamScores
 from taggers.crf.training.lbfgs import minimise
 from taggers.crf.training.likelihood import Likelihood
 from taggers.crf.training.training_set import TrainingSet
@@ -28,16 +31,16 @@ from taggers.crf.weights import (
     carry_over,
     empty_table,
     middle,
-    pruned,
+    prune,
     value_hashes,
     values_of,
 )
-from taggers.string_table import NAMELESS, Names
+from taggers.string_table import EMPTY, StringTable
 from taggers.templates import Templates
 from taggers.threads import one_thread
 
 if TYPE_CHECKING:
-    from taggers.crf import CRFOptions
+    from taggers.crf.crf_options import CRFOptions
 
 #: The type of probabilities by the name of a precision.
 REALS = {"single": np.float32, "double": np.float64}
@@ -95,10 +98,10 @@ class WordTypeEngine:
         options: CRFOptions,
         templates: Templates,
         *,
-        start: WordTypeEngine | None = None,
+        warm_start: WordTypeEngine | None = None,
         progress: Progress | None = None,
     ) -> tuple[Self, Training]:
-        """Learn from tagged documents by L-BFGS.
+        """Train on tagged documents by L-BFGS.
 
         Parameters
         ----------
@@ -107,11 +110,11 @@ class WordTypeEngine:
         options : CRFOptions
             Regularization.
         templates : Templates
-            What is looked at.
-        start : WordTypeEngine, optional
+            The features and streams to use.
+        warm_start : WordTypeEngine, optional
             Begin with its weights, as far as it has them.
         progress : callable, optional
-            Told of the L-BFGS steps.
+            Called with the L-BFGS steps done and the most there can be.
 
         Returns
         -------
@@ -133,7 +136,7 @@ class WordTypeEngine:
         training_set = TrainingSet.of(
             train.words,
             train.types,
-            train.documents.copy(),
+            kernel_array(train.documents),
             number[train.tags],
             np.ones(len(train)) if train.weights is None else train.weights.astype(np.float64),
             templates=templates,
@@ -144,8 +147,8 @@ class WordTypeEngine:
         real = REALS[options.precision]
         likelihood = Likelihood(training_set, options.c2, real)
         begin = np.zeros(likelihood.size)
-        if start is not None:
-            begin = _carried_over(start, training_set, labels)
+        if warm_start is not None:
+            begin = _carried_over(warm_start, training_set, labels)
         with one_thread():
             minimum = minimise(
                 likelihood,
@@ -153,16 +156,16 @@ class WordTypeEngine:
                 l1=options.c1,
                 most=options.max_iterations,
                 noise=NOISE[options.precision],
-                delta=_COLD if start is None else _WARM,
+                delta=_COLD if warm_start is None else _WARM,
                 # From nothing, the curvature there says little of where it goes.
-                curvature=None if start is None else likelihood.curvature,
+                curvature=None if warm_start is None else likelihood.curvature,
                 progress=progress,
             )
         if not np.isfinite(minimum.value):
             raise TrainingError(f"the CRF was not trained: {minimum.outcome}")
         if not minimum.x.any():
             raise TrainingError(UNTRAINED)
-        engine = cls(templates, labels, pruned(training_set.weights_of(minimum.x)), real)
+        engine = cls(templates, labels, prune(training_set.weights_of(minimum.x)), real)
         training = Training(
             minimum.converged, minimum.outcome, minimum.iterations, minimum.value, minimum.failed
         )
@@ -171,23 +174,23 @@ class WordTypeEngine:
     def decode(
         self, batch: Batch, *, detail: Detail = "document", progress: Progress | None = None
     ) -> Decoded:
-        """Find the best labels of the tokens of a batch."""
+        """Compute the best labels of the tokens of a batch."""
         rows = self._scores.rows(batch.types)
         decoder = Decoder(
             self._scores.table, self.weights.transition, begin=0, end=1, names=self.labels
         )
-        streams = [self._scores.beside(channel) for channel in self._channels.of(batch)]
-        words = rows[batch.words]
+        streams = [self._scores.stream_scores(channel) for channel in self._channels.of(batch)]
+        words, documents = rows[batch.words], kernel_array(batch.documents)
         with one_thread():
-            return decoder.decode(words, batch.documents, streams, detail=detail, progress=progress)
+            return decoder.decode(words, documents, streams, detail=detail, progress=progress)
 
-    def reduced(self, rare: int, nameless: bool) -> WordTypeEngine:
-        """Leave out values that fewer than `rare` training documents have, and their names."""
+    def pruned(self, min_document_frequency: int, hash_names: bool) -> WordTypeEngine:
+        """Return an engine without rare values, and with hashes instead of names if asked for."""
         weights = self.weights
-        if rare > 1:
-            weights = pruned(weights, np.asarray(weights.seen >= rare))
-        if nameless:
-            weights = replace(weights, names=NAMELESS)
+        if min_document_frequency > 1:
+            weights = prune(weights, np.asarray(weights.seen >= min_document_frequency))
+        if hash_names:
+            weights = replace(weights, names=EMPTY)
         return WordTypeEngine(self.templates, self.labels, weights, self._real)
 
     @classmethod
@@ -197,7 +200,7 @@ class WordTypeEngine:
         templates: Templates | None = None,
         named: Callable[[str], str] = str,
     ) -> Self:
-        """Take over a model file of CRFsuite.
+        """Convert a model file of CRFsuite.
 
         Parameters
         ----------
@@ -206,14 +209,14 @@ class WordTypeEngine:
         templates : Templates, optional
             What it looks at; by default, what its attributes say.
         named : callable
-            Gives the names of its labels.
+            Maps the labels of the file to the names of tags.
         """
         found = read_crfsuite(model)
         templates, weights = weights_of(found, templates)
         return cls(templates, tuple(map(named, found.labels)), weights, np.float64)
 
     def files(self) -> dict[str, bytes]:
-        """Give the content of the model's files: arrays as NumPy writes them."""
+        """Return the content of the model's files: arrays in NumPy's format."""
         arrays = {name: getattr(self.weights, name) for name in _ARRAYS}
         arrays |= {"names": self.weights.names.text, "name_ends": self.weights.names.ends}
         return {f"{name}.npy": array_bytes(array) for name, array in arrays.items()}
@@ -225,13 +228,10 @@ class WordTypeEngine:
         """Read what `files` gave."""
 
         def read(name: str) -> npt.NDArray[Any]:
-            # "c" maps as "r" does, but is of the type that functions are compiled for already.
-            array: npt.NDArray[Any] = np.load(
-                folder / f"{name}.npy", mmap_mode="c", allow_pickle=False
-            )
-            return array
+            # "c" maps as "r" does, but as writable, so that `kernel_array` copies nothing.
+            return kernel_array(np.load(folder / f"{name}.npy", mmap_mode="c", allow_pickle=False))
 
-        names = Names(read("names"), read("name_ends"))
+        names = StringTable(read("names"), read("name_ends"))
         arrays = {name: read(name) for name in _ARRAYS}
         weights = Weights(len(labels), 2 * templates.reach + 1, names=names, **arrays)
         return cls(templates, labels, weights, REALS[options.precision])
@@ -241,12 +241,14 @@ _ARRAYS = ("hashes", "seen", "begins", "state_labels", "state", "transition")
 
 
 def _carried_over(
-    start: WordTypeEngine, training: TrainingSet, labels: tuple[str, ...]
+    warm_start: WordTypeEngine, training: TrainingSet, labels: tuple[str, ...]
 ) -> npt.NDArray[np.float64]:
-    """Give the weights to begin with: those of another model, by value, offset and label."""
-    old = start.weights
-    number = np.array([start.labels.index(name) if name in start.labels else -1 for name in labels])
-    codes = Vocabulary(old.hashes).codes(training.hashes)
+    """Return the initial weights: those of another model, by value, offset and label."""
+    old = warm_start.weights
+    number = np.array(
+        [warm_start.labels.index(name) if name in warm_start.labels else -1 for name in labels]
+    )
+    codes = HashIndex(old.hashes).positions(training.hashes)
     state = np.zeros(len(training.state.labels))
     shift = (old.offsets - training.offsets) // 2
     carry_over(
@@ -268,7 +270,7 @@ class WordScores:
     weights : Weights
         Of the values of features.
     templates : Templates
-        What is looked at.
+        The features and streams to use.
     real : dtype
         Of the scores.
     """
@@ -279,7 +281,7 @@ class WordScores:
         self._features = [each.name for each in templates.features]
         self._offsets = 2 * templates.window + 1
         self._places = middle(self._offsets, weights.offsets)
-        self._vocabulary = Vocabulary(weights.hashes)
+        self._value_index = HashIndex(weights.hashes)
         self._real = real
         self._clear()
 
@@ -287,7 +289,7 @@ class WordScores:
         self._index: dict[str, int] = {}
         self._rows = empty_table(1024, self._offsets, self._weights.labels, self._real)
         borders = np.full((2, 1), -1, np.int32)
-        borders[:, 0] = self._vocabulary.codes(border_hashes())
+        borders[:, 0] = self._value_index.positions(border_hashes())
         self._add(borders, self._rows[:2])
 
     @property
@@ -296,7 +298,7 @@ class WordScores:
         return self._rows
 
     def rows(self, types: Sequence[str]) -> npt.NDArray[np.int32]:
-        """Give the row of each word, computed where it is new; the table changes."""
+        """Return the row of each word; rows of new words are added to the table."""
         new = self._new(types)
         if new and (len(self._index) + len(new)) * self._rows[0].nbytes > KEPT:
             self._clear()
@@ -308,14 +310,14 @@ class WordScores:
         return np.fromiter(map(self._index.__getitem__, types), np.int32, len(types))
 
     def _new(self, types: Sequence[str]) -> list[str]:
-        """Give the words that have no row, each once."""
+        """Return the words that have no row, each once."""
         index = self._index
         return [word for word in dict.fromkeys(types) if word not in index]
 
     def _compute(self, words: Sequence[str], row: int) -> None:
-        """Fill in the rows of words, from `row` on."""
+        """Compute the rows of words, from `row` on."""
         hashes = value_hashes(values_of(words, self._templates), self._features)
-        codes = self._vocabulary.codes(hashes.reshape(-1)).reshape(hashes.shape)
+        codes = self._value_index.positions(hashes.reshape(-1)).reshape(hashes.shape)
         self._add(codes, self._rows[row : row + len(words)])
         self._index.update(zip(words, range(row, row + len(words)), strict=True))
 
@@ -326,15 +328,15 @@ class WordScores:
             more[: len(self._rows)] = self._rows
             self._rows = more
 
-    def beside(self, channel: Channel) -> Beside:
+    def stream_scores(self, channel: Channel) -> StreamScores:
         """Compute what the values of a stream add."""
         types = channel.stream.types
         offsets = np.array(channel.offsets, np.int64)
         table = empty_table(len(types), len(offsets), self._weights.labels, self._real)
         if types:
-            codes = self._vocabulary.codes(hashed(channel.name, types))
+            codes = self._value_index.positions(hash_values(channel.name, types))
             self._add(codes[:, None], table, offsets + self._weights.offsets // 2)
-        return Beside(np.require(channel.stream.values, requirements="W"), offsets, table)
+        return StreamScores(kernel_array(channel.stream.values), offsets, table)
 
     def _add(
         self,

@@ -10,13 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.batch import Batch
-from corpus.kernels.hash_index import Hashes, Vocabulary
+from corpus.kernels.hash_index import HashIndex
+from corpus.kernels.hashing import Hashes
 from gazetteers.folding import folded
 from gazetteers.frequencies import Frequencies, word_hashes
-from taggers.arrays import read_arrays, written
+from taggers.arrays import array_files, read_arrays
 from taggers.base import TrainingError
 from taggers.dictionaries.dictionary_options import DictionaryOptions
-from taggers.dictionaries.greedy_decoding import Judged
+from taggers.dictionaries.greedy_decoding import WordJudgements
 from taggers.dictionaries.name_lists import read_names
 from taggers.dictionaries.name_tagger import NameTagger
 from taggers.dictionaries.word_usage import Counts, Uses
@@ -71,24 +72,24 @@ class BinaryWords:
     def __init__(self, hashes: Hashes, negative: npt.NDArray[np.bool_]) -> None:
         self.hashes = hashes
         self.negative = negative
-        self._vocabulary = Vocabulary(hashes)
+        self._index = HashIndex(hashes)
 
-    def judged(self, batch: Batch) -> Judged:
-        """Say of each word of a batch whether it is a name, and whether that is contradicted."""
-        rows = self._vocabulary.codes(word_hashes(folded(batch.types)))
+    def judge(self, batch: Batch) -> WordJudgements:
+        """Return whether each word of a batch is a name, and whether that is contradicted."""
+        rows = self._index.positions(word_hashes(folded(batch.types)))
         known = rows >= 0
         doubtful = np.zeros(len(rows), bool)
         doubtful[known] = self.negative[rows[known]]
         divergence = np.where(known & ~doubtful, 0.0, np.inf)
-        return Judged(divergence, np.zeros(len(rows), bool), doubtful)
+        return WordJudgements(divergence, np.zeros(len(rows), bool), doubtful)
 
     def description(self) -> dict[str, Any]:
-        """Give nothing: all is in the files."""
+        """Return nothing: everything is in the files."""
         return {}
 
     def files(self) -> dict[str, bytes]:
-        """Give the content of a model's files."""
-        return written({"names": self.hashes, "negative": self.negative})
+        """Return the content of the files of a model."""
+        return array_files({"names": self.hashes, "negative": self.negative})
 
     @classmethod
     def read(cls, folder: Path) -> Self:

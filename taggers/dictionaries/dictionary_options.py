@@ -1,40 +1,99 @@
-"""Options of the taggers that start from dictionaries."""
+"""Options of the taggers that are built from dictionaries of names."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Self
 
+import numpy as np
+
+from corpus.batch import Batch
+from corpus.counts import WordCounts
 from corpus.errors import InputError
+from gazetteers.builtin import BLOCKING, BUILTIN_LISTS, STARTER
+from taggers.annotators.phrases import Phrases
+from taggers.options import Capability, Coverage, TaggerOptions
 
-#: Stand for lists that come with the program, in place of a path: a small one of names, and one of
-#: what looks like a name and is none.
-STARTER, BLOCKING = "starter", "blocking"
-COME_ALONG = (STARTER, BLOCKING)
-
+_LISTS: dict[str, Any] = {"path": True, "builtin": BUILTIN_LISTS}
 _NAMES: dict[str, Any] = {
-    "help": "gazetteers of names: files of bootstrap gazetteer import (see docs/gazetteers.md); "
-    f'"{STARTER}" is a small list that comes along',
+    "help": "gazetteers of names, written by bootstrap gazetteer import (see docs/gazetteers.md); "
+    f'"{STARTER}" is a small builtin list',
+    "example": f'["{STARTER}"]',
+    **_LISTS,
 }
-_CLASSES: dict[str, Any] = {"help": "which classes of the gazetteers; all if none is named"}
+_CLASSES: dict[str, Any] = {"help": "the classes of the gazetteers that are used; all if empty"}
 _LABEL: dict[str, Any] = {"help": "the class that names are tagged as"}
 _BLOCKED: dict[str, Any] = {
-    "help": "gazetteers of phrases with which no name begins: diseases that are called after "
-    f'somebody, months, hospitals, streets; "{BLOCKING}" is a list that comes along'
+    "help": "gazetteers of phrases with which no name begins: eponymous diseases, months, "
+    f'hospitals, streets; "{BLOCKING}" is a builtin list',
+    **_LISTS,
 }
 _COUNTS: dict[str, Any] = {
-    "help": "counts of the words of all notes: a file of bootstrap count; counted if none is named"
+    "help": "counts of the words of all notes, written by bootstrap count; counted by the run if "
+    "empty",
+    "path": True,
 }
 
 
-def _refuse_nothing(names: tuple[str, ...], label: str) -> None:
-    if not names:
-        raise InputError(
-            f'names is empty: name gazetteers, such as names = ["names.parquet"], or "{STARTER}"'
-        )
-    _refuse_unnamed("names", names)
-    if not label or any(character.isspace() for character in label):
-        raise InputError(f"label = {label!r}: expected the name of a class, such as PERSON")
+@dataclass(frozen=True, slots=True)
+class NameOptions(TaggerOptions):
+    """Options that all taggers from dictionaries of names share."""
+
+    names: tuple[str, ...] = field(default=(), metadata=_NAMES)
+    classes: tuple[str, ...] = field(default=(), metadata=_CLASSES)
+    label: str = field(default="PERSON", metadata=_LABEL)
+    blocked: tuple[str, ...] = field(default=(BLOCKING,), metadata=_BLOCKED)
+    counts: str = field(default="", metadata=_COUNTS)
+
+    def __post_init__(self) -> None:
+        if not self.names:
+            raise InputError(
+                f'names is empty: name gazetteers, such as names = ["names.parquet"], or '
+                f'"{STARTER}"'
+            )
+        for name in ("names", "blocked"):
+            _refuse_unnamed(name, getattr(self, name))
+        if not self.label or any(character.isspace() for character in self.label):
+            raise InputError(
+                f"label = {self.label!r}: expected the name of a class, such as PERSON"
+            )
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """Probabilities of entities."""
+        return frozenset({"entity_probabilities"})
+
+    def check(self) -> Sequence[Coverage]:
+        """Read the gazetteers and the counts.
+
+        Returns
+        -------
+        sequence of Coverage
+            The tokens whose word is in the dictionaries of names.
+
+        Raises
+        ------
+        InputError
+            If a file is missing or of another kind.
+        """
+        from taggers.dictionaries.name_lists import read_names  # noqa: PLC0415 - numba is slow to import
+
+        Phrases.of_files(self.blocked)
+        if self.counts:
+            WordCounts.load(Path(self.counts))
+        names = read_names(self.names, self.classes)
+
+        def count(batch: Batch) -> int:
+            counts = np.bincount(batch.words, minlength=len(batch.types))
+            return int(counts[names.rows(batch.types) >= 0].sum())
+
+        return [Coverage("an entry in the name lists", count)]
+
+    def with_word_counts(self, count: Callable[[], Path]) -> Self:
+        """Return options that name counts of the words of the notes."""
+        return self if self.counts else replace(self, counts=str(count()))
 
 
 def _refuse_unnamed(option: str, paths: tuple[str, ...]) -> None:
@@ -43,62 +102,50 @@ def _refuse_unnamed(option: str, paths: tuple[str, ...]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class DivergenceOptions:
-    """Options of the frequency-divergence model; every field is a key of ``[start]``."""
+class DivergenceOptions(NameOptions):
+    """Options of the frequency-divergence model; every field is a key of ``[initial_model]``."""
 
-    names: tuple[str, ...] = field(default=(), metadata=_NAMES)
-    classes: tuple[str, ...] = field(default=(), metadata=_CLASSES)
-    label: str = field(default="PERSON", metadata=_LABEL)
-    blocked: tuple[str, ...] = field(default=(BLOCKING,), metadata=_BLOCKED)
-    counts: str = field(default="", metadata=_COUNTS)
     threshold: float = field(
         default=2.0,
         metadata={
-            "help": "a word whose divergence is this or more is no name: the logarithm of how many "
-            "times as often it occurs as a name of its frequency would",
+            "help": "a word whose divergence is this or more is no name: the logarithm of the "
+            "ratio between its frequency in the notes and that expected of a name",
             "least": 0.01,
         },
     )
     threshold_after: float = field(
-        default=3.5, metadata={"help": "the same after a word of a name", "least": 0.01}
+        default=3.5, metadata={"help": "the threshold after a word of a name", "least": 0.01}
     )
     smoothing: float = field(
         default=0.3,
         metadata={
-            "help": "added to both numbers before they are compared: the more, the less is made "
-            "of a few occurrences",
+            "help": "added to both frequencies before their ratio is computed, which lowers the "
+            "weight of a few occurrences",
             "least": 0.001,
         },
     )
 
-    def __post_init__(self) -> None:
-        _refuse_nothing(self.names, self.label)
-        _refuse_unnamed("blocked", self.blocked)
-
 
 @dataclass(frozen=True, slots=True)
-class DictionaryOptions:
-    """Options of the binary dictionary model; every field is a key of ``[start]``."""
+class DictionaryOptions(NameOptions):
+    """Options of the binary dictionary model; every field is a key of ``[initial_model]``."""
 
-    names: tuple[str, ...] = field(default=(), metadata=_NAMES)
-    classes: tuple[str, ...] = field(default=(), metadata=_CLASSES)
-    label: str = field(default="PERSON", metadata=_LABEL)
-    blocked: tuple[str, ...] = field(default=(BLOCKING,), metadata=_BLOCKED)
-    counts: str = field(default="", metadata=_COUNTS)
     bearers: int = field(
-        default=20, metadata={"help": "words that fewer bear are no names", "least": 1}
+        default=20,
+        metadata={"help": "words in the names of fewer people are no names", "least": 1},
     )
     not_names: tuple[str, ...] = field(
         default=(),
         metadata={
-            "help": "gazetteers of words that are no names; without any, words that are frequent "
-            "in the notes and rare among names"
+            "help": "gazetteers of words that are no names; if empty, words that are frequent in "
+            "the notes and rare among names",
+            **_LISTS,
         },
     )
     frequent: float = field(
         default=1e-5,
         metadata={
-            "help": "a word is frequent in the notes if this share of the tokens is it",
+            "help": "the share of the tokens of the notes from which a word is frequent",
             "least": 0,
             "most": 1,
         },
@@ -106,13 +153,20 @@ class DictionaryOptions:
     rare: float = field(
         default=1e-4,
         metadata={
-            "help": "a word is rare among names if a smaller share of their words is it",
+            "help": "the share of the words of names below which a word is rare",
             "least": 0,
             "most": 1,
         },
     )
 
     def __post_init__(self) -> None:
-        _refuse_nothing(self.names, self.label)
-        _refuse_unnamed("blocked", self.blocked)
+        NameOptions.__post_init__(self)
         _refuse_unnamed("not_names", self.not_names)
+
+    def check(self) -> Sequence[Coverage]:
+        """Read the gazetteers and the counts; see `NameOptions.check`."""
+        from taggers.dictionaries.name_lists import read_names  # noqa: PLC0415 - numba is slow to import
+
+        if self.not_names:
+            read_names(self.not_names)
+        return NameOptions.check(self)

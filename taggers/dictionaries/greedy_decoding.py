@@ -1,4 +1,4 @@
-"""From what is said of each word to tags: one pass over the tokens."""
+"""Greedy decoding of the judgements of words into tags: one pass over the tokens."""
 
 from __future__ import annotations
 
@@ -8,19 +8,21 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.batch import Batch
-from corpus.errors import InputError
-from corpus.kernels.compiled import Array, compiled
+from corpus.kernels.compiled import Array, compiled, kernel_array
 from corpus.tags import bio_labels, find_entities
-from taggers.base import MEASURES, Detail, Tagging
+from taggers.base import Detail, Tagging
+from taggers.confidence import check_measure, document_confidence, entity_probabilities_of
 
-#: So many words that join others stand between two words of a name at most: ``de la``, ``-``.
+Floats = npt.NDArray[np.float64]
+
+#: The most joining words between two words of a name: ``de la``, ``-``.
 _JOINED = 3
 _BEGIN, _INSIDE = 1, 2  # places in the labels of one class
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Judged:
-    """What is said of the T words of a batch.
+class WordJudgements:
+    """Judgements of the T words of a batch.
 
     Parameters
     ----------
@@ -37,9 +39,9 @@ class Judged:
     doubtful: npt.NDArray[np.bool_]
 
 
-def tagged(
+def tag_greedily(
     batch: Batch,
-    judged: Judged,
+    judgements: WordJudgements,
     blocked: npt.NDArray[np.bool_],
     *,
     label: str,
@@ -59,9 +61,9 @@ def tagged(
     Parameters
     ----------
     batch : Batch
-        Its words are looked at.
-    judged : Judged
-        What is said of them.
+        Documents.
+    judgements : WordJudgements
+        Judgements of its words.
     blocked : ndarray of bool, shape (N,)
         Tokens with which no name begins.
     label : str
@@ -69,8 +71,8 @@ def tagged(
     threshold, threshold_after : float
         Above 0; the second after a word of a name.
     measure : str
-        "lowest" certainty of a token (equation 3.7), "probability" for the product of all of them,
-        "normalised" for the geometric mean.
+        "min_marginal" for the lowest certainty of a token (equation 3.7), "probability" for the
+        product of all of them, "normalised" for the geometric mean.
     detail : str
         What else to give; see `taggers.base.Tagging`.
 
@@ -79,66 +81,45 @@ def tagged(
     InputError
         If there is no such measure.
     """
-    if measure not in MEASURES:
-        raise InputError(f'there is no measure "{measure}"; there are {", ".join(MEASURES)}')
+    check_measure(measure)
     labels = bio_labels([label])
     tags = np.zeros(len(batch.words), np.int16)
     certainty = np.ones(len(batch.words))
-    walk(
-        np.require(batch.words, requirements="W"),
-        np.require(batch.documents, requirements="W"),
-        judged.divergence, judged.joins, blocked, threshold, threshold_after, tags, certainty,
+    _decode(
+        kernel_array(batch.words), kernel_array(batch.documents),
+        judgements.divergence, judgements.joins, blocked,
+        float(threshold), float(threshold_after), tags, certainty,
     )  # fmt: skip
-    certainty[judged.doubtful[batch.words]] = 0.0
+    certainty[judgements.doubtful[batch.words]] = 0.0
     marginals = entities = None
-    if detail == "labels":
-        marginals = np.zeros((len(tags), len(labels)))
-        marginals[np.arange(len(tags)), tags] = certainty
-        marginals[np.arange(len(tags)), np.where(tags > 0, 0, _BEGIN)] += 1 - certainty
-    if detail == "entity":
-        entities = _of_entities(certainty, find_entities(tags, batch.documents, labels).first, tags)
+    if detail in {"labels", "entity"}:
+        marginals = _marginals(certainty, tags)
+    if detail == "entity" and marginals is not None:
+        found = find_entities(tags, batch.documents, labels)
+        entities = entity_probabilities_of(marginals, found, labels)
     return Tagging(
         tags,
         labels,
-        _confidence(certainty, batch, measure),
+        document_confidence(measure, batch.documents, token_confidence=certainty),
         None if detail == "document" else certainty,
-        marginals,
+        marginals if detail == "labels" else None,
         entities,
     )
 
 
-def _of_entities(
-    certainty: npt.NDArray[np.float64],
-    first: npt.NDArray[np.int64],
-    tags: npt.NDArray[np.int16],
-) -> npt.NDArray[np.float64]:
-    """Give the lowest certainty of the tokens of each name, shape (E, 1)."""
-    inside = np.flatnonzero(tags)
-    lowest = np.zeros(0)
-    if len(first):
-        lowest = np.minimum.reduceat(certainty[inside], np.searchsorted(inside, first))
-    return lowest[:, None]
+def _marginals(certainty: npt.NDArray[np.float64], tags: npt.NDArray[np.int16]) -> Floats:
+    """Return marginals, shape (N, 3): what a tag lacks is for ``O``, or for ``B-`` if it is one."""
+    marginals = np.zeros((len(tags), 3))
+    marginals[np.arange(len(tags)), tags] = certainty
+    marginals[np.arange(len(tags)), np.where(tags > 0, 0, _BEGIN)] += 1 - certainty
+    return marginals
 
 
-def _confidence(
-    certainty: npt.NDArray[np.float64], batch: Batch, measure: str
-) -> npt.NDArray[np.float64]:
-    confidence = np.ones(len(batch))
-    some = batch.lengths > 0
-    begins = batch.documents[:-1][some]
-    if not len(begins):
-        return confidence
-    if measure == "lowest":
-        confidence[some] = np.minimum.reduceat(certainty, begins)
-        return confidence
-    with np.errstate(divide="ignore"):  # the logarithm of 0 is what it should be
-        logs = np.add.reduceat(np.log(certainty), begins)
-    confidence[some] = np.exp(logs / batch.lengths[some] if measure == "normalised" else logs)
-    return confidence
-
-
-@compiled
-def walk(
+@compiled(
+    "int32[::1], int64[::1], float64[::1], boolean[::1], boolean[::1], float64, float64, "
+    "int16[::1], float64[::1]"
+)
+def _decode(
     words: Array,
     documents: Array,
     divergence: Array,
@@ -149,7 +130,7 @@ def walk(
     tags: Array,
     certainty: Array,
 ) -> None:
-    """Write the tags and the certainty of all tokens; see `tagged`."""
+    """Write the tags and the certainty of all tokens; see `tag_greedily`."""
     for document in range(len(documents) - 1):
         last = -1  # token of the name that is being read, or -1
         for token in range(documents[document], documents[document + 1]):

@@ -11,10 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.errors import InputError, shown
-from corpus.kernels.hash_index import ABSENT, Hashes, Vocabulary
+from corpus.kernels.hash_index import ABSENT, HashIndex
+from corpus.kernels.hashing import Hashes
 from gazetteers.folding import folded
 from gazetteers.frequencies import Frequencies, word_hashes
-from taggers.arrays import read_arrays, written
+from taggers.arrays import array_files, read_arrays
 from taggers.features import Feature, Words
 
 #: Begins the names of the features; the class of names follows.
@@ -48,7 +49,7 @@ class NameFrequencies:
         self.classes = tuple(classes)
         self.hashes = hashes
         self.magnitudes = magnitudes
-        self._vocabulary = Vocabulary(hashes)
+        self._index = HashIndex(hashes)
 
     @classmethod
     def of(cls, names: Frequencies) -> Self:
@@ -89,7 +90,7 @@ class NameFrequencies:
 
     def _of(self, words: Words) -> npt.NDArray[np.int8]:
         """Look words up, shape (T, C)."""
-        rows = self._vocabulary.codes(word_hashes(folded(words.forms)))
+        rows = self._index.positions(word_hashes(folded(words.forms)))
         found = np.full((len(rows), len(self.classes)), -1, np.int8)
         known = rows != ABSENT
         found[known] = self.magnitudes[rows[known]]
@@ -97,7 +98,7 @@ class NameFrequencies:
 
     def files(self) -> dict[str, bytes]:
         """Give the content of a model's files."""
-        return written(dict(zip(_FILES, (self.hashes, self.magnitudes), strict=True)))
+        return array_files(dict(zip(_FILES, (self.hashes, self.magnitudes), strict=True)))
 
     @classmethod
     def of_files(cls, folder: Path, classes: Sequence[Any]) -> Self:

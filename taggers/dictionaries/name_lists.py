@@ -1,46 +1,27 @@
-"""Gazetteers by their paths, or by the names of those that come with the program."""
+"""Frequency dictionaries of several gazetteers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
+from gazetteers.builtin import read_gazetteer
 from gazetteers.frequencies import Frequencies
-from gazetteers.gazetteer import Gazetteer, merged
-from taggers.dictionaries.dictionary_options import BLOCKING, STARTER
-
-
-def read_gazetteer(path: str) -> Gazetteer:
-    """Read a gazetteer.
-
-    Parameters
-    ----------
-    path : str
-        A file that ``bootstrap gazetteer import`` made, or the name of a list that comes with the
-        program (`taggers.dictionaries.dictionary_options`).
-
-    Raises
-    ------
-    InputError
-        If it is not there, or something else.
-    """
-    if path == STARTER:
-        from gazetteers.builtin import starter_names  # noqa: PLC0415 - not always used
-
-        return starter_names()
-    if path == BLOCKING:
-        from gazetteers.builtin import builtin_blocking  # noqa: PLC0415 - not always used
-
-        return builtin_blocking()
-    return Gazetteer.load(Path(path))
+from gazetteers.gazetteer import merged
 
 
 def read_names(paths: Sequence[str], classes: Sequence[str] = ()) -> Frequencies:
-    """Read gazetteers and share their terms out to words.
+    """Read gazetteers and distribute their terms over words.
+
+    Parameters
+    ----------
+    paths : sequence of str
+        See `gazetteers.builtin.read_gazetteer`.
+    classes : sequence of str
+        Which of their classes; all by default.
 
     Raises
     ------
     InputError
-        If one is not there, or a class is in none of them.
+        If one is missing or of another kind, or a class is in none of them.
     """
     return Frequencies.of(merged([read_gazetteer(path) for path in paths]), classes)

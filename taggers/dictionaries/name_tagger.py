@@ -1,9 +1,9 @@
-"""What the taggers of dictionaries have in common: fitted to words, they tag in one pass."""
+"""The base class of the dictionary taggers: fitted to words, they tag in one pass."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
@@ -12,16 +12,14 @@ import numpy as np
 
 from corpus.batch import Batch
 from corpus.errors import InputError
-from corpus.kernels.compiling import telling
-from corpus.streams import NOTHING
+from corpus.streams import NO_VALUE
 from corpus.tags import bio_labels
 from gazetteers.frequencies import Frequencies
 from taggers.annotators import Phrases
 from taggers.base import Detail, Progress, Tagging, Training
 from taggers.dictionaries.dictionary_options import DictionaryOptions, DivergenceOptions
-from taggers.dictionaries.greedy_decoding import Judged, tagged
+from taggers.dictionaries.greedy_decoding import WordJudgements, tag_greedily
 from taggers.dictionaries.name_lists import read_names
-from taggers.dictionaries.preparing import compile_walk
 from taggers.dictionaries.word_usage import Counts, words_of_notes
 from taggers.model_folder import read_description, write_model
 
@@ -32,18 +30,18 @@ OptionsT = TypeVar("OptionsT", bound=DivergenceOptions | DictionaryOptions)
 
 
 class WordModel(Protocol):
-    """What a tagger knows of words."""
+    """The knowledge of a tagger about words."""
 
-    def judged(self, batch: Batch) -> Judged:
-        """Say of each word of a batch what is known of it."""
+    def judge(self, batch: Batch) -> WordJudgements:
+        """Return the judgements of the words of a batch."""
         ...
 
     def description(self) -> dict[str, Any]:
-        """Give what is read again beside the files, as JSON can hold it."""
+        """Return what `NameTagger.load` reads in addition to the files, for JSON."""
         ...
 
     def files(self) -> dict[str, bytes]:
-        """Give the content of a model's files."""
+        """Return the content of the files of a model."""
         ...
 
 
@@ -64,6 +62,12 @@ class NameTagger(ABC, Generic[OptionsT]):
     """
 
     kind: ClassVar[str]
+    #: The modules whose compiled functions it calls; see `taggers.base.kernels_of`.
+    kernels: ClassVar[tuple[str, ...]] = (
+        "corpus.tokens.scanner",
+        "gazetteers.phrases.matching",
+        "taggers.dictionaries.greedy_decoding",
+    )
     #: The type of the options.
     options_type: ClassVar[type[Any]]
 
@@ -84,19 +88,14 @@ class NameTagger(ABC, Generic[OptionsT]):
 
     @abstractmethod
     def _thresholds(self) -> tuple[float, float]:
-        """Give the threshold of divergence, and that after a word of a name."""
-
-    def prepare(self, tell: Callable[[], None]) -> None:
-        """Do what only the first use on a machine takes; `tell` is called before it takes long."""
-        with telling(tell):
-            compile_walk()
+        """Return the threshold of divergence, and that after a word of a name."""
 
     def fit(
         self,
         train: Batch,
         validation: Batch | None = None,
         *,
-        start: Self | None = None,
+        warm_start: Self | None = None,
         rng: np.random.Generator,
         progress: Progress | None = None,
     ) -> Self:
@@ -105,13 +104,13 @@ class NameTagger(ABC, Generic[OptionsT]):
         Parameters
         ----------
         train : Batch
-            Its words are counted where ``options.counts`` names no counts. Tags are not looked at.
-        validation, start : optional
-            Not looked at.
+            Its words are counted where ``options.counts`` names no counts. Tags are not used.
+        validation, warm_start : optional
+            Not used.
         rng : numpy.random.Generator
             Not drawn from.
         progress : callable, optional
-            Told when it is done.
+            Called when it is done.
 
         Raises
         ------
@@ -132,18 +131,18 @@ class NameTagger(ABC, Generic[OptionsT]):
         self,
         batch: Batch,
         *,
-        measure: str = "lowest",
+        measure: str = "min_marginal",
         detail: Detail = "document",
         progress: Progress | None = None,
     ) -> Tagging:
-        """Tag documents; see `taggers.dictionaries.greedy_decoding.tagged`."""
+        """Tag documents; see `taggers.dictionaries.greedy_decoding.tag_greedily`."""
         if self._model is None:
             raise ValueError("the tagger has not been fitted")
         threshold, threshold_after = self._thresholds()
-        tagging = tagged(
+        tagging = tag_greedily(
             batch,
-            self._model.judged(batch),
-            self._blocking.annotate(batch).values != NOTHING,
+            self._model.judge(batch),
+            self._blocking.annotate(batch).values != NO_VALUE,
             label=self.options.label,
             threshold=threshold,
             threshold_after=threshold_after,
@@ -155,7 +154,7 @@ class NameTagger(ABC, Generic[OptionsT]):
         return tagging
 
     def save(self, folder: Path) -> None:
-        """Write the model into a folder: hashes of words, and what is said of each.
+        """Write the model into a folder: hashes of words, and the judgement of each.
 
         It does not say where the dictionaries were.
         """

@@ -10,12 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.batch import Batch
-from corpus.kernels.hash_index import Hashes, Vocabulary
+from corpus.kernels.hash_index import HashIndex
+from corpus.kernels.hashing import Hashes
 from gazetteers.folding import folded
 from gazetteers.frequencies import Frequencies, word_hashes
-from taggers.arrays import read_arrays, written
+from taggers.arrays import array_files, read_arrays
 from taggers.base import TrainingError
-from taggers.dictionaries.greedy_decoding import Judged
+from taggers.dictionaries.greedy_decoding import WordJudgements
 from taggers.dictionaries.name_share import name_share
 from taggers.dictionaries.word_usage import CASES, Uses, case_numbers
 
@@ -66,7 +67,7 @@ class WordDivergence:
         self.joins = joins
         self.cases = cases
         self.scales = scales
-        self._vocabulary = Vocabulary(hashes)
+        self._index = HashIndex(hashes)
 
     @classmethod
     def of(cls, names: Frequencies, uses: Uses, smoothing: float) -> Self:
@@ -94,17 +95,17 @@ class WordDivergence:
             scales,
         )
 
-    def judged(self, batch: Batch) -> Judged:
+    def judge(self, batch: Batch) -> WordJudgements:
         """Say of each word of a batch what is known of it."""
         types = batch.types
-        rows = self._vocabulary.codes(word_hashes(folded(types)))
+        rows = self._index.positions(word_hashes(folded(types)))
         known, cases = rows >= 0, case_numbers(types)
         joins = np.fromiter(map(_HYPHENS.__contains__, types), bool, len(types))
         joins[known] |= self.joins[rows[known]]
         named = known & ~joins
         divergence = np.full(len(types), np.inf)
         divergence[named] = self.divergence[rows[named]] + self.cases[cases[named]]
-        return Judged(divergence, joins, np.zeros(len(types), bool))
+        return WordJudgements(divergence, joins, np.zeros(len(types), bool))
 
     def description(self) -> dict[str, dict[str, float]]:
         """Give what is said of capitalization, as JSON can hold it."""
@@ -113,7 +114,9 @@ class WordDivergence:
 
     def files(self) -> dict[str, bytes]:
         """Give the content of a model's files."""
-        return written({"names": self.hashes, "divergence": self.divergence, "joins": self.joins})
+        return array_files(
+            {"names": self.hashes, "divergence": self.divergence, "joins": self.joins}
+        )
 
     @classmethod
     def read(cls, folder: Path, description: Mapping[str, Mapping[str, float]]) -> Self:

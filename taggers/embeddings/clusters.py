@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.errors import InputError, shown
+from corpus.storage import write_atomically
+from taggers.arrays import array_bytes
 from taggers.embeddings.embedding import Embedding
 from taggers.embeddings.listing import DAMAGED, cluster_files
 
@@ -98,9 +99,6 @@ def write_clusters(
 ) -> None:
     """Write the clusters of an embedding's words, and what completes them: how they were found."""
     path = embedding.folder / f"clusters-{options.k}.npy"
-    staging = path.with_name(f".{path.stem}.{os.getpid()}.npy")
-    np.save(staging, clusters.astype(np.int32))
-    staging.replace(path)
+    write_atomically(path, array_bytes(clusters.astype(np.int32)))
     description = {"options": asdict(options), "inertia": inertia}
-    staging.write_text(json.dumps(description), encoding="utf-8")
-    staging.replace(path.with_suffix(".json"))
+    write_atomically(path.with_suffix(".json"), json.dumps(description).encode())

@@ -12,12 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.errors import InputError, shown
-from corpus.kernels.hash_index import ABSENT, Hashes, Vocabulary, hashed
+from corpus.kernels.hash_index import ABSENT, HashIndex
+from corpus.kernels.hashing import Hashes, hash_values
 from taggers.embeddings.listing import DAMAGED, DESCRIPTION, FORMAT
 from taggers.embeddings.normalisation import NORMALISATIONS
 from taggers.embeddings.vectors import FIRST, UNKNOWN, Floats
 from taggers.features import Words
-from taggers.string_table import Names
+from taggers.string_table import StringTable
 
 Rows = npt.NDArray[np.int32]
 
@@ -63,7 +64,7 @@ class Embedding:
         Where they are.
     normalisation : str
         What words become before they are looked up: a key of `NORMALISATIONS`.
-    names : Names
+    names : StringTable
         The words, the most frequent first.
     counts : ndarray of int64, shape (V,)
         How often each occurs; 0 where that is not known.
@@ -78,20 +79,20 @@ class Embedding:
         self.normalisation = str(description["normalisation"])
         self._normalise = NORMALISATIONS[self.normalisation]
         self.settings: dict[str, Any] = description["settings"]
-        self.names = Names(_mapped(folder, "words"), _mapped(folder, "word_ends"))
+        self.names = StringTable(_mapped(folder, "words"), _mapped(folder, "word_ends"))
         self.counts = _mapped(folder, "counts")
         self.vectors: Floats = _mapped(folder, "vectors")
         self._parts: Floats | None = None
         if (lengths := description["parts"]) is not None:
             least, most = map(int, lengths)
             self._parts, self._part_lengths = _mapped(folder, "parts"), (least, most)
-        self._vocabulary = Vocabulary(_mapped(folder, "hashes"))
+        self._index = HashIndex(_mapped(folder, "hashes"))
         self._check()
 
     def _check(self) -> None:
         """Raise a `ValueError` if the files do not belong together."""
         sizes = {len(self.names), len(self.counts), len(self.vectors) - FIRST}
-        if sizes != {len(self._vocabulary.hashes)}:
+        if sizes != {len(self._index.hashes)}:
             raise ValueError(f"its files are of different words: {sorted(sizes)} of them")
         if self.names.ends[-1:].tolist() != [len(self.names.text)][: len(self)]:
             raise ValueError("the characters of its words are not as many as they should be")
@@ -158,7 +159,7 @@ class Embedding:
     def _rows(self, types: Sequence[str]) -> Rows:
         if not len(types):
             return np.zeros(0, np.int32)
-        codes = self._vocabulary.codes(word_hashes(self._normalise(Words(types))))
+        codes = self._index.positions(word_hashes(self._normalise(Words(types))))
         return np.where(codes == ABSENT, UNKNOWN, codes + FIRST).astype(np.int32)
 
     def of(self, types: Sequence[str]) -> Floats:
@@ -251,7 +252,7 @@ def _unmapped(array: npt.NDArray[Any], begin: int, end: int) -> npt.NDArray[Any]
 
 def word_hashes(words: Sequence[str]) -> Hashes:
     """Hash words as the vocabulary of an embedding has them."""
-    return hashed(_SPACE, words)
+    return hash_values(_SPACE, words)
 
 
 def _lower(words: Sequence[str]) -> list[str]:
@@ -264,7 +265,7 @@ def _lemma(words: Sequence[str]) -> list[str]:
 
 def write_words(folder: Path, words: Sequence[str], counts: npt.NDArray[np.int64]) -> None:
     """Write the words of an embedding, the most frequent first, and how often each occurs."""
-    names = Names.of(words)
+    names = StringTable.of(words)
     np.save(folder / "words.npy", names.text)
     np.save(folder / "word_ends.npy", names.ends)
     np.save(folder / "counts.npy", counts.astype(np.int64))

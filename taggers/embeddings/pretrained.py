@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import os
-import shutil
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from typing import BinaryIO, cast
 import numpy as np
 
 from corpus.errors import InputError, shown
+from corpus.storage import new_folder
 from taggers.embeddings.embedding import Embedding, write_words
 from taggers.embeddings.fasttext_file import FASTTEXT, Parts, read_fasttext
 from taggers.embeddings.listing import checked_name, write_description
@@ -68,12 +68,10 @@ def load_foreign(
     _check_encoding(encoding)
     with _opened(source):  # before a folder is made for it
         pass
-    staging = _staging(target)
-    try:
+    if os.path.lexists(target):
+        raise InputError(f"{shown(target)} is there already: name another one with --name")
+    with new_folder(target) as staging:
         taken = _taken(source, staging, normalisation, encoding, progress or _silent)
-        staging.rename(target)
-    finally:
-        shutil.rmtree(staging, ignore_errors=True)
     return Embedding.load(target), taken
 
 
@@ -84,20 +82,6 @@ def _check_encoding(encoding: str) -> None:
         raise InputError(
             f"there is no encoding {shown(encoding)}; utf-8 and latin-1 are some"
         ) from None
-
-
-def _staging(target: Path) -> Path:
-    """Make the folder that becomes an embedding when it is complete."""
-    staging = target.with_name(f".{target.name}.{os.getpid()}")
-    try:
-        if target.exists():
-            raise InputError(f"{shown(target)} is there already: name another one with --name")
-        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        shutil.rmtree(staging, ignore_errors=True)
-        staging.mkdir(mode=0o700)
-    except OSError as error:
-        raise InputError(f"{shown(target)} cannot be made: {error.strerror}") from None
-    return staging
 
 
 def _silent(done: int, total: int) -> None:

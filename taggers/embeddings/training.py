@@ -16,10 +16,11 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from corpus.storage import publish_folder, replaced_folder
 from taggers.embeddings.encoded_corpus import RankedSentences
 from taggers.embeddings.listing import write_description
 from taggers.embeddings.vectors import VectorFile
-from taggers.string_table import Names
+from taggers.string_table import StringTable
 
 #: The learning rate at the begin and at the end: those of word2vec.
 FIRST_RATE, LAST_RATE = 0.025, 0.0001
@@ -145,7 +146,7 @@ def train(send: Callable[[int], None], task: Task) -> None:
         (task.folder / name).unlink(missing_ok=True)
     lengths = (SHORTEST_PART, LONGEST_PART) if options.kind == "fasttext" else None
     write_description(task.folder, task.normalisation, task.settings, lengths)
-    task.folder.rename(task.target)
+    publish_folder(task.folder, task.target)
 
 
 def _rate(share: float) -> float:
@@ -193,7 +194,7 @@ def _model(options: TrainingOptions, counts: npt.NDArray[np.int64], folder: Path
         return _word2vec(given, counts)
     from gensim.models.fasttext import FastText  # noqa: PLC0415 - slow to import
 
-    words = Names(np.load(folder / "words.npy"), np.load(folder / "word_ends.npy")).strings()
+    words = StringTable(np.load(folder / "words.npy"), np.load(folder / "word_ends.npy")).strings()
     parts = {"min_n": SHORTEST_PART, "max_n": LONGEST_PART, "bucket": PLACES}
     model = FastText(**given, **parts)
     model.build_vocab_from_freq(dict(zip(words, counts.tolist(), strict=True)))
@@ -254,16 +255,12 @@ class _Checkpoint:
 
     def save(self, epoch: int) -> None:
         """Write the model as it is after so many epochs."""
-        staging = self._folder.with_name(".checkpoint")
-        shutil.rmtree(staging, ignore_errors=True)
-        staging.mkdir(mode=0o700)
-        for name, array in self._arrays().items():
-            np.save(staging / f"{name}.npy", array)
         kind, keys, place, *gauss = self._model.random.get_state()
         state = [kind, keys.tolist(), place, *gauss]
-        (staging / "state.json").write_text(json.dumps({"epoch": epoch, "random": state}))
-        self.remove()
-        staging.rename(self._folder)
+        with replaced_folder(self._folder) as staging:
+            for name, array in self._arrays().items():
+                np.save(staging / f"{name}.npy", array)
+            (staging / "state.json").write_text(json.dumps({"epoch": epoch, "random": state}))
 
     def load(self) -> int:
         """Take over what was saved, and give the epochs that are done."""

@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.errors import InputError, shown
-from corpus.kernels.hash_index import ABSENT, Hashes, Vocabulary, hashed
+from corpus.kernels.hash_index import ABSENT, HashIndex
+from corpus.kernels.hashing import Hashes, hash_values
 from taggers.arrays import array_bytes
 from taggers.embeddings.clusters import clusterings_of
 from taggers.embeddings.embedding import word_hashes
@@ -46,9 +47,9 @@ class ClusterTable:
     hashes: Hashes
     clusters: Clusters
 
-    def of(self, words: Words, vocabulary: Vocabulary) -> Clusters:
+    def of(self, words: Words, index: HashIndex) -> Clusters:
         """Give the clusters of words, shape (T, C), or `NONE`."""
-        rows = vocabulary.codes(word_hashes(NORMALISATIONS[self.normalisation](words)))
+        rows = index.positions(word_hashes(NORMALISATIONS[self.normalisation](words)))
         found = np.full((len(rows), len(self.names)), NONE, np.int32)
         known = rows != ABSENT
         found[known] = self.clusters[rows[known]]
@@ -66,7 +67,7 @@ class WordClusters:
 
     def __init__(self, tables: Sequence[ClusterTable] = ()) -> None:
         self.tables = tuple(tables)
-        self._vocabularies = [Vocabulary(table.hashes) for table in tables]
+        self._indices = [HashIndex(table.hashes) for table in tables]
 
     @classmethod
     def read(cls, folder: Path, names: Sequence[str] = ()) -> Self:
@@ -111,8 +112,8 @@ class WordClusters:
     def features(self) -> dict[str, Feature]:
         """Give a feature of words for each clustering: it says the number of the cluster."""
         return {
-            name: _feature(table, vocabulary, column)
-            for table, vocabulary in zip(self.tables, self._vocabularies, strict=True)
+            name: _feature(table, index, column)
+            for table, index in zip(self.tables, self._indices, strict=True)
             for column, name in enumerate(table.names)
         }
 
@@ -145,12 +146,12 @@ class WordClusters:
         """
         words = Words(types)
         found = {}
-        for table, vocabulary in zip(self.tables, self._vocabularies, strict=True):
-            some = table.of(words, vocabulary)[:, 0] != NONE
+        for table, index in zip(self.tables, self._indices, strict=True):
+            some = table.of(words, index)[:, 0] != NONE
             found[table.names[0].rpartition("-k")[0]] = int(counts[some].sum())
         return found
 
-    def that_matter(self, hashes: Hashes) -> WordClusters:
+    def with_nonzero_weights(self, hashes: Hashes) -> WordClusters:
         """Leave out words none of whose clusters has a weight.
 
         Parameters
@@ -163,7 +164,9 @@ class WordClusters:
         WordClusters
             With the same features for a model that has those weights.
         """
-        return WordClusters([_that_matter(table, Vocabulary(hashes)) for table in self.tables])
+        return WordClusters(
+            [_with_nonzero_weights(table, HashIndex(hashes)) for table in self.tables]
+        )
 
     def description(self) -> list[dict[str, Any]]:
         """Give what `of_files` needs beside the files, as JSON can hold it."""
@@ -194,9 +197,9 @@ class WordClusters:
         return cls(tables)
 
 
-def _feature(table: ClusterTable, vocabulary: Vocabulary, column: int) -> Feature:
+def _feature(table: ClusterTable, index: HashIndex, column: int) -> Feature:
     def clusters(words: Words) -> list[str]:
-        found = words.once(table, lambda: table.of(words, vocabulary))[:, column]
+        found = words.once(table, lambda: table.of(words, index))[:, column]
         numbers, places = np.unique(found, return_inverse=True)
         values = ["" if number == NONE else str(number) for number in numbers.tolist()]
         return [values[place] for place in places.tolist()]
@@ -204,12 +207,12 @@ def _feature(table: ClusterTable, vocabulary: Vocabulary, column: int) -> Featur
     return clusters
 
 
-def _that_matter(table: ClusterTable, weighted: Vocabulary) -> ClusterTable:
+def _with_nonzero_weights(table: ClusterTable, weighted: HashIndex) -> ClusterTable:
     matters = np.zeros(len(table.hashes), bool)
     for column, name in enumerate(table.names):
         clusters = table.clusters[:, column]
         values = [str(number) for number in range(int(clusters.max(initial=0)) + 1)]
-        matters |= (weighted.codes(hashed(name, values)) != ABSENT)[clusters]
+        matters |= (weighted.positions(hash_values(name, values)) != ABSENT)[clusters]
     return ClusterTable(
         table.names, table.normalisation, table.hashes[matters], table.clusters[matters]
     )

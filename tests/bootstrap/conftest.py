@@ -55,7 +55,7 @@ patience = 5
 
 [select]
 confidence = 0.6
-most = 150
+max_selected = 150
 """
 
 

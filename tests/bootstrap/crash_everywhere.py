@@ -16,7 +16,10 @@ from bootstrap.cli.main import main
 from bootstrap.execution import parallel_tagger
 from bootstrap.runs import folder as runs
 from corpus.batch import Batch
-from taggers import OPTIONS, START_OPTIONS, make_tagger
+from corpus.kernels.registry import warm_up
+from taggers import make_tagger
+from taggers.base import kernels_of
+from taggers.kinds import BUILTIN
 
 KILLED = 99
 
@@ -55,8 +58,9 @@ def run(arguments: list[str], folder: Path, place: int) -> int:
 
 if __name__ == "__main__":
     # What is compiled is loaded once, before the forks.
-    for kind, options in {**OPTIONS, **START_OPTIONS}.items():
-        make_tagger(kind, options(names=("starter",))).prepare(lambda: None)
+    for kind in BUILTIN.values():
+        options: Any = kind.options_type()
+        warm_up(*kernels_of(make_tagger(kind.name, options(names=("starter",)))))
     parallel_tagger.in_process = train_here
     runs.report_page = lambda *arguments: "a page takes long to draw"
     out, *arguments = sys.argv[1:]

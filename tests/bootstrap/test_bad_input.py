@@ -411,7 +411,7 @@ def test_arguments_that_do_not_exist_are_named(
     ("setting", "message"),
     [
         ("tagger.features=['shap']", 'there is no feature "shap"; the features are form'),
-        ("select.measure=entropy", 'expected one of "probability", "normalised", "lowest"'),
+        ("select.measure=entropy", 'expected one of "probability", "normalised", "min_marginal"'),
         ("tagger.kind=hmm", '[tagger] kind = "hmm" is unknown; known are crf'),
         ("select.confidense=0.9", 'no key in [select] "confidense"; the nearest is "confidence"'),
     ],

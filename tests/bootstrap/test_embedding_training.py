@@ -175,9 +175,9 @@ def test_words_that_are_too_rare_are_told(pool: Path, tmp_path: Path, command: C
 def test_a_folder_that_another_process_works_on_is_left_alone(
     embeddings: Path, pool: Path, command: Command
 ) -> None:
-    from corpus.storage import held
+    from corpus.storage import folder_lock
 
-    with held(embeddings):
+    with folder_lock(embeddings):
         for arguments in (("embed", pool, "-o", embeddings), ("cluster", embeddings, "--k", 3)):
             done = command(*arguments)
             assert done.code == 2
@@ -384,7 +384,7 @@ def test_notes_that_share_no_word_with_the_clusters_are_told(
     assert "0.0 % of the tokens have a cluster in other" in checked.out
     done = command("run", config, "--out", tmp_path / "run", *change)
     assert done.code == 2
-    assert "not one token of the seed has a cluster" in done.err
+    assert "no token of the seed has a cluster in other" in done.err
     assert not (tmp_path / "run").exists()
 
 

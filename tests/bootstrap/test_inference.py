@@ -14,7 +14,7 @@ import pytest
 
 from bootstrap import inference
 from bootstrap.execution import parallel_tagger
-from bootstrap.execution.parallel_tagger import SavedTagger
+from bootstrap.execution.parallel_tagger import ParallelTagger
 from bootstrap.inference import find_model, tag_documents, unit_of
 from bootstrap.runs.folder import Run
 from corpus.batch import make_batch
@@ -34,11 +34,11 @@ def documents_at(path: Path, **options: Any) -> list[Document]:
 
 
 @pytest.fixture(scope="module")
-def tagger(finished: Path) -> SavedTagger:
-    return SavedTagger.load(find_model(finished))
+def tagger(finished: Path) -> ParallelTagger:
+    return ParallelTagger.load(find_model(finished))
 
 
-def expected(tagger: SavedTagger, documents: list[Document]) -> list[Document]:
+def expected(tagger: ParallelTagger, documents: list[Document]) -> list[Document]:
     """Tag documents as they are, all at once."""
     batch = make_batch(documents, labelled=False)
     found = tagger.tag(batch)
@@ -105,7 +105,7 @@ def test_a_model_knows_its_unit(finished: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("unit", ["document", "line", "sentence"])
 def test_units_are_put_together_at_the_offsets_of_the_source(
-    unit: Any, tagger: SavedTagger, notes: MakeNotes
+    unit: Any, tagger: ParallelTagger, notes: MakeNotes
 ) -> None:
     ends = ["\n", "\r\n", "\n\n  ", ". ", "\r"]
     some = iter(notes(60, 5))
@@ -138,7 +138,7 @@ def test_units_are_put_together_at_the_offsets_of_the_source(
 
 
 def test_how_many_are_tagged_at_a_time_changes_nothing(
-    tagger: SavedTagger, fresh: list[Document], monkeypatch: pytest.MonkeyPatch
+    tagger: ParallelTagger, fresh: list[Document], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = list(tag_documents(fresh, tagger, "line", "normalised"))
     monkeypatch.setattr(inference, "_UNITS_AT_A_TIME", 7)
@@ -146,7 +146,7 @@ def test_how_many_are_tagged_at_a_time_changes_nothing(
 
 
 def test_documents_are_tagged_as_they_come(
-    tagger: SavedTagger, fresh: list[Document], monkeypatch: pytest.MonkeyPatch
+    tagger: ParallelTagger, fresh: list[Document], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(inference, "_UNITS_AT_A_TIME", 4)
     asked = []
@@ -172,7 +172,7 @@ def test_notes_of_every_format_are_tagged(
     name: str,
     target: str,
     finished: Path,
-    tagger: SavedTagger,
+    tagger: ParallelTagger,
     fresh: list[Document],
     tmp_path: Path,
     command: Command,
@@ -202,10 +202,10 @@ def test_notes_of_every_format_are_tagged(
 
 
 def test_confidence_stands_where_the_format_can_hold_it(
-    finished: Path, tagger: SavedTagger, fresh: list[Document], tmp_path: Path, command: Command
+    finished: Path, tagger: ParallelTagger, fresh: list[Document], tmp_path: Path, command: Command
 ) -> None:
     write(fresh, tmp_path / "in.jsonl")
-    for measure in ("probability", "lowest"):
+    for measure in ("probability", "min_marginal"):
         for suffix in ("jsonl", "parquet"):
             out = tmp_path / f"{measure}.{suffix}"
             arguments = (finished, tmp_path / "in.jsonl", out, "--measure", measure)
@@ -217,7 +217,7 @@ def test_confidence_stands_where_the_format_can_hold_it(
 
 
 def test_confidence_of_spans_stands_beside_them_where_asked_for(
-    finished: Path, tagger: SavedTagger, fresh: list[Document], tmp_path: Path, command: Command
+    finished: Path, tagger: ParallelTagger, fresh: list[Document], tmp_path: Path, command: Command
 ) -> None:
     write(fresh, tmp_path / "in.jsonl")
     for suffix in ("jsonl", "parquet"):
@@ -259,7 +259,7 @@ def test_confidence_of_spans_is_refused_where_there_is_no_place_for_it(
 
 @pytest.mark.parametrize("unit", ["document", "line"])
 def test_confidence_of_spans_goes_with_them_through_units(
-    unit: Any, tagger: SavedTagger, notes: MakeNotes, monkeypatch: pytest.MonkeyPatch
+    unit: Any, tagger: ParallelTagger, notes: MakeNotes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     some = iter(notes(30, 5))
     sources = [

@@ -29,7 +29,7 @@ Contents = Callable[[Path], dict[str, Any]]
 MakeGazetteer = Callable[..., Gazetteer]
 
 CONFIGURATION = """\
-[start]
+[initial_model]
 kind = "divergence"
 names = ["starter"]
 confidence = 0.4
@@ -46,7 +46,7 @@ batch = 400
 
 [select]
 confidence = 0.6
-most = 100
+max_selected = 100
 """
 
 
@@ -81,7 +81,7 @@ def finished(
 
     def of(kind: str) -> Path:
         if not (folder / kind).exists():
-            arguments = ("--out", folder / kind, "--jobs", 1, "--set", f"start.kind={kind}")
+            arguments = ("--out", folder / kind, "--jobs", 1, "--set", f"initial_model.kind={kind}")
             done = launch("run", seedless / "config.toml", *arguments)
             assert done.code == 0, done
         return folder / kind
@@ -114,14 +114,14 @@ def test_a_run_without_a_seed_teaches_a_tagger(
     run = finished(kind)
     assert models(run) == [kind, "crf", "crf"]
     first, *others = rows = Run(run).metrics()
-    assert [row["stopped"] for row in rows] == [None, None, "maximum"]
-    assert (first["training"], first["training_documents"], first["human_tokens"]) == (None, 0, 0)
-    assert first["recall"] > 0.3
-    assert [row["training_documents"] for row in others] == [
-        *(rows[1]["selected"], rows[1]["selected"] + rows[2]["selected"])
+    assert [row.stopped for row in rows] == [None, None, "maximum"]
+    assert (first.training, first.training_documents, first.human_tokens) == (None, 0, 0)
+    assert first.recall > 0.3
+    assert [row.training_documents for row in others] == [
+        *(rows[1].selected, rows[1].selected + rows[2].selected)
     ]
-    assert all(row["selected"] and row["training"]["iterations"] for row in others)
-    assert [list(row["classes"]) for row in rows] == [["PERSON"]] * 3
+    assert all(row.selected and row.training.iterations for row in others)
+    assert [list(row.classes) for row in rows] == [["PERSON"]] * 3
     selected = pq.read_table(run / "iterations/001/selected.parquet").to_pylist()
     assert min(row["confidence"] for row in selected) >= 0.4
     assert {span["label"] for row in selected for span in row["label"]} == {"PERSON"}
@@ -173,7 +173,7 @@ def test_a_run_without_a_seed_tags_notes(
         assert len(row["label"]) == len(row["span_confidences"])
         assert 0 <= row["confidence"] <= min([*row["span_confidences"], 1]) + 1e-9
         assert all(label == "PERSON" for _, _, label in row["label"])
-    for measure in ("lowest", "normalised"):
+    for measure in ("min_marginal", "normalised"):
         again = tmp_path / f"{measure}.jsonl"
         done = command("tag", model, seedless / "unlabeled.jsonl", again, "--measure", measure)
         assert done.code == 0, done
@@ -185,7 +185,7 @@ def test_a_model_of_a_dictionary_is_not_exported(
     model = finished(kind) / "iterations/000"
     done = command("export", model, tmp_path / "exported")
     assert (done.code, done.out) == (2, "")
-    assert done.err.endswith('holds a model of another kind than "crf"\n')
+    assert done.err.endswith(f'of kind "{kind}", which cannot be reduced\n')
     assert len(done.err.splitlines()) == 1
     assert not (tmp_path / "exported").exists()
     done = command("export", finished(kind) / "iterations/002", tmp_path / "exported")
@@ -195,12 +195,12 @@ def test_a_model_of_a_dictionary_is_not_exported(
 def test_a_run_of_zero_iterations_is_the_dictionary_alone(
     finished: Callable[[str], Path], seedless: Path, tmp_path: Path, command: Command
 ) -> None:
-    given = settings("start.kind=dictionary", "loop.iterations=0")
+    given = settings("initial_model.kind=dictionary", "loop.iterations=0")
     done = command("run", seedless / "config.toml", "--out", tmp_path / "run", *given)
     assert done.code == 0, done
     (row,) = Run(tmp_path / "run").metrics()
     whole = Run(finished("dictionary")).metrics()[0]
-    assert (row["f1"], row["stopped"]) == (whole["f1"], "maximum")
+    assert (row.f1, row.stopped) == (whole.f1, "maximum")
     assert "the seed" not in done.all
 
 
@@ -229,9 +229,17 @@ def test_no_name_begins_with_what_own_lists_block(
     for number, (blocked, names) in enumerate(wanted.items()):
         run = tmp_path / f"run{number}"
         given = settings(
-            *(f"start.kind={kind}", f"start.blocked={blocked}", "loop.iterations=0"),
-            f'start.names=["{tmp_path / "names.parquet"}"]',
-            *(["start.frequent=0.9"] if kind == "dictionary" else ["start.threshold=99"]),
+            *(
+                f"initial_model.kind={kind}",
+                f"initial_model.blocked={blocked}",
+                "loop.iterations=0",
+            ),
+            f'initial_model.names=["{tmp_path / "names.parquet"}"]',
+            *(
+                ["initial_model.frequent=0.9"]
+                if kind == "dictionary"
+                else ["initial_model.threshold=99"]
+            ),
             f"data.unlabeled={tmp_path / 'pool.jsonl'}",
         )
         done = command("run", seedless / "config.toml", "--out", run, *given)
@@ -250,7 +258,9 @@ def test_a_list_that_is_missing_or_empty_is_told_before_there_is_a_run(
     make_gazetteer().save(tmp_path / "empty.parquet")
     for name, message in (("none", "is not there; expected a gazetteer"), ("empty", "no phrase")):
         path = tmp_path / f"{name}.parquet"
-        given = settings(f"start.kind={kind}", f'start.blocked=["blocking", "{path}"]')
+        given = settings(
+            f"initial_model.kind={kind}", f'initial_model.blocked=["blocking", "{path}"]'
+        )
         done = command("run", seedless / "config.toml", "--out", tmp_path / "run", *given)
         assert done.code == 2
         assert done.err.startswith(f"bootstrap: {path} ") and message in done.err
@@ -264,16 +274,20 @@ def test_a_run_is_not_gone_on_with_where_what_is_blocked_has_changed(
     own = tmp_path / "own.parquet"
     make_gazetteer(("addison", "x", 1)).save(own)
     given = settings(
-        *("start.kind=dictionary", f'start.blocked=["blocking", "{own}"]', "loop.iterations=0")
+        *(
+            "initial_model.kind=dictionary",
+            f'initial_model.blocked=["blocking", "{own}"]',
+            "loop.iterations=0",
+        )
     )
     arguments = ["run", seedless / "config.toml", "--out", tmp_path / "run", *given]
     assert command(*arguments).code == 0
     files = {(row["split"], row["file"]) for row in Run(tmp_path / "run").data().to_pylist()}
-    assert {file for split, file in files if split == "start"} == {str(own)}
+    assert {file for split, file in files if split.startswith("initial_model.")} == {str(own)}
     assert command(*arguments, "--resume").out.startswith(f"{tmp_path / 'run'} is finished.")
-    refused = command(*arguments, "--resume", *settings("start.blocked=[]"))
+    refused = command(*arguments, "--resume", *settings("initial_model.blocked=[]"))
     assert refused.code == 2
-    assert "was begun with start.blocked = " in refused.err
+    assert "was begun with initial_model.blocked = " in refused.err
     own.unlink()
     make_gazetteer(("crohn", "x", 1)).save(own)
     refused = command(*arguments, "--resume")
@@ -294,14 +308,14 @@ def test_a_seed_beside_a_start_is_learned_from_too(
         for note in notes
     ]
     write(seed, tmp_path / "both.jsonl")
-    given = settings(f"data.seed={tmp_path / 'both.jsonl'}", "loop.keep=retag")
+    given = settings(f"data.seed={tmp_path / 'both.jsonl'}", "loop.keep=relabel")
     arguments = ["run", seedless / "config.toml", "--jobs", 1, *given]
     done = command(*arguments, "--out", tmp_path / "run")
     assert done.code == 0, done
     assert models(tmp_path / "run") == ["divergence", "crf", "crf"]
     rows = Run(tmp_path / "run").metrics()
-    assert rows[0]["human_tokens"] > 1000
-    assert [row["training_documents"] for row in rows] == [200 + row["selected"] for row in rows]
+    assert rows[0].human_tokens > 1000
+    assert [row.training_documents for row in rows] == [200 + row.selected for row in rows]
     description = json.loads((tmp_path / "run/iterations/001/model/model.json").read_text())
     assert description["labels"] == ["O", "B-LOCATION", "I-LOCATION", "B-PERSON", "I-PERSON"]
     part = Path(shutil.copytree(tmp_path / "run", tmp_path / "part", symlinks=True))
@@ -328,14 +342,18 @@ def test_where_nothing_is_trusted_the_dictionary_stays_the_model(
     make_gazetteer(*((name, "x", 99) for name in ("garcia", "martinez", "rosa"))).save(names)
     make_gazetteer(("rosa", "flower", 1)).save(flowers)
     given = settings(
-        *("start.kind=dictionary", f'start.names=["{names}"]', f'start.not_names=["{flowers}"]'),
+        *(
+            "initial_model.kind=dictionary",
+            f'initial_model.names=["{names}"]',
+            f'initial_model.not_names=["{flowers}"]',
+        ),
         *(f"data.unlabeled={tmp_path / 'pool.jsonl'}", "loop.batch=40", "select.proportions=false"),
     )
     arguments = ["run", seedless / "config.toml", "--jobs", 1, *given]
     done = command(*arguments, "--out", tmp_path / "run")
     assert done.code == 0, done
     rows = Run(tmp_path / "run").metrics()
-    assert [row["selected"] for row in rows] == [0, 0, 40]
+    assert [row.selected for row in rows] == [0, 0, 40]
     assert models(tmp_path / "run") == ["dictionary", "dictionary", "crf"]
     part = Path(shutil.copytree(tmp_path / "run", tmp_path / "part", symlinks=True))
     shutil.rmtree(part / "iterations/002")
@@ -353,7 +371,7 @@ def test_given_counts_are_used_instead(
     names = ("iterations/000/model/divergence.npy", "iterations/000/model/joins.npy")
     same = {}
     for name in ("counted", "few"):
-        given = settings(f"start.counts={tmp_path / name}.parquet", "loop.iterations=0")
+        given = settings(f"initial_model.counts={tmp_path / name}.parquet", "loop.iterations=0")
         done = command("run", seedless / "config.toml", "--out", tmp_path / name, *given)
         assert done.code == 0, done
         assert not (tmp_path / name / "words.parquet").exists()
@@ -370,9 +388,9 @@ def test_a_dictionary_of_other_people_ends_the_run_with_a_word(
         ("divergence", "none of the dictionary's words occurs in the notes"),
         ("dictionary", "borne by 51 people or more"),
     ):
-        given = settings(f'start.names=["{tmp_path / "names.parquet"}"]', f"start.kind={kind}") + (
-            settings("start.bearers=51") if kind == "dictionary" else []
-        )
+        given = settings(
+            f'initial_model.names=["{tmp_path / "names.parquet"}"]', f"initial_model.kind={kind}"
+        ) + (settings("initial_model.bearers=51") if kind == "dictionary" else [])
         done = command("run", seedless / "config.toml", "--out", tmp_path / kind, *given)
         assert done.code == 2
         assert message in done.err
@@ -409,7 +427,7 @@ def test_a_run_that_was_killed_goes_on_as_if_it_had_not_been(
         monkeypatch.setattr("bootstrap.runs.runner.count_words", count_again)
     else:  # it was killed while it wrote them
         (run / "words.parquet").rename(run / f".words.parquet.partial-{'0' * 16}")
-    given = settings(f"start.kind={kind}")
+    given = settings(f"initial_model.kind={kind}")
     done = command("run", seedless / "config.toml", "--out", run, "--resume", "--jobs", 2, *given)
     assert done.code == 0, done
     assert contents(run) == contents(finished(kind))
@@ -423,7 +441,11 @@ def test_a_run_is_not_gone_on_with_where_a_dictionary_has_changed(
     starter_names().save(names)
     make_gazetteer(("fiebre", "noun", 1)).save(nouns)
     given = settings(
-        *("start.kind=dictionary", f'start.names=["{names}"]', f'start.not_names=["{nouns}"]'),
+        *(
+            "initial_model.kind=dictionary",
+            f'initial_model.names=["{names}"]',
+            f'initial_model.not_names=["{nouns}"]',
+        ),
         *(f'tagger.names=["{names}"]', "loop.iterations=0"),
     )
     arguments = ["run", seedless / "config.toml", "--out", tmp_path / "run", *given]
@@ -434,8 +456,8 @@ def test_a_run_is_not_gone_on_with_where_a_dictionary_has_changed(
     refused = command(*arguments, "--resume")
     assert refused.code == 2
     assert f"start file {nouns} has changed since the run was begun" in refused.err
-    refused = command(*arguments, "--resume", *settings("start.bearers=3"))
-    assert "was begun with start.bearers = 20 and not 3" in refused.err
+    refused = command(*arguments, "--resume", *settings("initial_model.bearers=3"))
+    assert "was begun with initial_model.bearers = 20 and not 3" in refused.err
 
 
 def test_killed_at_every_step_on_disk_it_ends_as_if_left_alone(

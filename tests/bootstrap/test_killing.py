@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from typing import Any
 import pytest
 
 import bootstrap
+from bootstrap.iteration import RELABEL
 
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self/stat").exists(), reason="it looks for processes in /proc"
@@ -165,24 +167,61 @@ def test_the_training_process_killed_alone_ends_the_run_with_a_word(
     assert contents(run.folder) == contents(left_alone[0])
 
 
+#: Python imports this first. Processes of a stage stop there, until they or their parent are ended.
+PAUSE = """
+import os, sys, time
+from pathlib import Path
+
+if any("{stage}" in argument for argument in sys.orig_argv):
+    parent = os.getppid()
+    (Path(__file__).parent / "importing").touch()
+    while os.getppid() == parent:
+        time.sleep(0.01)
+    os._exit(1)
+"""
+
+
 @pytest.mark.parametrize("stage", ["spawn_main", "popen_loky"])
 @pytest.mark.parametrize("everyone", [False, True], ids=["to one", "to all, as a terminal does"])
-def test_ctrl_c_ends_it_and_says_how_to_go_on(run: Killed, stage: str, everyone: bool) -> None:
+def test_ctrl_c_ends_it_and_says_how_to_go_on(
+    run: Killed, stage: str, everyone: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While processes of a stage start: not even their first instruction receives SIGINT."""
+    (tmp_path / "sitecustomize.py").write_text(PAUSE.format(stage=stage))
+    path = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("PYTHONPATH")]))
+    monkeypatch.setitem(run.launch._environment, "PYTHONPATH", path)
     process = run.start()
-    run.wait_for(stage)
+    while not (tmp_path / "importing").exists():
+        assert process.poll() is None
+        time.sleep(0.005)
+    others = [pid for pid in run.launch.members(process) if pid != process.pid]
+    assert others
+    assert not any(map(receives_sigint, others))
     if everyone:
         os.killpg(process.pid, signal.SIGINT)
     else:
         process.send_signal(signal.SIGINT)
     ended = run.launch.finish(process)
     assert ended.code == 130
-    assert "iterations are closed. To go on, type the same command with --resume" in ended.err
+    assert re.search(
+        r"\d iterations? closed\. To go on, type the same command with --resume", ended.err
+    )
     # A process whose parent goes while it starts may complain, but not of Ctrl-C or from our code.
     assert "KeyboardInterrupt" not in ended.all
     assert str(Path(bootstrap.__file__).parent) not in ended.all
     assert run.is_alone()
     assert run.leftovers() == []
     assert not list(run.folder.rglob("*.partial*"))
+
+
+def receives_sigint(pid: int) -> bool:
+    """Check whether a process neither blocks nor ignores SIGINT."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    except OSError:  # it ended meanwhile
+        return False
+    masks = dict(line.split(":\t") for line in lines if line.startswith("Sig") and ":" in line)
+    return not (int(masks["SigBlk"], 16) | int(masks["SigIgn"], 16)) & 1 << signal.SIGINT - 1
 
 
 def test_ctrl_c_before_anything_has_begun_is_no_traceback(run: Killed) -> None:
@@ -199,8 +238,10 @@ def test_ctrl_c_before_anything_has_begun_is_no_traceback(run: Killed) -> None:
 def test_killed_at_every_step_on_disk_it_ends_as_if_left_alone(
     project: Path, tmp_path: Path, contents: Callable[[Path], Any]
 ) -> None:
+    """A run that relabels takes all the steps of one that does not, and keeps batches."""
     script = Path(__file__).with_name("crash_everywhere.py")
     settings = ["loop.iterations=1", "loop.batch=300", "select.proportions=false"]
+    settings.append(f"loop.keep={RELABEL}")
     done = subprocess.run(
         [
             *(sys.executable, script, tmp_path, project / "config.toml"),

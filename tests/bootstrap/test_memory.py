@@ -28,24 +28,25 @@ import sys
 import numpy as np
 from pathlib import Path
 from bootstrap.config.configuration import load_configuration
+from bootstrap.selection import strategy_for
 from bootstrap.self_training import self_train
-from bootstrap.data.splits import read_notes
+from bootstrap.data.preparation import prepare
 from taggers import Tagging
 
 class Calm:
     labels, training = ("O", "B-PERSON", "I-PERSON"), None
-    def fit(self, train, validation=None, *, start=None, rng, progress=None):
+    def fit(self, train, validation=None, *, warm_start=None, rng, progress=None):
         return self
     def tag(self, batch, *, measure="probability", detail="document", progress=None):
         confidence = np.where(np.arange(len(batch)) < 5, 0.9, 0.1)
         return Tagging(np.zeros(len(batch.words), np.int16), self.labels, confidence)
 
 options = load_configuration(Path(sys.argv[1]), sys.argv[2:])
-notes = read_notes(options)
+notes, _ = prepare(options)
 tagged = 0
 for step in self_train(
-    notes.seed.batch, notes.unlabeled, notes.validation.documents, notes.validation.batch,
-    lambda iteration: Calm(), loop=options.loop, select=options.select,
+    notes.seed.batch, notes.unlabeled, notes.validation.batch, lambda iteration: Calm(),
+    strategy=strategy_for(options.select, None), loop=options.loop,
 ):
     tagged += step.tagged
 print(step.stopped, tagged)
@@ -85,6 +86,7 @@ def pools(
     return paths
 
 
+@pytest.mark.slow
 def test_the_loop_holds_a_batch_at_a_time(launch: Any, pools: dict[int, Path]) -> None:
     """The texts of 40,000 more notes are 80 MB."""
     peaks = {}
@@ -97,6 +99,7 @@ def test_the_loop_holds_a_batch_at_a_time(launch: Any, pools: dict[int, Path]) -
     assert peaks[50_000] - peaks[10_000] < 60, peaks
 
 
+@pytest.mark.slow
 def test_tagging_holds_a_bounded_number_at_a_time(
     launch: Any, pools: dict[int, Path], finished: Path, tmp_path: Path
 ) -> None:
@@ -116,6 +119,7 @@ assert main(["count", *sys.argv[1:]]) == 0
 """
 
 
+@pytest.mark.slow
 def test_counting_holds_each_word_in_few_bytes(launch: Any, tmp_path: Path) -> None:
     """The command takes 90 MB by itself."""
     words, path = 600_000, tmp_path / "words.jsonl"

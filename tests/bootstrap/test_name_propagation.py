@@ -24,7 +24,7 @@ CONFIGURATION = """\
 [data]
 unit = "line"
 
-[start]
+[initial_model]
 kind = "dictionary"
 names = ["names.parquet"]
 not_names = ["nouns.parquet"]
@@ -37,7 +37,7 @@ max_iterations = 15
 
 [loop]
 iterations = 1
-repeated = ["PERSON"]
+propagate = ["PERSON"]
 
 [select]
 proportions = false
@@ -66,7 +66,7 @@ def named(tmp_path_factory: pytest.TempPathFactory, make_gazetteer: MakeGazettee
     )
     write(SEED, folder / "seed.jsonl")
     (folder / "config.toml").write_text(CONFIGURATION)
-    seeded = CONFIGURATION[: CONFIGURATION.index("[start]")]
+    seeded = CONFIGURATION[: CONFIGURATION.index("[initial_model]")]
     seeded += CONFIGURATION[CONFIGURATION.index("[tagger]") :]
     (folder / "seeded.toml").write_text(seeded)
     return folder
@@ -77,7 +77,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory, named: Path, launch: Any) -> 
     """A folder with a run of the project, `again`, and one that tags no names again, `once`."""
     folder = tmp_path_factory.mktemp("runs")
     for name, repeated in (("again", '["PERSON"]'), ("once", "[]")):
-        arguments = ("--out", folder / name, "--jobs", 1, "--set", f"loop.repeated={repeated}")
+        arguments = ("--out", folder / name, "--jobs", 1, "--set", f"loop.propagate={repeated}")
         done = launch("run", named / "config.toml", *arguments)
         assert done.code == 0, done
     return folder
@@ -174,9 +174,9 @@ def test_a_model_says_which_names_its_run_tagged_again(runs: Path, tmp_path: Pat
         for iteration in ("000", "001"):
             assert repeated_of(runs / run / "iterations" / iteration / "model") == repeated
     assert repeated_of(tmp_path) == ()
-    for text in ('{"unit": "line", "repeated": "PERSON"}', '{"unit": "line", "repeated": [3]}'):
+    for text in ('{"unit": "line", "propagate": "PERSON"}', '{"unit": "line", "propagate": [3]}'):
         (tmp_path / "unit.json").write_text(text)
-        with pytest.raises(InputError, match='"repeated" is no list of classes'):
+        with pytest.raises(InputError, match='"propagate" is no list of classes'):
             repeated_of(tmp_path)
     (tmp_path / "unit.json").write_text('{"unit": "line"}')  # as runs wrote it before
     assert repeated_of(tmp_path) == ()
@@ -185,8 +185,8 @@ def test_a_model_says_which_names_its_run_tagged_again(runs: Path, tmp_path: Pat
 @pytest.mark.parametrize(
     ("config", "given", "wrong", "message"),
     [
-        ("config.toml", (), "DOCTOR", "[start] tags only PERSON"),
-        ("config.toml", ("data.seed={}/seed.jsonl",), "LOC", "[start] tags only PERSON"),
+        ("config.toml", (), "DOCTOR", "[initial_model] tags only PERSON"),
+        ("config.toml", ("data.seed={}/seed.jsonl",), "LOC", "[initial_model] tags only PERSON"),
         ("seeded.toml", (), "DOCTOR", "the seed has only LOC, PERSON"),
     ],
 )
@@ -200,11 +200,11 @@ def test_a_run_whose_first_model_does_not_know_a_class_of_names_does_not_begin(
     command: Command,
 ) -> None:
     """Not even where a seed beside the start has it."""
-    settings = [each.format(named) for each in given] + [f'loop.repeated=["PERSON", "{wrong}"]']
+    settings = [each.format(named) for each in given] + [f'loop.propagate=["PERSON", "{wrong}"]']
     overrides = [part for setting in settings for part in ("--set", setting)]
     done = command("run", named / config, "--out", tmp_path / "run", *overrides)
     assert (done.code, done.out) == (2, ""), done
-    assert done.err == f"bootstrap: [loop] repeated names {wrong}; {message}\n"
+    assert done.err == f"bootstrap: [loop] propagate names {wrong}; {message}\n"
     checked = command("check", named / config, *overrides)
     assert (checked.code, checked.err) == (2, done.err)
     assert not (tmp_path / "run").exists()
@@ -213,7 +213,7 @@ def test_a_run_whose_first_model_does_not_know_a_class_of_names_does_not_begin(
 def test_names_of_a_class_of_the_seed_may_be_tagged_again(
     named: Path, tmp_path: Path, command: Command
 ) -> None:
-    settings = ("--set", 'loop.repeated=["LOC"]', "--set", "loop.iterations=0")
+    settings = ("--set", 'loop.propagate=["LOC"]', "--set", "loop.iterations=0")
     done = command("run", named / "seeded.toml", "--out", tmp_path / "run", *settings)
     assert done.code == 0, done
     assert repeated_of(tmp_path / "run/iterations/000/model") == ("LOC",)

@@ -12,7 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bootstrap.config.options import LoopOptions, SelectOptions, StartOptions
+from bootstrap.config.options import InitialModelSelection, LoopOptions, SelectOptions
+from bootstrap.selection import (
+    Reference,
+    Selection,
+    Strategy,
+    initial_strategy_for,
+    strategy_for,
+)
 from bootstrap.selection.proportions import content_of, measured_reference
 from bootstrap.self_training import (
     STOPPED,
@@ -24,6 +31,7 @@ from bootstrap.self_training import (
 )
 from corpus.batch import Batch, make_batch
 from corpus.document import Document, Span
+from corpus.evaluation import GoldBatch
 from taggers import CRFOptions, CRFTagger, Tagging, Training
 
 LABELS = ("O", "B-PERSON", "I-PERSON")
@@ -58,18 +66,16 @@ class Actor:
         self.script = script
         self.number = number
 
-    def prepare(self, tell: Any) -> None: ...
-
     def fit(
         self,
         train: Batch,
         validation: Batch | None = None,
         *,
-        start: Any = None,
+        warm_start: Any = None,
         rng: np.random.Generator,
         progress: Any = None,
     ) -> Self:
-        self.script.started.append(None if start is None else start.number)
+        self.script.started.append(None if warm_start is None else warm_start.number)
         self.script.trained.append(train)
         self.script.states.append(rng.bit_generator.state)
         return self
@@ -131,20 +137,32 @@ def train(
     loop: LoopOptions | None = None,
     select: SelectOptions | None = None,
     seed: Sequence[Document] = SEED,
+    start: InitialModelSelection | None = None,
+    reference: Reference | None = None,
     **others: Any,
 ) -> list[Iteration]:
+    """Run the loop with the strategies that options choose, or those given."""
+    select = select or SelectOptions(proportions=False)
+    initial = initial_strategy_for(start, select, reference) if start else None
+    settings: dict[str, Any] = {
+        "strategy": strategy_for(select, reference),
+        "initial_strategy": initial,
+        "loop": loop or LoopOptions(),
+    }
     return list(
         self_train(
-            make_batch(seed, labelled=True, classes=["PERSON"]),
+            others.pop("gold", make_batch(seed, labelled=True, classes=["PERSON"])),
             pool,
-            VALIDATION,
             make_batch(VALIDATION, labelled=True),
             lambda iteration: Actor(script, iteration),
-            loop=loop or LoopOptions(),
-            select=select or SelectOptions(proportions=False),
-            **others,
+            **(settings | others),
         )
     )
+
+
+def nothing(tagging: Tagging, batch: Batch, rng: np.random.Generator) -> Selection:
+    """Select no document."""
+    return Selection(np.zeros(0, np.int64))
 
 
 def ids(batch: Batch) -> list[str]:
@@ -175,18 +193,17 @@ def test_zero_iterations_of_the_crf_equal_its_fit() -> None:
     (only,) = self_train(
         seed,
         Pool(2),
-        VALIDATION,
         make_batch(VALIDATION, labelled=True),
         lambda iteration: CRFTagger(options),
+        strategy=nothing,
         loop=LoopOptions(iterations=0),
-        select=SelectOptions(proportions=False),
     )
     batch = make_batch(VALIDATION, labelled=False)
     ours, theirs = only.tagger.tag(batch), alone.tag(batch)
     assert (ours.tags == theirs.tags).all() and (ours.confidence == theirs.confidence).all()
 
 
-@pytest.mark.parametrize("keep", ["accumulate", "retag"])
+@pytest.mark.parametrize("keep", ["accumulate", "relabel"])
 def test_gold_is_in_every_training_set_as_it_was(keep: Any) -> None:
     script = Script(hits=[1, 2, 3, 4])
     train(script, Pool(3, 3, 3), loop=LoopOptions(iterations=3, keep=keep))
@@ -231,7 +248,7 @@ def test_a_warm_start_begins_with_the_model_of_before(
     assert script.started == started
 
 
-def test_retag_selects_everything_so_far_again() -> None:
+def test_relabelling_selects_everything_so_far_again() -> None:
     """Model 0 trusts all notes, model 1 the even ones and model 2 the odd ones."""
 
     def confidence(number: int, name: str) -> float:
@@ -240,7 +257,7 @@ def test_retag_selects_everything_so_far_again() -> None:
 
     script = Script([1, 2, 3, 4], confidence, name_at=lambda number, name: number)
     pool = Pool(2, 2, 2)
-    steps = train(script, pool, loop=LoopOptions(iterations=3, keep="retag"))
+    steps = train(script, pool, loop=LoopOptions(iterations=3, keep="relabel"))
     assert pseudo(script) == [[], ["u0", "u1"], ["u0", "u2"], ["u1", "u3", "u5"]]
     assert [step.tagged for step in steps] == [0, 2, 4, 6]
     assert [len(step.selections) for step in steps] == [0, 1, 2, 3]
@@ -251,9 +268,9 @@ def test_retag_selects_everything_so_far_again() -> None:
     assert pool.starts == [0, 0, 0, 0]
 
 
-def test_retag_trains_again_even_where_nothing_is_left() -> None:
+def test_relabelling_trains_again_even_where_nothing_is_left() -> None:
     script = Script([3, 2, 1], confidence=lambda number, name: 0.9 if number == 0 else 0.0)
-    steps = train(script, Pool(2, 2), loop=LoopOptions(keep="retag"))
+    steps = train(script, Pool(2, 2), loop=LoopOptions(keep="relabel"))
     assert pseudo(script) == [[], ["u0", "u1"], []]
     assert [step.selected is None for step in steps] == [True, False, True]
 
@@ -285,11 +302,11 @@ def test_the_model_that_is_started_from_is_trusted_in_its_own_way() -> None:
         Pool(2, 2, 2),
         loop=LoopOptions(iterations=3),
         select=SelectOptions(confidence=0.9, measure="normalised", proportions=False),
-        start=StartOptions(confidence=0.3, measure="lowest"),
+        start=InitialModelSelection(confidence=0.3, measure="min_marginal"),
         seed=(),
     )
     assert pool_asked(script) == [
-        (0, "u0", "lowest", "document"),
+        (0, "u0", "min_marginal", "document"),
         (1, "u2", "normalised", "document"),
         (2, "u4", "normalised", "document"),
     ]
@@ -308,13 +325,19 @@ def test_while_nothing_is_selected_the_model_that_is_started_from_stays() -> Non
         script,
         Pool(1, 1, 2, 1, 1),
         select=SelectOptions(proportions=False, measure="normalised"),
-        start=StartOptions(confidence=0.5),
+        start=InitialModelSelection(confidence=0.5),
         loop=LoopOptions(patience=9),
         seed=(),
     )
     assert [step.tagger.number for step in steps] == [0, 0, 0, 3, 3, 5]  # type: ignore[attr-defined]
     assert [asked[0::2] for asked in pool_asked(script)] == [
-        *((0, "lowest"), (0, "lowest"), (0, "lowest"), (3, "normalised"), (3, "normalised"))
+        *(
+            (0, "min_marginal"),
+            (0, "min_marginal"),
+            (0, "min_marginal"),
+            (3, "normalised"),
+            (3, "normalised"),
+        )
     ]
     assert [ids(batch) for batch in script.trained] == [[], ["u2", "u3"], ["u2", "u3", "u5"]]
     assert script.started == [None, None, 3]
@@ -327,10 +350,10 @@ def test_whole_documents_of_the_model_that_is_started_from_are_selected() -> Non
         Pool(2),
         loop=LoopOptions(iterations=1),
         select=SelectOptions(level="span", proportions=False),
-        start=StartOptions(),
+        start=InitialModelSelection(),
         seed=(),
     )
-    assert pool_asked(script) == [(0, "u0", "lowest", "document")]
+    assert pool_asked(script) == [(0, "u0", "min_marginal", "document")]
     assert step.selected is not None and (step.selected.batch.tags >= 0).all()
 
 
@@ -342,9 +365,9 @@ def test_a_learned_model_tags_everything_again_that_the_first_one_did() -> None:
     steps = train(
         script,
         Pool(2, 2, 2),
-        loop=LoopOptions(iterations=3, keep="retag"),
+        loop=LoopOptions(iterations=3, keep="relabel"),
         select=SelectOptions(measure="probability", proportions=False),
-        start=StartOptions(confidence=0.5, measure="normalised"),
+        start=InitialModelSelection(confidence=0.5, measure="normalised"),
         seed=(),
     )
     assert [ids(batch) for batch in script.trained] == [
@@ -358,17 +381,19 @@ def test_a_learned_model_tags_everything_again_that_the_first_one_did() -> None:
     ]
 
 
-def test_retag_without_a_seed_keeps_its_model_where_nothing_is_left() -> None:
+def test_relabelling_without_a_seed_keeps_its_model_where_nothing_is_left() -> None:
     """There is nothing to train on then."""
     script = Script([1, 2, 3], confidence=lambda number, name: 0.9 if number == 0 else 0.0)
-    steps = train(script, Pool(2, 2), loop=LoopOptions(keep="retag"), start=StartOptions(), seed=())
+    steps = train(
+        script, Pool(2, 2), loop=LoopOptions(keep="relabel"), start=InitialModelSelection(), seed=()
+    )
     assert [step.tagger.number for step in steps] == [0, 1, 1]  # type: ignore[attr-defined]
     assert [step.training_documents for step in steps] == [0, 2, 0]
 
 
 def test_a_seed_beside_a_start_is_in_every_training_set() -> None:
     script = Script([1, 2, 3])
-    steps = train(script, Pool(1, 1), start=StartOptions())
+    steps = train(script, Pool(1, 1), start=InitialModelSelection())
     assert pseudo(script) == [[], ["u0"], ["u0", "u1"]]
     assert steps[0].human_tokens == steps[2].human_tokens > 0
     assert script.started == [None, None, 1]
@@ -432,12 +457,12 @@ def test_takes_no_document_below_the_threshold_and_not_more_than_most() -> None:
     assert first.selections[0].confident == 4
 
     script = Script([1, 2], confidence=lambda number, name: sure[name])
-    few = train(script, Pool(7), select=SelectOptions(most=2, proportions=False))[1]
+    few = train(script, Pool(7), select=SelectOptions(max_selected=2, proportions=False))[1]
     assert few.selected is not None
     assert ids(few.selected.batch) == ["u4", "u5"]
 
 
-@pytest.mark.parametrize("keep", ["accumulate", "retag"])
+@pytest.mark.parametrize("keep", ["accumulate", "relabel"])
 def test_patients_of_the_validation_notes_are_never_selected(keep: Any) -> None:
     groups = ["p1", "p2", None, "p1", "p3", None]
     script = Script([1, 2, 3])
@@ -488,11 +513,10 @@ def test_agreement_is_that_of_labels_and_not_of_their_numbers() -> None:
         self_train(
             make_batch(SEED, labelled=True),
             Pool(2),
-            VALIDATION,
             make_batch(VALIDATION, labelled=True),
             lambda iteration: Renumbered(script, iteration),
+            strategy=strategy_for(SelectOptions(proportions=False), None),
             loop=LoopOptions(),
-            select=SelectOptions(proportions=False),
         )
     )
     assert [step.agreement for step in steps] == [None, 1.0]
@@ -580,7 +604,7 @@ def record(step: Iteration) -> tuple[Any, ...]:
 
 @given(
     scenarios(),
-    st.sampled_from(["accumulate", "retag"]),
+    st.sampled_from(["accumulate", "relabel"]),
     st.integers(1, 3),
     st.booleans(),
     st.data(),
@@ -597,7 +621,7 @@ def test_going_on_equals_not_having_stopped(
 
     others: dict[str, Any] = {}
     if seedless:
-        others = {"start": StartOptions(confidence=0.5), "seed": ()}
+        others = {"start": InitialModelSelection(confidence=0.5), "seed": ()}
     whole = script()
     steps = train(whole, Pool(*sizes), loop=options, **others)
     assert [step.iteration for step in steps] == list(range(len(steps)))
@@ -620,10 +644,125 @@ def test_going_on_equals_not_having_stopped(
         f1=tuple(step.f1 for step in closed),
         tagger=tagger,
         selected=tuple(step.selected for step in kept if step.selected is not None),
-        starting=seedless and tagger.number == 0,
+        is_initial=seedless and tagger.number == 0,
     )
     again = train(rest, Pool(*sizes), loop=options, history=history, **others)
     assert list(map(record, again)) == list(map(record, steps[done:]))
     assert [batch.to_documents() for batch in rest.trained] == [
         batch.to_documents() for batch in whole.trained[len(whole.trained) - len(rest.trained) :]
     ]
+
+
+# Strategies and gold documents of the caller
+
+
+def test_any_function_is_a_strategy() -> None:
+    """It selects documents and may change their tags."""
+
+    def last_untagged(tagging: Tagging, batch: Batch, rng: np.random.Generator) -> Selection:
+        unknown = np.full(len(batch.words), -1, np.int16)
+        kept = Tagging(unknown, tagging.labels, np.full(len(batch), 0.5))
+        return Selection(np.array([len(batch) - 1]), tagging=kept)
+
+    script = Script([1, 2, 3])
+    steps = train(script, Pool(3, 2), strategy=last_untagged)
+    assert pseudo(script) == [[], ["u2"], ["u2", "u4"]]
+    assert (script.trained[2].slice(2, 4).tags == -1).all()
+    assert steps[2].selected is not None and steps[2].selected.confidence.tolist() == [0.5]
+    assert pool_asked(script) == [
+        (0, "u0", "probability", "document"),
+        (1, "u3", "probability", "document"),
+    ]
+
+
+def test_a_strategy_names_what_the_tagger_computes_for_it() -> None:
+    script = Script([1, 2])
+    train(script, Pool(2), strategy=Strategy(nothing, measure="lowest", detail="token"))
+    assert pool_asked(script) == [(0, "u0", "lowest", "token")]
+
+
+def test_a_strategy_sees_no_document_that_is_held_out() -> None:
+    seen = []
+
+    def first(tagging: Tagging, batch: Batch, rng: np.random.Generator) -> Selection:
+        seen.append((ids(batch), tagging.confidence.tolist(), len(tagging.tags)))
+        return Selection(np.arange(min(1, len(batch))))
+
+    pool = Pool(3, 1, groups=["p1", None, "p2", "p1"])
+    script = Script([1], confidence=lambda number, name: int(name[1:]) / 10)
+    steps = train(script, pool, strategy=first, held_out=frozenset({"p1"}))
+    assert seen == [(["u1", "u2"], [0.1, 0.2], 6), ([], [], 0)]
+    assert pseudo(script) == [[], ["u1"]]
+    assert [step.tagged for step in steps] == [0, 3, 1]
+
+
+def test_a_strategy_draws_the_same_whenever_the_loop_continues() -> None:
+    """Its generator follows from the random state and the iteration, and is not training's."""
+
+    def drawn(random_state: int, history: History | None = None) -> list[float]:
+        numbers = []
+
+        def draw(tagging: Tagging, batch: Batch, rng: np.random.Generator) -> Selection:
+            numbers.append(rng.random())
+            return Selection(np.arange(1))
+
+        options = LoopOptions(random_state=random_state)
+        train(Script([1]), Pool(1, 1, 1), strategy=draw, loop=options, history=history)
+        return numbers
+
+    script = Script([1])
+    numbers = drawn(7)
+    history = History(f1=(0.2, 0.2), tagger=Actor(script, 1), selected=())
+    assert drawn(7, history) == numbers[1:]
+    assert len({*numbers, *drawn(8)}) == 6
+    training = [np.random.default_rng([7, iteration]).random() for iteration in range(4)]
+    assert not {*numbers} & {*training}
+
+
+def test_gold_documents_may_be_added_in_an_iteration() -> None:
+    """Model 2 is trained anew although nothing was selected; the others are not."""
+    more = [*SEED, Document("s2", "Dr. Mas", (Span(4, 7, "PERSON"),))]
+    rounds = [make_batch(notes, labelled=True) for notes in (SEED, more)]
+
+    def gold(iteration: int) -> Batch:
+        return rounds[iteration >= 2]
+
+    script = Script([1])
+    steps = train(script, Pool(1, 1, 1), gold=gold, strategy=nothing, loop=LoopOptions(patience=9))
+    assert [step.human_tokens for step in steps] == [5, 5, 8, 8]
+    assert [step.training_documents for step in steps] == [2, 2, 3, 3]
+    assert [ids(batch) for batch in script.trained] == [["s0", "s1"], ["s0", "s1", "s2"]]
+    assert script.started == [None, 0]
+
+    for done in (1, 2, 3):
+        rest = Script([1])
+        history = History(
+            f1=tuple(step.f1 for step in steps[:done]),
+            tagger=Actor(rest, steps[done - 1].tagger.number),  # type: ignore[attr-defined]
+            selected=(),
+        )
+        again = train(
+            rest,
+            Pool(1, 1, 1),
+            gold=gold,
+            strategy=nothing,
+            loop=LoopOptions(patience=9),
+            history=history,
+        )
+        assert list(map(record, again)) == list(map(record, steps[done:]))
+        assert len(rest.trained) == (1 if done < 3 else 0)
+
+
+def test_validation_annotations_within_a_token_are_missed() -> None:
+    """Model 0 tags the first token of each note, which is more than what is annotated."""
+    notes = [Document(f"v{i}", "Annabel ve", (Span(0, 4, "PERSON"),)) for i in range(10)]
+    validation = GoldBatch.from_documents(notes, make_batch(notes, labelled=True))
+    (only,) = self_train(
+        make_batch(SEED, labelled=True),
+        Pool(),
+        validation,
+        lambda iteration: Actor(Script([10]), iteration),
+        strategy=nothing,
+        loop=LoopOptions(),
+    )
+    assert only.scores.counts("ner") == (0, 10, 10)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from corpus.batch import Batch, concatenate, make_batch
 from corpus.document import Document, Span
 from corpus.problems import Problems
-from corpus.streams import NOTHING, Stream
+from corpus.streams import NO_VALUE, Stream
 from corpus.tags import UNKNOWN
 from corpus.tokens import tokenize
 
@@ -366,7 +366,7 @@ def test_streams_come_back_from_bytes(drawn: tuple[Batch, Said]) -> None:
 def test_a_stream_that_says_nothing_is_a_stream(texts: list[str], types: tuple[str, ...]) -> None:
     corpus = [Document(str(row), text) for row, text in enumerate(texts)]
     batch = make_batch(corpus, labelled=False)
-    silent = Stream(types, np.full(len(batch.words), NOTHING, np.int32))
+    silent = Stream(types, np.full(len(batch.words), NO_VALUE, np.int32))
     batch = batch.with_streams({"rules": silent})
     nothing: Said = {"rules": [[None] * length for length in batch.lengths.tolist()]}
     for same in (batch, Batch.from_bytes(batch.to_bytes()), concatenate([batch])):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from corpus.document import Document, Span
 from corpus.errors import InputError
-from corpus.evaluation import MEASURES, Counts, Scores, score
+from corpus.evaluation import MEASURES, ConfusionCounts, Scores, score
 from corpus.tokens import tokenize
 
 #: Characters that make gaps of all kinds: alphanumeric ones, marks, an underscore, a superscript.
@@ -69,13 +69,13 @@ def sides_of(corpus: Iterable[tuple[Document | None, Document | None]]) -> Sides
     return gold, [pair[1] for pair in named if pair[1]]
 
 
-def matching(gold: list, predicted: list) -> Counts:
+def matching(gold: list, predicted: list) -> ConfusionCounts:
     """Count what is in both of two lists, which hold nothing twice."""
     right = [each for each in predicted if each in gold]
-    return Counts(len(right), len(predicted) - len(right), len(gold) - len(right))
+    return ConfusionCounts(len(right), len(predicted) - len(right), len(gold) - len(right))
 
 
-def ner(_: str, gold: tuple[Span, ...], predicted: tuple[Span, ...]) -> Counts:
+def ner(_: str, gold: tuple[Span, ...], predicted: tuple[Span, ...]) -> ConfusionCounts:
     return matching([*gold], [*predicted])
 
 
@@ -83,11 +83,11 @@ def offsets(spans: Iterable[Span]) -> list[Offsets]:
     return [(span.start, span.end) for span in spans]
 
 
-def span(_: str, gold: tuple[Span, ...], predicted: tuple[Span, ...]) -> Counts:
+def span(_: str, gold: tuple[Span, ...], predicted: tuple[Span, ...]) -> ConfusionCounts:
     return matching(offsets(gold), offsets(predicted))
 
 
-def covered(text: str, gold: tuple[Span, ...], predicted: tuple[Span, ...]) -> Counts:
+def covered(text: str, gold: tuple[Span, ...], predicted: tuple[Span, ...]) -> ConfusionCounts:
     tokens = tokenize([text])
     places = list(zip(tokens.starts.tolist(), tokens.ends.tolist(), strict=True))
 
@@ -113,7 +113,7 @@ def joined(text: str, spans: tuple[Span, ...]) -> set[Offsets]:
     return together
 
 
-def span_merged(text: str, gold: tuple[Span, ...], predicted: tuple[Span, ...]) -> Counts:
+def span_merged(text: str, gold: tuple[Span, ...], predicted: tuple[Span, ...]) -> ConfusionCounts:
     exact = {pair for pair in offsets(gold) if pair in offsets(predicted)}
     right = exact | {pair for pair in joined(text, gold) if pair in joined(text, predicted)}
 
@@ -123,7 +123,7 @@ def span_merged(text: str, gold: tuple[Span, ...], predicted: tuple[Span, ...]) 
             for span in spans
         )
 
-    return Counts(len(right), left_over(predicted), left_over(gold))
+    return ConfusionCounts(len(right), left_over(predicted), left_over(gold))
 
 
 REFERENCES = {"ner": ner, "span": span, "span_merged": span_merged, "covered": covered}
@@ -163,7 +163,7 @@ def test_counts_are_those_of_the_definitions(
     assert set(scores.measures) == set(MEASURES) == set(REFERENCES)
     for name, reference in REFERENCES.items():
         rows = [reference(*row) for row in expected.values()]
-        assert [Counts(*row) for row in scores.measures[name].tolist()] == rows
+        assert [ConfusionCounts(*row) for row in scores.measures[name].tolist()] == rows
         assert scores.counts(name) == tuple(map(sum, zip(*rows, strict=True))) or not rows
     found = {each.label for _, *sides in expected.values() for side in sides for each in side}
     assert list(scores.classes) == sorted(found)
@@ -172,7 +172,7 @@ def test_counts_are_those_of_the_definitions(
             ner("", *(tuple(each for each in side if each.label == label) for side in sides))
             for _, *sides in expected.values()
         ]
-        assert [Counts(*row) for row in scores.classes[label].tolist()] == rows
+        assert [ConfusionCounts(*row) for row in scores.classes[label].tolist()] == rows
         assert scores.class_counts(label) == tuple(map(sum, zip(*rows, strict=True)))
     lines = [
         sum(bool(line.strip()) for line in each.text.replace("\r", "\n").split("\n"))
@@ -232,9 +232,17 @@ def test_figures() -> None:
     assert list(scores.classes) == ["AGE", "CITY", "NAME"]
     assert scores.class_counts("CITY") == (0, 2, 0)
     assert scores.leak == 2
-    assert Counts(0, 0, 0)[:] == (0, 0, 0)
-    assert (Counts(0, 0, 0).precision, Counts(0, 0, 0).recall, Counts(0, 0, 0).f1) == (0, 0, 0)
-    assert (Counts(0, 5, 0).precision, Counts(0, 0, 5).recall, Counts(0, 5, 5).f1) == (0, 0, 0)
+    assert ConfusionCounts(0, 0, 0)[:] == (0, 0, 0)
+    assert (
+        ConfusionCounts(0, 0, 0).precision,
+        ConfusionCounts(0, 0, 0).recall,
+        ConfusionCounts(0, 0, 0).f1,
+    ) == (0, 0, 0)
+    assert (
+        ConfusionCounts(0, 5, 0).precision,
+        ConfusionCounts(0, 0, 5).recall,
+        ConfusionCounts(0, 5, 5).f1,
+    ) == (0, 0, 0)
 
 
 def test_leak_counts_lines_that_are_not_blank() -> None:
@@ -471,4 +479,6 @@ def test_real_spans_that_are_not_found(gold: dict[str, list[Document]]) -> None:
     assert low < scores.counts().f1 < high
     for measure, counts in scores.measures.items():
         for document, found, row in zip(corpus[:10], predicted[:10], counts.tolist(), strict=False):
-            assert Counts(*row) == REFERENCES[measure](document.text, document.spans, found.spans)
+            assert ConfusionCounts(*row) == REFERENCES[measure](
+                document.text, document.spans, found.spans
+            )

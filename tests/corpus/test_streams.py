@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from corpus.streams import NOTHING, Stream, concatenate_streams
+from corpus.streams import NO_VALUE, Stream, concatenate_streams
 
 VALUES = st.lists(st.none() | st.sampled_from(["", "a", "b", "c c", "\0", "日本"]), max_size=8)
 
@@ -13,8 +13,8 @@ def values_of(stream: Stream) -> list[str | None]:
     """Give the value of each token of a stream that is sound."""
     assert stream.values.dtype == np.int32
     assert len(set(stream.types)) == len(stream.types)
-    assert stream.values.min(initial=0) >= NOTHING
-    return [stream.types[value] if value != NOTHING else None for value in stream.values.tolist()]
+    assert stream.values.min(initial=0) >= NO_VALUE
+    return [stream.types[value] if value != NO_VALUE else None for value in stream.values.tolist()]
 
 
 @given(VALUES)
@@ -55,7 +55,7 @@ def test_streams_follow_one_another_as_lists_do(parts: list[list[str | None]]) -
 
 def test_types_that_no_token_has_are_no_harm() -> None:
     """As those of rules that found nothing."""
-    stream = Stream(("B-DATE", "I-DATE", "B-AGE"), np.array([2, NOTHING, 2], np.int32))
+    stream = Stream(("B-DATE", "I-DATE", "B-AGE"), np.array([2, NO_VALUE, 2], np.int32))
     assert values_of(concatenate_streams([stream, Stream.of(["I-DATE"])])) == [
         *("B-AGE", None, "B-AGE", "I-DATE")
     ]

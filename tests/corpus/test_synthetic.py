@@ -18,7 +18,7 @@ EPONYMS = ("parkinson", "crohn", "alzheimer")
 
 @pytest.fixture(scope="module")
 def notes() -> list[Document]:
-    return list(synthetic_notes(20_000, random_state=5))
+    return list(synthetic_notes(10_000, random_state=5))
 
 
 def mentions(notes: list[Document], label: str) -> list[str]:
@@ -64,6 +64,7 @@ def test_proportions_are_those_of_the_thesis(notes):
     assert 0.82 < sum(not note.spans for note in notes) / len(notes) < 0.92
 
 
+@pytest.mark.slow
 def test_the_seed_names_much_in_few_ways():
     seed = list(synthetic_notes(3000, part="seed"))
     everything, part = grammar_of("all"), grammar_of("seed")

@@ -210,6 +210,7 @@ def test_documents_are_split_one_after_another() -> None:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", [".", ".)", ". ", ".\t \xa0", "Dr. ", ". a", "…»", "3. ", "C. "])
 def test_a_line_of_a_million_characters_ends(piece: str) -> None:
     text = piece * (1_000_000 // len(piece))

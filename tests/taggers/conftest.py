@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from corpus.kernels.hash_index import hashed
+from corpus.kernels.hashing import hash_values
 from taggers.crf.weights import Weights, border_hashes
 from taggers.embeddings.clusters import ClusterOptions, write_clusters
 from taggers.embeddings.embedding import Embedding, write_words
@@ -41,7 +41,7 @@ def _token_scores(weights: Weights, features: Sequence[str], words: Sequence[str
             other = place + offset - weights.offsets // 2
             if 0 <= other < len(words):
                 word = Words([words[other]])
-                values = [hashed(name, feature(name)(word)).item() for name in features]
+                values = [hash_values(name, feature(name)(word)).item() for name in features]
             else:
                 values = [begin if other < 0 else end]
             for label in range(weights.labels):

@@ -15,7 +15,7 @@ from corpus.document import Document
 from corpus.errors import InputError
 from corpus.tags import bio_labels, classes_of, find_entities, well_formed
 from taggers.base import Tagging
-from taggers.name_propagation import SURE, notes_of, with_repeated_names
+from taggers.name_propagation import MIN_PROBABILITY, note_numbers, propagate_names
 
 LABELS = bio_labels(["LOC", "PERSON"])
 CLASSES = classes_of(LABELS)
@@ -48,10 +48,10 @@ def batch_of(documents: Sequence[Sequence[str]]) -> Batch:
 def entities_of(tagging: Tagging, batch: Batch) -> Found:
     """Give the entities of each document, whose rows are in the order of `find_entities`."""
     spans = find_entities(tagging.tags, batch.documents, tagging.labels)
-    assert tagging.entities is not None
-    assert tagging.entities.shape == (len(spans.first), len(classes_of(tagging.labels)))
+    assert tagging.entity_probabilities is not None
+    assert tagging.entity_probabilities.shape == (len(spans.first), len(classes_of(tagging.labels)))
     found: Found = [[] for _ in range(len(batch))]
-    columns = (spans.first, spans.last, spans.classes, tagging.entities)
+    columns = (spans.first, spans.last, spans.classes, tagging.entity_probabilities)
     for first, last, kind, row in zip(*(each.tolist() for each in columns), strict=True):
         document = int(np.searchsorted(batch.documents, first, side="right")) - 1
         begin = int(batch.documents[document])
@@ -67,7 +67,7 @@ def lent_by(
     lent: dict[tuple[int, str], str] = {}
     for words, entities, note in zip(documents, found, notes, strict=True):
         for each in entities:
-            sure = each.row[CLASSES.index(each.kind)] >= SURE
+            sure = each.row[CLASSES.index(each.kind)] >= MIN_PROBABILITY
             if sure and each.last > each.first and each.kind in classes:
                 for word in words[each.first : each.last + 1]:
                     lent.setdefault((note, word), each.kind)
@@ -128,7 +128,7 @@ def by_the_rules(
         for first, last in spans:
             name = kinds[first]
             assert name is not None
-            new = tuple(SURE if each == name else 0.0 for each in CLASSES)
+            new = tuple(MIN_PROBABILITY if each == name else 0.0 for each in CLASSES)
             after[-1].append(Entity(first, last, name, old.get((first, last), new)))
         every.append(added)
     return after, every
@@ -144,9 +144,7 @@ class Case:
     notes: list[int]
 
     def repeated(self, *classes: str) -> Tagging:
-        return with_repeated_names(
-            self.tagging, self.batch, np.array(self.notes, np.int64), classes
-        )
+        return propagate_names(self.tagging, self.batch, np.array(self.notes, np.int64), classes)
 
 
 def tagging_of(batch: Batch, tags: Sequence[int], rows: Sequence[Sequence[float]]) -> Tagging:
@@ -165,7 +163,7 @@ def tagging_of(batch: Batch, tags: Sequence[int], rows: Sequence[Sequence[float]
 
 # Most words are names, and most entities long and sure: otherwise little is lent.
 _WORDS = st.sampled_from(["Ana", "Mar", "Puig", "Ana", "de", "Li", "mar", "@", "y"])
-_SURENESS = st.sampled_from([0.0, 0.5, SURE - 1e-9, SURE, 1.0, 1.0])
+_SURENESS = st.sampled_from([0.0, 0.5, MIN_PROBABILITY - 1e-9, MIN_PROBABILITY, 1.0, 1.0])
 
 
 @st.composite
@@ -208,17 +206,21 @@ def test_tags_and_probabilities_are_those_of_the_rules(case: Case, asked: tuple[
         for begin, each in zip(case.batch.documents[:-1], added, strict=True)
         for place in each
     ]
-    assert case.tagging.tokens is not None and found.tokens is not None
-    tokens = case.tagging.tokens.copy()
-    tokens[places] = SURE
-    assert (found.tokens == tokens).all()
+    assert case.tagging.token_confidence is not None and found.token_confidence is not None
+    tokens = case.tagging.token_confidence.copy()
+    tokens[places] = MIN_PROBABILITY
+    assert (found.token_confidence == tokens).all()
     assert (found.confidence == case.tagging.confidence).all()
     assert found.marginals is case.tagging.marginals
 
 
 @given(cases(), _ASKED)
 def test_what_is_given_stays_as_it_was(case: Case, asked: tuple[str, ...]) -> None:
-    given_arrays = (case.tagging.tags, case.tagging.tokens, case.tagging.entities)
+    given_arrays = (
+        case.tagging.tags,
+        case.tagging.token_confidence,
+        case.tagging.entity_probabilities,
+    )
     copies = [None if each is None else each.copy() for each in given_arrays]
     case.repeated(*asked)
     for each, copy in zip(given_arrays, copies, strict=True):
@@ -235,8 +237,8 @@ def test_a_second_time_changes_nothing_unless_an_entity_became_longer(
     old = {each for found in entities_of(case.tagging, case.batch) for each in found}
     if all(each in {e for f in entities_of(once, case.batch) for e in f} for each in old):
         assert (twice.tags == once.tags).all()
-        assert once.entities is not None and twice.entities is not None
-        assert (twice.entities == once.entities).all()
+        assert once.entity_probabilities is not None and twice.entity_probabilities is not None
+        assert (twice.entity_probabilities == once.entity_probabilities).all()
 
 
 # By hand: the tags of PERSON are B and I, those of LOC are L and l.
@@ -283,8 +285,8 @@ def test_nothing_is_lent_across_notes() -> None:
 
 def test_a_name_of_one_word_or_a_doubtful_one_lends_nothing() -> None:
     assert again("Puig y Puig", tags="BOO") == "BOO"
-    assert again("Ana Puig y Puig", tags="BIOO", sure=[SURE]) == "BIOB"
-    assert again("Ana Puig y Puig", tags="BIOO", sure=[SURE - 1e-9]) == "BIOO"
+    assert again("Ana Puig y Puig", tags="BIOO", sure=[MIN_PROBABILITY]) == "BIOB"
+    assert again("Ana Puig y Puig", tags="BIOO", sure=[MIN_PROBABILITY - 1e-9]) == "BIOO"
 
 
 def test_only_names_of_the_classes_that_are_asked_for_lend_words() -> None:
@@ -346,20 +348,25 @@ def test_entities_that_are_longer_or_new_are_as_sure_as_names_and_others_as_befo
     case = made("Ana Puig", "Mar Ana y Mas y Puig", tags="BI BOOBOO", sure=[0.95, 0.3, 0.4])
     found = case.repeated("PERSON")
     assert letters(found, case.batch) == "BI BIOBOB"
-    assert found.entities is not None and found.tokens is not None
-    assert found.entities.tolist() == [[0.95, 0.95], [0, SURE], [0.4, 0.4], [0, SURE]]
-    assert case.tagging.tokens is not None
-    changed = found.tokens != case.tagging.tokens
+    assert found.entity_probabilities is not None and found.token_confidence is not None
+    assert found.entity_probabilities.tolist() == [
+        [0.95, 0.95],
+        [0, MIN_PROBABILITY],
+        [0.4, 0.4],
+        [0, MIN_PROBABILITY],
+    ]
+    assert case.tagging.token_confidence is not None
+    changed = found.token_confidence != case.tagging.token_confidence
     assert changed.nonzero()[0].tolist() == [3, 7]
-    assert (found.tokens[changed] == SURE).all()
+    assert (found.token_confidence[changed] == MIN_PROBABILITY).all()
 
 
 def test_without_the_probabilities_of_tokens_there_are_none() -> None:
     case = made("Ana Puig", "Puig", tags="BI O")
-    bare = replace(case, tagging=replace(case.tagging, tokens=None, marginals=None))
+    bare = replace(case, tagging=replace(case.tagging, token_confidence=None, marginals=None))
     found = bare.repeated("PERSON")
     assert letters(found, case.batch) == "BI B"
-    assert found.tokens is None and found.marginals is None
+    assert found.token_confidence is None and found.marginals is None
 
 
 def test_a_name_that_became_longer_lends_its_words_only_if_it_is_tagged_so_again() -> None:
@@ -375,10 +382,10 @@ def test_a_name_that_became_longer_lends_its_words_only_if_it_is_tagged_so_again
 def test_without_tokens_there_is_nothing_to_lend(documents: list[str], classes: list[str]) -> None:
     batch = batch_of([text.split() for text in documents])
     tagging = tagging_of(batch, [], [])
-    found = with_repeated_names(tagging, batch, notes_of(batch), classes)
+    found = propagate_names(tagging, batch, note_numbers(batch), classes)
     assert found.tags.shape == (0,) and found.tags.dtype == np.int16
-    assert found.entities is not None and found.entities.shape == (0, 2)
-    assert found.tokens is not None and found.tokens.shape == (0,)
+    assert found.entity_probabilities is not None and found.entity_probabilities.shape == (0, 2)
+    assert found.token_confidence is not None and found.token_confidence.shape == (0,)
     assert found.confidence.tolist() == tagging.confidence.tolist()
 
 
@@ -386,10 +393,10 @@ def test_without_an_entity_nothing_changes() -> None:
     case = made("Ana Puig", "Ana", tags="OO O")
     found = case.repeated("PERSON")
     assert letters(found, case.batch) == "OO O"
-    assert found.entities is not None and found.entities.shape == (0, 2)
+    assert found.entity_probabilities is not None and found.entity_probabilities.shape == (0, 2)
     batch = case.batch
     outside = Tagging(np.zeros(3, np.int16), ("O",), np.ones(2), None, None, np.zeros((0, 0)))
-    assert with_repeated_names(outside, batch, notes_of(batch), []).tags.tolist() == [0, 0, 0]
+    assert propagate_names(outside, batch, note_numbers(batch), []).tags.tolist() == [0, 0, 0]
 
 
 def test_a_class_that_the_tagger_does_not_know_is_an_error_that_lists_those_it_knows() -> None:
@@ -400,7 +407,7 @@ def test_a_class_that_the_tagger_does_not_know_is_an_error_that_lists_those_it_k
     # It is known before there is anything to tag.
     empty = batch_of([])
     with pytest.raises(InputError, match="does not tag DOCTOR"):
-        with_repeated_names(tagging_of(empty, [], []), empty, notes_of(empty), ["DOCTOR"])
+        propagate_names(tagging_of(empty, [], []), empty, note_numbers(empty), ["DOCTOR"])
 
 
 @given(st.lists(st.sampled_from([None, None, "p", "q", ""]), max_size=8))
@@ -411,7 +418,7 @@ def test_documents_of_a_group_are_of_one_note_and_others_stand_alone(
         [Document(str(number), "Ana", (), group) for number, group in enumerate(groups)],
         labelled=False,
     )
-    numbers = notes_of(batch)
+    numbers = note_numbers(batch)
     assert numbers.dtype == np.int64 and numbers.shape == (len(groups),)
     for left, one in enumerate(groups):
         for right, other in enumerate(groups):

@@ -9,13 +9,8 @@ from rich.table import Table
 
 from bootstrap.cli.console import output, say, write_file
 from bootstrap.config.configuration import load_configuration
-from bootstrap.data.checks import (
-    SplitReport,
-    check_notes,
-    refuse_unknown_names,
-    warnings,
-    will_not_start,
-)
+from bootstrap.data.checks import SplitReport, check_notes, warnings, will_not_start
+from bootstrap.data.preparation import refuse_unknown_classes
 from bootstrap.data.splits import source_lines
 from corpus.errors import InputError, shown
 
@@ -29,9 +24,15 @@ def main(options: argparse.Namespace) -> None:
         If a run would not start.
     """
     configuration = load_configuration(options.config, options.overrides)
+    data, model = configuration.data, configuration.initial_model
+    classes = model.classes if model else ()
+    coverages = configuration.check()
     problems: list[str] = []
     reports = check_notes(
-        configuration, told=lambda split, problem: problems.append(f"{split}: {problem}\n")
+        data,
+        configuration.labels,
+        coverages,
+        on_problem=lambda split, problem: problems.append(f"{split}: {problem}\n"),
     )
     if options.problems:
         write_file(options.problems, "".join(problems).encode())
@@ -39,15 +40,17 @@ def main(options: argparse.Namespace) -> None:
     table.add_column("", overflow="fold")
     for split in reports:
         table.add_column(split, justify="right")
-    for title, counts in _rows(reports, configuration.data.unit):
+    for title, counts in _rows(reports, data.unit):
         table.add_row(title, *(f"{count:,}" for count in counts))
-    say([*source_lines(configuration.data), ""])
+    say([*source_lines(data), ""])
     output.print(table)
-    found = list(warnings(configuration, reports))
+    size = configuration.loop.batch
+    found = list(warnings(reports, data, batch_size=size, classes=classes, coverages=coverages))
     say(["", *(f"! {line}" for line in found)] if found else ["", "nothing to warn of"])
-    if will_not_start(configuration, reports):
+    if will_not_start(reports, data):
         raise InputError(f"{shown(options.config)}: a run will not start with these notes")
-    refuse_unknown_names(configuration, reports["seed"].entities if "seed" in reports else ())
+    seed = reports["seed"].entities if "seed" in reports else ()
+    refuse_unknown_classes(configuration, {*classes, *seed})
 
 
 def _rows(reports: Mapping[str, SplitReport], unit: str) -> Iterator[tuple[str, list[int]]]:
@@ -62,9 +65,7 @@ def _rows(reports: Mapping[str, SplitReport], unit: str) -> Iterator[tuple[str, 
     yield "  without entities", [report.without_entities for report in labelled]
     yield "tokens", [report.tokens for report in every]
     for name in {name: None for report in every for name in report.covered}:
-        yield f"  with a cluster in {name}", [report.covered[name] for report in every]
-    if any(report.named for report in every):
-        yield "  in the dictionaries of [start]", [report.named for report in every]
+        yield f"  with {name}", [report.covered[name] for report in every]
     yield "patients (groups)", [len(report.groups) for report in every]
     yield "overlapping or discontinuous annotations", [report.conflicting for report in every]
     yield "annotations outside the text or malformed", [report.unusable for report in every]

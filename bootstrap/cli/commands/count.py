@@ -8,7 +8,7 @@ from bootstrap.cli.arguments import number_of, problems_of, unlabeled_of
 from bootstrap.cli.console import ProgressLine, report_problems, say
 from corpus.counts import count_words
 from corpus.errors import InputError, shown
-from corpus.formats.targets import refuse_existing
+from corpus.storage import refuse_existing
 
 
 def main(options: argparse.Namespace) -> None:

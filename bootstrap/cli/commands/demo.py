@@ -13,7 +13,7 @@ from bootstrap.cli.main import build_parser
 from bootstrap.config.configuration import SEED, load_configuration
 from bootstrap.demo import SEED_NOTES, Demo, free_folder, make_demo, scores_on_test
 from bootstrap.execution.processes import default_jobs
-from bootstrap.self_training import STOPPED
+from bootstrap.iteration import STOPPED
 from corpus.errors import InputError, shown
 from corpus.evaluation import Scores
 

@@ -17,7 +17,11 @@ def main(options: argparse.Namespace) -> None:
     if options.gold:
         gold = read_corpus(options.gold, columns=columns_of(options), problems=problems)
     exported = export_model(
-        options.model, options.target, rare=options.rare, nameless=options.hash, gold=gold
+        options.model,
+        options.target,
+        min_document_frequency=options.rare,
+        hash_names=options.hash,
+        gold=gold,
     )
     report_problems(problems)
     say(_lines(exported, options))

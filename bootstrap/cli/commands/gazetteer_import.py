@@ -9,8 +9,8 @@ from pathlib import Path
 from bootstrap.cli.commands.gazetteer_merge import refuse_repeated, sizes_line
 from bootstrap.cli.console import ProgressLine, report_problems, say
 from corpus.errors import shown
-from corpus.formats.targets import refuse_existing
 from corpus.problems import Problems
+from corpus.storage import refuse_existing
 from gazetteers.gazetteer import merged
 from gazetteers.importing.guessing import is_well_known
 from gazetteers.importing.importer import Imported, ImportOptions, import_table

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bootstrap.cli.console import say
 from corpus.errors import InputError, shown
-from corpus.formats.targets import refuse_existing
+from corpus.storage import refuse_existing
 from gazetteers.gazetteer import Gazetteer, merged
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from bootstrap.cli.console import (
     messages,
@@ -19,22 +18,19 @@ from bootstrap.cli.console import (
 from bootstrap.cli.display import RunDisplay, class_table
 from bootstrap.config.configuration import SEED, Configuration, load_configuration
 from bootstrap.config.options import LoopOptions
-from bootstrap.data.checks import (
-    clusters_of,
-    covered_tokens,
-    names_of,
-    phrases_of,
-    refuse_unknown_names,
-)
-from bootstrap.data.splits import Notes, read_notes, source_lines
+from bootstrap.data.preparation import prepare
+from bootstrap.data.splits import Notes, source_lines
 from bootstrap.execution.processes import KilledError, default_jobs
+from bootstrap.iteration import STOPPED
 from bootstrap.runs.folder import Run
-from bootstrap.runs.outcome import beyond_tolerance, deviation_of
-from bootstrap.runs.runner import carry_out, opened_run
-from bootstrap.self_training import STOPPED
+from bootstrap.runs.metrics import IterationMetrics, beyond_tolerance
+from bootstrap.runs.resume import opened_run
+from bootstrap.runs.runner import run_iterations
 from corpus.errors import InputError, shown
+from corpus.kernels.registry import warm_up
 from corpus.tags import classes_of
 from taggers import TrainingError, make_tagger
+from taggers.base import kernels_of
 
 #: More classes than these do not fit into the live table.
 _SHOWN_CLASSES = 3
@@ -57,11 +53,7 @@ def _name_of(config: Path) -> str:
 def do_run(configuration: Configuration, folder: Path, *, resume: bool, jobs: int | None) -> Run:
     """Carry out a run and show it; of one that is finished already, say so."""
     os.umask(0o077)  # all that a run writes is as private as the notes
-    notes = read_notes(configuration)
-    cluster_lines = _cluster_lines(configuration, notes)  # before there is a folder
-    phrases_of(configuration)
-    names_of(configuration)
-    refuse_unknown_names(configuration, classes_of(notes.seed.batch.labels))
+    notes, coverage_lines = prepare(configuration)  # before there is a folder
     with opened_run(folder, configuration, resume=resume) as run:
         if run.is_finished():
             run.write_report()  # in case it was killed just before
@@ -69,16 +61,17 @@ def do_run(configuration: Configuration, folder: Path, *, resume: bool, jobs: in
             return run
         warn(source_lines(configuration.data))
         _warn_of_notes(notes)
-        warn(cluster_lines)
+        warn(coverage_lines)
         try:
-            make_tagger(configuration.kind, configuration.tagger).prepare(tell_of_compiling)
-            if start := configuration.start:
-                make_tagger(start.kind, start.tagger).prepare(tell_of_compiling)
+            kernels = kernels_of(make_tagger(configuration.kind, configuration.tagger))
+            if model := configuration.initial_model:
+                kernels += kernels_of(make_tagger(model.kind, model.options))
+            warm_up(*kernels, announce=tell_of_compiling)
             _show(run, configuration, notes, jobs or default_jobs())
         except KeyboardInterrupt:
             closed = len(run.metrics())
             messages.print(
-                f"\ninterrupted; {closed} iterations are closed. To go on, type the same command "
+                f"\ninterrupted; {_iterations(closed)} closed. To go on, type the same command "
                 "with --resume"
             )
             raise
@@ -94,37 +87,14 @@ def do_run(configuration: Configuration, folder: Path, *, resume: bool, jobs: in
         return run
 
 
+def _iterations(number: int) -> str:
+    return f"{number} iteration{'' if number == 1 else 's'}"
+
+
 def _warn_of_notes(notes: Notes) -> None:
     report_problems(notes.seed.problems)
     report_problems(notes.validation.problems)
     warn(_class_lines(notes))
-
-
-def _cluster_lines(configuration: Configuration, notes: Notes) -> list[str]:
-    """Say what share of the tokens have a cluster, where a tagger looks at clusters."""
-    clusters = clusters_of(configuration)
-    if clusters is None:
-        return []
-    shares: dict[str, dict[str, float]] = {}
-    for split, labelled in (("the seed", notes.seed), ("validation", notes.validation)):
-        if tokens := len(labelled.batch.words):
-            covered = covered_tokens(clusters, labelled.batch)
-            shares[split] = {name: 100 * number / tokens for name, number in covered.items()}
-    split, first = next(iter(shares.items()))
-    if not any(first.values()):
-        raise InputError(
-            f"{shown(configuration.tagger.clusters)}: not one token of {split} has a cluster; "
-            "were the embeddings made of other notes, or of words normalised in another way?"
-        )
-    return [f"clusters: {_shares_text(name, shares)} have one in {name}" for name in first]
-
-
-def _shares_text(name: str, shares: Mapping[str, Mapping[str, float]]) -> str:
-    """Say what share of each split's tokens have a cluster in an embedding."""
-    of_splits = list(shares)
-    texts = [f"{shares[split][name]:.1f} % of the tokens of {split}" for split in of_splits[:1]]
-    texts += [f"{shares[split][name]:.1f} % of those of {split}" for split in of_splits[1:]]
-    return " and ".join(texts)
 
 
 def _class_lines(notes: Notes) -> list[str]:
@@ -135,14 +105,16 @@ def _class_lines(notes: Notes) -> list[str]:
     if not wanted - taught:
         return []
     names = ", ".join(map(shown, sorted(wanted - taught)))
-    lacking = "which the seed lacks" if notes.seed.documents else "which [start] does not tag"
+    lacking = (
+        "which the seed lacks" if notes.seed.documents else "which [initial_model] does not tag"
+    )
     return [f"validation has {names}, {lacking}: it cannot be found, and all are missed"]
 
 
-def _pool_lines(rows: Sequence[Mapping[str, Any]], loop: LoopOptions) -> list[str]:
+def _pool_lines(rows: Sequence[IterationMetrics], loop: LoopOptions) -> list[str]:
     """Say if the unlabeled notes were too few, or too empty, to learn from."""
-    tagged = rows[1]["tagged"] if len(rows) > 1 else 0
-    blank = all(row.get("blank") == row["tagged"] for row in rows)
+    tagged = rows[1].tagged if len(rows) > 1 else 0
+    blank = all(row.blank == row.tagged for row in rows)
     if loop.iterations and not tagged:
         return ["unlabeled: there is no note to learn from, so that iteration 0 is all there is"]
     lines = [f"unlabeled: all {tagged:,} documents are blank"] if tagged and blank else []
@@ -160,19 +132,19 @@ def _show(run: Run, configuration: Configuration, notes: Notes, jobs: int) -> No
     with RunDisplay(output, classes if len(classes) <= _SHOWN_CLASSES else ()) as display:
         for metrics in run.metrics():
             display.add(metrics)
-        steps = carry_out(run, configuration, notes, jobs=jobs, report=display.report)
+        steps = run_iterations(run, configuration, notes, jobs=jobs, report=display.report)
         for metrics in steps:
             display.add(metrics)
             failures += _failure(metrics)
     warn(failures)
 
 
-def _failure(metrics: dict[str, Any]) -> list[str]:
+def _failure(metrics: IterationMetrics) -> list[str]:
     """Say if the training of an iteration could not go on."""
-    training = metrics["training"]
-    if training is None or not training["failed"]:
+    training = metrics.training
+    if training is None or not training.failed:
         return []
-    return [f"iteration {metrics['iteration']}: {training['outcome']}; its model may be poor"]
+    return [f"iteration {metrics.iteration}: {training.outcome}; its model may be poor"]
 
 
 def outcome_lines(run: Run) -> Sequence[str]:
@@ -194,19 +166,19 @@ def outcome_lines(run: Run) -> Sequence[str]:
     ]
 
 
-def _proportion_lines(beyond: Sequence[Mapping[str, Any]]) -> list[str]:
+def _proportion_lines(beyond: Sequence[IterationMetrics]) -> list[str]:
     """Say that the proportions could not be kept, how far they were from it and what may help."""
     if not beyond:
         return []
-    worst = max(beyond, key=deviation_of)
+    worst = max(beyond, key=lambda row: row.deviation or 0)
     return [
         "",
-        f"! Proportions were not kept in {len(beyond)} iterations "
-        f"({', '.join(str(row['iteration']) for row in beyond)}): no choice of a tenth of the "
+        f"! Proportions were not kept in {_iterations(len(beyond))} "
+        f"({', '.join(str(row.iteration) for row in beyond)}): no choice of a tenth of the "
         "confident documents was within tolerance, so the nearest one was taken.",
-        f"The worst was iteration {worst['iteration']}: {worst['selected']:,} of "
-        f"{worst['confident']:,} selected, {deviation_of(worst):.1f} times the tolerance in "
-        f'"{shown(worst["worst"])}".',
+        f"The worst was iteration {worst.iteration}: {worst.selected:,} of "
+        f"{worst.confident:,} selected, {worst.deviation or 0:.1f} times the tolerance in "
+        f'"{shown(worst.worst)}".',
         "A lower select.confidence or a larger loop.batch gives more to choose from; "
         "select.proportions=false takes the most confident, whatever is in them.",
     ]

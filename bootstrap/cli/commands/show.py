@@ -9,7 +9,8 @@ import sys
 from bootstrap.cli.commands.run import outcome_lines
 from bootstrap.cli.console import output, say
 from bootstrap.cli.display import class_table, metrics_table
-from bootstrap.runs.folder import Run, flat_row
+from bootstrap.runs.folder import Run
+from bootstrap.runs.metrics import flat_row
 
 
 def main(options: argparse.Namespace) -> None:
@@ -17,7 +18,7 @@ def main(options: argparse.Namespace) -> None:
     run = Run(options.run)
     rows = run.metrics()
     if options.json:
-        flat = [flat_row(row) for row in rows]
+        flat = [flat_row(row.to_dict()) for row in rows]
         sys.stdout.write(json.dumps(flat, indent=1) + "\n")
         return
     if not rows:

@@ -1,4 +1,4 @@
-"""How probable the entities of the best tag sequences are: their marginals, as spans.
+"""Probabilities of the entities of the best tag sequences: the marginals of their spans.
 
 The marginal of a span is the probability that a sequence drawn from the CRF has an entity of a
 class on just these tokens, as `corpus.tags.find_entities` reads it: a ``B-``, or an ``I-`` that
@@ -29,7 +29,7 @@ _NONE = -1  # in the place of a label that a model does not have, or of the clas
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EntityLabels:
-    """What the labels of a model say of entities.
+    """The classes and positions in entities of the labels of a model.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class EntityLabels:
 
     @classmethod
     def of(cls, names: Sequence[str]) -> EntityLabels:
-        """Look up what labels say."""
+        """Parse the names of labels."""
         number = {name: index for index, name in enumerate(names)}
         classes = classes_of(names)
 
@@ -93,7 +93,7 @@ class PackedEntities:
     def of(
         cls, packing: Packing, tags: npt.NDArray[np.int16], labels: EntityLabels
     ) -> PackedEntities:
-        """Find the entities of the documents of a packing.
+        """Select the entities of the documents of a packing.
 
         Parameters
         ----------
@@ -151,7 +151,7 @@ class PackedEntities:
         alpha, beta : ndarray of float64, shape (n, L)
             What `logspace.log_forward_backward` computes.
         log_z : float
-            What it gives.
+            What `logspace.log_forward_backward` returns.
         """
         here = slice(*np.searchsorted(self.rows, [row, row + 1]).tolist())
         own = self.labels
@@ -164,7 +164,7 @@ class PackedEntities:
 
 
 def in_order(packings: Iterable[PackedEntities], labels: EntityLabels) -> Floats:
-    """Put the probabilities of the entities of packings in the order of their tokens.
+    """Return the probabilities of the entities of packings in the order of their tokens.
 
     Returns
     -------
@@ -177,7 +177,10 @@ def in_order(packings: Iterable[PackedEntities], labels: EntityLabels) -> Floats
     return probabilities[np.argsort(tokens)]
 
 
-@compiled
+@compiled(
+    "int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], "
+    "real[:, ::1], real[:, ::1], real[:, ::1], float64[::1], float64[:, :, ::1]"
+)
 def _begin(
     rows: Array,
     first: Array,
@@ -221,7 +224,10 @@ def _begin(
             sums[span, each, 1] = going
 
 
-@compiled
+@compiled(
+    "int64[::1], int64[::1], int64[::1], int64[::1], int64, int64[::1], int64[::1], "
+    "real[:, ::1], real[:, ::1], float64[:, :, ::1]"
+)
 def _end(
     rows: Array,
     last: Array,
@@ -255,7 +261,10 @@ def _end(
                     sums[span, each, kind] *= total
 
 
-@compiled
+@compiled(
+    "int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], float64[:, ::1], "
+    "float64[:, ::1], float64[:, ::1], float64[:, ::1], float64[:, ::1]"
+)
 def _log_sums(
     first: Array,
     last: Array,
@@ -292,7 +301,7 @@ def _log_sums(
             sums[span, each] = _log_add(opening, going)
 
 
-@compiled
+@compiled()
 def _log_entered(
     place: int,
     own: int,
@@ -312,7 +321,7 @@ def _log_entered(
     return float(total + scores[place, tail])
 
 
-@compiled
+@compiled()
 def _log_left(
     after: int, origin: int, tail: int, scores: Array, transition: Array, beta: Array
 ) -> float:
@@ -328,7 +337,7 @@ def _log_left(
     return total
 
 
-@compiled
+@compiled()
 def _log_add(left: float, right: float) -> float:
     """Add two numbers that are given as logarithms, minus infinity for 0."""
     most, least = max(left, right), min(left, right)

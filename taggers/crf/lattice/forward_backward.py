@@ -13,7 +13,7 @@ _SAFE = {np.dtype(np.float32): 40.0, np.dtype(np.float64): 350.0}
 
 
 def safe(transition: npt.NDArray[np.float64], real: np.dtype[np.floating]) -> bool:
-    """Say whether probabilities of this type lose nothing that matters.
+    """Return whether underflow of this type cannot change results.
 
     The smallest number there is, exp(-103) or exp(-745), is what is lost of a step before it is
     divided by its sum, and a transition to every label may make that sum small. A path that is
@@ -40,9 +40,9 @@ def exponential_transition(
     return padded
 
 
-@compiled
+@compiled("real[:, ::1], real[::1]")
 def lower_by_largest(scores: Array, largest: Array) -> None:
-    """Take the largest score off each row, and give it."""
+    """Subtract the largest score of each row, and store it in `largest`."""
     labels = scores.shape[1]
     for token in range(len(scores)):
         row = scores[token]
@@ -54,7 +54,7 @@ def lower_by_largest(scores: Array, largest: Array) -> None:
             row[label] -= most
 
 
-@compiled
+@compiled("int64[::1], real[:, ::1], real[:, ::1], real[:, ::1], float64[::1]")
 def forward(steps: Array, emission: Array, transition: Array, alpha: Array, scale: Array) -> None:
     """Compute the probability of each label given the tokens so far, and each step's sum."""
     for step in range(len(steps) - 1):
@@ -62,7 +62,9 @@ def forward(steps: Array, emission: Array, transition: Array, alpha: Array, scal
         number = after - now
         current = alpha[now:after]
         if step == 0:
-            current[:] = emission[now:after]
+            for row in range(number):  # an assignment of slices takes ten seconds to compile
+                for label in range(current.shape[1]):
+                    current[row, label] = emission[now + row, label]
         else:
             before = steps[step - 1]
             np.dot(alpha[before : before + number], transition, current)
@@ -79,7 +81,10 @@ def forward(steps: Array, emission: Array, transition: Array, alpha: Array, scal
                 current[row, label] *= inverse
 
 
-@compiled
+@compiled(
+    "int64[::1], real[:, ::1], real[:, ::1], float64[::1], real[:, ::1], float64[::1], "
+    "float64[:, ::1]"
+)
 def backward(
     steps: Array,
     emission: Array,
@@ -89,7 +94,7 @@ def backward(
     scale: Array,
     expected: Array,
 ) -> None:
-    """Turn `alpha` into marginals times the weight of their document, and count transitions.
+    """Convert `alpha` to marginals times the weight of their document, and count transitions.
 
     `expected` gains ``alpha[t].T @ (emission * beta / scale)[t + 1]``; times the transition, it is
     how often each transition is expected. What `emission` holds is lost.
@@ -119,7 +124,7 @@ def backward(
                 emission[now + row, label] *= beta[row, label] * inverse
 
 
-@compiled
+@compiled("int64[::1], float64[::1], real[::1], float64, float64[::1]")
 def log_sums(steps: Array, scale: Array, largest: Array, top: float, log_z: Array) -> None:
     """Compute log Z of each document.
 

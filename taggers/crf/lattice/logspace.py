@@ -10,7 +10,7 @@ import numpy as np
 from corpus.kernels.compiled import Array, compiled
 
 
-@compiled
+@compiled("float64[:, ::1], float64[:, ::1], float64[:, ::1], float64[:, ::1]")
 def log_forward_backward(scores: Array, transition: Array, alpha: Array, beta: Array) -> float:
     """Compute the logarithms of the forward and backward sums of a document, and give log Z.
 
@@ -24,7 +24,8 @@ def log_forward_backward(scores: Array, transition: Array, alpha: Array, beta: A
         What is computed: ``alpha[t, y] + beta[t, y] - log Z`` is the logarithm of a marginal.
     """
     number, labels = scores.shape
-    alpha[0] = scores[0]
+    for label in range(labels):  # an assignment of slices takes seconds to compile
+        alpha[0, label] = scores[0, label]
     for token in range(1, number):
         for label in range(labels):
             most = alpha[token - 1, 0] + transition[0, label]
@@ -34,7 +35,8 @@ def log_forward_backward(scores: Array, transition: Array, alpha: Array, beta: A
             for origin in range(labels):
                 total += np.exp(alpha[token - 1, origin] + transition[origin, label] - most)
             alpha[token, label] = most + np.log(total) + scores[token, label]
-    beta[number - 1] = 0.0
+    for label in range(labels):
+        beta[number - 1, label] = 0.0
     for token in range(number - 2, -1, -1):
         for origin in range(labels):
             most = transition[origin, 0] + scores[token + 1, 0] + beta[token + 1, 0]

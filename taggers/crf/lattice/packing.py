@@ -1,4 +1,4 @@
-"""Where the tokens of many documents are, when these are worked on together."""
+"""Packing of documents, so that many are processed together."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NEVER = -1e9
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Packing:
-    """Where the tokens of some documents are when packed.
+    """The positions of the tokens of packed documents.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class Packing:
 def pack(
     documents: Indices, tokens: int, wanted: npt.NDArray[np.bool_] | None = None
 ) -> list[Packing]:
-    """Cut documents into packings of about so many tokens.
+    """Group documents into packings of about a number of tokens.
 
     Parameters
     ----------
@@ -84,7 +84,9 @@ def pack(
     return packings
 
 
-@compiled
+@compiled(
+    "int32[::1], int64[::1], int64[::1], int64[::1], real[:, :, ::1], int64, int64, real[:, ::1]"
+)
 def gather(
     words: Array,
     first: Array,
@@ -95,7 +97,7 @@ def gather(
     end: int,
     scores: Array,
 ) -> None:
-    """Add up what the words around each token add to its scores.
+    """Sum the scores of the words around each token.
 
     ``scores[token] = sum over o of table[words[token + o - window], o]``, with the rows `begin`
     and `end` of the table for places before and after the document.
@@ -117,7 +119,9 @@ def gather(
                     into[label] += added[label]
 
 
-@compiled
+@compiled(
+    "int32[::1], int64[::1], int64[::1], int64[::1], real[:, ::1], int64, int64, real[:, :, ::1]"
+)
 def scatter(
     words: Array,
     first: Array,
@@ -144,7 +148,9 @@ def scatter(
                     into[label] += added[label]
 
 
-@compiled
+@compiled(
+    "int32[::1], int64[::1], int64[::1], int64[::1], int64[::1], real[:, :, ::1], real[:, ::1]"
+)
 def gather_stream(
     values: Array,
     first: Array,
@@ -171,7 +177,9 @@ def gather_stream(
                         into[label] += added[label]
 
 
-@compiled
+@compiled(
+    "int32[::1], int64[::1], int64[::1], int64[::1], int64[::1], real[:, ::1], real[:, :, ::1]"
+)
 def scatter_stream(
     values: Array,
     first: Array,
@@ -194,9 +202,9 @@ def scatter_stream(
                         into[label] += added[label]
 
 
-@compiled
+@compiled("int64[::1], int64[::1], int64[::1], real[:, ::1], float64[:, ::1]")
 def unpack(first: Array, lengths: Array, steps: Array, packed: Array, rows: Array) -> None:
-    """Put the rows of packed tokens where these are in the batch."""
+    """Copy the rows of packed tokens to their positions in the batch."""
     for row in range(len(first)):
         for place in range(lengths[row]):
             source = packed[steps[place] + row]
@@ -204,11 +212,11 @@ def unpack(first: Array, lengths: Array, steps: Array, packed: Array, rows: Arra
                 rows[first[row] + place, label] = source[label]
 
 
-@compiled
+@compiled("int64[::1], int64[::1], int64[::1], real[:, ::1], int16[::1], float64[::1]")
 def unpack_chosen(
     first: Array, lengths: Array, steps: Array, packed: Array, labels: Array, chosen: Array
 ) -> None:
-    """Put the marginal of the label of each token where the token is in the batch."""
+    """Copy the marginal of the label of each packed token to its position in the batch."""
     for row in range(len(first)):
         for place in range(lengths[row]):
             token = first[row] + place

@@ -1,4 +1,4 @@
-"""What is known of the tags of packed documents."""
+"""Known tags of packed documents, for training on complete and partial annotation."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from corpus.kernels.compiled import Array, compiled
 from taggers.crf.lattice.packing import NEVER
 
 
-@compiled
+@compiled(
+    "int64[::1], int64[::1], int64[::1], real[:, ::1], float64[:, ::1], int16[::1], float64[::1]"
+)
 def score_paths(
     first: Array,
     lengths: Array,
@@ -34,11 +36,11 @@ def score_paths(
         result[row] = total
 
 
-@compiled
+@compiled("int64[::1], int64[::1], int64[::1], int16[::1], int64, real[:, ::1]")
 def constrain(
     first: Array, lengths: Array, steps: Array, tags: Array, labels: int, scores: Array
 ) -> None:
-    """Keep every label but the known one off the paths."""
+    """Exclude every label but the known one from the paths."""
     for row in range(len(first)):
         for place in range(lengths[row]):
             tag = tags[first[row] + place]
@@ -48,7 +50,9 @@ def constrain(
                         scores[steps[place] + row, label] = NEVER
 
 
-@compiled
+@compiled(
+    "int64[::1], int64[::1], int64[::1], int16[::1], boolean[::1], real[:, ::1], float64[::1]"
+)
 def subtract_observed(
     first: Array,
     lengths: Array,
@@ -58,7 +62,7 @@ def subtract_observed(
     marginals: Array,
     departures: Array,
 ) -> None:
-    """Turn marginals into what is expected more than observed, in documents that are `known`.
+    """Convert marginals to expected less observed counts, in documents that are `known`.
 
     The marginal of the right label less 1 is what all others have together: where a model is sure,
     these are small numbers and keep their digits. `departures` gains the sums over all tokens

@@ -18,14 +18,16 @@ def padded_transition(transition: npt.NDArray[np.float64], real: np.dtype[np.flo
     return padded
 
 
-@compiled
+@compiled("int64[::1], real[:, ::1], real[:, ::1], real[:, ::1]")
 def viterbi(steps: Array, scores: Array, transition: Array, delta: Array) -> None:
     """Compute the score of the best path to each label of each token, into `delta`."""
     labels = scores.shape[1]
     for step in range(len(steps) - 1):
         now, after = steps[step], steps[step + 1]
         if step == 0:
-            delta[now:after] = scores[now:after]
+            for token in range(now, after):  # an assignment of slices takes long to compile
+                for label in range(labels):
+                    delta[token, label] = scores[token, label]
             continue
         before = steps[step - 1]
         number = after - now
@@ -62,7 +64,10 @@ def viterbi(steps: Array, scores: Array, transition: Array, delta: Array) -> Non
                 current[label] -= best
 
 
-@compiled
+@compiled(
+    "int64[::1], int64[::1], int64[::1], real[:, ::1], real[:, ::1], real[:, ::1], "
+    "float64[:, ::1], int16[::1], float64[::1]"
+)
 def backtrack(
     first: Array,
     lengths: Array,

@@ -18,7 +18,7 @@ Vector = npt.NDArray[np.float64]
 Evaluate = Callable[[Vector], tuple[float, Vector]]
 
 _PAIRS = 8  # of steps and changes of the gradient that are kept
-_PERIOD = 10  # iterations over which the improvement is looked at
+_PERIOD = 10  # iterations over which the improvement is measured
 _ASKED = 3  # times that the curvature is asked for, once a period
 _TRIALS = 20  # of a line search
 _DECREASE, _CURVATURE = 1e-4, 0.9  # the Wolfe conditions
@@ -26,7 +26,7 @@ _DECREASE, _CURVATURE = 1e-4, 0.9  # the Wolfe conditions
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Minimum:
-    """Where minimising ended.
+    """The result of a minimisation.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def minimise(
     Parameters
     ----------
     evaluate : callable
-        Gives f and its gradient at a place.
+        Computes f and its gradient at a place.
     start : ndarray of float64
         Where to begin.
     l1 : float
@@ -88,7 +88,7 @@ def minimise(
         takes. What the steps so far say nothing of is then taken to bend like that, not everywhere
         the same.
     progress : callable, optional
-        Told of the iterations done and of `most`.
+        Called with the iterations done and `most`.
 
     Returns
     -------
@@ -175,7 +175,7 @@ class _Place:
 
 
 def _pair(place: _Place, following: _Place) -> _Pair | None:
-    """Give what a step says of the Hessian; None where it does not say that it bends upwards.
+    """Return the curvature pair of a step; None where the curvature is not positive.
 
     Single precision is enough of steps, of which only a few are kept, but the product must be that
     of what is kept: otherwise the approximate Hessian is not positive definite at the end.
@@ -247,7 +247,7 @@ class _Search:
         return found
 
     def _is_noise(self, place: _Place, trials: list[_Place]) -> bool:
-        """Say whether what the slope promises is within the noise, as far as there is a minimum.
+        """Return whether the decrease that the slope predicts is within the noise.
 
         The minimum of a convex function lies before the first place that is higher. Where none of
         the trials is higher, by more than noise, the slope may not promise more up to the last.
@@ -263,7 +263,7 @@ class _Search:
     def _low_enough(
         self, place: _Place, trial: _Place, gain: float, descent: float, slope: float
     ) -> bool:
-        """Say whether the value has fallen enough; one that is not finite has not.
+        """Return whether the value has decreased enough; one that is not finite has not.
 
         Where values differ by no more than their noise, slopes tell (the approximate Wolfe
         conditions of Hager and Zhang, 2005).
@@ -284,7 +284,7 @@ class _Search:
 
 
 def _between(low: float, high: float, descent: float, rise: float | None, slope: float) -> float:
-    """Go to where the slope vanishes, if that is well between.
+    """Interpolate to where the slope vanishes, if that is well between.
 
     By the slopes at both ends or, where there is a `rise`, by the parabola that has it.
     """

@@ -45,12 +45,12 @@ class Likelihood:
         places = middle(2 * training.window + 1, training.offsets)
         self._words = self._table(training.codes, places, real)
         self._streams = [
-            _Beside(
+            _StreamTable(
                 stream, self._table(stream.codes[:, None], stream.offsets + training.reach, real)
             )
             for stream in training.streams
         ]
-        self._tables = [self._words, *(beside.table for beside in self._streams)]
+        self._tables = [self._words, *(each.table for each in self._streams)]
         self._borders = len(training.codes) - 2, len(training.codes) - 1
         self._packings = lattice.pack(training.documents, _PACKED)
         unknown = partial(training.documents, training.tags)
@@ -73,7 +73,7 @@ class Likelihood:
         )
 
     def __call__(self, x: Floats) -> tuple[float, Floats]:
-        """Give the objective and its gradient at the weights x, shape (K + L * L,)."""
+        """Compute the objective and its gradient at the weights x, shape (K + L * L,)."""
         training = self._training
         weights = training.weights_of(x)
         for table in self._tables:
@@ -131,16 +131,14 @@ class Likelihood:
     def _gathered(
         self, packing: lattice.Packing, *, constrained: bool
     ) -> tuple[lattice.Reals, lattice.Reals]:
-        """Give the scores of a packing, with `constrained` only of known tags, and room."""
+        """Compute the scores of a packing, if `constrained` of known tags only, and a buffer."""
         training = self._training
         scores, marginals = self._buffers[:, : packing.tokens]
         where = packing.first, packing.lengths, packing.steps
         lattice.gather(training.words, *where, self._words.scores, *self._borders, scores)
-        for beside in self._streams:
-            stream = beside.stream
-            lattice.gather_stream(
-                stream.values, *where, stream.offsets, beside.table.scores, scores
-            )
+        for each in self._streams:
+            stream = each.stream
+            lattice.gather_stream(stream.values, *where, stream.offsets, each.table.scores, scores)
         if constrained:
             lattice.constrain(*where, training.tags, training.labels, scores)
         return scores, marginals
@@ -150,10 +148,10 @@ class Likelihood:
         where = packing.first, packing.lengths, packing.steps
         expected = self._words.expected
         lattice.scatter(self._training.words, *where, marginals, *self._borders, expected)
-        for beside in self._streams:
-            stream = beside.stream
+        for each in self._streams:
+            stream = each.stream
             lattice.scatter_stream(
-                stream.values, *where, stream.offsets, marginals, beside.table.expected
+                stream.values, *where, stream.offsets, marginals, each.table.expected
             )
 
     def _pass(self, passing: _Pass, packing: lattice.Packing, *, constrained: bool) -> float:
@@ -178,7 +176,7 @@ class Likelihood:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Beside:
+class _StreamTable:
     """A stream and what its values add to scores."""
 
     stream: TrainingStream
@@ -199,7 +197,7 @@ class _Pass:
         self.departures = np.zeros(len(transition))
 
     def transitions(self, observed: Floats) -> Floats:
-        """Give how much more often than observed each transition is expected, shape (L, L).
+        """Compute the expected less the observed count of each transition, shape (L, L).
 
         The most frequent one from each label follows from all that depart from there, which has
         more digits than the difference of two large numbers.
@@ -219,7 +217,7 @@ class _Pass:
         marginals: lattice.Reals,
         weights: Floats,
     ) -> Floats:
-        """Turn scores into marginals times the weight of their document, and give log Z."""
+        """Convert scores to marginals times the weight of their document, and return log Z."""
         log_z = np.empty(len(weights))
         if not self._safe:
             self._expect_exactly(packing, scores, marginals, weights, log_z)

@@ -1,7 +1,7 @@
-"""What a training set says of words and labels: which pairs occur, and how often.
+"""Counts of pairs of words and labels, and of feature values and labels, in a training set.
 
 A CRF has a weight for each value of a feature, offset and label that occur together (paper 003,
-section 3.4.2). They are counted in two stages, so that a token is looked at once whatever the
+section 3.4.2). They are counted in two stages, so that a token is visited once whatever the
 number of features: words with labels first, then the values of the words' features.
 """
 
@@ -36,15 +36,15 @@ class Pairs:
     counts: npt.NDArray[np.float64]
 
     def at_least(self, count: float) -> Pairs:
-        """Give the pairs that occur so often."""
+        """Select the pairs that occur at least this often."""
         return self._kept(self.counts >= count)
 
     def of_rows(self, rows: npt.NDArray[np.bool_]) -> Pairs:
-        """Give the pairs of some rows; the others stay without any."""
+        """Select the pairs of some rows; the others stay without any."""
         return self._kept(np.repeat(rows, np.diff(self.begins)))
 
     def amid(self, offsets: int, more: int) -> Pairs:
-        """Give every row of a window of `offsets` its place in the middle of a wider window."""
+        """Move every row of a window of `offsets` to the middle of a wider window."""
         side = (more - offsets) // 2
         held = np.diff(self.begins).reshape(-1, offsets)
         wide = np.pad(held, ((0, 0), (side, side))).reshape(-1)
@@ -52,12 +52,12 @@ class Pairs:
         return Pairs(begins, self.labels, self.counts)
 
     def first_rows(self, rows: int) -> Pairs:
-        """Give so many rows."""
+        """Select the first rows."""
         number = self.begins[rows]
         return Pairs(self.begins[: rows + 1], self.labels[:number], self.counts[:number])
 
     def followed_by(self, others: Pairs) -> Pairs:
-        """Give these pairs and, in the rows after them, others."""
+        """Append other pairs, in the rows after these."""
         return Pairs(
             np.concatenate([self.begins, others.begins[1:] + self.begins[-1]]),
             np.concatenate([self.labels, others.labels]),
@@ -110,7 +110,7 @@ def pairs_of_words(
 
 
 def _grouped(values: npt.NDArray[np.int32], number: int) -> tuple[Indices, Indices]:
-    """Give the places of each value, one value after the other, and where those of each begin.
+    """Return the places of each value, one value after the other, and where those of each begin.
 
     Negative values are left out.
     """
@@ -121,7 +121,7 @@ def _grouped(values: npt.NDArray[np.int32], number: int) -> tuple[Indices, Indic
     return places, groups
 
 
-@compiled
+@compiled("int32[::1], int64[::1], int64[::1]")
 def _sort(values: Array, following: Array, places: Array) -> None:
     for place in range(len(values)):
         value = values[place]
@@ -130,7 +130,10 @@ def _sort(values: Array, following: Array, places: Array) -> None:
             following[value] += 1
 
 
-@compiled
+@compiled(
+    "int64[::1], int64[::1], int64[::1], int64[::1], int16[::1], int64, int64, int64[::1], "
+    "int16[::1], float64[::1], boolean"
+)
 def _count_words(
     order: Array,
     groups: Array,
@@ -175,11 +178,11 @@ def _count_words(
         _take(sums, seen, types + border, begins, found, counts, fill)
 
 
-@compiled
+@compiled()
 def _take(
     sums: Array, seen: Array, row: int, begins: Array, found: Array, counts: Array, fill: bool
 ) -> None:
-    """Take what was summed for the offsets of a row, and empty it."""
+    """Move the sums of the offsets of a row to the result, and reset them."""
     offsets, labels = sums.shape
     for offset in range(offsets):
         into = begins[row * offsets + offset]
@@ -227,7 +230,10 @@ def pairs_of_values(
     return Pairs(begins, *found)
 
 
-@compiled
+@compiled(
+    "int64[::1], int64[::1], int64[::1], int16[::1], float64[::1], int64, int64, int64[::1], "
+    "int16[::1], float64[::1], boolean"
+)
 def _count_values(
     types: Array,
     groups: Array,
@@ -281,7 +287,7 @@ def seen_in(
     return seen
 
 
-@compiled
+@compiled("int32[::1], int64[::1], int32[:, ::1], int64[::1], int32[::1]")
 def _count_documents(
     words: Array, documents: Array, codes: Array, last: Array, seen: Array
 ) -> None:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from corpus.kernels.hash_index import Codes, Hashes, hashed, numbered
+from corpus.kernels.hash_index import number_distinct
+from corpus.kernels.hashing import Hashes, hash_values
 from corpus.streams import used_only
 from taggers.crf.channels import Channel
 from taggers.crf.training.observed_counts import (
@@ -20,9 +21,10 @@ from taggers.crf.training.observed_counts import (
 )
 from taggers.crf.weights import Weights, border_hashes, value_hashes, values_of
 from taggers.features import BEGIN, END
-from taggers.string_table import Names
+from taggers.string_table import StringTable
 from taggers.templates import Templates
 
+Codes = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
 
@@ -34,11 +36,11 @@ class TrainingStream:
     Parameters
     ----------
     values : ndarray of int32, shape (N,)
-        The value of each token, numbered from 0; negative where nothing is said of it.
+        The value of each token, numbered from 0; negative for no value.
     codes : ndarray of int32, shape (V,)
         The numbers of these values among all of a `TrainingSet`.
     offsets : ndarray of int64, shape (O,)
-        Where it is looked at, counted from the token.
+        Offsets from the token.
     """
 
     values: Codes
@@ -63,10 +65,10 @@ class TrainingSet:
     codes : ndarray of int32, shape (T + 2, F + 1)
         The values of each word's features; the last two rows are the begin and the end.
     streams : tuple of TrainingStream
-        What is said of tokens beside their words.
+        The streams of tokens, in addition to their words.
     hashes : ndarray of uint64, shape (V,)
         Of the values, of features and of streams.
-    names : Names
+    names : StringTable
         The values, such as ``lower=dr``.
     seen : ndarray of int32, shape (V,)
         Documents in which each value occurs.
@@ -76,7 +78,7 @@ class TrainingSet:
         How often a label follows another in documents whose labels are all known, each counted by
         its weight.
     window, reach : int
-        How far from a token words are looked at, and how far words or streams are.
+        The largest offset of words, and the largest of words or streams.
     labels : int
         How many there are.
     """
@@ -88,7 +90,7 @@ class TrainingSet:
     codes: Codes
     streams: tuple[TrainingStream, ...]
     hashes: Hashes
-    names: Names
+    names: StringTable
     seen: Codes
     state: Pairs
     transition: Floats
@@ -98,7 +100,7 @@ class TrainingSet:
 
     @property
     def offsets(self) -> int:
-        """How many places around a token have weights."""
+        """The number of offsets around a token that have weights."""
         return 2 * self.reach + 1
 
     @classmethod
@@ -115,11 +117,11 @@ class TrainingSet:
         labels: int,
         min_frequency: float = 0.0,
     ) -> TrainingSet:
-        """Look up what is said of every word and token, and count what occurs with which label."""
+        """Build a training set: number the feature values of words and streams, and count them."""
         # Frequent words first and those alike by their hash: however a batch was put together, the
         # same documents are the same training set.
         counts = np.bincount(words, minlength=len(types))
-        order = np.lexsort((hashed("word", types), -counts))
+        order = np.lexsort((hash_values("word", types), -counts))
         words = _ranks(order)[words]
         frequent_first = [types[word] for word in order.tolist()]
         counter = _Counter(documents, tags, labels, templates)
@@ -137,7 +139,7 @@ class TrainingSet:
             codes,
             tuple(streams),
             np.concatenate(counter.hashes),
-            Names.of(counter.names),
+            StringTable.of(counter.names),
             np.concatenate(counter.seen),
             state.at_least(min_frequency),
             transitions(documents, tags, np.where(partial(documents, tags), 0.0, weights), labels),
@@ -147,7 +149,7 @@ class TrainingSet:
         )
 
     def weights_of(self, x: Floats) -> Weights:
-        """Give the weights that a vector of `Likelihood` stands for."""
+        """Return the weights of a parameter vector of `Likelihood`."""
         number = len(self.state.labels)
         return Weights(
             self.labels,
@@ -163,7 +165,7 @@ class TrainingSet:
 
 
 class _Counter:
-    """Numbers the values of features and streams, and counts them with labels."""
+    """A counter that numbers the values of features and streams, and counts them with labels."""
 
     def __init__(
         self,
@@ -203,7 +205,7 @@ class _Counter:
         """Count the values of a stream that says something."""
         used, values = used_only(channel.stream.values, len(channel.stream.types))
         types = [channel.stream.types[index] for index in used.tolist()]
-        hashes = hashed(channel.name, types)
+        hashes = hash_values(channel.name, types)
         order = np.argsort(hashes)
         values = np.append(_ranks(order), np.int32(-1))[values]
         size = len(types)
@@ -216,27 +218,25 @@ class _Counter:
         pairs = pairs.of_rows(np.tile(self._looked_at([channel.offsets])[0], size))
         own = np.append(np.arange(size, dtype=np.int32), np.int32(-1))  # the last is that of -1
         self.seen.append(seen_in(values, self._documents, own[:, None], size))
-        # Functions are compiled for arrays that can be written to: one from bytes is copied.
-        values = np.require(values, requirements="W")
         return TrainingStream(values, codes, np.array(channel.offsets, np.int64)), pairs
 
     def _looked_at(self, offsets: Sequence[tuple[int, ...]]) -> npt.NDArray[np.bool_]:
-        """Say which of all places are among some, shape (len(offsets), O)."""
+        """Return which of all places are among some, shape (len(offsets), O)."""
         places = np.arange(self._stride) - self._templates.reach
         return np.array([np.isin(places, some) for some in offsets])
 
     def _coded(self, hashes: Hashes, values: Sequence[Sequence[str]]) -> Codes:
-        """Give the values of every feature numbers, and add the begin and the end of documents."""
+        """Assign numbers to the values of features, and to the ends of documents."""
         types = len(hashes)
         features = [each.name for each in self._templates.features]
         codes = np.full((types + 2, len(features) + 1), -1, np.int32)
         for column, name in enumerate(features):
             # In the order of the words, so that what frequent words need is close together.
-            said = np.flatnonzero(list(map(bool, values[column])))
-            numbers, first = numbered(hashes[said, column])
-            codes[said, column] = numbers + np.int32(len(self.names))
-            self.hashes.append(hashes[said[first], column])
-            self.names += [f"{name}={values[column][index]}" for index in said[first].tolist()]
+            present = np.flatnonzero(list(map(bool, values[column])))
+            numbers, first = number_distinct(hashes[present, column])
+            codes[present, column] = numbers + np.int32(len(self.names))
+            self.hashes.append(hashes[present[first], column])
+            self.names += [f"{name}={values[column][index]}" for index in present[first].tolist()]
         codes[types:, len(features)] = len(self.names) + np.arange(2)
         self.hashes.append(border_hashes())
         self.names += [BEGIN, END]
@@ -244,14 +244,14 @@ class _Counter:
 
 
 def _ranks(order: Indices) -> Codes:
-    """Give the place of each number in an order."""
+    """Return the place of each number in an order."""
     ranks = np.empty(len(order), np.int32)
     ranks[order] = np.arange(len(order), dtype=np.int32)
     return ranks
 
 
 def partial(documents: Indices, tags: npt.NDArray[np.int16]) -> npt.NDArray[np.bool_]:
-    """Say which documents have tokens whose label is not known."""
+    """Return which documents have tokens whose label is not known."""
     unknown = np.concatenate([np.zeros(1, np.int64), np.cumsum(tags < 0)])
     found: npt.NDArray[np.bool_] = np.diff(unknown[documents]) > 0
     return found

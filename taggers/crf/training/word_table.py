@@ -13,12 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.kernels.compiled import Array, compiled
-from corpus.kernels.hash_index import Codes
 from taggers.crf import lattice
 from taggers.crf.training.observed_counts import Pairs
 from taggers.crf.weights import add_expected, add_weights, empty_table
 
-_FEW = 8  # joint values are few if there are so many words to each of them
+Codes = npt.NDArray[np.int32]
+
+_FEW = 8  # joint values are few if there are this many words to each of them
 _DENSE = 4  # weights that cost as much to add as a row of this many labels
 
 
@@ -43,7 +44,7 @@ class _Joint:
 
 
 class WordTable:
-    """What words add to scores, and what is expected of words.
+    """The scores that words add, and the expected counts of words.
 
     Parameters
     ----------
@@ -92,7 +93,7 @@ class WordTable:
         return _Joint(np.ascontiguousarray(values), numbers, table, np.zeros_like(table))
 
     def fill(self, weights: npt.NDArray[np.float64]) -> None:
-        """Add up the weights, shape (K,), into `scores`, and empty `expected`."""
+        """Sum the weights, shape (K,), into `scores`, and reset `expected`."""
         self.scores[:, :, : self._labels] = 0
         self.expected[:] = 0
         for joint in self._joint:
@@ -113,7 +114,7 @@ class WordTable:
 def _grouped(
     codes: Codes, weights: npt.NDArray[np.int64], enough: int
 ) -> tuple[list[list[int]], list[int]]:
-    """Find columns worth adding up together, and give the others.
+    """Select groups of columns worth summing together, and the columns left over.
 
     A group is a column of few values and the columns that follow from it, with at least `enough`
     weights to a word.
@@ -136,13 +137,13 @@ def _grouped(
 
 
 def _follows(column: npt.NDArray[np.int32], key: npt.NDArray[np.int32]) -> bool:
-    """Say whether every value of the key comes with one value of the column."""
+    """Return whether every value of the key comes with one value of the column."""
     first = np.full(int(key.max(initial=-1)) + 2, -2, np.int32)
     first[key] = column
     return bool((first[key] == column).all())
 
 
-@compiled
+@compiled("int32[::1], real[:, :, ::1], real[:, :, ::1]")
 def _add_rows(words: Array, rows: Array, table: Array) -> None:
     for word in range(len(words)):
         row = rows[words[word]]
@@ -152,7 +153,7 @@ def _add_rows(words: Array, rows: Array, table: Array) -> None:
                 into[offset, label] += row[offset, label]
 
 
-@compiled
+@compiled("int32[::1], real[:, :, ::1], real[:, :, ::1]")
 def _sum_rows(words: Array, table: Array, rows: Array) -> None:
     for word in range(len(words)):
         into = rows[words[word]]

@@ -78,31 +78,6 @@ def test_commands_that_compile_nothing_wait_for_no_compiler(launch: Any, name: s
     assert "numba" not in done.out.split()
 
 
-def test_whatever_command_compiles_something_says_so_once(
-    command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Also what it prepares: that tells by itself where no command does."""
-
-    def compile_something(options: object) -> None:
-        from bootstrap.cli.console import tell_of_compiling
-        from corpus.kernels.compiled import compiled
-        from corpus.kernels.compiling import telling
-
-        names: dict[str, Any] = {}
-        exec("def doubled(values):\n    return values + values", names)  # never kept
-        compiled(names["doubled"])(2)
-        with telling(tell_of_compiling):
-            compiled(names["doubled"])(2.0)
-
-    monkeypatch.setitem(
-        sys.modules, "bootstrap.cli.commands.show", SimpleNamespace(main=compile_something)
-    )
-    for _ in range(2):
-        done = command("show", "x")
-        assert (done.code, done.out) == (0, "")
-        assert re.fullmatch("compiling code for this machine, .* some ten seconds\n", done.err)
-
-
 def test_a_run_draws_nothing_before_its_end(launch: Any) -> None:
     """Matplotlib and the dictionaries of simplemma are slow, and not always needed."""
     done = launch.python("import sys, bootstrap.cli.commands.run; print(*sys.modules)")
@@ -215,16 +190,17 @@ def test_training_that_failed_is_told(
 ) -> None:
     """L-BFGS can find no step and leave a model; it is hard to make it do so."""
 
-    def carry_out(*arguments: Any, **options: Any) -> Any:
+    def failed_iterations(*arguments: Any, **options: Any) -> Any:
         for metrics in run.metrics():
-            assert metrics["training"]["failed"] is False
-            yield metrics | {"training": {"outcome": "no step is an improvement", "failed": True}}
+            assert metrics.training is not None and not metrics.training.failed
+            training = replace(metrics.training, outcome="no step is an improvement", failed=True)
+            yield replace(metrics, training=training)
 
     config, folder = project / "config.toml", tmp_path / "run"
     arguments = (config, "--out", folder, "--jobs", "1", "--set", "loop.iterations=0")
     assert command("run", *arguments).code == 0
     run = Run(folder)
-    monkeypatch.setattr("bootstrap.cli.commands.run.carry_out", carry_out)
+    monkeypatch.setattr("bootstrap.cli.commands.run.run_iterations", failed_iterations)
     monkeypatch.setattr(Run, "is_finished", lambda run: False)
     done = command("run", *arguments, "--resume")
     assert done.err.endswith("\niteration 0: no step is an improvement; its model may be poor\n")
@@ -239,8 +215,8 @@ def test_show_tells_the_iterations(finished: Path, command: Command) -> None:
     rows = [line.split() for line in done.out.splitlines()]
     assert rows[0][:2] == ["iteration", "selected"]
     for row, metrics in zip(rows[1:5], Run(finished).metrics(), strict=True):
-        assert row[:2] == [str(metrics["iteration"]), str(metrics["selected"])]
-        assert row[5 if metrics["tagged"] else 4] == f"{metrics['f1']:.3f}"
+        assert row[:2] == [str(metrics.iteration), str(metrics.selected)]
+        assert row[5 if metrics.tagged else 4] == f"{metrics.f1:.3f}"
     assert rows[4][-1] == "maximum"
     assert "PERSON" in done.out and "LOCATION" in done.out
     assert "Stopped: the number of iterations asked for is reached." in done.out
@@ -278,10 +254,10 @@ def test_the_demonstration_may_start_from_a_list_of_names(tmp_path: Path, comman
     assert done.code == 0
     assert not (tmp_path / "demo" / "notes" / "seed.jsonl").exists()
     rows = Run(tmp_path / "demo" / "run").metrics()
-    assert rows[0]["training_documents"] == 0
-    assert rows[0]["f1"] > 0.4
-    assert rows[1]["training_documents"] > 0
-    assert list(rows[0]["classes"]) == ["PERSON"]
+    assert rows[0].training_documents == 0
+    assert rows[0].f1 > 0.4
+    assert rows[1].training_documents > 0
+    assert list(rows[0].classes) == ["PERSON"]
 
 
 def test_the_demonstration_says_what_was_gained_and_what_was_lost() -> None:

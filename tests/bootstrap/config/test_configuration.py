@@ -14,15 +14,14 @@ from hypothesis import strategies as st
 from bootstrap.config.configuration import (
     Configuration,
     ConfigurationError,
-    DataOptions,
-    ReferenceOptions,
     load_configuration,
     parse_configuration,
 )
-from bootstrap.config.options import LoopOptions, SelectOptions
+from bootstrap.config.options import DataOptions, LoopOptions, ReferenceOptions, SelectOptions
+from bootstrap.config.overrides import Source
 from bootstrap.config.template import commented_template
 from corpus.formats import Columns
-from taggers import OPTIONS, CRFOptions
+from taggers import CRFOptions
 
 REFERENCE = """
 [select.reference]
@@ -70,7 +69,7 @@ def test_the_template_is_all_defaults_and_names_every_setting(file: Path) -> Non
     assert load(file, commented_template()) == load(file, "")
     tables = tomllib.loads(commented_template())
     options: dict[str, Any] = {"data": DataOptions, "loop": LoopOptions, "select": SelectOptions}
-    options["tagger"] = OPTIONS["crf"]
+    options["tagger"] = CRFOptions
     examples = {"data": SPLIT_COLUMNS, "tagger": ["rules"]}
     for name, kind in options.items():
         settings = [item.name for item in fields(kind) if item.name not in examples.get(name, [])]
@@ -151,7 +150,7 @@ def settings(draw: st.DrawFn) -> dict[str, dict[str, Any]]:
                 "batch": number.map(lambda value: value + 1),
                 "patience": st.integers(1, 9),
                 "min_delta": st.one_of(share, st.integers(0, 1)),
-                "keep": st.sampled_from(["accumulate", "retag"]),
+                "keep": st.sampled_from(["accumulate", "relabel"]),
                 "random_state": number,
             },
         )
@@ -161,8 +160,8 @@ def settings(draw: st.DrawFn) -> dict[str, dict[str, Any]]:
             {},
             optional={
                 "confidence": share,
-                "measure": st.sampled_from(["probability", "normalised", "lowest"]),
-                "most": st.integers(1, 9),
+                "measure": st.sampled_from(["probability", "normalised", "min_marginal"]),
+                "max_selected": st.integers(1, 9),
                 "proportions": st.booleans(),
             },
         )
@@ -194,9 +193,9 @@ def settings(draw: st.DrawFn) -> dict[str, dict[str, Any]]:
 
 @given(settings())
 def test_all_settings_survive_writing_and_reading(tables: dict[str, dict[str, Any]]) -> None:
-    first = parse_configuration(tables, Path("/nowhere"), "x.toml")
+    first = parse_configuration(tables, Source("x.toml", Path("/nowhere")))
     text = first.to_toml()
-    assert parse_configuration(tomllib.loads(text), Path("/elsewhere"), "y.toml") == first
+    assert parse_configuration(tomllib.loads(text), Source("y.toml", Path("/elsewhere"))) == first
     for section in ("loop", "select"):
         for name, value in tables[section].items():
             assert getattr(getattr(first, section), name) == value
@@ -221,16 +220,12 @@ def test_all_settings_survive_writing_and_reading(tables: dict[str, dict[str, An
         ("[tagger]\nfeatures = []", "features is empty"),
         ('[tagger]\nfeatures = ["form", "form"]', '"form" is there 2 times; expected once'),
         ("[tagger]\nwindow = 21", "window = 21: expected 20 or less"),
-        ('[tagger]\nstreams = ["heder"]', 'no stream or feature "heder"; the streams are header,'),
         ('[tagger]\nstreams = ["shape"]', '"shape" is a feature of words, not a stream'),
-        ('[tagger]\nstreams = ["phrases[-1]"]', 'the stream "phrases" has no phrases: name'),
-        ('[tagger]\nconjunctions = ["phrases form"]', 'the stream "phrases" has no phrases: name'),
         ('[tagger]\nphrases = "a.parquet"', "phrases = 'a.parquet': expected a list of strings"),
         ("[tagger]\nphrases = [1]", "expected a list of strings"),
         ('[tagger]\nphrases = [""]', 'phrases names "": expected paths of gazetteers'),
-        ('[tagger]\nconjunctions = ["a[0] form[1]"]', 'no stream or feature "a"'),
         ('[tagger.rules]\nA = "("', "the rule A is no regular expression"),
-        ('[tagger.rules]\nA = "a"', '"rules" is not in streams: nothing looks at them'),
+        ('[tagger.rules]\nA = "a"', '"rules" is not in streams, so that they have no effect'),
         ("[tagger]\nrules = { R = 1 }", r"expected a table of strings, { RECORD = 'NHC ?\d+' }"),
         ('[tagger]\nfeatures = "form"', "expected a list of strings"),
         ("[tagger]\nfeatures = [1]", "expected a list of strings"),
@@ -248,14 +243,14 @@ def test_all_settings_survive_writing_and_reading(tables: dict[str, dict[str, An
         ("[tagger]\nc2 = -inf", "c2 = -inf: expected 0 or more"),
         ("[tagger]\nc2 = -0.1", "c2 = -0.1: expected 0 or more"),
         ("[loop]\nrandom_state = -1", "random_state = -1: expected 0 or more"),
-        ('[loop]\nkeep = "all"', 'expected one of "accumulate", "retag"'),
-        ("[loop]\nkeep = ['retag']", 'expected one of "accumulate", "retag"'),
+        ('[loop]\nkeep = "all"', 'expected one of "accumulate", "relabel"'),
+        ("[loop]\nkeep = ['relabel']", 'expected one of "accumulate", "relabel"'),
         ("[select]\nconfidence = 1.01", "confidence = 1.01: expected 1 or less"),
         ("[select]\nconfidence = -0.5", "confidence = -0.5: expected 0 or more"),
         ("[select]\nconfidence = nan", "confidence = nan: expected 0 or more"),
         ("[select]\nconfidence = true", "confidence = True: expected a number"),
-        ('[select]\nmeasure = "entropy"', '"probability", "normalised", "lowest"'),
-        ("[select]\nmost = 0", "most = 0: expected 1 or more"),
+        ('[select]\nmeasure = "entropy"', '"probability", "normalised", "min_marginal"'),
+        ("[select]\nmax_selected = 0", "max_selected = 0: expected 1 or more"),
         ("[select]\nproportions = 1", "proportions = 1: expected true or false"),
         ("[data]\nseed = 3", "seed = 3: expected a string"),
         ('[data]\nunit = "word"', '"document", "line", "sentence"'),
@@ -311,8 +306,8 @@ def test_settings_on_the_command_line_replace_those_of_the_file(file: Path) -> N
         "select.confidence = 0.9",
         "select.confidence=0.95",
         "select.proportions=false",
-        "loop.keep=retag",
-        'select.measure="lowest"',
+        "loop.keep=relabel",
+        'select.measure="min_marginal"',
         'tagger.features=["form", "prefix2"]',
         "loop.min_delta=0",
         "labels.NAME=PERSON",
@@ -321,9 +316,9 @@ def test_settings_on_the_command_line_replace_those_of_the_file(file: Path) -> N
         "select.reference.per_token={PERSON = 0.01}",
         "select.reference.length={PERSON = 1}",
     )
-    assert found.loop == LoopOptions(iterations=5, batch=7, keep="retag")
+    assert found.loop == LoopOptions(iterations=5, batch=7, keep="relabel")
     assert type(found.loop.min_delta) is float
-    assert found.select == SelectOptions(confidence=0.95, measure="lowest", proportions=False)
+    assert found.select == SelectOptions(confidence=0.95, measure="min_marginal", proportions=False)
     assert found.tagger.features == ("form", "prefix2")
     assert found.labels == {"NAME": "PERSON"}
     assert found.data.text == "note text"
@@ -440,10 +435,10 @@ def test_what_only_one_engine_can_is_refused_with_the_other(file: Path, setting:
     assert load(file, setting)
     message = refusal(file, f'{setting}\n[tagger]\nengine = "crfsuite"')
     assert message.startswith(f"{file}: ")
-    assert message.endswith('needs [tagger] engine = "wordtype"')
+    assert message.endswith('[tagger] kind = "crf" does not support with these options')
 
 
-@pytest.mark.parametrize("measure", ["normalised", "lowest"])
+@pytest.mark.parametrize("measure", ["normalised", "min_marginal"])
 def test_a_measure_of_documents_is_refused_where_spans_are_selected(
     file: Path, measure: str
 ) -> None:
@@ -451,6 +446,6 @@ def test_a_measure_of_documents_is_refused_where_spans_are_selected(
     assert load(file, '[select]\nlevel = "span"\nmeasure = "probability"')
     message = refusal(file, '[select]\nlevel = "span"', f"select.measure={measure}")
     assert message == (
-        f'--set select.measure={measure}: select.measure = "{measure}" is of whole documents and '
-        'does nothing with select.level = "span"; leave it out'
+        f'{file} with --set select.measure={measure}: select.measure = "{measure}" is of whole '
+        'documents and has no effect with select.level = "span"; remove it'
     )

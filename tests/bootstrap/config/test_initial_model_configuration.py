@@ -1,4 +1,4 @@
-"""``[start]`` of a configuration: kinds, keys, paths, and what stands in the template."""
+"""``[initial_model]`` of a configuration: kinds, keys, paths, and what stands in the template."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from hypothesis import strategies as st
 from bootstrap.config.configuration import (
     Configuration,
     ConfigurationError,
-    Start,
+    InitialModel,
     load_configuration,
     parse_configuration,
 )
-from bootstrap.config.options import StartOptions
+from bootstrap.config.options import InitialModelSelection
+from bootstrap.config.overrides import Source
 from bootstrap.config.template import commented_template
-from taggers import START_OPTIONS
 from taggers.dictionaries.dictionary_options import DictionaryOptions, DivergenceOptions
 
+OPTIONS: dict[str, Any] = {"divergence": DivergenceOptions, "dictionary": DictionaryOptions}
 STARTER = 'names = ["starter"]\n'
 
 
@@ -37,8 +38,8 @@ def load(file: Path, text: str, *overrides: str) -> Configuration:
     return load_configuration(file, overrides)
 
 
-def started(file: Path, text: str, *overrides: str) -> Start:
-    start = load(file, text, *overrides).start
+def started(file: Path, text: str, *overrides: str) -> Any:
+    start = load(file, text, *overrides).initial_model
     assert start is not None
     return start
 
@@ -52,10 +53,10 @@ def refusal(file: Path, text: str, *overrides: str) -> str:
 
 
 def test_a_run_starts_from_the_seed_if_nothing_else_is_said(file: Path) -> None:
-    for text in ("", "[start]", '[start]\nkind = "seed"'):
+    for text in ("", "[initial_model]", '[initial_model]\nkind = "seed"'):
         found = load(file, text)
-        assert found.start is None
-        assert found.as_dict()["start"] == {"kind": "seed"}
+        assert found.initial_model is None
+        assert found.as_dict()["initial_model"] == {"kind": "seed"}
         assert found.data.seed == str(file.parent / "seed.jsonl")
 
 
@@ -63,65 +64,77 @@ def test_a_run_starts_from_the_seed_if_nothing_else_is_said(file: Path) -> None:
     ("kind", "options"), [("divergence", DivergenceOptions), ("dictionary", DictionaryOptions)]
 )
 def test_a_start_is_all_defaults_and_needs_no_seed(file: Path, kind: str, options: Any) -> None:
-    found = load(file, f'[start]\nkind = "{kind}"\n{STARTER}')
-    assert found.start == Start(kind, options(names=("starter",)), StartOptions())
-    assert found.start.files == []
+    found = load(file, f'[initial_model]\nkind = "{kind}"\n{STARTER}')
+    expected = InitialModel(kind, options(names=("starter",)), InitialModelSelection())
+    assert found.initial_model == expected
+    assert found.files() == {}
     assert found.data.seed == ""
     assert found.data.validation == str(file.parent / "validation.jsonl")
-    assert load(file, f'[data]\nseed = ""\n[start]\nkind = "{kind}"\n{STARTER}') == found
-    beside = load(file, f'[data]\nseed = "s.jsonl"\n[start]\nkind = "{kind}"\n{STARTER}')
+    assert load(file, f'[data]\nseed = ""\n[initial_model]\nkind = "{kind}"\n{STARTER}') == found
+    beside = load(file, f'[data]\nseed = "s.jsonl"\n[initial_model]\nkind = "{kind}"\n{STARTER}')
     assert beside.data.seed == str(file.parent / "s.jsonl")
 
 
 def test_the_defaults_of_trust() -> None:
-    assert StartOptions() == StartOptions(0.5, "lowest")
+    assert InitialModelSelection() == InitialModelSelection(0.5, "min_marginal")
 
 
 def test_a_seed_is_needed_where_nothing_else_is_started_from(file: Path) -> None:
-    assert "[data] seed is empty: expected notes" in refusal(file, '[data]\nseed = ""')
+    assert "[data] seed is empty: expected documents" in refusal(file, '[data]\nseed = ""')
     for name in ("validation", "unlabeled"):
-        text = f'[data]\n{name} = ""\n[start]\nkind = "divergence"\n{STARTER}'
-        assert f"[data] {name} is empty: expected notes" in refusal(file, text)
+        text = f'[data]\n{name} = ""\n[initial_model]\nkind = "divergence"\n{STARTER}'
+        assert f"[data] {name} is empty: expected documents" in refusal(file, text)
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ('kind = "crf"', '[start] kind = "crf" is unknown; known are seed, divergence, dictionary'),
-        ("kind = 3", '[start] kind = "3" is unknown'),
-        ('kind = ["divergence"]', "is unknown; known are seed"),
-        (STARTER, '[start] names does nothing with kind = "seed"; other kinds are divergence'),
-        ('kind = "seed"\nconfidence = 0.3', 'confidence does nothing with kind = "seed"'),
-        ('kind = "seed"\nqqq = 1', 'qqq does nothing with kind = "seed"'),
-        ('kind = "divergence"', "[start] names is empty: name gazetteers"),
-        ('kind = "divergence"\nname = 1', 'key in [start] "name"; the nearest is "names"'),
+        (
+            'kind = "crf"',
+            'kind = "crf" needs annotated documents: it is a kind of [tagger]',
+        ),
+        ("kind = 3", '[initial_model] kind = "3" is unknown'),
+        ('kind = ["divergence"]', "is unknown; known are crf, divergence"),
+        (
+            STARTER,
+            '[initial_model] names has no effect with kind = "seed"; other kinds are divergence',
+        ),
+        ('kind = "seed"\nconfidence = 0.3', 'confidence has no effect with kind = "seed"'),
+        ('kind = "seed"\nqqq = 1', 'qqq has no effect with kind = "seed"'),
+        ('kind = "divergence"', "[initial_model] names is empty: name gazetteers"),
+        ('kind = "divergence"\nname = 1', 'key in [initial_model] "name"; the nearest is "names"'),
         ('kind = "divergence"\nnames = "starter"', "expected a list of strings"),
         ('kind = "divergence"\nnames = [""]', 'names names "": expected paths of gazetteers'),
         (f'kind = "dictionary"\n{STARTER}not_names = [""]', 'not_names names ""'),
         (f'kind = "dictionary"\n{STARTER}blocked = [""]', 'blocked names "": expected paths'),
         (f'kind = "divergence"\n{STARTER}blocked = ["a", ""]', 'blocked names "": expected paths'),
         (f'kind = "divergence"\n{STARTER}blocked = "a"', "expected a list of strings"),
-        ('kind = "seed"\nblocked = []', 'blocked does nothing with kind = "seed"'),
-        (f'kind = "divergence"\n{STARTER}bearers = 3', 'no key in [start] "bearers"'),
-        (f'kind = "dictionary"\n{STARTER}smoothing = 3', 'no key in [start] "smoothing"'),
+        ('kind = "seed"\nblocked = []', 'blocked has no effect with kind = "seed"'),
+        (f'kind = "divergence"\n{STARTER}bearers = 3', 'no key in [initial_model] "bearers"'),
+        (f'kind = "dictionary"\n{STARTER}smoothing = 3', 'no key in [initial_model] "smoothing"'),
         (f'kind = "divergence"\n{STARTER}threshold = 0', "threshold = 0.0: expected 0.01 or more"),
         (f'kind = "divergence"\n{STARTER}threshold = inf', "expected a finite number"),
         (f'kind = "divergence"\n{STARTER}smoothing = 0', "smoothing = 0.0: expected 0.001 or"),
         (f'kind = "divergence"\n{STARTER}label = "A B"', "expected the name of a class"),
         (f'kind = "divergence"\n{STARTER}confidence = 2', "confidence = 2.0: expected 1 or less"),
-        (f'kind = "divergence"\n{STARTER}measure = "x"', '"probability", "normalised", "lowest"'),
+        (
+            f'kind = "divergence"\n{STARTER}measure = "x"',
+            '"probability", "normalised", "min_marginal"',
+        ),
         (f'kind = "dictionary"\n{STARTER}bearers = 0', "bearers = 0: expected 1 or more"),
         (f'kind = "dictionary"\n{STARTER}rare = 1.1', "rare = 1.1: expected 1 or less"),
     ],
 )
 def test_what_is_wrong_is_named(file: Path, text: str, expected: str) -> None:
-    message = refusal(file, f"[start]\n{text}")
+    message = refusal(file, f"[initial_model]\n{text}")
     assert expected in message
     assert message.startswith(str(file))
 
 
 def test_start_is_a_section(file: Path) -> None:
-    assert "start must be a section, [start]" in refusal(file, 'start = "divergence"')
+    assert "initial_model must be a section, [initial_model]" in refusal(
+        file, 'initial_model = "divergence"'
+    )
 
 
 def test_paths_are_relative_to_the_file_and_on_the_command_line_to_where_one_is(
@@ -130,26 +143,27 @@ def test_paths_are_relative_to_the_file_and_on_the_command_line_to_where_one_is(
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
     text = (
-        '[start]\nkind = "dictionary"\nnames = ["a.parquet", "starter", "/abs/b.parquet"]\n'
+        '[initial_model]\nkind = "dictionary"\nnames = ["a.parquet", "starter", "/abs/b.parquet"]\n'
         'not_names = ["../n.parquet"]\ncounts = "w.parquet"\nclasses = ["a.parquet"]\n'
     )
     there = file.parent
     start = started(file, text)
-    assert start.tagger.names == (str(there / "a.parquet"), "starter", "/abs/b.parquet")
-    assert start.tagger.not_names == (str(there / "../n.parquet"),)
-    assert start.tagger.counts == str(there / "w.parquet")
-    assert start.tagger.classes == ("a.parquet",)
-    assert start.files == [
-        *(there / "a.parquet", Path("/abs/b.parquet")),
-        *(there / "../n.parquet", there / "w.parquet"),
-    ]
+    assert start.options.names == (str(there / "a.parquet"), "starter", "/abs/b.parquet")
+    assert start.options.not_names == (str(there / "../n.parquet"),)
+    assert start.options.counts == str(there / "w.parquet")
+    assert start.options.classes == ("a.parquet",)
+    assert start.options.files() == {
+        "names": [there / "a.parquet", Path("/abs/b.parquet")],
+        "counts": [there / "w.parquet"],
+        "not_names": [there / "../n.parquet"],
+    }
     overrides = (
-        'start.names=["starter", "c.parquet"]',
-        'start.not_names=["d.parquet"]',
-        "start.counts=e.parquet",
+        'initial_model.names=["starter", "c.parquet"]',
+        'initial_model.not_names=["d.parquet"]',
+        "initial_model.counts=e.parquet",
     )
     here = tmp_path / "here"
-    given = started(file, text, *overrides).tagger
+    given = started(file, text, *overrides).options
     assert given.names == ("starter", str(here / "c.parquet"))
     assert given.not_names == (str(here / "d.parquet"),)
     assert given.counts == str(here / "e.parquet")
@@ -159,42 +173,46 @@ def test_paths_are_relative_to_the_file_and_on_the_command_line_to_where_one_is(
     assert tagger.names == (str(here / "a.parquet"),)
 
 
-@pytest.mark.parametrize("kind", sorted(START_OPTIONS))
+@pytest.mark.parametrize("kind", sorted(OPTIONS))
 def test_what_is_blocked_comes_along_or_is_of_own_lists(
     kind: str, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     here, there = tmp_path / "here", file.parent
     here.mkdir()
     monkeypatch.chdir(here)
-    text = f'[start]\nkind = "{kind}"\n{STARTER}'
+    text = f'[initial_model]\nkind = "{kind}"\n{STARTER}'
 
     def blocked(value: str, *overrides: str) -> tuple[tuple[str, ...], list[Path]]:
         start = started(file, f"{text}blocked = {value}\n" if value else text, *overrides)
-        return start.tagger.blocked, start.files
+        return start.options.blocked, start.options.files().get("blocked", [])
 
     assert blocked("") == blocked('["blocking"]') == (("blocking",), [])
-    assert blocked("[]") == blocked("", "start.blocked=[]") == ((), [])
+    assert blocked("[]") == blocked("", "initial_model.blocked=[]") == ((), [])
     own = '["a.parquet", "blocking", "/abs/b.parquet", "../c.parquet"]'
-    for folder, found in ((there, blocked(own)), (here, blocked("[]", f"start.blocked={own}"))):
+    for folder, found in (
+        (there, blocked(own)),
+        (here, blocked("[]", f"initial_model.blocked={own}")),
+    ):
         a, b, c = folder / "a.parquet", Path("/abs/b.parquet"), folder / "../c.parquet"
         assert found == ((str(a), "blocking", str(b), str(c)), [a, b, c])
 
 
 def test_a_start_can_be_set_on_the_command_line_alone(file: Path) -> None:
-    both = ("start.kind=divergence", 'start.names=["starter"]')
+    both = ("initial_model.kind=divergence", 'initial_model.names=["starter"]')
     assert started(file, "", *both).kind == "divergence"
     assert started(file, "", *reversed(both)).kind == "divergence"
 
 
-@pytest.mark.parametrize("wrong", ["loop.batch=0", "start.threshold=0", "data.unit=word"])
+@pytest.mark.parametrize("wrong", ["loop.batch=0", "initial_model.threshold=0", "data.unit=word"])
 def test_of_settings_that_need_each_other_the_wrong_one_is_blamed(file: Path, wrong: str) -> None:
-    both = ["start.kind=divergence", 'start.names=["starter"]']
+    both = ["initial_model.kind=divergence", 'initial_model.names=["starter"]']
     for place in (1, 2):
         given = [*both[:place], wrong, *both[place:]]
         assert refusal(file, "", *given).startswith(f"--set {wrong}: ")
-    assert refusal(file, "", both[0]).startswith(f"--set {both[0]}: [start] names is empty")
-    text = '[start]\nkind = "divergence"'
-    assert refusal(file, text, "loop.batch=2").startswith(f"{file}: [start] names is empty")
+    message = refusal(file, "", both[0])
+    assert message.startswith(f"{file} with --set {both[0]}: [initial_model] names is empty")
+    text = '[initial_model]\nkind = "divergence"'
+    assert refusal(file, text, "loop.batch=2").startswith(f"{file}: [initial_model] names is empty")
     assert refusal(file, text, both[1], wrong).startswith(f"--set {wrong}: ")
 
 
@@ -203,7 +221,7 @@ _NAME = st.text("ab \"'\\n.é", min_size=1, max_size=4).filter(lambda text: text
 
 @st.composite
 def starts(draw: st.DrawFn) -> dict[str, Any]:
-    kind = draw(st.sampled_from(sorted(START_OPTIONS)))
+    kind = draw(st.sampled_from(sorted(OPTIONS)))
     number = st.floats(0.01, 1)
     both: dict[str, Any] = {
         "classes": st.lists(_NAME),
@@ -211,7 +229,7 @@ def starts(draw: st.DrawFn) -> dict[str, Any]:
         "counts": _NAME,
         "blocked": st.lists(st.one_of(_NAME, st.just("blocking"))),
         "confidence": number,
-        "measure": st.sampled_from(["probability", "normalised", "lowest"]),
+        "measure": st.sampled_from(["probability", "normalised", "min_marginal"]),
     }
     own: dict[str, Any] = {
         "divergence": {"threshold": number, "threshold_after": number, "smoothing": number},
@@ -229,16 +247,18 @@ def starts(draw: st.DrawFn) -> dict[str, Any]:
 
 @given(starts(), st.sampled_from([None, "", "s.jsonl"]))
 def test_all_settings_survive_writing_and_reading(start: dict[str, Any], seed: str | None) -> None:
-    tables: dict[str, Any] = {"start": start}
+    tables: dict[str, Any] = {"initial_model": start}
     if seed is not None:
         tables["data"] = {"seed": seed}
-    first = parse_configuration(tables, Path("/nowhere"), "x.toml")
-    again = parse_configuration(tomllib.loads(first.to_toml()), Path("/elsewhere"), "y.toml")
+    first = parse_configuration(tables, Source("x.toml", Path("/nowhere")))
+    again = parse_configuration(
+        tomllib.loads(first.to_toml()), Source("y.toml", Path("/elsewhere"))
+    )
     assert again == first
-    assert again.start is not None
+    assert again.initial_model is not None
     for name in ("threshold", "bearers", "label", "classes"):
         if name in start:
-            value = getattr(again.start.tagger, name)
+            value = getattr(again.initial_model.options, name)
             assert (list(value) if isinstance(value, tuple) else value) == start[name]
 
 
@@ -255,12 +275,12 @@ def uncommented(kind: str) -> str:
     return text.replace('kind = "seed"', f'kind = "{kind}"', 1)
 
 
-@pytest.mark.parametrize("kind", sorted(START_OPTIONS))
+@pytest.mark.parametrize("kind", sorted(OPTIONS))
 def test_the_template_shows_every_setting_of_a_start_in_comments(file: Path, kind: str) -> None:
-    assert load(file, commented_template()).start is None
+    assert load(file, commented_template()).initial_model is None
     text = uncommented(kind)
     found = started(file, text)
-    assert found == Start(kind, START_OPTIONS[kind](names=("starter",)), StartOptions())
-    shown = set(tomllib.loads(text)["start"])
-    options = (START_OPTIONS[kind], StartOptions)
+    assert found == InitialModel(kind, OPTIONS[kind](names=("starter",)), InitialModelSelection())
+    shown = set(tomllib.loads(text)["initial_model"])
+    options = (OPTIONS[kind], InitialModelSelection)
     assert shown == {"kind", *(item.name for each in options for item in fields(each))}

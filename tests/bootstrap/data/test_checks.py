@@ -39,8 +39,9 @@ def configured(tmp_path: Path) -> Callable[..., Configuration]:
 
 
 def check(configuration: Configuration) -> tuple[dict[str, SplitReport], list[str]]:
-    reports = check_notes(configuration)
-    return reports, list(warnings(configuration, reports))
+    data = configuration.data
+    reports = check_notes(data, configuration.labels)
+    return reports, list(warnings(reports, data, batch_size=configuration.loop.batch))
 
 
 def many(number: int, label: str = "PERSON", prefix: str = "") -> dict[str, Any]:
@@ -100,8 +101,8 @@ def test_warns_of_rare_classes_and_of_those_on_one_side(
     assert found == [
         "seed: only 29 PERSON; fewer than 30 say little",
         "validation: only 2 DATE; fewer than 30 say little",
-        "DATE is in validation and not in the seed: nothing can learn it, all are missed",
-        "AGE is in the seed and not in validation: nothing judges it",
+        "DATE is in validation and not in the seed: it cannot be learned, all are missed",
+        "AGE is in the seed and not in validation: it cannot be evaluated",
     ]
 
 
@@ -122,7 +123,7 @@ def test_warns_of_texts_and_patients_on_two_sides(
     found = check(configured(seed, validation, unlabeled, "loop.batch=2"))[1]
     assert found == [
         "1 texts of seed are also in validation",
-        "1 patients (groups) are in seed and in validation: scores will flatter",
+        "1 patients (groups) are in seed and in validation: scores are optimistic",
         "1 texts of seed are also in unlabeled",
         "1 texts of validation are also in unlabeled, where they are left out",
         "1 patients of validation are in unlabeled too and will not be selected",

@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from bootstrap.config.configuration import Configuration, load_configuration
-from bootstrap.data.checks import check_notes, warnings
-from bootstrap.data.splits import fingerprint, read_labelled, read_notes, source_lines, splits_of
+from bootstrap.data.checks import SplitReport, check_notes, warnings
+from bootstrap.data.fingerprint import fingerprint
+from bootstrap.data.preparation import prepare
+from bootstrap.data.splits import Notes, read_labelled, source_lines, splits_of
 from corpus.counts import count_words
 from corpus.document import Document, Span
 from corpus.errors import InputError
@@ -45,7 +47,7 @@ def files(make_gazetteer: MakeGazetteer, tmp_path: Path) -> Path:
 @pytest.fixture
 def configure(files: Path) -> Configure:
     def make(*lines: str, data: str = "", names: str = '["names.parquet"]') -> Configuration:
-        start = f'\n[start]\nkind = "dictionary"\nnames = {names}\n'
+        start = f'\n[initial_model]\nkind = "dictionary"\nnames = {names}\n'
         (files / "config.toml").write_text(
             f"[data]\n{data}\n{start}" + "\n".join([*lines, "[loop]\nbatch = 2"])
         )
@@ -54,7 +56,30 @@ def configure(files: Path) -> Configure:
     return make
 
 
-# Notes
+def notes_of(configuration: Configuration) -> Notes:
+    return prepare(configuration)[0]
+
+
+def fingerprinted(configuration: Configuration) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = fingerprint(configuration.data, configuration.files()).to_pylist()
+    return rows
+
+
+def checked(configuration: Configuration) -> tuple[dict[str, SplitReport], list[str]]:
+    coverages, data = configuration.check(), configuration.data
+    reports = check_notes(data, configuration.labels, coverages)
+    assert configuration.initial_model is not None
+    found = warnings(
+        reports,
+        data,
+        batch_size=configuration.loop.batch,
+        classes=configuration.initial_model.classes,
+        coverages=coverages,
+    )
+    return reports, list(found)
+
+
+# Documents
 
 
 def test_there_are_only_the_splits_that_are_named(configure: Configure) -> None:
@@ -65,7 +90,7 @@ def test_there_are_only_the_splits_that_are_named(configure: Configure) -> None:
 
 
 def test_without_a_seed_the_class_of_names_is_all_that_is_known(configure: Configure) -> None:
-    notes = read_notes(configure('label = "NAME"'))
+    notes = notes_of(configure('label = "NAME"'))
     assert notes.seed.documents == ()
     assert notes.seed.groups == notes.seed.digests == frozenset()
     assert (len(notes.seed.batch), len(notes.seed.batch.words)) == (0, 0)
@@ -74,25 +99,26 @@ def test_without_a_seed_the_class_of_names_is_all_that_is_known(configure: Confi
 
 
 def test_a_seed_beside_a_start_knows_both_classes(configure: Configure, files: Path) -> None:
-    seed = read_labelled(configure('label = "NAME"', data='seed = "seed.jsonl"'), "seed")
+    data = configure(data='seed = "seed.jsonl"').data
+    seed = read_labelled(data, "seed", None, ["NAME"])
     assert [document.id for document in seed.documents] == ["s", "t"]
     assert seed.batch.labels == ("O", "B-NAME", "I-NAME", "B-PERSON", "I-PERSON")
-    validation = read_labelled(configure('label = "NAME"'), "validation")
+    validation = read_labelled(data, "validation", None)
     assert validation.batch.labels == ("O", "B-PERSON", "I-PERSON")
     with pytest.raises(InputError, match="1 documents and not one entity"):
-        read_labelled(configure(data='seed = "empty.jsonl"'), "seed")
+        read_labelled(configure(data='seed = "empty.jsonl"').data, "seed", None)
 
 
 def test_proportions_can_be_given_of_the_class_of_the_start(configure: Configure) -> None:
     given = "[select.reference]\nempty = 0.5\nlength = {{ {0} = 1 }}\nper_token = {{ {0} = 0.1 }}"
-    assert read_notes(configure(given.format("PERSON"))).seed.documents == ()
+    assert notes_of(configure(given.format("PERSON"))).seed.documents == ()
     with pytest.raises(InputError, match=r"\[select.reference\] names AGE, which"):
-        read_notes(configure(given.format("AGE")))
+        notes_of(configure(given.format("AGE")))
 
 
 def test_dictionaries_and_counts_have_a_fingerprint(configure: Configure, files: Path) -> None:
     def found(configuration: Configuration) -> list[tuple[str, str]]:
-        rows = fingerprint(configuration).to_pylist()
+        rows = fingerprinted(configuration)
         assert all(len(row["blake2b"]) == 32 and row["bytes"] for row in rows)
         return [(row["split"], Path(row["file"]).name) for row in rows]
 
@@ -103,43 +129,44 @@ def test_dictionaries_and_counts_have_a_fingerprint(configure: Configure, files:
         '[tagger]\nnames = ["starter", "names.parquet"]',
         names='["starter", "names.parquet"]',
     )
-    start = [("start", f"{name}.parquet") for name in ("names", "nouns", "words")]
-    assert found(whole) == [*notes, *start, ("names", "names.parquet")]
-    before = fingerprint(whole).to_pylist()
+    expected = [
+        ("tagger.names", "names.parquet"),
+        ("initial_model.names", "names.parquet"),
+        ("initial_model.counts", "words.parquet"),
+        ("initial_model.not_names", "nouns.parquet"),
+    ]
+    assert found(whole) == [*notes, *expected]
+    before = fingerprinted(whole)
     (files / "nouns.parquet").write_bytes(b"other")
-    changed = [row["file"] for row in fingerprint(whole).to_pylist() if row not in before]
+    changed = [row["file"] for row in fingerprinted(whole) if row not in before]
     assert changed == [str(files / "nouns.parquet")]
     (files / "nouns.parquet").unlink()
     with pytest.raises(InputError, match=r"nouns\.parquet cannot be read: No such file"):
-        fingerprint(whole)
+        fingerprinted(whole)
 
 
 # Checking
 
 
+NAMED = "an entry in the name lists"
+
+
 def test_tokens_in_the_dictionaries_are_counted(configure: Configure) -> None:
-    reports = check_notes(configure())
+    reports, _ = checked(configure())
     assert list(reports) == ["validation", "unlabeled"]
-    assert {split: report.named for split, report in reports.items()} == {
-        "validation": 30,
-        "unlabeled": 2,
-    }
-    given = check_notes(configure('classes = ["given"]', data='seed = "seed.jsonl"'))
-    assert [report.named for report in given.values()] == [1, 30, 1]
+    assert [report.covered for report in reports.values()] == [{NAMED: 30}, {NAMED: 2}]
+    given, _ = checked(configure('classes = ["given"]', data='seed = "seed.jsonl"'))
+    assert [report.covered[NAMED] for report in given.values()] == [1, 30, 1]
     assert [report.tokens for report in given.values()] == [4, 90, 8]
 
 
-def test_warnings_are_of_what_the_start_tags(configure: Configure) -> None:
-    def warned(*lines: str, **others: str) -> list[str]:
-        configuration = configure(*lines, **others)
-        return list(warnings(configuration, check_notes(configuration)))
-
-    assert warned() == []
-    assert warned('label = "NAME"') == [
-        "PERSON is in validation and not in [start]: nothing can learn it, all are missed",
-        "NAME is in [start] and not in validation: nothing judges it",
+def test_warnings_are_of_what_the_initial_model_tags(configure: Configure) -> None:
+    assert checked(configure())[1] == []
+    assert checked(configure('label = "NAME"'))[1] == [
+        "PERSON is in validation and not in [initial_model]: it cannot be learned, all are missed",
+        "NAME is in [initial_model] and not in validation: it cannot be evaluated",
     ]
-    beside = warned('label = "NAME"', data='seed = "seed.jsonl"')
+    beside = checked(configure('label = "NAME"', data='seed = "seed.jsonl"'))[1]
     assert "seed: only 2 PERSON; fewer than 30 say little" in beside
     assert not any("PERSON is in validation and not" in line for line in beside)
 
@@ -153,7 +180,7 @@ def test_check_shows_no_seed_where_there_is_none(
     header = next(line for line in done.out.splitlines() if line.split()[-1:] == ["unlabeled"])
     assert header.split() == ["validation", "unlabeled"]
     rows = {line[:42].strip(): line[42:].split() for line in done.out.splitlines()}
-    assert rows["in the dictionaries of [start]"] == ["30", "2"]
+    assert rows[f"with {NAMED}"] == ["30", "2"]
     assert rows["texts"] == ["30", "2"]
     assert rows["PERSON"] == ["30"]
     assert "nothing to warn of" in done.out
@@ -180,7 +207,7 @@ def test_what_cannot_be_read_is_told_before_there_is_a_run(
     files: Path, command: Command, line: str, message: str
 ) -> None:
     config = files / "config.toml"
-    config.write_text(f'[start]\nkind = "dictionary"\n{line}\n')
+    config.write_text(f'[initial_model]\nkind = "dictionary"\n{line}\n')
     for name in ("check", "run"):
         out = ("--out", files / "run", "--jobs", 1) if name == "run" else ()
         done = command(name, config, *out)

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from bootstrap.config.configuration import Configuration, load_configuration
-from bootstrap.data.splits import UnlabeledNotes, fingerprint, read_labelled, read_notes
+from bootstrap.data.fingerprint import fingerprint
+from bootstrap.data.splits import LabelledNotes, Notes, UnlabeledNotes, read_labelled, read_notes
 from corpus.document import Document, Span
 from corpus.errors import InputError
 from corpus.formats import write
@@ -29,6 +30,14 @@ def configure(tmp_path: Path) -> Configure:
         return load_configuration(tmp_path / "config.toml", settings)
 
     return write_all
+
+
+def all_notes(configuration: Configuration) -> Notes:
+    return read_notes(configuration.data, batch_size=configuration.loop.batch)
+
+
+def seed_of(configuration: Configuration) -> LabelledNotes:
+    return read_labelled(configuration.data, "seed", configuration.labels)
 
 
 def ids(pool: UnlabeledNotes, start: int = 0) -> list[list[str]]:
@@ -64,7 +73,7 @@ def test_labels_of_unlabeled_notes_are_not_seen(configure: Configure) -> None:
 def test_texts_of_validation_are_held_out_of_the_pool(unit: str, configure: Configure) -> None:
     """Whole texts: lines that many notes have are no copies of a note."""
     person = (Span(0, 4, "PERSON"),)
-    notes = read_notes(
+    notes = all_notes(
         configure(
             f"data.unit={unit}",
             seed=[Document("s", "Anna ve", person)],
@@ -155,7 +164,7 @@ def test_labelled_notes_keep_their_patients_and_their_tags(configure: Configure)
         Document("a", "Anna\nve a Vic", (Span(0, 4, "PERSON"), Span(10, 13, "LOCATION")), "p1"),
         Document("b", "hola"),
     ]
-    notes = read_labelled(configure("data.unit=line", seed=seed), "seed")
+    notes = seed_of(configure("data.unit=line", seed=seed))
     assert [document.id for document in notes.documents] == ["a#0", "a#5", "b#0"]
     assert notes.groups == {"p1"}
     assert tuple(notes.batch.to_documents()) == notes.documents
@@ -163,7 +172,7 @@ def test_labelled_notes_keep_their_patients_and_their_tags(configure: Configure)
 
 def test_what_does_not_align_is_noted(configure: Configure) -> None:
     seed = [Document("a", "Annabel ve", (Span(0, 4, "PERSON"),))]
-    notes = read_labelled(configure(seed=seed), "seed")
+    notes = seed_of(configure(seed=seed))
     assert notes.problems.counts == {"annotations that do not align with tokens": 1}
     assert notes.documents[0].spans == (Span(0, 4, "PERSON"),)
     assert notes.batch.spans() == [[Span(0, 7, "PERSON")]]
@@ -175,18 +184,18 @@ def test_the_pool_is_looked_at_before_anything_is_trained(
     seed = [Document("a", "Anna", (Span(0, 4, "PERSON"),))]
     configuration = configure(seed=seed, validation=seed)
     with pytest.raises(InputError, match=r"unlabeled\.jsonl: there is no such file or folder"):
-        read_notes(configuration)
+        all_notes(configuration)
     (tmp_path / "unlabeled.jsonl").write_text("no\n")
     with pytest.raises(InputError, match=r"unlabeled\.jsonl:1: lines that are not a JSON object"):
-        read_notes(configuration)
+        all_notes(configuration)
     (tmp_path / "unlabeled.jsonl").write_text("")
-    assert list(read_notes(configuration).unlabeled.batches()) == []
+    assert list(all_notes(configuration).unlabeled.batches()) == []
 
 
 def test_every_file_has_a_fingerprint(configure: Configure, tmp_path: Path) -> None:
     some = [Document("a", "uno")]
     options = configure("data.unlabeled=synthetic:9", seed=some, validation=some)
-    rows = fingerprint(options).to_pylist()
+    rows = fingerprint(options.data).to_pylist()
     assert [(row["split"], Path(row["file"]).name, row["bytes"]) for row in rows] == [
         ("seed", "seed.jsonl", (tmp_path / "seed.jsonl").stat().st_size),
         ("validation", "validation.jsonl", (tmp_path / "validation.jsonl").stat().st_size),
@@ -195,7 +204,7 @@ def test_every_file_has_a_fingerprint(configure: Configure, tmp_path: Path) -> N
     assert rows[0]["blake2b"] == rows[1]["blake2b"] != ""
     assert rows[0]["changed"] == (tmp_path / "seed.jsonl").stat().st_ctime_ns
     (tmp_path / "seed.jsonl").write_text(json.dumps({"id": "a", "text": "dos"}))
-    assert fingerprint(options).to_pylist()[0]["blake2b"] != rows[0]["blake2b"]
+    assert fingerprint(options.data).to_pylist()[0]["blake2b"] != rows[0]["blake2b"]
 
 
 def test_a_file_that_cannot_be_read_is_named(configure: Configure, tmp_path: Path) -> None:
@@ -205,4 +214,4 @@ def test_a_file_that_cannot_be_read_is_named(configure: Configure, tmp_path: Pat
     (tmp_path / "seed.jsonl").mkdir()
     (tmp_path / "seed.jsonl" / "gone.jsonl").symlink_to("nowhere")
     with pytest.raises(InputError, match=r"gone\.jsonl cannot be read: No such file"):
-        fingerprint(options)
+        fingerprint(options.data)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import pickle
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
@@ -17,7 +18,8 @@ import numpy as np
 import pytest
 
 from bootstrap.execution import parallel_tagger
-from bootstrap.execution.parallel_tagger import SavedTagger
+from bootstrap.execution.executor import Executor
+from bootstrap.execution.parallel_tagger import ParallelTagger
 from bootstrap.execution.processes import KilledError
 from corpus.batch import Batch, make_batch
 from corpus.document import Document
@@ -52,13 +54,13 @@ def unlabelled(notes: Callable[..., list[Document]]) -> Batch:
 
 
 @pytest.fixture(scope="module")
-def trained(tmp_path_factory: pytest.TempPathFactory, labelled: Batch) -> SavedTagger:
+def trained(tmp_path_factory: pytest.TempPathFactory, labelled: Batch) -> ParallelTagger:
     folder = tmp_path_factory.mktemp("trained") / "model"
-    return SavedTagger(folder, "crf", OPTIONS).fit(labelled, rng=np.random.default_rng(0))
+    return ParallelTagger(folder, "crf", OPTIONS).fit(labelled, rng=np.random.default_rng(0))
 
 
 def test_training_in_another_process_gives_the_same_model(
-    trained: SavedTagger, labelled: Batch, tmp_path: Path
+    trained: ParallelTagger, labelled: Batch, tmp_path: Path
 ) -> None:
     here = CRFTagger(OPTIONS).fit(labelled, rng=np.random.default_rng(0))
     here.save(tmp_path / "here")
@@ -72,7 +74,7 @@ def test_training_in_another_process_gives_the_same_model(
 def test_progress_is_told(labelled: Batch, unlabelled: Batch, tmp_path: Path) -> None:
     told: list[tuple[str, int, int]] = []
     steps: list[tuple[int, int]] = []
-    tagger = SavedTagger(
+    tagger = ParallelTagger(
         tmp_path / "model", "crf", OPTIONS, report=lambda *report: told.append(report)
     )
     tagger.fit(labelled, rng=np.random.default_rng(0), progress=lambda *step: steps.append(step))
@@ -85,12 +87,12 @@ def test_progress_is_told(labelled: Batch, unlabelled: Batch, tmp_path: Path) ->
 
 
 def test_any_number_of_processes_gives_the_same_tags(
-    trained: SavedTagger, unlabelled: Batch, monkeypatch: pytest.MonkeyPatch
+    trained: ParallelTagger, unlabelled: Batch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(parallel_tagger, "_CHUNK", 64)
     told: list[tuple[str, int, int]] = []
-    two = SavedTagger.load(trained.folder, jobs=2, report=lambda *report: told.append(report))
-    for measure in ("probability", "lowest"):
+    two = ParallelTagger.load(trained.folder, jobs=2, report=lambda *report: told.append(report))
+    for measure in ("probability", "min_marginal"):
         alone, together = (t.tag(unlabelled, measure=measure) for t in (trained, two))
         assert alone.labels == together.labels
         assert alone.tags.dtype == together.tags.dtype
@@ -101,11 +103,11 @@ def test_any_number_of_processes_gives_the_same_tags(
 
 
 def test_any_number_of_processes_gives_the_same_details(
-    trained: SavedTagger, unlabelled: Batch, monkeypatch: pytest.MonkeyPatch
+    trained: ParallelTagger, unlabelled: Batch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = CRFTagger.load(trained.folder).tag(unlabelled, detail="entity")
     monkeypatch.setattr(parallel_tagger, "_CHUNK", 64)
-    two = SavedTagger.load(trained.folder, jobs=2)
+    two = ParallelTagger.load(trained.folder, jobs=2)
     classes = len(classes_of(trained.labels))
     for detail in DETAILS:
         alone, together = (each.tag(unlabelled, detail=detail) for each in (trained, two))
@@ -115,12 +117,17 @@ def test_any_number_of_processes_gives_the_same_details(
             assert left is None or np.array_equal(left, right)
         if detail == "entity":
             found = find_entities(together.tags, unlabelled.documents, together.labels)
-            assert together.entities is not None
-            assert together.entities.shape == (len(found.first), classes)
+            assert together.entity_probabilities is not None
+            assert together.entity_probabilities.shape == (len(found.first), classes)
             assert len(found.first) > 100
-            assert together.entities == pytest.approx(whole.entities, abs=1e-5)
+            assert together.entity_probabilities == pytest.approx(
+                whole.entity_probabilities, abs=1e-5
+            )
         nothing = two.tag(unlabelled.slice(0, 0), detail=detail)
-        assert nothing.entities is None or nothing.entities.shape == (0, classes)
+        assert nothing.entity_probabilities is None or nothing.entity_probabilities.shape == (
+            0,
+            classes,
+        )
 
 
 @pytest.mark.parametrize("brought", [True, False])
@@ -142,13 +149,13 @@ def test_streams_are_the_same_over_processes(
     if brought:
         options = replace(options, streams=(*options.streams, "pos[-1..0]"))
         labelled, unlabelled = with_pos(labelled), with_pos(unlabelled)
-    tagger = SavedTagger(tmp_path / "model", "crf", options, jobs=2)
+    tagger = ParallelTagger(tmp_path / "model", "crf", options, jobs=2)
     tagger.fit(labelled, rng=np.random.default_rng(0))
     here = CRFTagger(options).fit(labelled, rng=np.random.default_rng(0))
     here.save(tmp_path / "here")
     for path in (tmp_path / "here").iterdir():
         assert (tagger.folder / path.name).read_bytes() == path.read_bytes()
-    alone = SavedTagger.load(tmp_path / "model").tag(unlabelled)
+    alone = ParallelTagger.load(tmp_path / "model").tag(unlabelled)
     together = tagger.tag(unlabelled)
     assert (together.tags == alone.tags).all()
     assert (together.confidence == alone.confidence).all()
@@ -162,7 +169,7 @@ def test_a_stream_that_the_batch_lacks_is_an_error_wherever_it_is_found(
 ) -> None:
     monkeypatch.setattr(parallel_tagger, "_CHUNK", 64)
     options = replace(OPTIONS, streams=("pos",))
-    tagger = SavedTagger(tmp_path / "model", "crf", options, jobs=2)
+    tagger = ParallelTagger(tmp_path / "model", "crf", options, jobs=2)
     with pytest.raises(InputError, match='the notes have no stream "pos"'):
         tagger.fit(labelled, rng=np.random.default_rng(0))
     tagger.fit(with_pos(labelled), rng=np.random.default_rng(0))
@@ -184,7 +191,7 @@ def test_a_later_model_in_the_same_folder_is_not_mistaken_for_the_earlier(
     monkeypatch.setattr(parallel_tagger, "_CHUNK", 64)
     found = []
     for options in (OPTIONS, CRFOptions(features=("shape",), window=0, max_iterations=10)):
-        tagger = SavedTagger(tmp_path / "model", "crf", options, jobs=2)
+        tagger = ParallelTagger(tmp_path / "model", "crf", options, jobs=2)
         tagger.fit(labelled, rng=np.random.default_rng(0))
         alone = CRFTagger.load(tmp_path / "model").tag(unlabelled)
         together = tagger.tag(unlabelled)
@@ -195,7 +202,7 @@ def test_a_later_model_in_the_same_folder_is_not_mistaken_for_the_earlier(
 
 
 def test_processes_make_no_folder_elsewhere(
-    trained: SavedTagger,
+    trained: ParallelTagger,
     unlabelled: Batch,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -211,43 +218,88 @@ def test_processes_make_no_folder_elsewhere(
 
     monkeypatch.setattr(os, "mkdir", noted)
     before = sorted((tmp_path / "copy").iterdir())
-    SavedTagger.load(tmp_path / "copy", jobs=2).tag(unlabelled)
+    ParallelTagger.load(tmp_path / "copy", jobs=2).tag(unlabelled)
     assert made == []
     assert sorted((tmp_path / "copy").iterdir()) == before
 
 
+class PicklingExecutor(Executor):
+    """Runs functions in this process after a journey of all values as bytes, as on a cluster."""
+
+    shares_memory = False
+
+    def __init__(self) -> None:
+        self.sent: list[bytes] = []
+
+    def map(self, function: Any, items: Iterable[Any]) -> Iterator[Any]:
+        for item in items:
+            self.sent.append(pickle.dumps((function, item)))
+            loaded, argument = pickle.loads(self.sent[-1])
+            yield pickle.loads(pickle.dumps(loaded(argument)))
+
+    def close(self) -> None:
+        pass
+
+
+def test_any_executor_gives_the_same_tags(
+    trained: ParallelTagger, unlabelled: Batch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Models travel by path: what is sent is little more than the documents."""
+    monkeypatch.setattr(parallel_tagger, "_CHUNK", 64)
+    executor = PicklingExecutor()
+    elsewhere = ParallelTagger.load(trained.folder, executor=executor).tag(unlabelled)
+    here = trained.tag(unlabelled)
+    assert (elsewhere.tags == here.tags).all()
+    assert (elsewhere.confidence == here.confidence).all()
+    assert len(executor.sent) == 8
+    documents = sum(len(unlabelled.slice(at, at + 64).to_bytes()) for at in range(0, 501, 64))
+    assert sum(map(len, executor.sent)) < documents + 8 * 1000
+
+
+def test_a_worker_refuses_a_model_with_another_digest(
+    trained: ParallelTagger, labelled: Batch, unlabelled: Batch, tmp_path: Path
+) -> None:
+    trained.save(tmp_path / "model")
+    tagger = ParallelTagger.load(tmp_path / "model", executor=PicklingExecutor())
+    other = CRFTagger(replace(OPTIONS, window=0)).fit(labelled, rng=np.random.default_rng(0))
+    other.save(tmp_path / "model")
+    big = unlabelled.take(np.tile(np.arange(len(unlabelled)), 6))
+    with pytest.raises(InputError, match="the model was replaced while it was in use"):
+        tagger.tag(big)
+
+
 def test_loaded_and_copied_it_is_the_same(
-    trained: SavedTagger, unlabelled: Batch, tmp_path: Path
+    trained: ParallelTagger, unlabelled: Batch, tmp_path: Path
 ) -> None:
     trained.save(tmp_path / "copy")
-    again = SavedTagger.load(tmp_path / "copy")
+    again = ParallelTagger.load(tmp_path / "copy")
     assert (again.labels, again.training) == (trained.labels, trained.training)
     assert (again.tag(unlabelled).confidence == trained.tag(unlabelled).confidence).all()
 
 
-def test_what_cannot_be_tagged_is_an_error(trained: SavedTagger, unlabelled: Batch) -> None:
+def test_what_cannot_be_tagged_is_an_error(trained: ParallelTagger, unlabelled: Batch) -> None:
     with pytest.raises(InputError, match='no measure "entropy"'):
         trained.tag(unlabelled, measure="entropy")
     with pytest.raises(ValueError, match="has not been trained"):
-        SavedTagger(Path("nowhere"), "crf", OPTIONS).tag(unlabelled)
+        ParallelTagger(Path("nowhere"), "crf", OPTIONS).tag(unlabelled)
     with pytest.raises(InputError, match="nowhere is not the folder of a model"):
-        SavedTagger.load(Path("nowhere"))
+        ParallelTagger.load(Path("nowhere"))
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_damaged_model_is_an_error(
-    trained: SavedTagger, unlabelled: Batch, tmp_path: Path, jobs: int
+    trained: ParallelTagger, unlabelled: Batch, tmp_path: Path, jobs: int
 ) -> None:
     trained.save(tmp_path / "copy")
     model = tmp_path / "copy" / "state.npy"
     model.write_bytes(model.read_bytes()[:-1])
     with pytest.raises(InputError, match=r"state\.npy is damaged"):
-        SavedTagger.load(tmp_path / "copy", jobs=jobs)
+        ParallelTagger.load(tmp_path / "copy", jobs=jobs)
 
 
 def test_an_error_of_training_is_raised_here(unlabelled: Batch, tmp_path: Path) -> None:
-    tagger = SavedTagger(tmp_path / "model", "crf", OPTIONS)
-    crfsuite = SavedTagger(tmp_path / "model", "crf", replace(OPTIONS, engine="crfsuite"))
+    tagger = ParallelTagger(tmp_path / "model", "crf", OPTIONS)
+    crfsuite = ParallelTagger(tmp_path / "model", "crf", replace(OPTIONS, engine="crfsuite"))
     with pytest.raises(ValueError, match="needs every tag"):
         crfsuite.fit(unlabelled, rng=np.random.default_rng(0))
     with pytest.raises(TrainingError, match="not one token whose tag is known"):
@@ -268,7 +320,7 @@ def test_a_training_process_that_dies_is_an_error(labelled: Batch, tmp_path: Pat
 
     big = labelled.take(np.tile(np.arange(len(labelled)), 20))  # takes a while
     options = CRFOptions(max_iterations=100_000, c2=0.0001)
-    tagger = SavedTagger(tmp_path / "model", "crf", options, report=kill)
+    tagger = ParallelTagger(tmp_path / "model", "crf", options, report=kill)
     with pytest.raises(KilledError, match="ended before its work did"):
         tagger.fit(big, rng=np.random.default_rng(0))
     assert list(tmp_path.iterdir()) == []
@@ -285,7 +337,9 @@ def test_a_training_process_that_dies_before_it_has_its_notes_is_an_error(
 
     def fit() -> None:
         try:
-            SavedTagger(tmp_path / "model", "crf", OPTIONS).fit(big, rng=np.random.default_rng(0))
+            ParallelTagger(tmp_path / "model", "crf", OPTIONS).fit(
+                big, rng=np.random.default_rng(0)
+            )
         except BaseException as error:
             errors.append(error)
 
@@ -306,8 +360,8 @@ def test_a_tagging_process_that_dies_is_an_error(
 ) -> None:
     """As it does when the system is out of memory."""
     monkeypatch.setattr(parallel_tagger, "_CHUNK", 50)
-    SavedTagger(tmp_path / "model", "crf", OPTIONS).fit(labelled, rng=np.random.default_rng(0))
-    tagger = SavedTagger.load(tmp_path / "model", jobs=2)
+    ParallelTagger(tmp_path / "model", "crf", OPTIONS).fit(labelled, rng=np.random.default_rng(0))
+    tagger = ParallelTagger.load(tmp_path / "model", jobs=2)
     # A model that nobody ever finishes reading: who is killed is not just writing what it found.
     (tmp_path / "model" / "model.json").unlink()
     os.mkfifo(tmp_path / "model" / "model.json")
@@ -321,7 +375,7 @@ def test_a_tagging_process_that_dies_is_an_error(
     killing = threading.Thread(target=kill)
     killing.start()
     try:
-        with pytest.raises(KilledError, match=r"a tagging process was killed.* memory.* --jobs"):
+        with pytest.raises(KilledError, match=r"a worker process was killed.* memory.* --jobs"):
             tagger.tag(unlabelled)
     finally:
         ended.set()

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import importlib
 import os
+import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bootstrap.execution.processes import KilledError, in_process, in_processes
+from bootstrap.execution.processes import KilledError, in_process, in_processes, sigint_blocked
 
 WORK = """
 import os, signal, time
@@ -58,7 +60,7 @@ def test_every_task_is_carried_out_however_many_at_a_time(work: Any, jobs: int) 
 
 
 def test_even_the_first_process_never_hears_of_ctrl_c(work: Any) -> None:
-    """With the first one, Python starts a process of its own and hears of Ctrl-C again."""
+    """With the first one, Python starts a process of its own and receives Ctrl-C again."""
     script = (
         "import work_of_others\n"
         "from bootstrap.execution.processes import in_process\n"
@@ -74,6 +76,26 @@ def test_even_the_first_process_never_hears_of_ctrl_c(work: Any) -> None:
         check=True,
     )
     assert found.stdout.split() == ["True", "True"]
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="needs signals for threads")
+def test_ctrl_c_while_a_process_starts_takes_effect_afterwards() -> None:
+    """Another thread may receive it, although it is blocked in this one."""
+    send, sent = threading.Event(), threading.Event()
+
+    def receive() -> None:
+        send.wait()
+        signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+        sent.set()
+
+    threading.Thread(target=receive).start()
+    steps = []
+    with pytest.raises(KeyboardInterrupt), sigint_blocked():
+        send.set()
+        sent.wait()
+        steps.append("complete")
+    assert steps == ["complete"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_raises_what_the_work_raises(work: Any) -> None:
@@ -100,10 +122,10 @@ def test_a_process_ends_soon_after_the_one_it_works_for(launch: Any) -> None:
     """Its parent does not wait for it."""
     code = """if True:
         import multiprocessing, os, time
-        from bootstrap.execution.processes import end_with
+        from bootstrap.execution.processes import exit_with_parent
 
         def work(parent):
-            end_with(parent)
+            exit_with_parent(parent)
             time.sleep(200)
 
         worker = multiprocessing.get_context("fork").Process(target=work, args=(os.getpid(),))

@@ -14,14 +14,20 @@ from xml.etree import ElementTree
 import pytest
 from matplotlib.figure import Figure
 
+from bootstrap.runs.metrics import IterationMetrics
 from bootstrap.runs.plotting import picture_format, plot_runs
 from corpus.errors import InputError
 
 Command = Callable[..., Any]
-ROWS = [
-    {"iteration": number, "precision": 0.9, "recall": 0.5 + number / 10, "f1": f1}
-    for number, f1 in enumerate([0.6, 0.8, 0.7])
-]
+Rows = list[IterationMetrics]
+
+
+@pytest.fixture(scope="module")
+def rows(make_metrics: Callable[..., IterationMetrics]) -> Rows:
+    return [
+        make_metrics(iteration=number, precision=0.9, recall=0.5 + number / 10, f1=f1)
+        for number, f1 in enumerate([0.6, 0.8, 0.7])
+    ]
 
 
 def drawn(format: str, **runs: Any) -> bytes:
@@ -46,19 +52,19 @@ def assert_png(picture: bytes) -> None:
     assert width > 600 and height > 300
 
 
-def test_a_png_is_a_png() -> None:
-    assert_png(drawn("png", run=ROWS))
+def test_a_png_is_a_png(rows: Rows) -> None:
+    assert_png(drawn("png", run=rows))
 
 
-def test_an_svg_says_what_it_shows() -> None:
-    said = comments(drawn("svg", mine=ROWS))
+def test_an_svg_says_what_it_shows(rows: Rows) -> None:
+    said = comments(drawn("svg", mine=rows))
     for text in ("mine", "precision", "recall", "F1", "iteration", "0.800"):
         assert text in said
     assert "0.700" not in said
 
 
-def test_several_runs_stand_on_one_axis() -> None:
-    said = comments(drawn("svg", first=ROWS, second=ROWS[:1]))
+def test_several_runs_stand_on_one_axis(rows: Rows) -> None:
+    said = comments(drawn("svg", first=rows, second=rows[:1]))
     for text in (
         "F1 of first",
         "recall of first",
@@ -70,15 +76,15 @@ def test_several_runs_stand_on_one_axis() -> None:
         assert text in said
 
 
-def test_the_same_runs_give_the_same_picture() -> None:
+def test_the_same_runs_give_the_same_picture(rows: Rows) -> None:
     for format in ("png", "svg"):
-        assert drawn(format, run=ROWS) == drawn(format, run=ROWS)
+        assert drawn(format, run=rows) == drawn(format, run=rows)
 
 
 @pytest.mark.parametrize("name", ["costs $5", "$x_{$", "a_b^c", r"\frac", "_hidden", "<&>"])
-def test_the_name_of_a_run_is_no_formula(name: str) -> None:
-    assert name in comments(drawn("svg", **{name: ROWS}))
-    assert f"F1 of {name}" in comments(drawn("svg", **{name: ROWS, "b": ROWS}))
+def test_the_name_of_a_run_is_no_formula(name: str, rows: Rows) -> None:
+    assert name in comments(drawn("svg", **{name: rows}))
+    assert f"F1 of {name}" in comments(drawn("svg", **{name: rows, "b": rows}))
 
 
 def test_a_picture_is_png_or_svg() -> None:
@@ -135,8 +141,10 @@ def figure_of(monkeypatch: pytest.MonkeyPatch, **runs: Any) -> Any:
     return figures[0]
 
 
-def test_a_run_of_one_iteration_shows_all_measures(monkeypatch: pytest.MonkeyPatch) -> None:
-    (axes,) = figure_of(monkeypatch, run=ROWS[:1]).axes
+def test_a_run_of_one_iteration_shows_all_measures(
+    monkeypatch: pytest.MonkeyPatch, rows: Rows
+) -> None:
+    (axes,) = figure_of(monkeypatch, run=rows[:1]).axes
     assert len(axes.lines) == 3
     assert all(line.get_marker() != "None" for line in axes.lines)
     low, high = axes.get_xlim()
@@ -144,8 +152,10 @@ def test_a_run_of_one_iteration_shows_all_measures(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("number", [1, 8])
-def test_the_legend_covers_no_line(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    figure = figure_of(monkeypatch, **{f"run {place}": ROWS for place in range(number)})
+def test_the_legend_covers_no_line(
+    number: int, monkeypatch: pytest.MonkeyPatch, rows: Rows
+) -> None:
+    figure = figure_of(monkeypatch, **{f"run {place}": rows for place in range(number)})
     (legend,), (axes,) = figure.legends, figure.axes
     box = legend.get_window_extent()
     assert box.x0 >= axes.get_window_extent().x1

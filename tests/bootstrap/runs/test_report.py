@@ -50,7 +50,7 @@ def test_the_page_shows_the_run(finished: Path) -> None:
         {"class": "best"}
     ) == 1
     for row in Run(finished).metrics():
-        assert f"{row['f1']:.3f}" in page.said
+        assert f"{row.f1:.3f}" in page.said
     assert "Stopped: the number of iterations asked for is reached" in page.said
     assert "patience = 5" in page.said
 

@@ -112,8 +112,9 @@ def test_a_run_that_selects_spans_leaves_the_rest_open(
     run = tmp_path / "run"
     done = command(
         "run", project / "config.toml", "--out", run, "--jobs", "1",
-        "--set", "select.level=span", "--set", "select.confidence=0.95", "--set", "select.most=600",
-        "--set", "select.proportions=false", "--set", "loop.iterations=2",
+        "--set", "select.level=span", "--set", "select.confidence=0.95",
+        "--set", "select.max_selected=600", "--set", "select.proportions=false",
+        "--set", "loop.iterations=2",
     )  # fmt: skip
     assert done.code == 0, done
     rows = [row for number in (1, 2) for row in selected(run, number)]
@@ -126,7 +127,7 @@ def test_a_run_that_selects_spans_leaves_the_rest_open(
 
 
 def test_the_best_link_leads_to_the_best_iteration(finished: Path) -> None:
-    f1 = [row["f1"] for row in Run(finished).metrics()]
+    f1 = [row.f1 for row in Run(finished).metrics()]
     assert (finished / "best").readlink().as_posix() == f"iterations/{f1.index(max(f1)):03d}"
 
 
@@ -182,7 +183,7 @@ def test_what_was_left_out_is_counted_the_same_after_resuming(
     arguments = ["run", project / "config.toml", "--jobs", 1, "--set", "data.invalid=skip"]
     arguments += ["--set", f"data.unlabeled={tmp_path / 'pool.jsonl'}"]
     assert command(*arguments, "--out", tmp_path / "whole").code == 0
-    left_out = [bool(row["left_out"]) for row in Run(tmp_path / "whole").metrics()]
+    left_out = [bool(row.left_out) for row in Run(tmp_path / "whole").metrics()]
     assert left_out == [broken is not None and broken < 600 * (i + 1) for i in (0, 1, 2, 2)]
     for left in (2, 3):
         part = tmp_path / f"part{left}"
@@ -205,12 +206,13 @@ def test_what_a_killed_run_was_writing_is_removed(
     assert left == {path.name for path in finished.iterdir()} | {".nfs0001"}
 
 
-def test_iterations_of_retagging_are_made_again_the_same(
+def test_iterations_of_relabelling_are_made_again_the_same(
     project: Path, tmp_path: Path, command: Command, contents: Contents
 ) -> None:
-    arguments = ["run", project / "config.toml", "--jobs", 1, "--set", "loop.keep=retag"]
+    arguments = ["run", project / "config.toml", "--jobs", 1, "--set", "loop.keep=relabel"]
     arguments += ["--set", "loop.iterations=2"]
     assert command(*arguments, "--out", tmp_path / "whole").code == 0
+    assert not (tmp_path / "whole" / "batches").exists()
     shutil.copytree(tmp_path / "whole", tmp_path / "part", symlinks=True)
     shutil.rmtree(tmp_path / "part" / "iterations" / "002")
     assert command(*arguments, "--out", tmp_path / "part", "--resume").code == 0
@@ -240,7 +242,7 @@ def test_a_finished_run_is_not_overwritten(
     ("setting", "message"),
     [
         ("select.confidence=0.7", "was begun with select.confidence = 0.6 and not 0.7"),
-        ("loop.keep=retag", "was begun with loop.keep = 'accumulate' and not 'retag'"),
+        ("loop.keep=relabel", "was begun with loop.keep = 'accumulate' and not 'relabel'"),
         ("tagger.features=['form']", "and not ['form']"),
         ("labels.PERSON=NAME", "was begun with labels.PERSON = nothing and not 'NAME'"),
         ("data.unit=line", "was begun with data.unit = 'document' and not 'line'"),
@@ -351,10 +353,10 @@ def test_notes_that_have_not_changed_are_not_read_again_to_find_out(
         assert done.code == 0, done
         return read
 
-    monkeypatch.setattr("bootstrap.data.splits._digest", digest)
+    monkeypatch.setattr("bootstrap.data.fingerprint._digest", digest)
     # Files that changed right before the run began could have changed again in the same tick.
     assert resumed() == ["seed.jsonl", "validation.jsonl", "a.jsonl"]
-    monkeypatch.setattr("bootstrap.runs.runner._TICK", -(10**9))
+    monkeypatch.setattr("bootstrap.runs.resume._TICK", -(10**9))
     assert resumed() == []
     os.utime(small / "seed.jsonl", ns=(0, 0))
     assert resumed() == ["seed.jsonl"]
@@ -475,7 +477,7 @@ def test_without_unlabeled_notes_there_is_the_model_of_the_seed(
         done.err
     )
     assert "Stopped: the unlabeled notes are used up." in done.out
-    assert [row["stopped"] for row in Run(tmp_path / "run").metrics()] == ["exhausted"]
+    assert [row.stopped for row in Run(tmp_path / "run").metrics()] == ["exhausted"]
 
 
 def test_fewer_notes_than_a_batch_are_one_iteration(
@@ -485,7 +487,7 @@ def test_fewer_notes_than_a_batch_are_one_iteration(
     assert done.code == 0
     assert "unlabeled: 50 documents are fewer than one batch of 600" in done.err
     rows = Run(tmp_path / "run").metrics()
-    assert [(row["tagged"], row["stopped"]) for row in rows] == [(0, None), (50, "exhausted")]
+    assert [(row.tagged, row.stopped) for row in rows] == [(0, None), (50, "exhausted")]
 
 
 def test_blank_notes_are_said_to_be(run_with: Callable[..., Any]) -> None:
@@ -500,7 +502,7 @@ def test_zero_iterations_are_a_supervised_fit(
     done = run_with(number=50, settings=("loop.iterations=0",))
     assert (done.code, done.err.count("\n")) == (0, 3)  # where the notes are
     rows = Run(tmp_path / "run").metrics()
-    assert [row["stopped"] for row in rows] == ["maximum"]
+    assert [row.stopped for row in rows] == ["maximum"]
     model = "iterations/000/model/state.npy"
     assert (tmp_path / "run" / model).read_bytes() == (finished / model).read_bytes()
 
@@ -566,7 +568,7 @@ def test_notes_of_other_formats_and_names_are_one_run(
     names = ("data.unlabeled_columns.id=noteid", "data.unlabeled_columns.text=nota")
     done = run_with(settings=(f"data.unlabeled={tmp_path / 'pool.parquet'}", *names))
     assert done.code == 0
-    assert Run(tmp_path / "run").metrics()[1]["tagged"] == 100
+    assert Run(tmp_path / "run").metrics()[1].tagged == 100
 
 
 def test_labels_that_name_nothing_are_suspected(run_with: Callable[..., Any]) -> None:
@@ -591,7 +593,7 @@ def test_labels_are_renamed_and_the_others_dropped(
     run_with: Callable[..., Any], tmp_path: Path
 ) -> None:
     assert run_with(number=100, settings=("labels.PERSON=WHO",)).code == 0
-    assert Run(tmp_path / "run").metrics()[0]["classes"].keys() == {"WHO"}
+    assert Run(tmp_path / "run").metrics()[0].classes.keys() == {"WHO"}
     model = json.loads((tmp_path / "run/best/model/model.json").read_text())
     assert model["labels"] == ["O", "B-WHO", "I-WHO"]
 
@@ -623,10 +625,10 @@ def test_given_proportions_are_kept(run_with: Callable[..., Any], tmp_path: Path
     )
     assert run_with(number=600, settings=("loop.batch=600", *reference)).code == 0
     row = Run(tmp_path / "run").metrics()[1]
-    assert row["selected"] > 60
-    assert row["deviation"] <= 1
+    assert row.selected > 60
+    assert row.deviation <= 1
     empty = [not found["label"] for found in selected(tmp_path / "run", 1)]
-    assert row["proportions"]["documents without entities"] == sum(empty) / len(empty)
+    assert row.proportions["documents without entities"] == sum(empty) / len(empty)
     assert abs(sum(empty) / len(empty) - 0.5) < 0.1
 
 
@@ -641,12 +643,12 @@ def test_selections_resemble_the_validation_notes_in_what_the_seed_teaches(
     settings = ("loop.batch=600", "select.confidence=0.1")
     assert run_with(number=600, seed=persons, settings=settings).code == 0
     row = Run(tmp_path / "run").metrics()[1]
-    assert row["classes"].keys() == {"PERSON", "LOCATION"}
-    assert row["proportions"].keys() == {
+    assert row.classes.keys() == {"PERSON", "LOCATION"}
+    assert row.proportions.keys() == {
         *("PERSON per token", "PERSON length", "documents without entities")
     }
-    assert row["deviation"] <= 1
-    assert row["selected"] > 0.2 * row["confident"]
+    assert row.deviation <= 1
+    assert row.selected > 0.2 * row.confident
 
 
 def test_no_proportion_is_asked_for_that_no_selection_can_have(
@@ -678,17 +680,17 @@ def test_selections_beyond_tolerance_are_said_with_what_may_help(
     )
     done = run_with(unlabeled=pool, settings=reference)
     row = Run(tmp_path / "run").metrics()[1]
-    assert row["deviation"] > 1 and row["selected"] == 4
+    assert row.deviation > 1 and row.selected == 4
     for shown in (done.out, command("show", tmp_path / "run").out):
-        assert "! Proportions were not kept in 1 iterations (1)" in shown
-        assert f"4 of 40 selected, {row['deviation']:.1f} times the tolerance" in shown
-        assert f'"{row["worst"]}"' in shown
+        assert "! Proportions were not kept in 1 iteration (1)" in shown
+        assert f"4 of 40 selected, {row.deviation:.1f} times the tolerance" in shown
+        assert f'"{row.worst}"' in shown
         assert "select.proportions=false" in shown
-    assert f"{row['deviation']:.2f}" in done.out.splitlines()[2]
+    assert f"{row.deviation:.2f}" in done.out.splitlines()[2]
 
 
 def test_a_run_within_tolerance_says_nothing_of_it(finished: Path, command: Command) -> None:
-    assert max(row["deviation"] or 0 for row in Run(finished).metrics()) <= 1
+    assert max(row.deviation or 0 for row in Run(finished).metrics()) <= 1
     assert "Proportions" not in command("show", finished).out
 
 
@@ -705,6 +707,6 @@ def test_lines_are_units_of_their_own(
     done = run_with(number=60, seed=pairs, settings=("data.unit=line",))
     assert done.code == 0
     row = Run(tmp_path / "run").metrics()[0]
-    assert row["training_documents"] == 80
+    assert row.training_documents == 80
     unit = json.loads((tmp_path / "run/best/model/unit.json").read_text())
-    assert unit == {"unit": "line", "repeated": []}
+    assert unit == {"unit": "line", "propagate": []}

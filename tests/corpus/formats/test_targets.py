@@ -12,10 +12,10 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from corpus import storage
 from corpus.document import Document, Span
 from corpus.errors import InputError
 from corpus.formats import Columns, WriteReport, read, write
-from corpus.formats import targets as targets_module
 from corpus.problems import Problems
 
 TARGETS = [("out.jsonl", None), ("out.parquet", None), ("out", "brat"), ("out", "text")]
@@ -158,7 +158,7 @@ def test_what_another_process_still_writes_is_not_removed(
         yield ANNA
         write([ANNA], tmp_path / name, format=format)
         (kept,) = (path for path in tmp_path.iterdir() if path.name.startswith("."))
-        assert kept.is_dir() == ("." not in name)
+        assert (kept / "content").is_dir() == ("." not in name)
 
     with pytest.raises(InputError, match="exists: nothing is overwritten"):
         write(documents(), tmp_path / name, format=format)
@@ -194,7 +194,7 @@ def test_a_file_system_without_links_is_as_safe(
         if appears:
             target.write_text("theirs")
 
-    monkeypatch.setattr(targets_module.os, "link", refuse)
+    monkeypatch.setattr(storage.os, "link", refuse)
     target = tmp_path / "out.jsonl"
     if appears:
         with pytest.raises(InputError, match="exists: nothing is overwritten"):

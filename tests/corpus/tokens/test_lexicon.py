@@ -35,7 +35,7 @@ def assert_numbered(corpus: Sequence[Sequence[str]]) -> None:
 @thorough
 def test_words_are_numbered_as_they_are_met(corpus: list[list[str]], piece: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lexicon, "_PIECE", piece)
+        patch.setattr(lexicon, "_BLOCK", piece)
         assert_numbered(corpus)
 
 
@@ -44,7 +44,7 @@ def test_words_are_numbered_as_they_are_met(corpus: list[list[str]], piece: int)
 def test_words_of_one_hash_are_told_apart(corpus: list[list[str]]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lexicon, "_look_up", lexicon._look_up.py_func)
-        patch.setattr(lexicon, "_hash", lambda _: np.uint64(7))
+        patch.setattr(lexicon, "hash_code_points", lambda *_: np.uint64(7))
         assert_numbered(corpus)
 
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from corpus import tokens
 from corpus.document import Document
-from corpus.kernels.compiling import telling
-from corpus.tokens import prepare
+from corpus.kernels.registry import warm_up
+from corpus.tokens import lexicon, scanner
 from corpus.tokens.expression import Expression
 from corpus.tokens.scanner import Scanner
 
@@ -55,6 +55,7 @@ def test_around_every_character_of_the_notes(between: str) -> None:
     assert_same([between.join([*CHARACTERS, *EVERY[:0x500], *EVERY[0x1E00:0x2200], ""])])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("between", ["", " "])
 def test_of_every_character(between: str) -> None:
     assert_same([between.join(EVERY)])
@@ -82,9 +83,9 @@ def test_compiled_code_is_loaded_for_long_texts_only(length: int, loaded: bool) 
     assert (done.returncode == 0) == loaded
 
 
-def test_what_was_prepared_is_not_compiled_again() -> None:
-    told: list[str] = []
-    prepare()
-    with telling(lambda: told.append("compiling")):
-        assert_same(["Ana l'home 12345678Z"] * 3)
-    assert not told
+def test_after_warming_up_nothing_is_compiled() -> None:
+    warm_up("corpus.tokens.scanner")
+    functions = [scanner._find_tokens, scanner._first_unknown, lexicon._look_up]
+    before = [function.signatures for function in functions]
+    assert_same(["Ana l'home 12345678Z"] * 3)
+    assert [function.signatures for function in functions] == before

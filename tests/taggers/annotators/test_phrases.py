@@ -105,12 +105,12 @@ def test_a_model_needs_the_files_no_more(
     tagger.save(tmp_path / "model")
     Path(path).unlink()
     loaded = load_tagger(tmp_path / "model")
-    for measure in ("probability", "lowest"):
+    for measure in ("probability", "min_marginal"):
         before, after = (each.tag(JUDGE, measure=measure) for each in (tagger, loaded))
         assert after.tags.tolist() == JUDGE.tags.tolist()
         assert after.confidence.tolist() == before.confidence.tolist()
     assert isinstance(loaded, CRFTagger)
-    reduced = loaded.reduced() if engine == "wordtype" else loaded
+    reduced = loaded.pruned() if engine == "wordtype" else loaded
     reduced.save(tmp_path / "again")
     again = load_tagger(tmp_path / "again")
     assert again.tag(JUDGE).tags.tolist() == JUDGE.tags.tolist()
@@ -121,7 +121,6 @@ def test_a_model_needs_the_files_no_more(
 
 def test_files_are_read_in_training_alone(gazetteer_file: GazetteerFile, tmp_path: Path) -> None:
     tagger = CRFTagger(replace(LEAST, phrases=(str(tmp_path / "towns.parquet"),)))
-    tagger.prepare(lambda: None)
     with pytest.raises(InputError, match=r"towns\.parquet is not there"):
         tagger.fit(TRAIN, rng=np.random.default_rng(0))
     gazetteer_file("towns", TOWN=TOWNS)

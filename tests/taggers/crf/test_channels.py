@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from corpus.batch import Batch
-from corpus.streams import NOTHING, Stream
+from corpus.streams import NO_VALUE, Stream
 from taggers import features as features_module
 from taggers.crf import channels as channels_module
 from taggers.crf import lattice
@@ -229,7 +229,7 @@ def gathered(draw: st.DrawFn) -> tuple[Channel, np.ndarray]:
     lengths = draw(st.lists(st.integers(0, 5), max_size=5))
     types = draw(st.integers(0, 3))
     size = sum(lengths)
-    values = draw(st.lists(st.integers(NOTHING, types - 1), min_size=size, max_size=size))
+    values = draw(st.lists(st.integers(NO_VALUE, types - 1), min_size=size, max_size=size))
     offsets = draw(st.lists(st.integers(-3, 3), min_size=1, unique=True))
     stream = Stream(tuple("xyz"[:types]), np.array(values, np.int32))
     documents = np.cumsum([0, *lengths], dtype=np.int64)
@@ -247,7 +247,7 @@ def by_hand(channel: Channel, documents: np.ndarray, table: np.ndarray) -> np.nd
         for place in range(start, stop):
             for number, offset in enumerate(channel.offsets):
                 other = place + offset
-                if start <= other < stop and values[other] != NOTHING:
+                if start <= other < stop and values[other] != NO_VALUE:
                     scores[place] += table[values[other], number]
     return scores
 

@@ -128,7 +128,7 @@ def test_what_the_tagger_says_is_the_same(reference: CRFTagger, dev: Batch) -> N
     other = CRFTagger(replace(reference.options, engine="wordtype", precision="double"))
     other.labels, other._engine = reference.labels, reference.wordtype()
     some = dev.slice(0, 300)
-    for measure in ("probability", "normalised", "lowest"):
+    for measure in ("probability", "normalised", "min_marginal"):
         left, right = (each.tag(some, measure=measure) for each in (reference, other))
         assert left.tags.tolist() == right.tags.tolist()
         assert left.confidence == pytest.approx(right.confidence, abs=1e-9)

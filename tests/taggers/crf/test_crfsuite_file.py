@@ -10,7 +10,7 @@ import pycrfsuite
 import pytest
 
 from corpus.errors import InputError
-from corpus.kernels.hash_index import hashed
+from corpus.kernels.hashing import hash_values
 from taggers.crf.crfsuite_file import read_crfsuite, weights_of
 from taggers.crf.weights import Weights, border_hashes
 from taggers.templates import Templates
@@ -111,7 +111,7 @@ def test_weights_are_taken_over_by_value_offset_and_label(
         if rest in ("BOS", "EOS"):
             value = int(border_hashes()[("BOS", "EOS").index(rest)])
         else:
-            value = int(hashed(name, [text])[0])
+            value = int(hash_values(name, [text])[0])
         expected[value, int(offset) + 2, label] = weight
     assert named_weights(weights) == expected
 
@@ -195,7 +195,7 @@ def test_values_may_be_any_text(tmp_path: Path) -> None:
     rows = [([[f"0:form={value}"] for value in values], ["X", "Y", "Z"] * 3)]
     templates, weights = weights_of(read_crfsuite(trained(rows, tmp_path / "model")))
     assert templates == Templates.parse(["form"], 0)
-    assert set(weights.hashes.tolist()) == set(hashed("form", values).tolist())
+    assert set(weights.hashes.tolist()) == set(hash_values("form", values).tolist())
 
 
 def test_a_model_without_state_weights_has_none(tmp_path: Path) -> None:

@@ -23,8 +23,8 @@ from corpus.document import Document, Span
 from corpus.errors import InputError
 from corpus.tags import find_entities
 from taggers import CRFOptions, CRFTagger, TrainingError, load_tagger
-from taggers.base import UNTRAINED
 from taggers.crf import wordtype
+from taggers.crf.crf_options import UNTRAINED
 from taggers.crf.training.likelihood import Likelihood
 from taggers.crf.weights import Weights
 from taggers.model_folder import digest_of
@@ -143,7 +143,7 @@ def test_path_and_confidence_are_those_of_brute_force(
     batch = random_notes(rng, 15, 5)
     taggings = {
         measure: tagger.tag(batch, measure=measure, detail="labels")
-        for measure in ("probability", "normalised", "lowest")
+        for measure in ("probability", "normalised", "min_marginal")
     }
     tagging = taggings["probability"]
     close = 1e-5 if engine == "wordtype" and precision == "single" else 1e-10
@@ -169,7 +169,7 @@ def test_path_and_confidence_are_those_of_brute_force(
         assert tagging.marginals is not None
         assert tagging.marginals[start:stop] == pytest.approx(marginals, abs=close)
         lowest = [marginals[np.arange(len(path)), np.array(number)[path]].min() for path in best]
-        assert any(confidence["lowest"] == pytest.approx(each, abs=close) for each in lowest)
+        assert any(confidence["min_marginal"] == pytest.approx(each, abs=close) for each in lowest)
         for each in taggings.values():
             assert np.array_equal(each.tags, tagging.tags)
 
@@ -201,10 +201,10 @@ def test_entities_are_as_probable_as_by_brute_force(
         for first, last in zip(found.first[own] - start, found.last[own] - start, strict=True):
             expected.append([total[first, last, kind] for kind in range(2)])
     close = 1e-5 if engine == "wordtype" and precision == "single" else 1e-10
-    assert tagging.entities is not None
+    assert tagging.entity_probabilities is not None
     assert len(expected) > 5
-    assert tagging.entities == pytest.approx(np.array(expected), abs=close)
-    own_class = tagging.entities[np.arange(len(expected)), found.classes]
+    assert tagging.entity_probabilities == pytest.approx(np.array(expected), abs=close)
+    own_class = tagging.entity_probabilities[np.arange(len(expected)), found.classes]
     assert tagging.entity_confidence(found).tolist() == own_class.tolist()
 
 
@@ -212,16 +212,18 @@ def test_both_engines_give_the_same_of_entities(toy: Batch) -> None:
     """Of one model: CRFsuite's own tags, confidences and marginals are those of the other."""
     tagger = fitted(toy, of_words("crfsuite", features=("form",), window=1))
     batch = concatenate([toy, notes("Joan Puig de Clot", "", "mai vist , Rosa")])
-    own = tagger.tag(batch, detail="token", measure="lowest")
-    found = tagger.tag(batch, detail="entity", measure="lowest")
+    own = tagger.tag(batch, detail="token", measure="min_marginal")
+    found = tagger.tag(batch, detail="entity", measure="min_marginal")
     assert found.tags.tolist() == own.tags.tolist()
     assert found.confidence == pytest.approx(own.confidence, abs=1e-10)
-    assert found.tokens == pytest.approx(own.tokens, abs=1e-10)
+    assert found.token_confidence == pytest.approx(own.token_confidence, abs=1e-10)
     other = CRFTagger(of_words(features=("form",), window=1, precision="double"))
     other.labels, other._engine = tagger.labels, tagger.wordtype()
-    assert found.entities is not None
-    assert other.tag(batch, detail="entity").entities == pytest.approx(found.entities, abs=1e-10)
-    assert len(found.entities) > 3
+    assert found.entity_probabilities is not None
+    assert other.tag(batch, detail="entity").entity_probabilities == pytest.approx(
+        found.entity_probabilities, abs=1e-10
+    )
+    assert len(found.entity_probabilities) > 3
     assert tagger.wordtype() is tagger.wordtype()
     with pytest.raises(ValueError, match="CRFsuite gives no probabilities of entities"):
         tagger._engine.decode(batch, detail="entity")
@@ -242,10 +244,10 @@ def test_classes_that_training_did_not_show_are_never_of_an_entity(engine: Engin
     classes = ["AGE", "PERSON", "ZIP"]
     train = make_batch([document] * 3, labelled=True, classes=classes)
     tagging = fitted(train, replace(SMALL, engine=engine)).tag(train, detail="entity")
-    assert tagging.entities is not None
-    assert tagging.entities.shape == (3, 3)
-    assert tagging.entities[:, [0, 2]].tolist() == [[0, 0]] * 3
-    assert (tagging.entities[:, 1] > 0.5).all()
+    assert tagging.entity_probabilities is not None
+    assert tagging.entity_probabilities.shape == (3, 3)
+    assert tagging.entity_probabilities[:, [0, 2]].tolist() == [[0, 0]] * 3
+    assert (tagging.entity_probabilities[:, 1] > 0.5).all()
 
 
 def test_an_entity_without_a_beginning_is_as_probable_as_its_continuation(engine: Engine) -> None:
@@ -258,33 +260,41 @@ def test_an_entity_without_a_beginning_is_as_probable_as_its_continuation(engine
     assert found.labels[found.tags[0]] == "B-PERSON"
     own = [found.labels.index(name) for name in ("B-PERSON", "I-PERSON")]
     expected = marginals[0, own].sum()
-    assert found.entities is not None
-    assert found.entities[0, 1] == pytest.approx(expected, abs=1e-6)
-    assert found.entities[0, 1] > marginals[0, own[1]]
+    assert found.entity_probabilities is not None
+    assert found.entity_probabilities[0, 1] == pytest.approx(expected, abs=1e-6)
+    assert found.entity_probabilities[0, 1] > marginals[0, own[1]]
 
 
-@pytest.mark.parametrize("measure", ["probability", "normalised", "lowest"])
+@pytest.mark.parametrize("measure", ["probability", "normalised", "min_marginal"])
 def test_detail_is_given_where_it_is_asked_for(tagger: CRFTagger, measure: str) -> None:
     batch = notes("Joan Puig de Clot", "", "mai vist , Rosa")
     plain, token, entity, labels = (
         tagger.tag(batch, measure=measure, detail=detail)
         for detail in ("document", "token", "entity", "labels")
     )
-    assert (plain.tokens, plain.marginals, token.marginals, entity.marginals) == (None,) * 4
-    assert (plain.entities, token.entities, labels.entities) == (None, None, None)
-    assert entity.tokens == pytest.approx(token.tokens, rel=1e-10)
+    assert (plain.token_confidence, plain.marginals, token.marginals, entity.marginals) == (
+        None,
+    ) * 4
+    assert (
+        plain.entity_probabilities,
+        token.entity_probabilities,
+        labels.entity_probabilities,
+    ) == (None, None, None)
+    assert entity.token_confidence == pytest.approx(token.token_confidence, rel=1e-10)
     for each in (token, entity, labels):
         assert each.tags.tolist() == plain.tags.tolist()
         assert each.confidence == pytest.approx(plain.confidence, rel=1e-10)
-    assert labels.tokens is not None
+    assert labels.token_confidence is not None
     assert labels.marginals is not None
     assert labels.marginals.shape == (len(batch.words), len(tagger.labels))
     assert labels.marginals.sum(axis=1) == pytest.approx(np.ones(len(batch.words)), abs=1e-6)
-    assert token.tokens == pytest.approx(labels.tokens, rel=1e-12)
+    assert token.token_confidence == pytest.approx(labels.token_confidence, rel=1e-12)
     chosen = labels.marginals[np.arange(len(labels.tags)), labels.tags]
-    assert labels.tokens.tolist() == chosen.tolist()  # no path began with I- here
-    if measure == "lowest":
-        lowest = [min(each) for each in (labels.tokens[:4], [1.0], labels.tokens[4:])]
+    assert labels.token_confidence.tolist() == chosen.tolist()  # no path began with I- here
+    if measure == "min_marginal":
+        lowest = [
+            min(each) for each in (labels.token_confidence[:4], [1.0], labels.token_confidence[4:])
+        ]
         assert labels.confidence.tolist() == lowest
 
 
@@ -340,7 +350,7 @@ def test_labels_that_training_did_not_see_are_never_given(small: CRFOptions) -> 
 
 
 def test_documents_without_tokens_are_sure_and_have_no_tags(tagger: CRFTagger) -> None:
-    found = tagger.tag(notes("", "La {Rosa}", " \n", ""), measure="lowest")
+    found = tagger.tag(notes("", "La {Rosa}", " \n", ""), measure="min_marginal")
     assert len(found.tags) == 2
     assert found.confidence[[0, 2, 3]].tolist() == [1, 1, 1]
     assert 0 < found.confidence[1] < 1
@@ -350,7 +360,7 @@ def test_documents_without_tokens_are_sure_and_have_no_tags(tagger: CRFTagger) -
     assert len(tagger.tag(notes()).confidence) == 0
 
 
-@pytest.mark.parametrize("measure", ["probability", "normalised", "lowest"])
+@pytest.mark.parametrize("measure", ["probability", "normalised", "min_marginal"])
 def test_a_document_of_one_token_is_measured_alike_by_all(tagger: CRFTagger, measure: str) -> None:
     batch = notes("Rosa", "Clot", "mai", "de")
     found = tagger.tag(batch, measure=measure)
@@ -369,7 +379,7 @@ def test_a_document_is_tagged_alike_alone_and_in_company(toy: Batch, tagger: CRF
 
 def test_confidence_of_a_very_long_document_stays_a_number(tagger: CRFTagger) -> None:
     text = "Puig de la Clot i Rosa " * 2000
-    for measure in ("probability", "normalised", "lowest"):
+    for measure in ("probability", "normalised", "min_marginal"):
         (confidence,) = tagger.tag(notes(text), measure=measure).confidence
         assert 0 <= confidence <= 1
 
@@ -377,7 +387,7 @@ def test_confidence_of_a_very_long_document_stays_a_number(tagger: CRFTagger) ->
 def test_an_unknown_measure_is_an_error_that_lists_the_known_ones(
     toy: Batch, tagger: CRFTagger
 ) -> None:
-    with pytest.raises(InputError, match='"luck"; there are probability, normalised, lowest'):
+    with pytest.raises(InputError, match='"luck"; there are probability, normalised, min_marginal'):
         tagger.tag(toy, measure="luck")
 
 
@@ -573,7 +583,7 @@ def test_only_documents_that_count_0_teach_nothing(toy: Batch) -> None:
 def test_from_its_own_weights_nothing_is_left_to_do(toy: Batch) -> None:
     options = replace(DOUBLE, max_iterations=500)
     first = fitted(toy, options)
-    second = CRFTagger(options).fit(toy, start=first, rng=np.random.default_rng(0))
+    second = CRFTagger(options).fit(toy, warm_start=first, rng=np.random.default_rng(0))
     assert first.training is not None
     assert second.training is not None
     assert second.training.iterations < first.training.iterations / 2
@@ -592,7 +602,7 @@ def test_wherever_it_begins_it_ends_alike(
         [marked("a", "a [Clot] i {Rosa}"), Document("b", "l' HCP", ())], labelled=True
     )
     start = fitted(other, started)
-    warm = CRFTagger(options).fit(toy, start=start, rng=np.random.default_rng(0))
+    warm = CRFTagger(options).fit(toy, warm_start=start, rng=np.random.default_rng(0))
     assert_alike(fitted(toy, options), warm, toy, 2e-3)
 
 
@@ -620,7 +630,7 @@ def test_it_begins_with_the_weights_that_the_other_model_has(
     monkeypatch.setattr(wordtype, "minimise", noted)
     tagger = CRFTagger(replace(DOUBLE, window=window))
     cold = fitted(toy, tagger.options).wordtype()
-    new = tagger.fit(toy, start=start, rng=np.random.default_rng(0)).wordtype()
+    new = tagger.fit(toy, warm_start=start, rng=np.random.default_rng(0)).wordtype()
     assert new.labels == cold.labels == tuple(name for name in old.labels if "AGE" not in name)
     assert not begun[0].any()
     labels, size = len(new.labels), len(begun[1]) - len(new.labels) ** 2
@@ -641,8 +651,8 @@ def test_it_begins_with_the_weights_that_the_other_model_has(
 
 def test_a_tagger_can_begin_with_itself(toy: Batch, tmp_path: Path) -> None:
     first, second = fitted(toy), fitted(toy)
-    second.fit(toy, start=second, rng=np.random.default_rng(0))
-    third = CRFTagger(SMALL).fit(toy, start=first, rng=np.random.default_rng(0))
+    second.fit(toy, warm_start=second, rng=np.random.default_rng(0))
+    third = CRFTagger(SMALL).fit(toy, warm_start=first, rng=np.random.default_rng(0))
     assert contents(second, tmp_path / "2") == contents(third, tmp_path / "3")
 
 
@@ -654,7 +664,8 @@ def test_beginning_with_a_saved_model_is_beginning_with_the_model(
     loaded = CRFTagger.load(tmp_path / "first")
     models = [
         contents(
-            CRFTagger(SMALL).fit(toy, start=start, rng=np.random.default_rng(0)), tmp_path / name
+            CRFTagger(SMALL).fit(toy, warm_start=start, rng=np.random.default_rng(0)),
+            tmp_path / name,
         )
         for name, start in (("a", first), ("b", loaded))
     ]
@@ -663,7 +674,7 @@ def test_beginning_with_a_saved_model_is_beginning_with_the_model(
 
 def test_an_untrained_tagger_is_nothing_to_begin_with(toy: Batch) -> None:
     with pytest.raises(ValueError, match="not been trained"):
-        CRFTagger(SMALL).fit(toy, start=CRFTagger(SMALL), rng=np.random.default_rng(0))
+        CRFTagger(SMALL).fit(toy, warm_start=CRFTagger(SMALL), rng=np.random.default_rng(0))
 
 
 # How training ends
@@ -771,7 +782,7 @@ def test_a_search_that_finds_no_step_is_a_failure(
     options = replace(SMALL, precision="double")
     start = fitted(toy, replace(options, c2=10.0))
     monkeypatch.setattr(Likelihood, "__call__", wrong)
-    training = CRFTagger(options).fit(toy, start=start, rng=np.random.default_rng(0)).training
+    training = CRFTagger(options).fit(toy, warm_start=start, rng=np.random.default_rng(0)).training
     assert training is not None
     assert training.failed and not training.converged
     assert training.outcome == "no step along the gradient makes the objective smaller"
@@ -827,7 +838,7 @@ def test_a_start_that_l1_takes_to_nothing_is_told_as_such(toy: Batch) -> None:
     start = fitted(toy)
     tagger = CRFTagger(replace(SMALL, c1=1e3))
     with pytest.raises(TrainingError) as raised:
-        tagger.fit(toy, start=start, rng=np.random.default_rng(0))
+        tagger.fit(toy, warm_start=start, rng=np.random.default_rng(0))
     assert str(raised.value) == UNTRAINED
 
 
@@ -842,7 +853,7 @@ def test_a_start_that_is_not_finite_is_told_as_such(toy: Batch, value: float) ->
         replace(weights, state=np.full_like(weights.state, value)),
     )
     with pytest.raises(TrainingError, match="not trained: the objective is not finite where"):
-        CRFTagger(SMALL).fit(toy, start=start, rng=np.random.default_rng(0))
+        CRFTagger(SMALL).fit(toy, warm_start=start, rng=np.random.default_rng(0))
 
 
 def test_a_failed_fit_leaves_the_tagger_as_it_was(
@@ -944,7 +955,7 @@ def test_saved_and_loaded_it_tags_alike(toy: Batch, tagger: CRFTagger, tmp_path:
         assert loaded.labels == tagger.labels
         assert loaded.options == tagger.options
         assert loaded.training == tagger.training
-        for measure in ("probability", "lowest"):
+        for measure in ("probability", "min_marginal"):
             expected, found = (each.tag(batch, measure=measure) for each in (tagger, loaded))
             assert found.tags.tolist() == expected.tags.tolist()
             assert found.confidence.tolist() == expected.confidence.tolist()

@@ -253,7 +253,9 @@ def test_an_exported_model_has_its_clusters(
     folder: Path, train: Batch, rest: Batch, tmp_path: Path
 ) -> None:
     for nameless in (False, True):
-        reduced = fitted(train, options(folder)).reduced(rare=2, nameless=nameless)
+        reduced = fitted(train, options(folder)).pruned(
+            min_document_frequency=2, hash_names=nameless
+        )
         target = tmp_path / str(nameless)
         reduced.save(target)
         assert right(load_tagger(target), rest) == 1  # type: ignore[arg-type]
@@ -264,7 +266,7 @@ def test_an_exported_model_has_its_clusters(
 def test_a_warm_start_carries_weights_of_clusters(folder: Path, train: Batch) -> None:
     chosen = options(folder, max_iterations=200)
     first = fitted(train, chosen)
-    again = CRFTagger(chosen).fit(train, start=first, rng=np.random.default_rng(0))
+    again = CRFTagger(chosen).fit(train, warm_start=first, rng=np.random.default_rng(0))
     assert first.training is not None
     assert again.training is not None
     assert again.training.iterations < first.training.iterations / 2

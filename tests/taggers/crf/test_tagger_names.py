@@ -194,13 +194,13 @@ def test_an_exported_model_has_its_frequencies(
 ) -> None:
     tagger = fitted(train, options(gazetteer))
     for nameless in (False, True):
-        reduced = tagger.reduced(rare=2, nameless=nameless)
+        reduced = tagger.pruned(min_document_frequency=2, hash_names=nameless)
         assert reduced.values < tagger.values
         assert right(reduced, rest) == 1
         reduced.save(tmp_path / str(nameless))
         again = load_tagger(tmp_path / str(nameless))
         assert same(again, reduced, rest)
-    exported = fitted(train, options(gazetteer, engine="crfsuite")).reduced(nameless=True)
+    exported = fitted(train, options(gazetteer, engine="crfsuite")).pruned(hash_names=True)
     assert right(exported, rest) == 1
 
 
@@ -222,7 +222,7 @@ def test_a_model_of_before_there_were_names_is_read(
 def test_a_warm_start_carries_weights_of_frequencies(gazetteer: Path, train: Batch) -> None:
     chosen = options(gazetteer, max_iterations=200)
     first = fitted(train, chosen)
-    again = CRFTagger(chosen).fit(train, start=first, rng=np.random.default_rng(0))
+    again = CRFTagger(chosen).fit(train, warm_start=first, rng=np.random.default_rng(0))
     assert first.training is not None
     assert again.training is not None
     assert again.training.iterations < first.training.iterations / 2
@@ -275,4 +275,3 @@ def test_what_cannot_be_read_is_told(train: Batch, tmp_path: Path) -> None:
         fitted(train, options(tmp_path / "gone.parquet"))
     with pytest.raises(InputError, match='names names "": expected paths of gazetteers'):
         CRFOptions(names=("a", ""))
-    CRFTagger(options(tmp_path / "gone.parquet")).prepare(lambda: None)

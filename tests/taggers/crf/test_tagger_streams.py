@@ -14,12 +14,12 @@ from typing import Any, Literal
 import numpy as np
 import pycrfsuite
 import pytest
-from numba.core.dispatcher import Dispatcher
 
 from corpus.batch import Batch, concatenate, make_batch
 from corpus.document import Document, Span
 from corpus.errors import InputError
-from corpus.streams import NOTHING, Stream
+from corpus.kernels.registry import KERNELS
+from corpus.streams import NO_VALUE, Stream
 from corpus.tags import UNKNOWN
 from taggers import CRFOptions, CRFTagger, load_tagger
 from taggers.annotators import Rules
@@ -69,7 +69,7 @@ def notes(*texts: str) -> Batch:
 
 
 def fitted(train: Batch, options: CRFOptions, start: CRFTagger | None = None) -> CRFTagger:
-    return CRFTagger(options).fit(train, start=start, rng=np.random.default_rng(0))
+    return CRFTagger(options).fit(train, warm_start=start, rng=np.random.default_rng(0))
 
 
 def contents(tagger: CRFTagger, folder: Path) -> dict[str, bytes]:
@@ -178,7 +178,7 @@ def test_a_batch_that_came_as_bytes_is_the_same(
 
 def with_pos(batch: Batch, name: str = "pos") -> Batch:
     """Say of each token that a name stands there, or nothing."""
-    said = np.where(batch.tags > 0, 0, NOTHING).astype(np.int32)
+    said = np.where(batch.tags > 0, 0, NO_VALUE).astype(np.int32)
     return batch.with_streams({name: Stream(("NAME",), said)})
 
 
@@ -205,7 +205,7 @@ def test_its_types_may_have_any_order(train: Batch, judge: Batch, pos: CRFOption
     tagger = fitted(with_pos(train), pos)
     batch = with_pos(judge)
     (said,) = batch.streams.values()
-    other = np.where(said.values == 0, 2, NOTHING).astype(np.int32)
+    other = np.where(said.values == 0, 2, NO_VALUE).astype(np.int32)
     other[0] = 1
     shuffled = batch.with_streams({"pos": Stream(("unused", "new", "NAME"), other)})
     expected, found = tagger.tag(batch).tags, tagger.tag(shuffled).tags
@@ -269,14 +269,9 @@ def test_a_name_makes_no_difference(train: Batch, judge: Batch, pos: CRFOptions,
 
 
 def signatures() -> dict[str, int]:
-    """For how many types of arguments each function of these packages is compiled."""
-    return {
-        f"{name}.{own}": len(function.signatures)
-        for name, module in list(sys.modules.items())
-        if name.startswith(("corpus.", "taggers."))
-        for own, function in vars(module).items()
-        if isinstance(function, Dispatcher) and function.__module__ == name
-    }
+    """Return the number of types of arguments that each function is compiled for."""
+    functions = [kernel.dispatcher for kernel in KERNELS]
+    return {f"{each.__module__}.{each.__name__}": len(each.signatures) for each in functions}
 
 
 def worked_with(options: CRFOptions, batch: Batch, folder: Path) -> None:
@@ -285,7 +280,7 @@ def worked_with(options: CRFOptions, batch: Batch, folder: Path) -> None:
     tagger.save(folder)
     start = CRFTagger.load(folder)
     fitted(batch, replace(options, c1=0.01))
-    tagger = CRFTagger(options).fit(batch, start=start, rng=np.random.default_rng(0))
+    tagger = CRFTagger(options).fit(batch, warm_start=start, rng=np.random.default_rng(0))
     for each, detail in itertools.product((start, tagger), ("document", "entity", "labels")):
         each.tag(batch, detail=detail)
 
@@ -312,18 +307,21 @@ def test_nothing_is_compiled_for_arrays_that_cannot_be_written_to(
         assert all(arguments[0].mutable for arguments in function.signatures)
 
 
-PREPARED = """
+WARM = """
 import sys
 from pathlib import Path
 import numpy as np
 from corpus.batch import Batch
+from corpus.kernels.registry import KERNELS, warm_up
 from taggers import CRFOptions, CRFTagger
 sys.path.insert(0, {here!r})
 from {module} import notes, signatures, worked_with
 
-options = CRFOptions(engine={engine!r}, max_iterations=3)
-CRFTagger(options).prepare(lambda: None)
+options = CRFOptions(engine={engine!r}, precision={precision!r}, max_iterations=3)
+warm_up(*CRFTagger(options).kernels)
 before = signatures()
+for kernel in KERNELS:
+    assert len(kernel.dispatcher.signatures) >= len(kernel.signatures), kernel
 batch = notes(*(f"vist per {{{{Ana{{number}} Puig}}}} a [Sant Pau] o no" for number in range(30)))
 if {engine!r} == "wordtype":
     batch = batch.with_tags(np.append(np.int16(-1), batch.tags[1:]), batch.labels)
@@ -331,46 +329,32 @@ worked_with(options, Batch.from_bytes(batch.to_bytes()), Path({folder!r}))
 after = signatures()
 compiled = [name for name in after if after[name] != before.get(name, 0)]
 assert not compiled, compiled
-assert after["taggers.crf.channels._append"] == after["corpus.tokens.lexicon._look_up"] == 1
-assert after["taggers.crf.lattice.entities._begin"] == 1
 """
 
 
-def test_preparing_compiles_all_that_training_and_tagging_need(
-    engine: Engine, tmp_path: Path
+@pytest.mark.parametrize("precision", ["single", "double"])
+def test_after_warming_up_training_and_tagging_compile_nothing(
+    engine: Engine, precision: str, tmp_path: Path
 ) -> None:
-    """Also what only workers would find that they need."""
+    """Neither for batches that were sent as bytes nor for a model that is memory-mapped."""
     here, module = str(Path(__file__).parent), Path(__file__).stem
-    script = PREPARED.format(here=here, module=module, engine=engine, folder=str(tmp_path / "a"))
+    script = WARM.format(
+        here=here, module=module, engine=engine, precision=precision, folder=str(tmp_path / "a")
+    )
     done = subprocess.run(
         [sys.executable, "-c", script], check=False, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize(
-    "options", [FULL, replace(SMALL, streams=("pos",), conjunctions=("tagged[-1] form[0]",))]
-)
-def test_preparing_needs_no_notes(options: CRFOptions, engine: Engine) -> None:
-    """Nor their streams."""
-    CRFTagger(replace(options, engine=engine)).prepare(lambda: None)
-
-
-@pytest.mark.parametrize("features", [("form",), ("has_digit",)])
-@pytest.mark.parametrize(
-    "settings", [{"c1": 1.0}, {"c1": 1e6}, {"c2": 1e308}, {"min_frequency": 5}]
-)
-def test_preparing_is_no_matter_of_what_training_asks_for(
-    features: tuple[str, ...], settings: dict[str, Any], engine: Engine
-) -> None:
-    """The notes may well have what the few tokens that it trains on lack."""
-    options = replace(SMALL, features=features, window=0, engine=engine, **settings)
-    CRFTagger(options).prepare(lambda: None)
+def test_only_taggers_with_phrases_warm_up_their_matcher() -> None:
+    matcher = "gazetteers.phrases.matching"
+    assert matcher not in CRFTagger(SMALL).kernels
+    assert matcher in CRFTagger(replace(SMALL, phrases=("towns.parquet",))).kernels
 
 
 def test_a_large_l1_norm_can_be_trained_with(train: Batch, engine: Engine) -> None:
     tagger = CRFTagger(replace(SMALL, engine=engine, c1=1.0))
-    tagger.prepare(lambda: None)
     tagger.fit(train, rng=np.random.default_rng(0))
     assert 0 < tagger.values < fitted(train, replace(SMALL, engine=engine)).values
 
@@ -527,7 +511,7 @@ def test_rare_values_of_streams_are_left_out(train: Batch, judge: Batch) -> None
     assert {"header=nombre", "header=nhc", "rules=B-CODE"} <= set(names)
     conjunction = "capitalization[-1] capitalization[0]="
     assert {f"{conjunction}lower|first", f"{conjunction}BOS|lower"} <= set(names)
-    weights = tagger.reduced(rare=2).wordtype().weights
+    weights = tagger.pruned(min_document_frequency=2).wordtype().weights
     kept = set(weights.names.strings())
     assert "header=nhc" not in kept  # it is in one document
     assert {"header=nombre", "rules=B-CODE"} <= kept < set(names)
@@ -538,7 +522,7 @@ def test_reduced_it_has_the_same_annotators(
     train: Batch, judge: Batch, full: CRFOptions, tmp_path: Path
 ) -> None:
     tagger = fitted(train, replace(full, precision="double"))
-    nameless = tagger.reduced(nameless=True)
+    nameless = tagger.pruned(hash_names=True)
     nameless.save(tmp_path)
     found = CRFTagger.load(tmp_path)
     assert found.tag(judge).tags.tolist() == tagger.tag(judge).tags.tolist()

@@ -24,7 +24,7 @@ def lines(meddocan: Path) -> Batch:
 
 
 def trained(batch: Batch, start: CRFTagger | None = None) -> CRFTagger:
-    return CRFTagger(OPTIONS).fit(batch, start=start, rng=np.random.default_rng(0))
+    return CRFTagger(OPTIONS).fit(batch, warm_start=start, rng=np.random.default_rng(0))
 
 
 def test_after_more_lines_it_ends_as_low_in_less_than_half_of_the_steps(lines: Batch) -> None:

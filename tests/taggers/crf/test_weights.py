@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus.kernels.hash_index import Vocabulary, hashed
+from corpus.kernels.hash_index import HashIndex
+from corpus.kernels.hashing import hash_values
 from taggers.crf import lattice
 from taggers.crf.weights import (
     Weights,
@@ -18,7 +19,7 @@ from taggers.crf.weights import (
     border_hashes,
     carry_over,
     empty_table,
-    pruned,
+    prune,
     sorted_weights,
     value_hashes,
     values_of,
@@ -28,7 +29,7 @@ from taggers.templates import Templates
 Named = dict[tuple[int, int, int], float]
 NamedWeights = Callable[[Weights], Named]
 
-VALUES = [int(each) for each in hashed("form", list("abcde"))]
+VALUES = [int(each) for each in hash_values("form", list("abcde"))]
 NUMBERS = st.integers(-40, 40).map(lambda number: number / 8)  # sums of these are exact
 
 
@@ -69,7 +70,7 @@ CASES = SIZES.flatmap(lambda sizes: st.tuples(st.just(sizes), named_of(sizes)))
 def codes_of(weights: Weights, rows: list[list[int]]) -> np.ndarray:
     """Number values for `add_weights`; those that have no weights are negative."""
     hashes = np.array(rows, np.uint64)
-    return Vocabulary(weights.hashes).codes(hashes.reshape(-1)).reshape(hashes.shape)
+    return HashIndex(weights.hashes).positions(hashes.reshape(-1)).reshape(hashes.shape)
 
 
 def table_of(weights: Weights, rows: list[list[int]], real: type = np.float64) -> np.ndarray:
@@ -151,13 +152,13 @@ def test_pruned_weights_give_the_same_scores(
 ) -> None:
     sizes, named = case
     weights = weights_of(named, sizes)
-    fewer = pruned(weights)
+    fewer = prune(weights)
     kept = {key: weight for key, weight in named.items() if weight}
     assert named_weights(fewer) == kept
     assert set(fewer.hashes.tolist()) == {value for value, _, _ in kept}
     assert fewer.transition is weights.transition
     assert table_of(fewer, rows).tolist() == table_of(weights, rows).tolist()
-    assert named_weights(pruned(fewer)) == kept
+    assert named_weights(prune(fewer)) == kept
 
 
 def carried(old: Weights, old_labels: str, new: Weights, new_labels: str) -> np.ndarray:
@@ -165,7 +166,7 @@ def carried(old: Weights, old_labels: str, new: Weights, new_labels: str) -> np.
     number = np.array([old_labels.find(name) for name in new_labels], np.int64)
     state = np.zeros(len(new.state))
     carry_over(
-        Vocabulary(old.hashes).codes(new.hashes),
+        HashIndex(old.hashes).positions(new.hashes),
         new.begins,
         new.state_labels,
         number,
@@ -210,8 +211,8 @@ def hashes_of(words: list[str], features: list[str]) -> Any:
 
 def test_hashes_of_values_are_those_of_each_feature() -> None:
     found = hashes_of(["Joan", "COL·LEGI"], ["lower", "shape"])
-    assert found[:, 0].tolist() == hashed("lower", ["joan", "col·legi"]).tolist()
-    assert found[:, 1].tolist() == hashed("shape", ["Xxxx", "XXX·XXXX"]).tolist()
+    assert found[:, 0].tolist() == hash_values("lower", ["joan", "col·legi"]).tolist()
+    assert found[:, 1].tolist() == hash_values("shape", ["Xxxx", "XXX·XXXX"]).tolist()
 
 
 def test_borders_are_no_words() -> None:

@@ -9,7 +9,7 @@ import threadpoolctl
 
 from corpus.batch import Batch, make_batch
 from corpus.document import Document
-from corpus.kernels.hash_index import hashed
+from corpus.kernels.hashing import hash_values
 from taggers.crf import lattice, wordtype
 from taggers.crf.weights import Weights, border_hashes, sorted_weights
 from taggers.crf.wordtype import WordScores, WordTypeEngine
@@ -27,7 +27,7 @@ def random_weights(step: float = 1.0, offsets: int = 3) -> Weights:
     """Make weights of most words, of their last letters and of borders."""
     rng = np.random.default_rng(0)
     values = np.concatenate(
-        [hashed("form", WORDS[10:]), hashed("suffix1", ["a", "b"]), border_hashes()]
+        [hash_values("form", WORDS[10:]), hash_values("suffix1", ["a", "b"]), border_hashes()]
     )
     every = np.array([*np.ndindex(len(values), offsets, len(LABELS))])
     kept = every[rng.random(len(every)) < 0.6]

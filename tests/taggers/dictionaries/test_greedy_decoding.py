@@ -17,7 +17,7 @@ from corpus.document import Document
 from corpus.errors import InputError
 from corpus.tags import bio_labels, classes_of, find_entities, well_formed
 from taggers.base import MEASURES, Detail
-from taggers.dictionaries.greedy_decoding import Judged, tagged
+from taggers.dictionaries.greedy_decoding import WordJudgements, tag_greedily
 
 LABELS = ("O", "B-PERSON", "I-PERSON")
 
@@ -32,13 +32,15 @@ class Word:
     blocked: bool = False
 
 
-def judged_batch(known: dict[str, Word], documents: list[list[str]]) -> tuple[Batch, Judged]:
+def judged_batch(
+    known: dict[str, Word], documents: list[list[str]]
+) -> tuple[Batch, WordJudgements]:
     batch = make_batch(
         [Document(str(number), " ".join(words)) for number, words in enumerate(documents)],
         labelled=False,
     )
     words = [known.get(word, Word()) for word in batch.types]
-    judged = Judged(
+    judged = WordJudgements(
         np.array([word.divergence for word in words], np.float64),
         np.array([word.joins for word in words], bool),
         np.array([word.doubtful for word in words], bool),
@@ -50,8 +52,8 @@ def tag(known: dict[str, Word], documents: list[list[str]], **options: Any) -> A
     batch, judged = judged_batch(known, documents)
     blocked = np.array([known.get(word, Word()).blocked for word in batch.types], bool)
     defaults: dict[str, Any] = {"threshold": 2.0, "threshold_after": 3.5}
-    defaults |= {"measure": "lowest", "detail": "token", "label": "PERSON"}
-    return tagged(batch, judged, blocked[batch.words], **(defaults | options))
+    defaults |= {"measure": "min_marginal", "detail": "token", "label": "PERSON"}
+    return tag_greedily(batch, judged, blocked[batch.words], **(defaults | options))
 
 
 def tags_of(known: dict[str, Word], text: str, **options: Any) -> str:
@@ -117,9 +119,11 @@ def test_tags_and_certainty_are_those_of_the_rules(
         for words in documents
     ]
     assert [LABELS[number][0] for number in found.tags] == [tag for tags, _ in slow for tag in tags]
-    assert found.tokens.tolist() == pytest.approx([each for _, sure in slow for each in sure])
+    assert found.token_confidence.tolist() == pytest.approx(
+        [each for _, sure in slow for each in sure]
+    )
     measured = {
-        "lowest": min,
+        "min_marginal": min,
         "probability": math.prod,
         "normalised": lambda sure: math.prod(sure) ** (1 / len(sure)),
     }[measure]
@@ -137,21 +141,29 @@ def test_all_details_are_of_the_same_tags(
     for found in (document, token, entity, labels):
         assert found.labels == LABELS
         assert (found.tags == token.tags).all() and (found.confidence == token.confidence).all()
-    assert document.tokens is document.marginals is document.entities is token.marginals is None
-    assert token.entities is labels.entities is entity.marginals is None
-    assert (entity.tokens == token.tokens).all() and (labels.tokens == token.tokens).all()
+    assert (
+        document.token_confidence
+        is document.marginals
+        is document.entity_probabilities
+        is token.marginals
+        is None
+    )
+    assert token.entity_probabilities is labels.entity_probabilities is entity.marginals is None
+    assert (entity.token_confidence == token.token_confidence).all() and (
+        labels.token_confidence == token.token_confidence
+    ).all()
     batch, _ = judged_batch(known, documents)
     assert (well_formed(token.tags, batch.documents, LABELS) == token.tags).all()
     spans = find_entities(token.tags, batch.documents, LABELS)
-    assert entity.entities.shape == (len(spans.first), len(classes_of(LABELS)))
+    assert entity.entity_probabilities.shape == (len(spans.first), len(classes_of(LABELS)))
     assert entity.entity_confidence(spans).tolist() == [
-        token.tokens[first : last + 1].min()
+        token.token_confidence[first : last + 1].min()
         for first, last in zip(spans.first, spans.last, strict=True)
     ]
     assert labels.marginals.shape == (len(token.tags), len(LABELS))
     assert labels.marginals.sum(axis=1).tolist() == pytest.approx([1] * len(token.tags))
     rows = np.arange(len(token.tags))
-    assert (labels.marginals[rows, token.tags] == token.tokens).all()
+    assert (labels.marginals[rows, token.tags] == token.token_confidence).all()
 
 
 ANNA = {
@@ -195,8 +207,10 @@ def test_what_joins_nothing_is_no_name() -> None:
 
 def test_certainty_is_how_far_a_word_is_from_the_threshold() -> None:
     found = tag({**ANNA, "x": Word(4.0), "even": Word(2.0)}, [["Anna", "Puig", "x", "x", "de"]])
-    assert found.tokens.tolist() == pytest.approx([1, 1 - 1 / 3.5, 1 - 3.5 / 4, 1 - 2 / 4, 1])
-    assert tag({"even": Word(2.0)}, [["even"]]).tokens.tolist() == [0]
+    assert found.token_confidence.tolist() == pytest.approx(
+        [1, 1 - 1 / 3.5, 1 - 3.5 / 4, 1 - 2 / 4, 1]
+    )
+    assert tag({"even": Word(2.0)}, [["even"]]).token_confidence.tolist() == [0]
 
 
 def test_a_doubtful_word_leaves_no_confidence_in_its_document_alone() -> None:
@@ -216,9 +230,9 @@ def test_without_tokens_there_is_nothing_to_doubt(
         found = tag(ANNA, documents, detail=detail, measure=measure)
         assert found.confidence.tolist() == [1.0] * len(documents)
         assert found.tags.shape == (0,)
-        assert found.tokens is None or found.tokens.shape == (0,)
+        assert found.token_confidence is None or found.token_confidence.shape == (0,)
         assert found.marginals is None or found.marginals.shape == (0, 3)
-        assert found.entities is None or found.entities.shape == (0, 1)
+        assert found.entity_probabilities is None or found.entity_probabilities.shape == (0, 1)
 
 
 def test_names_are_tagged_as_the_class_that_is_asked_for() -> None:
@@ -228,5 +242,5 @@ def test_names_are_tagged_as_the_class_that_is_asked_for() -> None:
 
 
 def test_an_unknown_measure_is_an_error_that_lists_the_known_ones() -> None:
-    with pytest.raises(InputError, match="probability, normalised, lowest"):
+    with pytest.raises(InputError, match="probability, normalised, min_marginal"):
         tag(ANNA, [["Anna"]], measure="entropy")

@@ -11,11 +11,17 @@ import pyarrow.parquet as pq
 import pytest
 
 from corpus.errors import InputError
-from gazetteers.builtin import builtin_blocking, starter_names
+from gazetteers.builtin import (
+    BLOCKING,
+    BUILTIN_LISTS,
+    STARTER,
+    builtin_blocking,
+    read_gazetteer,
+    starter_names,
+)
 from gazetteers.gazetteer import Gazetteer
 from taggers.annotators import Phrases
-from taggers.dictionaries.dictionary_options import BLOCKING, COME_ALONG, STARTER
-from taggers.dictionaries.name_lists import read_gazetteer, read_names
+from taggers.dictionaries.name_lists import read_names
 
 MakeGazetteer = Callable[..., Gazetteer]
 
@@ -29,9 +35,9 @@ def borne(*paths: object, classes: tuple[str, ...] = ()) -> dict[str, list[int]]
 def test_lists_that_come_along_have_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """And a file of such a name is not looked at."""
     monkeypatch.chdir(tmp_path)
-    for name in COME_ALONG:
+    for name in BUILTIN_LISTS:
         Path(name).write_text("something else")
-    assert COME_ALONG == ("starter", "blocking")
+    assert BUILTIN_LISTS == ("starter", "blocking")
     assert read_gazetteer(STARTER).table().equals(starter_names().table())
     assert read_gazetteer(BLOCKING).table().equals(builtin_blocking().table())
     assert len(read_gazetteer(STARTER)) and len(read_gazetteer(BLOCKING))

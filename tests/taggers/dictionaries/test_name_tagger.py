@@ -18,22 +18,19 @@ from corpus.errors import InputError
 from corpus.formats import read
 from corpus.problems import Problems
 from corpus.synthetic import synthetic_notes
+from gazetteers.builtin import BLOCKING, STARTER
 from gazetteers.gazetteer import Gazetteer
 from gazetteers.importing.importer import ImportOptions, import_table
-from taggers import START_OPTIONS, CRFTagger, TrainingError, load_tagger, make_tagger
+from taggers import CRFTagger, TrainingError, load_tagger, make_tagger
 from taggers.base import MEASURES
 from taggers.dictionaries.binary import DictionaryTagger
-from taggers.dictionaries.dictionary_options import (
-    BLOCKING,
-    STARTER,
-    DictionaryOptions,
-    DivergenceOptions,
-)
+from taggers.dictionaries.dictionary_options import DictionaryOptions, DivergenceOptions
 from taggers.dictionaries.divergence import DivergenceTagger
 from taggers.model_folder import digest_of
 
 MakeGazetteer = Callable[..., Gazetteer]
 KINDS: dict[str, Any] = {"divergence": DivergenceTagger, "dictionary": DictionaryTagger}
+OPTIONS = {"divergence": DivergenceOptions, "dictionary": DictionaryOptions}
 NAMES = [
     ("anna", "given", 500),
     ("pere", "given", 300),
@@ -50,7 +47,7 @@ def notes(*texts: str) -> Batch:
 
 
 def fitted(kind: str, train: Batch, *names: Path | str, **options: Any) -> Any:
-    chosen = START_OPTIONS[kind](names=tuple(map(str, names)), **options)
+    chosen = OPTIONS[kind](names=tuple(map(str, names)), **options)
     return make_tagger(kind, chosen).fit(train, rng=np.random.default_rng(0))
 
 
@@ -58,7 +55,7 @@ def same(left: Any, right: Any) -> bool:
     return (
         (left.tags == right.tags).all()
         and (left.confidence == right.confidence).all()
-        and (left.tokens == right.tokens).all()
+        and (left.token_confidence == right.token_confidence).all()
         and left.labels == right.labels
     )
 
@@ -111,7 +108,7 @@ def test_what_is_in_the_dictionary_is_a_name(names: Path) -> None:
         [],
     ]
     tagging = tagger.tag(notes(*texts), detail="token")
-    assert set(tagging.confidence) == set(tagging.tokens) == {1.0}
+    assert set(tagging.confidence) == set(tagging.token_confidence) == {1.0}
     assert found_in(fitted("dictionary", train, names, frequent=1, bearers=19), "rosa") == [
         ["rosa"]
     ]
@@ -239,7 +236,7 @@ def test_options_that_cannot_be_meant_are_refused(options: Any) -> None:
 
 
 def test_an_unfitted_tagger_does_nothing(kind: str, tmp_path: Path) -> None:
-    tagger = KINDS[kind](START_OPTIONS[kind](names=(STARTER,)))
+    tagger = KINDS[kind](OPTIONS[kind](names=(STARTER,)))
     with pytest.raises(ValueError, match="has not been fitted"):
         tagger.tag(notes("Anna"))
     with pytest.raises(ValueError, match="has not been fitted"):
@@ -255,14 +252,13 @@ def test_a_document_is_tagged_alike_alone_and_in_company(kind: str, synthetic: B
         alone = tagger.tag(synthetic.slice(number, number + 1), detail="token")
         part = slice(*synthetic.documents[number : number + 2])
         assert (alone.tags == whole.tags[part]).all()
-        assert (alone.tokens == whole.tokens[part]).all()
+        assert (alone.token_confidence == whole.token_confidence[part]).all()
         assert alone.confidence == whole.confidence[number]
 
 
 def test_progress_is_told(kind: str) -> None:
     told: list[tuple[int, int]] = []
-    tagger = make_tagger(kind, START_OPTIONS[kind](names=(STARTER,)))
-    tagger.prepare(lambda: None)
+    tagger = make_tagger(kind, OPTIONS[kind](names=(STARTER,)))
     train = notes("Anna", "María")
     tagger.fit(train, rng=np.random.default_rng(0), progress=lambda *of: told.append(of))
     tagger.tag(train, progress=lambda *of: told.append(of))

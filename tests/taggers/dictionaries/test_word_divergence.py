@@ -40,7 +40,7 @@ def said_of(words: WordDivergence, *types: str) -> dict[str, float]:
     """Give the divergence of words, a token each."""
     batch = make_batch([Document("d", "\n".join(types))], labelled=False)
     assert set(batch.types) == set(types)
-    return dict(zip(batch.types, words.judged(batch).divergence.tolist(), strict=True))
+    return dict(zip(batch.types, words.judge(batch).divergence.tolist(), strict=True))
 
 
 def case_of(word: str) -> str:
@@ -115,7 +115,7 @@ def test_words_of_longer_names_only_join_them(make_gazetteer: MakeGazetteer) -> 
     names = [("anna", "g", 500), ("de la torre", "s", 100), ("torre", "s", 30), ("la", "s", 4)]
     words = compared(make_gazetteer(*names), {"Anna": 50, "de": 900, "la": 900, "x": 9000})
     batch = make_batch([Document("d", "Anna de LA De torre - – x")], labelled=False)
-    judged = words.judged(batch)
+    judged = words.judge(batch)
     assert [word for word, joins in zip(batch.types, judged.joins, strict=True) if joins] == [
         *("de", "LA", "De", "-", "–")
     ]
@@ -125,7 +125,7 @@ def test_words_of_longer_names_only_join_them(make_gazetteer: MakeGazetteer) -> 
 
 def test_of_no_words_nothing_is_said(make_gazetteer: MakeGazetteer) -> None:
     words = compared(make_gazetteer(("anna", "x", 20)), {"Anna": 3})
-    judged = words.judged(make_batch([], labelled=False))
+    judged = words.judge(make_batch([], labelled=False))
     assert len(judged.divergence) == len(judged.joins) == len(judged.doubtful) == 0
 
 

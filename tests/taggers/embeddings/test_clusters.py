@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpus.errors import InputError
-from corpus.kernels.hash_index import hashed
+from corpus.kernels.hashing import hash_values
 from taggers.embeddings.clusters import ClusterOptions, clusterings_of
 from taggers.embeddings.embedding import Embedding
 from taggers.embeddings.kmeans import find_clusters
@@ -218,8 +218,10 @@ def test_words_whose_clusters_have_no_weight_are_left_out_and_no_others(
     table = ClusterTable(
         ("one", "two"), normalisation, word_hashes(names), np.array(clusters, np.int32)
     )
-    hashes = [hashed(name, [str(number)]) for name, number in weighted]
-    kept = WordClusters([table]).that_matter(np.concatenate([np.zeros(0, np.uint64), *hashes]))
+    hashes = [hash_values(name, [str(number)]) for name, number in weighted]
+    kept = WordClusters([table]).with_nonzero_weights(
+        np.concatenate([np.zeros(0, np.uint64), *hashes])
+    )
     words, features = Words([*names, "other"]), kept.features()
     before = WordClusters([table]).features()
     for place, (one, two) in enumerate(clusters):

@@ -1,0 +1,64 @@
+"""Lines of MEDDOCAN as documents, and the seeds that are drawn from them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from corpus.corpora import with_classes
+from corpus.document import Document
+from corpus.formats import read
+from corpus.problems import Problems
+from corpus.units import split_documents
+
+DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data" / "meddocan"
+
+PERSON = dict.fromkeys(("NOMBRE_SUJETO_ASISTENCIA", "NOMBRE_PERSONAL_SANITARIO"), "PERSON")
+MERGED = {
+    **PERSON,
+    **dict.fromkeys(
+        ("TERRITORIO", "CALLE", "HOSPITAL", "PAIS", "INSTITUCION", "CENTRO_SALUD"), "LOCATION"
+    ),
+}
+
+HEADER = re.compile(r"\s*[A-ZÁÉÍÓÚÑ]\w*:")
+
+
+def lines_of(split: str, classes: dict[str, str] | None) -> list[Document]:
+    """Read the lines of a split."""
+    documents = read(DATA / split, problems=Problems())
+    return list(split_documents((with_classes(d, classes) for d in documents), "line", Problems()))
+
+
+def small_seed(lines: Sequence[Document], rng: np.random.Generator) -> np.ndarray:
+    """Draw 331 lines, 80 % of them with entities (paper 003, table 4.1)."""
+    return _drawn(lines, 265, 66, rng)
+
+
+def _drawn(lines: Sequence[Document], some: int, none: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw so many lines with entities, and so many without."""
+    has = np.array([bool(line.spans) for line in lines])
+    with_entities = rng.choice(np.flatnonzero(has), some, replace=False)
+    return np.concatenate([with_entities, rng.choice(np.flatnonzero(~has), none, replace=False)])
+
+
+def biased_seed(lines: Sequence[Document], rng: np.random.Generator) -> np.ndarray:
+    """Draw 600 lines that begin with a header of one word such as ``Nombre:``."""
+    headed = np.array([HEADER.match(line.text) is not None for line in lines])
+    return rng.choice(np.flatnonzero(headed), 600, replace=False)
+
+
+def hundred_seed(lines: Sequence[Document], rng: np.random.Generator) -> np.ndarray:
+    """Draw 100 lines, 80 of them with entities."""
+    return _drawn(lines, 80, 20, rng)
+
+
+def no_seed(lines: Sequence[Document], rng: np.random.Generator) -> np.ndarray:
+    """Draw no line: the dictionaries of the census are all there is."""
+    return np.zeros(0, np.int64)
+
+
+SEEDS = {"small": small_seed, "biased": biased_seed, "hundred": hundred_seed}

@@ -1,0 +1,36 @@
+"""The census of Spain and the counts of words, as files that taggers of dictionaries read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from corpus.counts import count_words
+from corpus.document import Document
+from gazetteers.gazetteer import merged
+from gazetteers.importing.importer import ImportOptions, import_table
+
+SPAIN = Path(__file__).resolve().parents[1].parent / "shared" / "data" / "spain"
+
+FILES = {
+    "given_names_men.csv": "given_name",
+    "given_names_women.csv": "given_name",
+    "surnames.csv": "surname",
+}
+
+
+def census(folder: Path) -> str:
+    """Write the names of the census into one gazetteer, and return its path."""
+    path = folder / "names.parquet"
+    found = [
+        import_table(SPAIN / name, ImportOptions(class_name=kind)) for name, kind in FILES.items()
+    ]
+    merged([each.gazetteer for each in found]).save(path)
+    return str(path)
+
+
+def counted(folder: Path, lines: Sequence[Document]) -> str:
+    """Write the counts of the words of notes, and return their path."""
+    path = folder / "words.parquet"
+    count_words(lines).save(path)
+    return str(path)

@@ -1,0 +1,103 @@
+"""Settings on the command line that replace those of a configuration file."""
+
+from __future__ import annotations
+
+import copy
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bootstrap.config.validation import ConfigurationError
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where the settings of a configuration come from, for errors and relative paths.
+
+    Parameters
+    ----------
+    file : str
+        The name of the file, for errors.
+    folder : Path
+        Its folder, to which paths in it are relative.
+    overrides : mapping of tuple of str to str
+        What was typed on the command line, by the key that it set: ``("loop", "batch")``.
+    """
+
+    file: str
+    folder: Path
+    overrides: Mapping[tuple[str, ...], str] = field(default_factory=dict)
+
+    def of(self, *keys: str) -> str:
+        """Return the name of the source of a section, a key or a part of its value.
+
+        It is the last override of it or of a part of it, or else the file.
+        """
+        within = [
+            typed
+            for path, typed in self.overrides.items()
+            if path[: len(keys)] == keys or keys[: len(path)] == path
+        ]
+        return f"--set {within[-1]}" if within else self.file
+
+    def of_section(self, *sections: str) -> str:
+        """Return the name of the source of whole sections: the file, and overrides in them."""
+        typed = [typed for path, typed in self.overrides.items() if path[0] in sections]
+        return " with ".join([self.file, *(f"--set {each}" for each in typed)])
+
+    def folder_of(self, *keys: str) -> Path:
+        """Return the folder to which a path in a setting is relative."""
+        return Path() if keys in self.overrides else self.folder
+
+
+def overridden(
+    tables: Mapping[str, Any], overrides: Sequence[str]
+) -> tuple[dict[str, Any], dict[tuple[str, ...], str]]:
+    """Replace settings of a configuration.
+
+    Parameters
+    ----------
+    tables : mapping of str to Any
+        The tables of the file, which stay as they are.
+    overrides : sequence of str
+        Settings such as ``select.confidence=0.9``; of the same key, the last one holds.
+
+    Returns
+    -------
+    dict of str to Any
+        The tables with the settings replaced.
+    dict of tuple of str to str
+        The overrides by their keys.
+
+    Raises
+    ------
+    ConfigurationError
+        If one is not of the form ``SECTION.KEY=VALUE``.
+    """
+    replaced: dict[str, Any] = copy.deepcopy(dict(tables))
+    origins: dict[tuple[str, ...], str] = {}
+    for override in overrides:
+        keys, value = _parsed(override)
+        table = replaced
+        for key in keys[:-1]:
+            table = table.setdefault(key, {})
+            if not isinstance(table, dict):
+                raise ConfigurationError(f"--set {override}: {key} is not a section")
+        table[keys[-1]] = value
+        origins.pop(keys, None)  # the last one comes last
+        origins[keys] = override
+    return replaced, origins
+
+
+def _parsed(override: str) -> tuple[tuple[str, ...], Any]:
+    """Parse the key and the value of an override; a value that is no TOML is a string."""
+    name, equals, text = override.partition("=")
+    keys = tuple(name.strip().split("."))
+    if not equals or len(keys) < 2:
+        raise ConfigurationError(f"--set {override}: expected SECTION.KEY=VALUE")
+    try:
+        return keys, tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return keys, text.strip()

@@ -1,0 +1,45 @@
+"""Former names of settings: each is an error that names its successor."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from bootstrap.config.overrides import Source
+from bootstrap.config.validation import ConfigurationError
+
+_SECTIONS = {"start": "initial_model"}
+_KEYS = {("select", "most"): "max_selected", ("loop", "repeated"): "propagate"}
+_VALUES = {
+    ("loop", "keep", "retag"): "relabel",
+    ("select", "measure", "lowest"): "min_marginal",
+    ("initial_model", "measure", "lowest"): "min_marginal",
+}
+
+
+def refuse_renamed(tables: Mapping[str, Any], source: Source) -> None:
+    """Refuse sections, keys and values that have another name now.
+
+    Raises
+    ------
+    ConfigurationError
+        If there is one.
+    """
+    for section, successor in _SECTIONS.items():
+        if section in tables:
+            raise ConfigurationError(f"{source.of(section)}: [{section}] is now [{successor}]")
+    for (section, key), successor in _KEYS.items():
+        if key in _section(tables, section):
+            raise ConfigurationError(
+                f"{source.of(section, key)}: [{section}] {key} is now {successor}"
+            )
+    for (section, key, value), successor in _VALUES.items():
+        if _section(tables, section).get(key) == value:
+            raise ConfigurationError(
+                f'{source.of(section, key)}: [{section}] {key} = "{value}" is now "{successor}"'
+            )
+
+
+def _section(tables: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    section = tables.get(name)
+    return section if isinstance(section, Mapping) else {}

@@ -1,0 +1,122 @@
+"""Every setting of a configuration with its type, default and help."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import MISSING, Field, dataclass, fields
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+import tomli_w
+
+from bootstrap.config.configuration import DEFAULT_KIND, SEED
+from bootstrap.config.options import (
+    DataOptions,
+    InitialModelSelection,
+    LoopOptions,
+    ReferenceOptions,
+    SelectOptions,
+)
+from taggers.kinds import BUILTIN
+
+_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
+
+
+@dataclass(frozen=True, slots=True)
+class SettingRow:
+    """A setting of a configuration.
+
+    Parameters
+    ----------
+    section, key : str
+        ``[section] key``.
+    kind : str
+        The kind of tagger that has the setting; empty if every run has it.
+    type : str
+        In plain English, such as ``list of strings`` or ``"stop" or "longest"``.
+    default : str
+        As TOML; empty if the setting has none.
+    help : str
+        Its meaning.
+    example : str
+        As TOML, for a setting whose default is empty or that has none.
+    """
+
+    section: str
+    key: str
+    kind: str
+    type: str
+    default: str
+    help: str
+    example: str = ""
+
+
+def setting_rows() -> list[SettingRow]:
+    """Return every setting, in the order of ``bootstrap init`` and of the documentation."""
+    rows = _rows("data", DataOptions)
+    rows.append(
+        SettingRow(
+            *("initial_model", "kind", "", "string", f'"{SEED}"'),
+            f'the model of iteration 0: "{SEED}", the tagger trained on the seed, or the kind of a '
+            "tagger that needs no annotated documents",
+        )
+    )
+    for kind in BUILTIN.values():
+        if not kind.needs_seed:
+            rows += _rows("initial_model", kind.options_type(), kind.name)
+            rows += _rows("initial_model", InitialModelSelection, kind.name)
+    rows.append(
+        SettingRow(
+            *("tagger", "kind", "", "string", f'"{DEFAULT_KIND}"'),
+            "the kind of tagger: one of the package, the name of an entry point, or "
+            "package.module:Class",
+        )
+    )
+    for kind in BUILTIN.values():
+        if kind.needs_seed:
+            rows += _rows("tagger", kind.options_type(), kind.name)
+    rows += _rows("loop", LoopOptions)
+    rows += _rows("select", SelectOptions)
+    rows += _rows("select.reference", ReferenceOptions)
+    return rows
+
+
+def _rows(section: str, options: type[Any], kind: str = "") -> list[SettingRow]:
+    hints = get_type_hints(options)
+    return [
+        SettingRow(
+            section,
+            each.name,
+            kind,
+            _type_name(hints[each.name]),
+            _default(each),
+            each.metadata.get("help", ""),
+            each.metadata.get("example", ""),
+        )
+        for each in fields(options)
+    ]
+
+
+def _type_name(kind: Any) -> str:
+    if get_origin(kind) is Literal:
+        *first, last = (f'"{name}"' for name in get_args(kind))
+        return f"{', '.join(first)} or {last}" if first else last
+    if get_origin(kind) is tuple:
+        return "list of strings"
+    if get_origin(kind) is Mapping:
+        return f"table of {_TYPES[get_args(kind)[1]]}s"
+    return _TYPES[kind]
+
+
+def _default(each: Field[Any]) -> str:
+    if each.default_factory is not MISSING:
+        return _toml(each.default_factory())
+    return "" if each.default is MISSING else _toml(each.default)
+
+
+def _toml(value: Any) -> str:
+    """Write a value as TOML, in one line."""
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_toml, value))}]"
+    if isinstance(value, Mapping) and not value:
+        return "{}"
+    return tomli_w.dumps({"x": value}).removeprefix("x = ").strip()

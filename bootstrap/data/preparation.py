@@ -1,0 +1,116 @@
+"""All that is read and checked before a run begins, and before it has a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from bootstrap.config.configuration import Configuration
+from bootstrap.data.splits import Notes, read_notes
+from corpus.batch import Batch
+from corpus.errors import InputError, shown
+from corpus.tags import classes_of
+from taggers.options import Coverage
+
+
+def prepare(configuration: Configuration) -> tuple[Notes, list[str]]:
+    """Read the documents of a run and check its settings against them.
+
+    Parameters
+    ----------
+    configuration : Configuration
+        The settings of the run.
+
+    Returns
+    -------
+    tuple of (Notes, list of str)
+        The documents, and lines that describe how much of them the resources of the taggers cover.
+
+    Raises
+    ------
+    InputError
+        If a file is missing or of another kind, if annotated documents have no entity, or if a
+        setting names a class that no document can teach.
+    """
+    coverages = configuration.check()
+    model = configuration.initial_model
+    notes = read_notes(
+        configuration.data,
+        configuration.labels,
+        batch_size=configuration.loop.batch,
+        classes=model.classes if model else (),
+    )
+    batches = {"the seed": notes.seed.batch, "validation": notes.validation.batch}
+    lines = coverage_lines(coverages, batches)
+    refuse_unknown_classes(configuration, classes_of(notes.seed.batch.labels))
+    return notes, lines
+
+
+def coverage_lines(coverages: Sequence[Coverage], batches: Mapping[str, Batch]) -> list[str]:
+    """Describe how many tokens the resources of a tagger cover.
+
+    Parameters
+    ----------
+    coverages : sequence of Coverage
+        Of the resources; those without an expected share are not described.
+    batches : mapping of str to Batch
+        The documents of each split; an empty batch is ignored.
+
+    Returns
+    -------
+    list of str
+        A line for each resource.
+
+    Raises
+    ------
+    InputError
+        If no resource covers any token of the first split.
+    """
+    expected = [each for each in coverages if each.expected]
+    some = {split: batch for split, batch in batches.items() if len(batch.words)}
+    if not (expected and some):
+        return []
+    lines, first, covers_any = [], next(iter(some)), False
+    for coverage in expected:
+        shares = {
+            split: 100 * coverage.count(batch) / len(batch.words) for split, batch in some.items()
+        }
+        covers_any = covers_any or shares[first] > 0
+        texts = [f"{share:.1f} % of the tokens of {split}" for split, share in shares.items()]
+        lines.append(f"{' and '.join(texts)} have {coverage.of}")
+    if not covers_any:
+        raise InputError(f"no token of {first} has {expected[0].of}; {expected[0].advice}")
+    return lines
+
+
+def refuse_unknown_classes(configuration: Configuration, seed: Collection[str]) -> None:
+    """Refuse settings that name a class which iteration 0 cannot tag.
+
+    Parameters
+    ----------
+    configuration : Configuration
+        The settings of the run.
+    seed : collection of str
+        The classes of the seed, with those of the initial model.
+
+    Raises
+    ------
+    InputError
+        If there is one.
+    """
+    model = configuration.initial_model
+    known, what = (
+        (set(model.classes), "[initial_model] tags") if model else (set(seed), "the seed has")
+    )
+    for name in configuration.loop.propagate:
+        if name not in known:
+            raise InputError(
+                f"[loop] propagate names {shown(name)}; {what} only "
+                f"{', '.join(map(shown, sorted(known)))}"
+            )
+    if not (configuration.select.proportions and configuration.reference):
+        return
+    for name in sorted(set(configuration.reference.per_token) - set(seed)):
+        raise InputError(
+            f"[select.reference] names {shown(name)}, which the seed lacks: no selection can "
+            "contain any; remove it, and count documents of nothing else as empty"
+        )

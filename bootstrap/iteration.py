@@ -1,0 +1,141 @@
+"""Records of self-training: what an iteration yields, and what a later one needs of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+from bootstrap.config.options import LoopOptions
+from bootstrap.selection import Selection
+from corpus.batch import Batch, concatenate
+from corpus.evaluation import Scores
+from taggers.base import Tagger
+
+#: The value of ``[loop] keep`` that selects all documents so far again in every iteration.
+RELABEL = "relabel"
+
+#: Reasons why a loop stopped.
+STOPPED = {
+    "maximum": "the number of iterations asked for is reached",
+    "stagnation": "validation F1 has not risen for as many iterations as patience allows",
+    "exhausted": "the unlabeled notes are used up",
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PseudoLabelled:
+    """Documents with the tags of a model, and its confidence.
+
+    Parameters
+    ----------
+    batch : Batch
+        The documents, tagged.
+    confidence : ndarray of float64, shape (D,)
+        Of each document when it was selected.
+    """
+
+    batch: Batch
+    confidence: npt.NDArray[np.float64]
+
+    @classmethod
+    def concatenated(cls, parts: Sequence[Self]) -> Self | None:
+        """Return all documents in one batch; None where there are no parts."""
+        if not parts:
+            return None
+        confidence = np.concatenate([part.confidence for part in parts])
+        return cls(concatenate([part.batch for part in parts]), confidence)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Iteration:
+    """A completed iteration.
+
+    Parameters
+    ----------
+    iteration : int
+        0 is the model trained on the gold documents alone, or the initial model.
+    tagger : Tagger
+        The model trained in this iteration, or the previous one if the training set is unchanged.
+    selected : PseudoLabelled or None
+        The documents selected before it was trained; when relabelling, of all batches so far.
+        None in iteration 0, and where nothing was selected.
+    selections : tuple of Selection
+        Of each batch tagged in this iteration.
+    tagged, blank : int
+        Documents tagged, and how many of them have no token.
+    confidence_quantiles : dict of float to float
+        Of the documents tagged.
+    agreement : float or None
+        The share of validation tokens with the same tag as by the previous model.
+    scores : Scores
+        On the validation documents.
+    seconds : dict of str to float
+        By stage.
+    human_tokens : int
+        Tokens of the gold documents.
+    training_documents : int
+        Documents of the training set.
+    stopped : str or None
+        On the last iteration, the reason for stopping: a key of `STOPPED`.
+    """
+
+    iteration: int
+    tagger: Tagger
+    selected: PseudoLabelled | None
+    selections: tuple[Selection, ...]
+    tagged: int
+    blank: int
+    confidence_quantiles: dict[float, float]
+    agreement: float | None
+    scores: Scores
+    seconds: dict[str, float]
+    human_tokens: int
+    training_documents: int
+    stopped: str | None
+
+    @property
+    def f1(self) -> float:
+        """Strict entity F1 on the validation documents."""
+        return self.scores.counts("ner").f1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class History:
+    """Completed iterations, as far as later ones depend on them.
+
+    Parameters
+    ----------
+    f1 : tuple of float
+        Validation F1 of each.
+    tagger : Tagger
+        The model of the last one.
+    selected : tuple of PseudoLabelled
+        The pseudo-labelled documents of the training set, in order.
+    is_initial : bool
+        Whether the model is still the initial one, which was not trained on documents.
+    """
+
+    f1: tuple[float, ...]
+    tagger: Tagger
+    selected: tuple[PseudoLabelled, ...]
+    is_initial: bool = False
+
+
+def best_iteration(f1: Sequence[float]) -> int:
+    """Return the iteration with the highest F1, ties to the earliest."""
+    return int(np.argmax(f1))
+
+
+def stagnates(f1: Sequence[float], options: LoopOptions) -> bool:
+    """Return whether F1 has not risen by more than `min_delta` for `patience` iterations."""
+    best, since = f1[0], 0
+    for value in f1[1:]:
+        if value > best + options.min_delta:
+            best, since = value, 0
+        else:
+            since += 1
+    return since >= options.patience

@@ -1,0 +1,111 @@
+"""A pool that reads and tokenizes each batch of its source once."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+
+from bootstrap.self_training import Pool
+from corpus.batch import Batch
+from corpus.storage import write_atomically
+
+_DIGESTS = "digests.json"
+_DIGEST_SIZE = 16  # bytes
+
+
+class CachedPool:
+    """A pool with the batches read so far in files, which later passes map into memory.
+
+    Relabelling tags all earlier batches in every iteration: over n iterations, n batches are read
+    from the source instead of n (n + 1) / 2. ``NNNN.arrow`` holds a tokenized batch as an Arrow
+    IPC stream, and ``digests.json`` the digests of these files. They take about 21 bytes a token,
+    four to five times the size of the text, and are as private as it is.
+
+    Parameters
+    ----------
+    source : Pool
+        Yields the batches.
+    folder : Path
+        The folder of the files; it is created with the first batch.
+    reused : int
+        How many batches of an earlier process are used again, as far as their files are intact.
+        Others are read from the source again, which counts what could not be used of them.
+    """
+
+    def __init__(self, source: Pool, folder: Path, reused: int = 0) -> None:
+        self._source = source
+        self._folder = folder
+        self._digests = self._intact_digests()[:reused]
+        self._remove_others()
+
+    def batches(self, start: int = 0) -> Iterator[Batch]:
+        """Yield the batches from number `start` on, those not read before from the source."""
+        number = start
+        while number < len(self._digests):
+            yield self._load(number)
+            number += 1
+        first = len(self._digests)
+        for number, batch in enumerate(self._source.batches(first), first):
+            if number == len(self._digests):
+                self._store(batch)
+            if number >= start:
+                yield batch
+
+    def remove(self) -> None:
+        """Remove all files; a finished run needs none of them."""
+        self._digests = []
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _path(self, number: int) -> Path:
+        return self._folder / f"{number:04d}.arrow"
+
+    def _store(self, batch: Batch) -> None:
+        """Write the next batch, then its digest, which makes it usable by a later process."""
+        self._folder.mkdir(mode=0o700, exist_ok=True)
+        data = batch.to_bytes()
+        write_atomically(self._path(len(self._digests)), data)
+        self._digests.append(_digest(data))
+        write_atomically(self._folder / _DIGESTS, json.dumps(self._digests).encode())
+
+    def _load(self, number: int) -> Batch:
+        """Map a batch into memory; all of it but the vocabulary stays in the file."""
+        with pa.memory_map(str(self._path(number))) as file:
+            return Batch.from_bytes(file.read_buffer())
+
+    def _intact_digests(self) -> list[str]:
+        """Read the digests of the first files, up to one that is missing or damaged."""
+        try:
+            digests = json.loads((self._folder / _DIGESTS).read_text(encoding="utf-8"))
+            for number, digest in enumerate(digests):
+                if _file_digest(self._path(number)) != digest:
+                    return list(digests[:number])
+        except (OSError, ValueError, TypeError):
+            return []
+        return list(digests)
+
+    def _remove_others(self) -> None:
+        """Remove the files of batches that are not used again."""
+        kept = {_DIGESTS, *(self._path(number).name for number in range(len(self._digests)))}
+        if self._folder.is_dir():
+            for path in self._folder.iterdir():
+                if path.name not in kept:
+                    path.unlink()
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.blake2b(data, digest_size=_DIGEST_SIZE).hexdigest()
+
+
+def _file_digest(path: Path) -> str:
+    """Compute the digest of a file; that of a missing file is empty."""
+    if not path.is_file():
+        return ""
+    with path.open("rb") as file:
+        return hashlib.file_digest(
+            file, lambda: hashlib.blake2b(digest_size=_DIGEST_SIZE)
+        ).hexdigest()

@@ -1,0 +1,311 @@
+"""Metrics of an iteration: the record behind ``metrics.json`` and ``metrics.parquet``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Self
+
+import numpy as np
+
+from bootstrap.iteration import Iteration
+from corpus.batch import Batch
+from corpus.evaluation import ConfusionCounts, Scores
+from corpus.tags import classes_of
+from taggers.base import Training
+
+
+@dataclass(frozen=True, slots=True)
+class EntityScores:
+    """Precision, recall and F1 of strict entities."""
+
+    precision: float
+    recall: float
+    f1: float
+
+    @classmethod
+    def of(cls, counts: ConfusionCounts) -> Self:
+        """Compute them from counts."""
+        return cls(counts.precision, counts.recall, counts.f1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IterationMetrics:
+    """All figures of an iteration, without any text of notes.
+
+    Parameters
+    ----------
+    iteration : int
+        Its number.
+    selected : int
+        Documents selected.
+    precision, recall, f1 : float
+        Strict entities on the validation documents.
+    classes : mapping of str to EntityScores
+        The same by class.
+    tagged, blank : int
+        Documents tagged, and how many of them have no token.
+    confident : int
+        Documents that reach the confidence threshold.
+    bound : int
+        An upper bound on the documents of any selection within tolerance.
+    deviation : float or None
+        The largest deviation of the selections from the reference proportions, in units of the
+        tolerance; may be infinite. None where nothing was tagged.
+    worst : str
+        The statistic that deviates most.
+    proportions : mapping of str to float
+        Of the selection that deviates most; NaN for the mean length of absent entities.
+    confidence : mapping of str to float
+        Quantiles over the documents tagged.
+    agreement : float or None
+        The share of validation tokens with the same tag as by the previous model.
+    human_tokens : int
+        Tokens of the gold documents.
+    training_documents : int
+        Documents of the training set.
+    training : Training or None
+        How training ended; None for a model that is not trained.
+    left_out : mapping of str to int
+        Unlabeled documents that could not be used so far, by problem.
+    halves : pair of ConfusionCounts
+        Strict entities in each half of the validation documents.
+    seconds : mapping of str to float
+        By stage.
+    stopped : str or None
+        On the last iteration, a key of `bootstrap.iteration.STOPPED`.
+    """
+
+    iteration: int
+    selected: int
+    precision: float
+    recall: float
+    f1: float
+    classes: Mapping[str, EntityScores]
+    tagged: int
+    blank: int
+    confident: int
+    bound: int
+    deviation: float | None
+    worst: str
+    proportions: Mapping[str, float]
+    confidence: Mapping[str, float]
+    agreement: float | None
+    human_tokens: int
+    training_documents: int
+    training: Training | None
+    left_out: Mapping[str, int]
+    halves: tuple[ConfusionCounts, ConfusionCounts]
+    seconds: Mapping[str, float]
+    stopped: str | None
+
+    @property
+    def is_within_tolerance(self) -> bool:
+        """Whether the selections keep the reference proportions."""
+        return self.deviation is None or self.deviation <= 1
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the record as JSON values; NaN and infinity are null, as JSON has neither."""
+        record = asdict(self)
+        record["halves"] = [list(counts) for counts in self.halves]
+        finite: dict[str, Any] = _finite(record)
+        return finite
+
+    @classmethod
+    def from_dict(cls, record: Any) -> Self:
+        """Read what `to_dict` returned.
+
+        Raises
+        ------
+        ValueError
+            If it has other keys or values of other types; the message names the key.
+        """
+        expected = [field.name for field in fields(cls)]
+        if not isinstance(record, dict):
+            raise ValueError("not an object")
+        if missing := [name for name in expected if name not in record]:
+            raise ValueError(f"{missing[0]} is missing")
+        if unknown := [name for name in record if name not in expected]:
+            raise ValueError(f"{unknown[0]!r} is unknown")
+        values: dict[str, Any] = {}
+        for name in expected:
+            try:
+                values[name] = _READERS[name](record[name])
+            except (TypeError, ValueError):
+                raise ValueError(f"{name} is not as expected") from None
+        if values["deviation"] is None and values["worst"]:
+            values["deviation"] = math.inf
+        return cls(**values)
+
+
+def _finite(value: Any) -> Any:
+    """Replace NaN and infinity by None."""
+    if isinstance(value, dict):
+        return {name: _finite(item) for name, item in value.items()}
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+_Reader = Callable[[Any], Any]
+
+
+def _instance_of(*kinds: type) -> _Reader:
+    def read(value: Any) -> Any:
+        if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+            raise TypeError
+        return value
+
+    return read
+
+
+def _optional(read: _Reader) -> _Reader:
+    return lambda value: None if value is None else read(value)
+
+
+def _mapping_of(read: _Reader) -> _Reader:
+    def read_mapping(value: Any) -> dict[str, Any]:
+        if not isinstance(value, dict):
+            raise TypeError
+        return {name: read(item) for name, item in value.items()}
+
+    return read_mapping
+
+
+def _record_of(kind: type, readers: Mapping[str, _Reader]) -> _Reader:
+    def read_record(value: Any) -> Any:
+        if not isinstance(value, dict) or value.keys() != readers.keys():
+            raise TypeError
+        return kind(**{name: read(value[name]) for name, read in readers.items()})
+
+    return read_record
+
+
+def _halves(value: Any) -> tuple[ConfusionCounts, ...]:
+    left, right = value
+    return tuple(ConfusionCounts(*map(_integer, counts)) for counts in (left, right))
+
+
+_integer, _text = _instance_of(int), _instance_of(str)
+_number = _instance_of(int, float)
+
+
+def _number_or_nan(value: Any) -> Any:
+    return math.nan if value is None else _number(value)
+
+
+_SCORES = dict.fromkeys(("precision", "recall", "f1"), _number)
+_READERS: dict[str, _Reader] = {
+    **dict.fromkeys(("iteration", "selected", "tagged", "blank", "confident", "bound"), _integer),
+    **dict.fromkeys(("human_tokens", "training_documents"), _integer),
+    **_SCORES,
+    "classes": _mapping_of(_record_of(EntityScores, _SCORES)),
+    **dict.fromkeys(("deviation", "agreement"), _optional(_number)),
+    "worst": _text,
+    "proportions": _mapping_of(_number_or_nan),
+    **dict.fromkeys(("confidence", "seconds"), _mapping_of(_number)),
+    "training": _optional(
+        _record_of(
+            Training,
+            {
+                "converged": _instance_of(bool),
+                "outcome": _text,
+                "iterations": _integer,
+                "loss": _number_or_nan,
+                "failed": _instance_of(bool),
+                "clustering": _text,
+            },
+        )
+    ),
+    "left_out": _mapping_of(_integer),
+    "halves": _halves,
+    "stopped": _optional(_text),
+}
+
+
+def metrics_of(step: Iteration, validation: Batch, left_out: Mapping[str, int]) -> IterationMetrics:
+    """Compute the metrics of an iteration.
+
+    Parameters
+    ----------
+    step : Iteration
+        The iteration.
+    validation : Batch
+        The validation documents, tagged.
+    left_out : mapping of str to int
+        Unlabeled documents that could not be used so far, by problem.
+
+    Returns
+    -------
+    IterationMetrics
+    """
+    worst = max(step.selections, key=lambda selection: selection.deviation, default=None)
+    counts = step.scores.counts("ner")
+    return IterationMetrics(
+        iteration=step.iteration,
+        selected=0 if step.selected is None else len(step.selected.batch),
+        precision=counts.precision,
+        recall=counts.recall,
+        f1=counts.f1,
+        classes={
+            name: EntityScores.of(step.scores.class_counts(name))
+            for name in classes_of(validation.labels)
+        },
+        tagged=step.tagged,
+        blank=step.blank,
+        confident=sum(selection.confident for selection in step.selections),
+        bound=sum(selection.bound for selection in step.selections),
+        deviation=worst.deviation if worst else None,
+        worst=worst.worst if worst else "",
+        proportions=worst.proportions.as_dict() if worst and worst.proportions else {},
+        confidence={f"q{100 * q:02.0f}": value for q, value in step.confidence_quantiles.items()},
+        agreement=step.agreement,
+        human_tokens=step.human_tokens,
+        training_documents=step.training_documents,
+        training=step.tagger.training,
+        left_out=dict(left_out),
+        halves=halves(validation, step.scores),
+        seconds=dict(step.seconds),
+        stopped=step.stopped,
+    )
+
+
+def halves(validation: Batch, scores: Scores) -> tuple[ConfusionCounts, ConfusionCounts]:
+    """Count strict entities in two halves of the documents, with no group in both.
+
+    Parameters
+    ----------
+    validation : Batch
+        The documents.
+    scores : Scores
+        Of the same documents.
+
+    Returns
+    -------
+    pair of ConfusionCounts
+    """
+    groups: dict[str, int] = {}
+    names = zip(validation.groups.to_pylist(), validation.ids.to_pylist(), strict=True)
+    sides = np.array([groups.setdefault(group or name, len(groups)) % 2 for group, name in names])
+    left, right = (scores.take(np.flatnonzero(sides == side)).counts("ner") for side in (0, 1))
+    return left, right
+
+
+def flat_row(record: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Flatten nested metrics into one row: ``seconds.tag`` becomes ``seconds_tag``."""
+    row: dict[str, Any] = {}
+    for name, value in record.items():
+        if isinstance(value, Mapping):
+            row |= flat_row(value, f"{prefix}{name}_")
+        elif not isinstance(value, list):
+            row[f"{prefix}{name}"] = value
+    return row
+
+
+def f1_of(metrics: Iterable[IterationMetrics]) -> list[float]:
+    """Return the validation F1 of iterations."""
+    return [each.f1 for each in metrics]
+
+
+def beyond_tolerance(metrics: Sequence[IterationMetrics]) -> list[IterationMetrics]:
+    """Return the iterations whose selections do not keep the reference proportions."""
+    return [each for each in metrics if not each.is_within_tolerance]

@@ -1,0 +1,145 @@
+"""Opening run folders: new ones, and those to resume if configuration and data are the same."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from bootstrap.config.configuration import Configuration
+from bootstrap.data.fingerprint import FileState, fingerprint
+from bootstrap.runs.folder import Run, RunError, locked, new_folder
+from corpus.storage import write_atomically
+
+# Nanoseconds: more than the clock tick of any file system.
+_TICK = 2 * 10**9
+
+
+@contextlib.contextmanager
+def opened_run(folder: Path, configuration: Configuration, *, resume: bool) -> Iterator[Run]:
+    """Create a run folder, or open one to resume, and lock it against other processes.
+
+    Parameters
+    ----------
+    folder : Path
+        The run folder.
+    configuration : Configuration
+        The configuration of the run.
+    resume : bool
+        Whether to resume an existing run; without one, a new run begins.
+
+    Yields
+    ------
+    Run
+        The folder, without what an interrupted process left there.
+
+    Raises
+    ------
+    RunError
+        If there is a run and `resume` is false, if its configuration or data differ, or if another
+        process works on it.
+    InputError
+        If the data cannot be read.
+    """
+    run = Run(folder)
+    resuming = resume and run.has_begun()
+    known = _digests(run) if resuming else None
+    data = fingerprint(configuration.data, configuration.files(), known)
+    if not resuming:
+        run = new_folder(folder)
+    with locked(run):
+        if run.has_begun() and not resume:  # by another process, a moment ago
+            raise RunError(f"{folder} is a run: go on with it by --resume")
+        if run.has_begun():
+            _refuse_other_configuration(run, configuration)
+            _refuse_other_data(run, data)
+            run.discard_open()
+            _update_rules(run, configuration)
+            run.summarise()  # in case it was killed just before
+        else:
+            run.begin(configuration.to_toml(), data)
+        yield run
+
+
+def _digests(run: Run) -> dict[FileState, str]:
+    """Return the digests of files that had not just changed when the run was begun.
+
+    Two changes within a tick of the file system's clock have the same time.
+    """
+    begun = run.data_file.stat().st_mtime_ns
+    return {
+        FileState(row["file"], row["bytes"], row["changed"]): row["blake2b"]
+        for row in run.data().to_pylist()
+        if "changed" in row and row["changed"] < begun - _TICK
+    }
+
+
+def _refuse_other_configuration(run: Run, configuration: Configuration) -> None:
+    """Raise a `RunError` that names the first setting that differs."""
+    before = _settings(run.configuration())
+    now = _settings(configuration.as_dict())
+    for name in {**before, **now}:
+        if before.get(name) != now.get(name) and not _is_milder_rule(name, before.get(name)):
+            if name not in before and _in_every_run(name):
+                raise RunError(
+                    f"{run.folder} was begun by a version without the setting {name}; begin a new "
+                    "run: give --out another folder"
+                )
+            raise RunError(
+                f"{run.folder} was begun with {name} = {_shown(before, name)} and not "
+                f"{_shown(now, name)}; resume it with the same configuration, or give "
+                "--out another folder"
+            )
+
+
+def _shown(settings: Mapping[str, Any], name: str) -> str:
+    return repr(settings[name]) if name in settings else "nothing"
+
+
+def _in_every_run(name: str) -> bool:
+    """Return whether every run keeps a setting: all but the entries of open-ended tables."""
+    section, *keys = name.split(".")
+    return section != "labels" and len(keys) == 1
+
+
+def _update_rules(run: Run, configuration: Configuration) -> None:
+    """Update the configuration of a run that is resumed with other rules for invalid input."""
+    if not run.is_finished() and _settings(run.configuration()) != _settings(
+        configuration.as_dict()
+    ):
+        write_atomically(run.config_file, configuration.to_toml().encode())
+
+
+def _is_milder_rule(name: str, before: Any) -> bool:
+    """Return whether a setting is a rule for invalid input of which the run has met none."""
+    return name in ("data.conflicts", "data.invalid") and before == "stop"
+
+
+def _settings(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Return the values of nested tables by their dotted names."""
+    settings: dict[str, Any] = {}
+    for name, value in table.items():
+        if isinstance(value, Mapping):
+            settings |= _settings(value, f"{prefix}{name}.")
+        else:
+            settings[f"{prefix}{name}"] = value
+    return settings
+
+
+def _refuse_other_data(run: Run, data: pa.Table) -> None:
+    """Raise a `RunError` that names the first file that differs."""
+    before, now = (
+        {(row["split"], row["file"]): row["blake2b"] for row in table.to_pylist()}
+        for table in (run.data(), data)
+    )
+    for split, file in {**before, **now}:
+        old, new = before.get((split, file)), now.get((split, file))
+        if old != new:
+            change = "is gone" if new is None else "is new" if old is None else "has changed"
+            raise RunError(
+                f"{run.folder}: {split} file {file} {change} since the run was begun; resume it "
+                "with the same notes, or give --out another folder"
+            )

@@ -1,0 +1,159 @@
+"""Selection strategies: which pseudo-labels of a tagged batch join the training set.
+
+A strategy is a pure function of a tagging, its batch and a random generator. The configuration
+chooses one by name from `STRATEGIES`; callers of `bootstrap.self_training.self_train` may pass any
+function of that signature.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from bootstrap.config.options import InitialModelSelection, SelectOptions
+from bootstrap.selection.proportional import Selection, select_examples
+from bootstrap.selection.proportions import Reference
+from bootstrap.selection.spans import confident_parts
+from corpus.batch import Batch
+from taggers.base import Detail, Tagging
+
+#: Selects from a tagged batch. All documents of the batch may be selected. The generator is that
+#: of the iteration's selection: the same in every run with the same random state.
+SelectionFunction = Callable[[Tagging, Batch, np.random.Generator], Selection]
+
+
+@dataclass(frozen=True, slots=True)
+class Strategy:
+    """A selection function and what the tagger must compute for it.
+
+    Parameters
+    ----------
+    select : callable
+        ``(tagging, batch, rng) -> Selection``.
+    measure : str
+        The measure of a document's confidence, one of `taggers.base.MEASURES`.
+    detail : {"document", "token", "entity", "labels"}
+        What the tagging holds beside tags and the confidence of documents.
+    """
+
+    select: SelectionFunction
+    measure: str = "probability"
+    detail: Detail = "document"
+
+    @classmethod
+    def of(cls, strategy: Strategy | SelectionFunction) -> Strategy:
+        """Return a strategy; a plain function gets the default measure and detail."""
+        return strategy if isinstance(strategy, Strategy) else cls(strategy)
+
+
+@dataclass(frozen=True, slots=True)
+class StrategyKind:
+    """A row of `STRATEGIES`.
+
+    Parameters
+    ----------
+    build : callable
+        Builds the selection function from the options of ``[select]`` and the reference of the
+        proportions, which is None where proportions are not kept.
+    detail : {"document", "token", "entity", "labels"}
+        What its tagging holds beside tags and the confidence of documents.
+    """
+
+    build: Callable[[SelectOptions, Reference | None], SelectionFunction]
+    detail: Detail
+
+
+def confident_documents(options: SelectOptions, reference: Reference | None) -> SelectionFunction:
+    """Build the strategy that selects whole documents above the confidence threshold."""
+
+    def select(tagging: Tagging, batch: Batch, rng: np.random.Generator) -> Selection:
+        return select_examples(
+            tagging,
+            batch,
+            reference=reference,
+            confidence=options.confidence,
+            most=options.max_selected,
+            proportions=options.proportions,
+        )
+
+    return select
+
+
+def confident_spans(options: SelectOptions, reference: Reference | None) -> SelectionFunction:
+    """Build the strategy that selects documents with the tags above the confidence threshold.
+
+    The other tags of a selected document are unknown, and marginalised in training.
+    """
+
+    def select(tagging: Tagging, batch: Batch, rng: np.random.Generator) -> Selection:
+        parts, useful = confident_parts(tagging, batch, options.confidence)
+        selection = select_examples(
+            parts,
+            batch,
+            reference=reference,
+            confidence=0.0,
+            most=options.max_selected,
+            proportions=options.proportions,
+            selectable=useful,
+        )
+        return replace(selection, tagging=parts)
+
+    return select
+
+
+#: Strategies by their name in ``[select] level``.
+STRATEGIES: Mapping[str, StrategyKind] = {
+    "document": StrategyKind(confident_documents, "document"),
+    "span": StrategyKind(confident_spans, "entity"),
+}
+
+
+def strategy_for(options: SelectOptions, reference: Reference | None) -> Strategy:
+    """Build the strategy that ``[select]`` chooses.
+
+    Parameters
+    ----------
+    options : SelectOptions
+        Its `level` is a key of `STRATEGIES`.
+    reference : Reference or None
+        The proportions to keep; needed with ``options.proportions``.
+
+    Returns
+    -------
+    Strategy
+
+    Raises
+    ------
+    ValueError
+        If proportions are to be kept without a reference.
+    """
+    if options.proportions and reference is None:
+        raise ValueError("proportions can only be kept with a reference")
+    kind = STRATEGIES[options.level]
+    return Strategy(kind.build(options, reference), options.measure, kind.detail)
+
+
+def initial_strategy_for(
+    initial: InitialModelSelection, options: SelectOptions, reference: Reference | None
+) -> Strategy:
+    """Build the strategy for documents tagged by an initial model that was not trained on a seed.
+
+    Parameters
+    ----------
+    initial : InitialModelSelection
+        The threshold and the measure of confidence.
+    options : SelectOptions
+        The other options of selection; documents are selected as a whole.
+    reference : Reference or None
+        The proportions to keep.
+
+    Returns
+    -------
+    Strategy
+    """
+    return strategy_for(
+        replace(options, confidence=initial.confidence, measure=initial.measure, level="document"),
+        reference,
+    )

@@ -1,0 +1,116 @@
+"""Overrides of a configuration, former names of settings, and the source that an error names."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bootstrap.config.configuration import ConfigurationError, load_configuration
+from bootstrap.config.overrides import Source, overridden
+
+WORD = st.text("abc", min_size=1, max_size=3)
+VALUE = st.one_of(st.integers(), st.booleans(), st.floats(allow_nan=False), WORD)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "run.toml"
+
+
+def refusal(file: Path, text: str, *overrides: str) -> str:
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigurationError) as caught:
+        load_configuration(file, overrides)
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
+
+
+def as_text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+@given(
+    st.dictionaries(WORD, st.dictionaries(WORD, VALUE)),
+    st.lists(st.tuples(WORD, WORD, VALUE), max_size=5),
+)
+def test_the_last_override_of_a_key_holds_and_is_its_source(
+    tables: dict[str, dict[str, object]], given: list[tuple[str, str, object]]
+) -> None:
+    texts = [f"{section}.{key}={as_text(value)}" for section, key, value in given]
+    found, origins = overridden(tables, texts)
+    source = Source("x.toml", Path("there"), origins)
+    expected = {name: dict(table) for name, table in tables.items()}
+    last = {}
+    for text, (section, key, value) in zip(texts, given, strict=True):
+        expected.setdefault(section, {})[key] = value
+        last[section, key] = text
+    assert found == expected
+    for section, table in expected.items():
+        for key in table:
+            typed = last.get((section, key))
+            assert source.of(section, key) == (f"--set {typed}" if typed else "x.toml")
+            assert source.folder_of(section, key) == Path("." if typed else "there")
+
+
+def test_the_tables_of_the_file_stay_as_they_are() -> None:
+    tables = tomllib.loads("[select]\nreference = { empty = 0.5 }")
+    found, _ = overridden(tables, ["select.reference.empty=0.1"])
+    assert tables == {"select": {"reference": {"empty": 0.5}}}
+    assert found == {"select": {"reference": {"empty": 0.1}}}
+
+
+@pytest.mark.parametrize(
+    ("text", "successor"),
+    [
+        ('[start]\nkind = "divergence"', "[start] is now [initial_model]"),
+        ("[select]\nmost = 100", "[select] most is now max_selected"),
+        ('[loop]\nrepeated = ["PERSON"]', "[loop] repeated is now propagate"),
+        ('[loop]\nkeep = "retag"', '[loop] keep = "retag" is now "relabel"'),
+        ('[select]\nmeasure = "lowest"', '[select] measure = "lowest" is now "min_marginal"'),
+        (
+            '[initial_model]\nkind = "dictionary"\nmeasure = "lowest"',
+            '[initial_model] measure = "lowest" is now "min_marginal"',
+        ),
+    ],
+)
+def test_a_former_name_is_an_error_that_names_its_successor(
+    file: Path, text: str, successor: str
+) -> None:
+    assert refusal(file, text) == f"{file}: {successor}"
+    (section, table), *_ = tomllib.loads(text).items()
+    key, value = list(table.items())[-1]
+    typed = f"{section}.{key}={value}"
+    assert refusal(file, "", typed) == f"--set {typed}: {successor}"
+
+
+def test_an_error_between_settings_names_the_overrides_of_its_section(file: Path) -> None:
+    rules = "tagger.rules={ A = 'a' }"
+    message = refusal(file, "", "loop.batch=5", rules)
+    assert message.startswith(f'{file} with --set {rules}: [tagger] there are rules, but "rules"')
+    message = refusal(file, "", "loop.batch=5", "loop.pseudo_weight=0.5", "tagger.engine=crfsuite")
+    assert message.startswith(f"{file} with --set loop.batch=5 with --set loop.pseudo_weight=0.5")
+    assert "loop.pseudo_weight other than 1 needs document weights, which [tagger]" in message
+
+
+@pytest.mark.parametrize(
+    ("override", "expected"),
+    [
+        ("select.reference.empty=7", "[select.reference] empty = 7.0: expected 1 or less"),
+        ("select.reference.empti=7", 'no key in [select.reference] "empti"'),
+        ("data.seed_columns.text=3", "[data] seed_columns = {'text': 3}: expected a table"),
+        ("labels.NAME=3", "[labels] must hold lines"),
+        ("select.reference=3", "[select.reference] must be a section"),
+    ],
+)
+def test_an_override_of_a_part_of_a_setting_is_named(
+    file: Path, override: str, expected: str
+) -> None:
+    text = "[select.reference]\nempty = 0.5\nlength = { A = 1 }\nper_token = { A = 0.1 }"
+    message = refusal(file, text, "loop.batch=3", override)
+    assert message.startswith(f"--set {override}: ")
+    assert expected in message

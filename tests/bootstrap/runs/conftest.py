@@ -1,0 +1,48 @@
+"""Metrics of iterations that no model was trained for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from bootstrap.runs.metrics import EntityScores, IterationMetrics
+from corpus.evaluation import ConfusionCounts
+from taggers.base import Training
+
+METRICS = IterationMetrics(
+    iteration=1,
+    selected=20,
+    precision=0.9,
+    recall=0.5,
+    f1=0.6,
+    classes={"PERSON": EntityScores(0.9, 0.5, 0.6)},
+    tagged=100,
+    blank=1,
+    confident=80,
+    bound=25,
+    deviation=0.5,
+    worst="PERSON per token",
+    proportions={"PERSON per token": 0.1, "PERSON length": 1.5},
+    confidence={"q05": 0.1, "q50": 0.5, "q95": 0.9},
+    agreement=0.99,
+    human_tokens=1000,
+    training_documents=80,
+    training=Training(True, "converged", 12, 34.5),
+    left_out={"damaged notes": 2},
+    halves=(ConfusionCounts(4, 1, 1), ConfusionCounts(3, 2, 2)),
+    seconds={"tag": 1.0, "train": 2.5},
+    stopped=None,
+)
+
+
+@pytest.fixture(scope="session")
+def make_metrics() -> Callable[..., IterationMetrics]:
+    """Make metrics: `make_metrics(f1=0.7)`."""
+
+    def make(**values: Any) -> IterationMetrics:
+        return replace(METRICS, **values)
+
+    return make

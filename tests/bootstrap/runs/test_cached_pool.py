@@ -1,0 +1,192 @@
+"""A pool whose batches are read from the source once, in this process and in a later one."""
+
+from __future__ import annotations
+
+import shutil
+import stat
+from collections import Counter
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import pytest
+
+from bootstrap.config.options import LoopOptions
+from bootstrap.runs.cached_pool import CachedPool
+from bootstrap.selection import Selection
+from bootstrap.self_training import RELABEL, History, Iteration, self_train
+from corpus.batch import Batch, make_batch
+from corpus.document import Document, Span
+from taggers import Tagging, Training
+
+GOLD = make_batch([Document("s", "Ana ve", (Span(0, 3, "PERSON"),))], labelled=True)
+
+
+class CountingSource:
+    """Batches that count how often each of them is read."""
+
+    def __init__(self, number: int) -> None:
+        self.reads: Counter[int] = Counter()
+        self._number = number
+
+    def batches(self, start: int = 0) -> Iterator[Batch]:
+        for number in range(start, self._number):
+            self.reads[number] += 1
+            notes = [Document(f"u{number}-{i}", f"nota {i} à\u0301 😀 {number}") for i in (0, 1)]
+            yield make_batch([*notes, Document(f"u{number}-2", " ", (), "p1")], labelled=False)
+
+
+def ids(batch: Batch) -> list[str]:
+    names: list[str] = batch.ids.to_pylist()
+    return names
+
+
+def same(left: Batch, right: Batch) -> bool:
+    return (
+        left.to_documents() == right.to_documents()
+        and left.types == right.types
+        and (left.words == right.words).all()
+        and (left.tags == right.tags).all()
+    )
+
+
+class Idle:
+    """A tagger that tags nothing and is trained in no time."""
+
+    kind = "idle"
+    labels: tuple[str, ...] = ("O", "B-PERSON", "I-PERSON")
+    training: Training | None = None
+
+    def prepare(self, tell: Any) -> None: ...
+
+    def fit(self, train: Batch, validation: Batch | None = None, **options: Any) -> Self:
+        return self
+
+    def tag(self, batch: Batch, **options: Any) -> Tagging:
+        return Tagging(np.zeros(len(batch.words), np.int16), self.labels, np.ones(len(batch)))
+
+    def save(self, folder: Path) -> None: ...
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        return cls()
+
+
+def everything(tagging: Tagging, batch: Batch, rng: np.random.Generator) -> Selection:
+    return Selection(np.arange(len(batch)))
+
+
+def relabelled(
+    pool: CachedPool, iterations: int, history: History | None = None
+) -> Iterator[Iteration]:
+    return self_train(
+        GOLD,
+        pool,
+        GOLD,
+        lambda iteration: Idle(),
+        strategy=everything,
+        loop=LoopOptions(iterations=iterations, patience=99, keep=RELABEL),
+        history=history,
+    )
+
+
+@pytest.mark.parametrize("iterations", [4, 20])
+def test_relabelling_reads_each_batch_once(tmp_path: Path, iterations: int) -> None:
+    source = CountingSource(10)
+    steps = list(relabelled(CachedPool(source, tmp_path / "batches"), iterations))
+    assert [step.tagged for step in steps] == [3 * n for n in range(min(iterations, 10) + 1)]
+    assert source.reads == dict.fromkeys(range(min(iterations, 10)), 1)
+    last = steps[-1].selected
+    assert last is not None
+    assert ids(last.batch)[::3] == [f"u{n}-0" for n in range(min(iterations, 10))]
+
+
+def test_a_later_process_reads_only_what_iterations_have_not_closed(tmp_path: Path) -> None:
+    """Iterations 0 to 3 are closed; the batch that iteration 4 tags is read again."""
+    folder = tmp_path / "batches"
+    steps = list(islice(relabelled(CachedPool(CountingSource(6), folder), 6), 4))
+    assert len(list(folder.glob("*.arrow"))) == 4
+    last = steps[-1].selected
+    assert last is not None
+    history = History(tuple(step.f1 for step in steps), Idle(), (last,))
+    source = CountingSource(6)
+    rest = list(relabelled(CachedPool(source, folder, reused=3), 6, history))
+    assert [step.tagged for step in rest] == [12, 15, 18]
+    assert source.reads == {3: 1, 4: 1, 5: 1}
+
+
+def test_batches_are_read_back_as_they_were_and_private(tmp_path: Path) -> None:
+    source, folder = CountingSource(3), tmp_path / "batches"
+    pool = CachedPool(source, folder)
+    first = list(pool.batches())
+    for passed in (pool.batches(), CachedPool(source, folder, reused=3).batches()):
+        assert all(map(same, passed, first))
+    assert [ids(batch) for batch in pool.batches(start=2)] == [ids(first[2])]
+    assert source.reads == dict.fromkeys(range(3), 1)
+    assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {0o600}
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+def test_two_passes_at_a_time_store_each_batch_once(tmp_path: Path) -> None:
+    source = CountingSource(4)
+    pool = CachedPool(source, tmp_path / "batches")
+    ahead = pool.batches()
+    for number in range(4):
+        next(ahead)
+        assert [ids(batch)[0] for batch in islice(pool.batches(), number + 1)] == [
+            f"u{n}-0" for n in range(number + 1)
+        ]
+    assert source.reads == dict.fromkeys(range(4), 1)
+
+
+def test_a_start_beyond_what_is_stored_stores_what_comes_before(tmp_path: Path) -> None:
+    source = CountingSource(4)
+    pool = CachedPool(source, tmp_path / "batches")
+    assert [ids(batch)[0] for batch in pool.batches(start=2)] == ["u2-0", "u3-0"]
+    assert len(list(pool.batches())) == 4
+    assert source.reads == dict.fromkeys(range(4), 1)
+
+
+@pytest.mark.parametrize("damage", ["cut", "changed", "missing", "no digests", "odd digests"])
+def test_a_damaged_file_is_read_from_the_source_again(tmp_path: Path, damage: str) -> None:
+    folder = tmp_path / "batches"
+    first = list(CachedPool(CountingSource(4), folder).batches())
+    path, digests = folder / "0001.arrow", folder / "digests.json"
+    if damage == "cut":
+        path.write_bytes(path.read_bytes()[:-9])
+    elif damage == "changed":
+        path.write_bytes(path.read_bytes().replace(b"nota", b"noto"))
+    elif damage == "missing":
+        path.unlink()
+    elif damage == "no digests":
+        digests.unlink()
+    else:
+        digests.write_text("7")
+    source = CountingSource(4)
+    again = list(CachedPool(source, folder, reused=4).batches())
+    assert all(map(same, again, first)) and len(again) == 4
+    assert set(source.reads) == {0, 1, 2, 3} - ({0} if "digests" not in damage else set())
+    whole = CountingSource(4)
+    assert len(list(CachedPool(whole, folder, reused=4).batches())) == 4
+    assert not whole.reads
+
+
+def test_what_an_interrupted_process_left_is_removed(tmp_path: Path) -> None:
+    folder = tmp_path / "batches"
+    list(CachedPool(CountingSource(3), folder).batches())
+    shutil.copy(
+        folder / "0000.arrow", folder / "0003.arrow"
+    )  # killed before its digest was written
+    (folder / ".0004.arrow.77").write_bytes(b"half")
+    CachedPool(CountingSource(3), folder, reused=2)
+    assert {path.name for path in folder.iterdir()} == {"0000.arrow", "0001.arrow", "digests.json"}
+
+
+def test_all_files_are_removed_in_the_end(tmp_path: Path) -> None:
+    pool = CachedPool(CountingSource(3), tmp_path / "batches")
+    pool.remove()
+    list(pool.batches())
+    pool.remove()
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,195 @@
+"""Files that are complete at every moment, folders that are locked, and nothing left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from corpus.errors import InputError
+from corpus.storage import (
+    folder_lock,
+    new_folder,
+    publish_folder,
+    remove_partial,
+    replaced_folder,
+    write_atomically,
+    write_link,
+)
+
+PARTIAL = "partial-0123456789abcdef"
+
+LOCKING = """
+import sys
+from pathlib import Path
+from corpus.storage import folder_lock
+
+with folder_lock(Path(sys.argv[1])):
+    print("locked", flush=True)
+    sys.stdin.read()
+"""
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_a_lock_ends_with_its_process_however_that_ended(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", LOCKING, str(tmp_path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"locked\n"
+        with pytest.raises(BlockingIOError), folder_lock(tmp_path):
+            pass
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        with folder_lock(tmp_path):
+            assert mode(tmp_path / ".lock") == 0o600
+
+
+def test_a_lock_is_not_entered_twice_and_is_released(tmp_path: Path) -> None:
+    with folder_lock(tmp_path):
+        with pytest.raises(BlockingIOError), folder_lock(tmp_path):
+            pass
+        with pytest.raises(BlockingIOError), folder_lock(tmp_path):
+            pass
+    with folder_lock(tmp_path):
+        pass
+
+
+def test_a_file_is_replaced_at_once_and_is_private(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_text("old")
+    write_atomically(path, b"new")
+    assert path.read_bytes() == b"new"
+    assert mode(path) == 0o600
+    assert names(tmp_path) == ["file"]
+
+
+def test_what_fails_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    path = tmp_path / "file"
+    write_atomically(path, b"old")
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        write_atomically(path, b"new")
+    assert path.read_bytes() == b"old"
+    assert names(tmp_path) == ["file"]
+
+
+def test_whoever_writes_a_file_again_removes_what_a_killed_process_left(tmp_path: Path) -> None:
+    others = [f".other.{PARTIAL}", ".file.partial-0", f"file.{PARTIAL}", f".file.{PARTIAL}.txt"]
+    for name in (f".file.{PARTIAL}", *others):
+        (tmp_path / name).write_text("half")
+    write_atomically(tmp_path / "file", b"whole")
+    assert names(tmp_path) == sorted(["file", *others])
+
+
+def test_processes_that_write_the_same_file_do_not_fail(tmp_path: Path) -> None:
+    """Each may take what another one is writing for what a killed process left."""
+    path, errors = tmp_path / "file", []
+
+    def write(data: bytes) -> None:
+        try:
+            for _ in range(20):
+                write_atomically(path, data)
+        except OSError as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=write, args=(data * 1000,)) for data in (b"a", b"b")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+    assert path.read_bytes() in (b"a" * 1000, b"b" * 1000)
+    assert names(tmp_path) == ["file"]
+
+
+def test_a_missing_folder_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        write_atomically(tmp_path / "nowhere" / "file", b"")
+
+
+def test_a_folder_appears_complete_and_private(tmp_path: Path) -> None:
+    target = tmp_path / "deep" / "folder"
+    with new_folder(target) as folder:
+        (folder / "file").write_text("text")
+        assert not target.exists()
+    assert names(target) == ["file"]
+    assert mode(target) == 0o700
+    assert names(target.parent) == ["folder"]
+    with pytest.raises(InputError, match="exists: nothing is overwritten"), new_folder(target):
+        pass
+
+
+def test_a_replaced_folder_is_the_old_or_the_new_one(tmp_path: Path) -> None:
+    target = tmp_path / "folder"
+    for number in range(3):
+        with replaced_folder(target) as folder:
+            (folder / str(number)).touch()
+            assert names(target) == [str(number - 1)] if number else not target.exists()
+        assert names(target) == [str(number)]
+    with pytest.raises(ValueError, match="halfway"), replaced_folder(target):
+        raise ValueError("halfway")
+    assert names(target) == ["2"]
+    assert names(tmp_path) == ["folder"]
+
+
+def test_a_complete_folder_replaces_nothing(tmp_path: Path) -> None:
+    for name in ("partial", "target"):
+        (tmp_path / name).mkdir()
+    with pytest.raises(InputError, match="exists: nothing is overwritten"):
+        publish_folder(tmp_path / "partial", tmp_path / "target")
+    publish_folder(tmp_path / "partial", tmp_path / "other")
+    assert names(tmp_path) == ["other", "target"]
+
+
+def test_a_folder_that_a_killed_process_left_is_removed_by_the_next(tmp_path: Path) -> None:
+    left = tmp_path / f".folder.{PARTIAL}"
+    (left / "content").mkdir(parents=True)
+    (left / "content" / "note").write_text("Anna Puig")
+    with new_folder(tmp_path / "folder"):
+        assert not left.exists()
+    assert names(tmp_path) == ["folder"]
+
+
+@pytest.mark.parametrize("refused", [False, True])
+def test_a_link_is_replaced_or_else_a_text_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: bool
+) -> None:
+    def refuse(*arguments: object, **options: object) -> None:
+        raise OSError(1, "Operation not permitted")
+
+    if refused:
+        monkeypatch.setattr(os, "symlink", refuse)
+    for name in ("one", "two"):
+        write_link(tmp_path / "link", Path("folder") / name)
+        found = (
+            (tmp_path / "link").read_text()
+            if refused
+            else (tmp_path / "link").readlink().as_posix()
+        )
+        assert found.strip() == f"folder/{name}"
+    assert names(tmp_path) == ["link"]
+
+
+def test_only_what_is_not_complete_is_removed(tmp_path: Path) -> None:
+    kept = ["file", ".hidden", ".lock", ".file.partial"]
+    for name in (*kept, f".file.{PARTIAL}"):
+        (tmp_path / name).touch()
+    (tmp_path / f".folder.{PARTIAL}" / "content").mkdir(parents=True)
+    remove_partial(tmp_path)
+    assert names(tmp_path) == sorted(kept)
