@@ -11,34 +11,14 @@ import argparse
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bootstrap.config.settings import SettingRow
 
 _DOCS = Path(__file__).resolve().parent
 _NOTEBOOK = re.compile(r"<!-- notebook: (?P<name>[\w-]+\.ipynb) -->")
-
-
-@dataclass(frozen=True, slots=True)
-class SettingRow:
-    """A setting of the configuration file, as texts.
-
-    Parameters
-    ----------
-    section, key : str
-        ``[section] key``.
-    kind : str
-        The kind of tagger that has the setting; empty if every run has it.
-    type, default, help : str
-        In plain English, as TOML, and its meaning.
-    """
-
-    section: str
-    key: str
-    kind: str
-    type: str
-    default: str
-    help: str
 
 
 def command_parser() -> argparse.ArgumentParser:
@@ -57,26 +37,17 @@ def parse_command(arguments: Sequence[str]) -> argparse.Namespace:
 
 def setting_rows() -> list[SettingRow]:
     """Return every setting in the order of the configuration file."""
-    from bootstrap.config.configuration import DataOptions, ReferenceOptions
-    from bootstrap.config.options import LoopOptions, SelectOptions, StartOptions
-    from taggers import OPTIONS, START_OPTIONS
+    from bootstrap.config import settings
 
-    return [
-        *_rows("data", DataOptions),
-        *(row for kind, each in START_OPTIONS.items() for row in _rows("start", each, kind)),
-        *_rows("start", StartOptions),
-        *(row for kind, each in OPTIONS.items() for row in _rows("tagger", each, kind)),
-        *_rows("loop", LoopOptions),
-        *_rows("select", SelectOptions),
-        *_rows("select.reference", ReferenceOptions),
-    ]
+    return settings.setting_rows()
 
 
 def check_configuration(tables: Mapping[str, Any]) -> None:
     """Raise an error if tables read from TOML are not a valid configuration."""
     from bootstrap.config.configuration import parse_configuration
+    from bootstrap.config.overrides import Source
 
-    parse_configuration(tables, Path(), "the example")
+    parse_configuration(tables, Source("the example", Path()))
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
@@ -157,54 +128,6 @@ def _setting_lines() -> Iterator[str]:
         default = f"`{row.default}`" if row.default else "required"
         yield f"| `{row.key}` | {_cell(row.type)} | {_cell(default)} | {_cell(row.help)} |"
     yield ""
-
-
-def _rows(section: str, options: type[Any], kind: str = "") -> list[SettingRow]:
-    hints = get_type_hints(options)
-    return [
-        SettingRow(
-            section,
-            item.name,
-            kind,
-            f"{_type_name(hints[item.name])}{_limits(item.metadata)}",
-            _setting_default(item),
-            item.metadata.get("help", ""),
-        )
-        for item in fields(options)
-    ]
-
-
-def _type_name(kind: Any) -> str:
-    """Return the name of a setting's type in the words of TOML."""
-    if get_origin(kind) is Literal:
-        return " or ".join(f'"{choice}"' for choice in get_args(kind))
-    if get_origin(kind) is tuple:
-        return "list of strings"
-    if get_origin(kind) is not None and issubclass(get_origin(kind), Mapping):
-        values = "strings" if get_args(kind)[1] is str else "numbers"
-        return f"table of {values}"
-    names = {str: "string", int: "integer", float: "number", bool: "boolean"}
-    return names.get(kind, str(kind))
-
-
-def _limits(metadata: Mapping[str, Any]) -> str:
-    least, most = metadata.get("least"), metadata.get("most")
-    if least is not None and most is not None:
-        return f", {least} to {most}"
-    if least is not None:
-        return f", at least {least}"
-    return f", at most {most}" if most is not None else ""
-
-
-def _setting_default(item: Any) -> str:
-    """Return the default of a setting as TOML; an empty text if it has none."""
-    if item.default is MISSING and item.default_factory is MISSING:
-        return ""
-    value = item.default if item.default is not MISSING else item.default_factory()
-    if isinstance(value, Mapping):
-        return "{}"
-    shown = list(value) if isinstance(value, tuple) else value
-    return json.dumps(shown, ensure_ascii=False)  # as in TOML, for these types
 
 
 def _cell(text: str) -> str:
