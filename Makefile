@@ -1,6 +1,7 @@
 # make demo: set everything up and watch a tagger teach itself
 # make test: set everything up, check the code and run the tests
 # make test-slow: run the long tests
+# make docs: set everything up and build the documentation in site/
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -9,7 +10,7 @@ WORKERS := auto
 # The first of these that is new enough makes the environment.
 PYTHONS := python3 python3.13 python3.12 python3.11
 
-.PHONY: demo test test-slow check clean
+.PHONY: demo test test-slow check docs clean
 
 demo: $(VENV)/.run
 	@$(BIN)/bootstrap demo
@@ -25,6 +26,9 @@ check: $(VENV)/.dev
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+docs: $(VENV)/.docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 $(BIN)/python:
 	@for python in $(PYTHONS); do \
@@ -44,5 +48,10 @@ $(VENV)/.dev: pyproject.toml | $(BIN)/python
 	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@ $(VENV)/.run
 
+$(VENV)/.docs: pyproject.toml | $(BIN)/python
+	@echo "installing what the documentation needs (once)"
+	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	@touch $@ $(VENV)/.run
+
 clean:
-	rm -rf $(VENV) build *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist site *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,4 +1,4 @@
-"""How well the confidence of an entity tells right from wrong: the figures of docs/taggers.md.
+"""The confidence of entities as a predictor of errors: the figures of docs/explanation/crf.md.
 
 The probability of the span beside that of its least sure token, on the lines of MEDDOCAN's
 development split, by models of the seeds of `meddocan.py`.

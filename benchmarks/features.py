@@ -1,12 +1,13 @@
-"""Which features, window and regularization the CRF has by default: the table of docs/taggers.md.
+"""Comparison of features, windows and regularization: the table of docs/explanation/crf.md.
 
-A fourth of MEDDOCAN's training documents judges and the rest teaches, by line, with the classes
-merged to PERSON and LOCATION. Nothing of the development split is looked at.
+A quarter of MEDDOCAN's training documents is held out for scoring and the rest is for training, by
+line, with the classes merged to PERSON and LOCATION. The development split is not used.
 
     python benchmarks/features.py
     python benchmarks/features.py --clusters FOLDER
 
-The second prints the table of docs/embeddings.md, of a folder with clusters of all normalisations.
+The second command prints the table of docs/explanation/word-embeddings.md, for a folder with
+clusters of all normalisations.
 """
 
 from __future__ import annotations

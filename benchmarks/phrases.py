@@ -1,4 +1,4 @@
-"""How fast phrases are found, and how well, in MEDDOCAN's training documents: docs/phrases.md.
+"""Speed and accuracy of phrase matching in MEDDOCAN's training documents: docs/howto/phrases.md.
 
 The lists are those of ../shared/data/spain: hospitals, health centres, municipalities and the
 streets of town halls, each a class. Nothing of the development split is looked at.

@@ -38,7 +38,7 @@ def print_lines(lines: Iterable[str]) -> None:
 def print_report(lines: Iterable[str], target: Path | str) -> None:
     """Write lines about what was written: to standard error if that went to standard output."""
     if str(target) == "-":
-        log_lines(_log, logging.INFO, lines)
+        log_lines(logging.getLogger(__name__), logging.INFO, lines)
     else:
         print_lines(lines)
 

@@ -171,7 +171,8 @@ class LoopOptions:
         default=(),
         metadata={
             "help": "classes for name propagation within a document: the words of full names "
-            "found with confidence are tagged at their other occurrences (see docs/runs.md)"
+            "found with confidence are tagged at their other occurrences (bootstrap help "
+            "self-training)"
         },
     )
 

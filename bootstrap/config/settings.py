@@ -32,7 +32,8 @@ class SettingRow:
     kind : str
         The kind of tagger that has the setting; empty if every run has it.
     type : str
-        In plain English, such as ``list of strings`` or ``"stop" or "longest"``.
+        In plain English, such as ``list of strings``, ``"stop" or "longest"`` or ``integer, at
+        least 1``.
     default : str
         As TOML; empty if the setting has none.
     help : str
@@ -87,7 +88,7 @@ def _rows(section: str, options: type[Any], kind: str = "") -> list[SettingRow]:
             section,
             each.name,
             kind,
-            _type_name(hints[each.name]),
+            f"{_type_name(hints[each.name])}{_limits(each.metadata)}",
             _default(each),
             each.metadata.get("help", ""),
             each.metadata.get("example", ""),
@@ -105,6 +106,16 @@ def _type_name(kind: Any) -> str:
     if get_origin(kind) is Mapping:
         return f"table of {_TYPES[get_args(kind)[1]]}s"
     return _TYPES[kind]
+
+
+def _limits(metadata: Mapping[str, Any]) -> str:
+    """Return the limits of a number in plain English; an empty text if it has none."""
+    least, most = metadata.get("least"), metadata.get("most")
+    if least is not None and most is not None:
+        return f", {least} to {most}"
+    if least is not None:
+        return f", at least {least}"
+    return f", at most {most}" if most is not None else ""
 
 
 def _default(each: Field[Any]) -> str:

@@ -42,7 +42,7 @@ def _lines() -> Iterator[str]:
             if kind in ("", DEFAULT_KIND):
                 yield from _settings(of_kind)
             else:
-                yield f'# With kind = "{kind}" (see docs/starting.md):'
+                yield f'# With kind = "{kind}" (bootstrap help dictionary-models):'
                 yield from _commented(of_kind)
         if section == "data":
             yield from _LABELS.rstrip("\n").split("\n")

@@ -60,7 +60,7 @@ class CRFOptions(TaggerOptions):
             "suffix4",
             "shape",
         ),
-        metadata={"help": "features of a word, by name (see docs/taggers.md)"},
+        metadata={"help": "features of a word, by name (bootstrap help features)"},
     )
     window: int = field(
         default=2,
@@ -74,8 +74,8 @@ class CRFOptions(TaggerOptions):
     streams: tuple[str, ...] = field(
         default=("header", "colon"),
         metadata={
-            "help": "features of the context beside words: header, colon, rules, phrases (see "
-            "docs/taggers.md)"
+            "help": "features of the context beside words: header, colon, rules, phrases "
+            "(bootstrap help features)"
         },
     )
     conjunctions: tuple[str, ...] = field(
@@ -86,7 +86,7 @@ class CRFOptions(TaggerOptions):
         default="",
         metadata={
             "help": "a folder of embeddings whose clusters become features of words, written by "
-            "bootstrap embed train and bootstrap cluster (see docs/embeddings.md)",
+            "bootstrap embed train and bootstrap cluster (bootstrap help embeddings)",
             "path": True,
         },
     )
@@ -115,7 +115,7 @@ class CRFOptions(TaggerOptions):
         default=(),
         metadata={
             "help": "gazetteers of names whose frequencies become features of words, one for each "
-            "of their classes (see docs/gazetteers.md)",
+            "of their classes (bootstrap help gazetteers)",
             "path": True,
             "builtin": BUILTIN_LISTS,
         },
@@ -124,7 +124,7 @@ class CRFOptions(TaggerOptions):
         default=(),
         metadata={
             "help": 'gazetteers whose phrases become the stream "phrases", written by bootstrap '
-            "gazetteer import (see docs/phrases.md)",
+            "gazetteer import (bootstrap help phrases)",
             "path": True,
             "builtin": BUILTIN_LISTS,
         },

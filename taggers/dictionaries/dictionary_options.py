@@ -18,7 +18,8 @@ from taggers.options import Capability, Coverage, TaggerOptions
 
 _LISTS: dict[str, Any] = {"path": True, "builtin": BUILTIN_LISTS}
 _NAMES: dict[str, Any] = {
-    "help": "gazetteers of names, written by bootstrap gazetteer import (see docs/gazetteers.md); "
+    "help": "gazetteers of names, written by bootstrap gazetteer import (bootstrap help "
+    "gazetteers); "
     f'"{STARTER}" is a small builtin list',
     "example": f'["{STARTER}"]',
     **_LISTS,

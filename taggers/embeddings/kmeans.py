@@ -1,7 +1,7 @@
 """K-means (scikit-learn) on the directions of vectors, in a process of its own.
 
 It begins with words drawn at random: k-means++ takes longer for its start than all passes after
-it where clusters are many, and ends no better (docs/embeddings.md).
+it where clusters are many, and ends no better (docs/explanation/word-embeddings.md).
 """
 
 from __future__ import annotations

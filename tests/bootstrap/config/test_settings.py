@@ -46,4 +46,5 @@ def test_every_setting_has_a_type_and_a_help_of_one_line() -> None:
     assert types["data", "unit"] == '"document", "line" or "sentence"'
     assert types["tagger", "rules"] == "table of strings"
     assert types["loop", "propagate"] == "list of strings"
-    assert types["loop", "min_delta"] == "number"
+    assert types["loop", "min_delta"] == "number, at least 0"
+    assert types["select", "confidence"] == "number, 0 to 1"

@@ -1,0 +1,161 @@
+"""Reference pages built from the code when the site is built.
+
+MkDocs calls `on_page_markdown` for each page. A page holds a marker such as ``<!-- settings -->``
+where the reference of the settings, of the commands or the content of a notebook is inserted. The
+tests of the documentation take the parser and the settings from here, too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bootstrap.config.settings import SettingRow
+
+_DOCS = Path(__file__).resolve().parent
+_NOTEBOOK = re.compile(r"<!-- notebook: (?P<name>[\w-]+\.ipynb) -->")
+
+
+def command_parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    from bootstrap.cli.main import build_parser
+
+    return build_parser()
+
+
+def parse_command(arguments: Sequence[str]) -> argparse.Namespace:
+    """Parse a command line as the program does; a usage error raises SystemExit."""
+    from bootstrap.cli.main import _joined, build_parser
+
+    return build_parser().parse_args(_joined(arguments))
+
+
+def setting_rows() -> list[SettingRow]:
+    """Return every setting in the order of the configuration file."""
+    from bootstrap.config import settings
+
+    return settings.setting_rows()
+
+
+def check_configuration(tables: Mapping[str, Any]) -> None:
+    """Raise an error if tables read from TOML are not a valid configuration."""
+    from bootstrap.config.configuration import parse_configuration
+    from bootstrap.config.overrides import Source
+
+    parse_configuration(tables, Source("the example", Path()))
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Replace the markers of a page by what is generated from the code."""
+    generated: dict[str, Callable[[], str]] = {
+        "<!-- commands -->": commands_page,
+        "<!-- settings -->": settings_page,
+    }
+    for marker, generate in generated.items():
+        if marker in markdown:
+            markdown = markdown.replace(marker, generate())
+    return _NOTEBOOK.sub(lambda found: notebook_page(found["name"]), markdown)
+
+
+def commands_page() -> str:
+    """Return the reference of all commands as Markdown."""
+    return "\n".join(_command_lines(command_parser()))
+
+
+def _command_lines(parser: argparse.ArgumentParser, depth: int = 0) -> Iterator[str]:
+    """Yield the reference of a command, then those of its subcommands."""
+    yield from (f"## {parser.prog}", "", parser.description or "", "")
+    yield from ("```text", parser.format_usage().strip(), "```", "")
+    # The options that all commands have stand with the program alone.
+    shown = [each for each in parser._actions if not depth or each not in _general(parser)]
+    rows = [_argument_row(each, parser) for each in shown if _is_documented(each)]
+    if rows:
+        yield from ("| argument | meaning |", "|---|---|", *rows, "")
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for child in dict.fromkeys(action.choices.values()):
+                yield from _command_lines(child, depth + 1)
+
+
+def _general(parser: argparse.ArgumentParser) -> list[argparse.Action]:
+    """Return the options of a parser that every command has."""
+    groups = (each for each in parser._action_groups if each.title == "general options")
+    return [action for group in groups for action in group._group_actions]
+
+
+def _is_documented(action: argparse.Action) -> bool:
+    special = (argparse._SubParsersAction, argparse._HelpAction)
+    return not isinstance(action, special) and action.help is not argparse.SUPPRESS
+
+
+def _argument_row(action: argparse.Action, parser: argparse.ArgumentParser) -> str:
+    """Return the row of an argument in the table of its command."""
+    value = str(action.metavar or action.dest.upper())
+    if action.choices is not None:
+        value = ", ".join(map(str, action.choices))
+    names = ", ".join(f"`{name}`" for name in action.option_strings) or f"`{value}`"
+    if action.option_strings and action.nargs != 0:
+        names = f"{names} {value}"
+    meaning = parser._get_formatter()._expand_help(action) if action.help else ""
+    if action.option_strings and action.required:
+        meaning = f"{meaning} (required)"
+    return f"| {_cell(names)} | {_cell(meaning)} |"
+
+
+def settings_page() -> str:
+    """Return the reference of all settings as Markdown."""
+    return "\n".join(_setting_lines())
+
+
+def _setting_lines() -> Iterator[str]:
+    heading = ""
+    for row in setting_rows():
+        title = f'[{row.section}], kind = "{row.kind}"' if row.kind else f"[{row.section}]"
+        if title != heading:
+            heading = title
+            yield from (
+                "",
+                f"## {title}",
+                "",
+                "| key | type | default | meaning |",
+                "|---|---|---|---|",
+            )
+        default = f"`{row.default}`" if row.default else "required"
+        yield f"| `{row.key}` | {_cell(row.type)} | {_cell(default)} | {_cell(row.help)} |"
+    yield ""
+
+
+def _cell(text: str) -> str:
+    """Return a text that can stand in a cell of a Markdown table."""
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def notebook_page(name: str) -> str:
+    """Return the cells of a notebook and their outputs as Markdown."""
+    notebook = json.loads((_DOCS / "notebooks" / name).read_text(encoding="utf-8"))
+    return "\n\n".join(text for cell in notebook["cells"] for text in _cell_texts(cell))
+
+
+def _cell_texts(cell: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the source of a cell, then each of its outputs."""
+    source = "".join(cell["source"])
+    if cell["cell_type"] != "code":
+        yield source
+        return
+    yield f"```python\n{source}\n```"
+    for output in cell["outputs"]:
+        yield from _output_texts(output)
+
+
+def _output_texts(output: Mapping[str, Any]) -> Iterator[str]:
+    data = output.get("data", {})
+    if "image/png" in data:
+        yield f"![output](data:image/png;base64,{''.join(data['image/png']).strip()})"
+    else:
+        text = "".join(output.get("text", data.get("text/plain", "")))
+        yield f"```text\n{text.rstrip()}\n```"

@@ -1,0 +1,85 @@
+"""The generated reference is complete, and what help texts point to exists."""
+
+import re
+import tomllib
+
+import pytest
+
+from bootstrap.cli.topics import documentation_folder, find_topics, read_topic, title_of
+from bootstrap.config.template import commented_template
+from corpus.errors import InputError
+from tests.docs.conftest import ROOT
+
+
+def test_every_setting_is_in_the_reference_with_help(hooks):
+    page = hooks.settings_page()
+    for row in hooks.setting_rows():
+        assert f"## [{row.section}]" in page
+        assert f"| `{row.key}` |" in page
+        assert row.type and row.help
+
+
+def test_every_argument_of_every_command_is_in_the_reference_with_help(hooks):
+    page = hooks.commands_page()
+    for parser in all_parsers(hooks.command_parser()):
+        assert f"## {parser.prog}\n" in page
+        for action in filter(hooks._is_documented, parser._actions):
+            assert action.help, f"{parser.prog}: {action.dest}"
+            assert all(f"`{name}`" in page for name in action.option_strings)
+
+
+def all_parsers(parser):
+    yield parser
+    for action in parser._actions:
+        if isinstance(getattr(action, "choices", None), dict):
+            for child in dict.fromkeys(action.choices.values()):
+                yield from all_parsers(child)
+
+
+def test_pages_with_markers_are_completed(hooks):
+    page = hooks.on_page_markdown("before\n<!-- settings -->\nafter")
+    assert page.startswith("before\n\n## [data]") and page.endswith("after")
+    assert "<!--" not in page
+
+
+def test_cells_of_tables_hold_any_text(hooks):
+    assert hooks._cell("P(y|x)\n is  50 %") == "P(y\\|x) is 50 %"
+
+
+def test_help_texts_name_topics_that_exist(hooks):
+    texts = [row.help for row in hooks.setting_rows()]
+    texts.append(commented_template())
+    for parser in all_parsers(hooks.command_parser()):
+        texts += [parser.description or "", *(str(action.help) for action in parser._actions)]
+    together = "\n".join(texts)
+    assert re.findall(r"docs/\w+", together) == []  # an installed package has no such folder
+    assert set(re.findall(r"bootstrap help ([\w-]+)", together)) <= set(find_topics())
+
+
+def test_topics_are_pages_with_titles():
+    topics = find_topics()
+    assert {"gazetteers", "embeddings", "phrases", "features", "glossary"} <= set(topics)
+    assert all(title_of(page) for page in topics.values())
+    assert read_topic("glossary").startswith("# Glossary")
+
+
+def test_names_of_pages_are_unique():
+    pages = [page.stem for page in documentation_folder().rglob("*.md")]
+    assert len(pages) == len(set(pages))
+
+
+def test_generated_pages_are_no_topics():
+    assert not {"settings", "commands", "python-api", "quickstart"} & set(find_topics())
+
+
+def test_an_unknown_topic_is_an_error_that_names_the_topics():
+    with pytest.raises(InputError, match=r'no topic "taggers".*glossary'):
+        read_topic("taggers")
+
+
+def test_a_wheel_holds_the_documentation_where_it_is_looked_for():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    wheel = settings["tool"]["hatch"]["build"]["targets"]["wheel"]
+    assert "docs" in wheel["only-include"]
+    assert wheel["sources"] == {"docs": "bootstrap/docs"}
+    assert documentation_folder() == ROOT / "docs"
