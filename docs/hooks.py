@@ -23,16 +23,14 @@ _NOTEBOOK = re.compile(r"<!-- notebook: (?P<name>[\w-]+\.ipynb) -->")
 
 def command_parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
-    from bootstrap.cli.main import build_parser
+    from bootstrap.cli.parser import build_parser
 
     return build_parser()
 
 
 def parse_command(arguments: Sequence[str]) -> argparse.Namespace:
     """Parse a command line as the program does; a usage error raises SystemExit."""
-    from bootstrap.cli.main import _joined, build_parser
-
-    return build_parser().parse_args(_joined(arguments))
+    return command_parser().parse_args(arguments)
 
 
 def setting_rows() -> list[SettingRow]:

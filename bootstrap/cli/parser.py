@@ -20,6 +20,7 @@ from bootstrap.cli.commands import (
     gazetteer_import,
     gazetteer_merge,
     gazetteer_show,
+    help,
     init,
     plot,
     run,
@@ -50,6 +51,6 @@ def build_parser() -> CommandParser:
     gazetteer = add_group(commands, "gazetteer", "import, merge and inspect gazetteers")
     for command in (gazetteer_import, gazetteer_merge, gazetteer_show):
         command.register(gazetteer)
-    for command in (show, plot, completion):
+    for command in (show, plot, help, completion):
         command.register(commands)
     return parser
