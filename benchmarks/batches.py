@@ -37,8 +37,8 @@ def main() -> None:
         made = make_batch(lines, labelled=False)
         expression.append(middle - begin)
         batch.append(time.process_time() - middle)
-    tokens = len(made.words)
-    print(f"{len(lines):,} lines, {tokens:,} tokens, {len(made.types):,} word types")
+    tokens = made.n_tokens
+    print(f"{len(lines):,} lines, {tokens:,} tokens, {len(made.vocabulary):,} word types")
     for name, seconds in (("expression alone, line by line", expression), ("batch", batch)):
         rates = sorted(tokens / second / 1e6 for second in seconds)
         print(f"{name}: {rates[len(rates) // 2]:.2f} million tokens a second (median of {ROUNDS})")

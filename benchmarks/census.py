@@ -64,7 +64,7 @@ def speed(folder: Path) -> None:
     names, counts = census(folder), counted(folder, lines)
     begin = time.perf_counter()
     batches = [make_batch(lines[at : at + 2500], labelled=False) for at in range(0, 10_000, 2500)]
-    tokens = sum(len(batch.words) for batch in batches)
+    tokens = sum(batch.n_tokens for batch in batches)
     made = time.perf_counter() - begin
     for kind in OPTIONS:
         tagger = fitted(kind, names, counts)

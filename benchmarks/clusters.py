@@ -32,14 +32,14 @@ def vectors_of_words(number: int) -> np.ndarray:
     notes = read(DATA / "train", problems=Problems())
     lines = [line.lower() for note in notes for line in note.text.splitlines()]
     tokens = tokenize(lines)
-    bounds = zip(tokens.documents[:-1], tokens.documents[1:], strict=True)
-    sentences = [[tokens.types[word] for word in tokens.words[a:b]] for a, b in bounds]
+    bounds = zip(tokens.document_offsets[:-1], tokens.document_offsets[1:], strict=True)
+    sentences = [[tokens.vocabulary[word] for word in tokens.word_ids[a:b]] for a, b in bounds]
     model = FastText(
         sentences, vector_size=100, window=5, min_count=2, sg=1, epochs=5, workers=1, bucket=200_000
     )
     rng = np.random.default_rng(0)
-    types = [word for word in tokens.types if len(word) > 4 and word.isalpha()]
-    words: dict[str, None] = dict.fromkeys(tokens.types)
+    types = [word for word in tokens.vocabulary if len(word) > 4 and word.isalpha()]
+    words: dict[str, None] = dict.fromkeys(tokens.vocabulary)
     while len(words) < number:
         head, tail = (types[index] for index in rng.integers(0, len(types), 2))
         words[head[: rng.integers(3, len(head))] + tail[rng.integers(1, len(tail) - 2) :]] = None

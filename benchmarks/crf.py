@@ -54,11 +54,11 @@ def drawn(lines: Sequence[Document], number: int, rng: np.random.Generator) -> l
 def with_novel_words(notes: Sequence[Document], rng: np.random.Generator) -> list[Document]:
     """Replace one token in twenty by its letters in another order, which no model has met."""
     batch = make_batch([replace(note, spans=()) for note in notes], labelled=False)
-    new = rng.random(len(batch.words)) < NOVEL
+    new = rng.random(batch.n_tokens) < NOVEL
     found = []
     for row, note in enumerate(notes):
         text, spans, grown, spanned = "", [], 0, iter(note.spans)
-        first, last = batch.documents[row : row + 2]
+        first, last = batch.document_offsets[row : row + 2]
         place = 0
         moves = []
         for token in (first + np.flatnonzero(new[first:last])).tolist():
@@ -114,7 +114,7 @@ class Race:
                 tagger = self.fresh() if name == "wordtype" else self.slow
                 begin = time.process_time()
                 tagger.tag(batch if source == "batch" else make_batch(notes, labelled=False))
-                found[name, source] = (time.process_time() - begin) / len(batch.words)
+                found[name, source] = (time.process_time() - begin) / batch.n_tokens
         return found
 
 
@@ -160,8 +160,9 @@ def one_training(options: CRFOptions, number: int, classes: dict[str, str] | Non
         prepare, evaluation, value = _crfsuite(batch, options)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     print(
-        f"{options.engine}: {len(batch):,} notes, {len(batch.words):,} tokens, "
-        f"{len(batch.types):,} types, {len(batch.labels)} labels: preparation {prepare:.2f} s, "
+        f"{options.engine}: {len(batch):,} notes, {batch.n_tokens:,} tokens, "
+        f"{len(batch.vocabulary):,} types, {len(batch.labels)} labels: "
+        f"preparation {prepare:.2f} s, "
         f"an evaluation {evaluation:.3f} s, memory {peak / 1e6:.2f} GB "
         f"({(peak - before) / 1e6:.2f} GB more than the notes), objective {value:.1f}"
     )
@@ -172,7 +173,7 @@ def prepared_set(batch: Batch, options: CRFOptions) -> TrainingSet:
     templates = options.templates()
     batch = _looked_at(batch, options)
     return TrainingSet.of(
-        batch.words, batch.types, batch.documents, batch.tags, np.ones(len(batch)),
+        batch.word_ids, batch.vocabulary, batch.document_offsets, batch.tags, np.ones(len(batch)),
         templates=templates, channels=Channels(templates).of(batch), labels=len(batch.labels),
     )  # fmt: skip
 

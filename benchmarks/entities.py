@@ -26,8 +26,8 @@ def confidences(tagger: CRFTagger, gold: Batch) -> tuple[dict[str, np.ndarray], 
     tagging = tagger.tag(gold, detail="entity")
     assert tagging.labels == gold.labels
     assert tagging.token_confidence is not None
-    found = find_entities(tagging.tags, gold.documents, gold.labels)
-    true = find_entities(gold.tags, gold.documents, gold.labels)
+    found = find_entities(tagging.tags, gold.document_offsets, gold.labels)
+    true = find_entities(gold.tags, gold.document_offsets, gold.labels)
     known = set(zip(true.first, true.last, true.classes, strict=True))
     every = zip(found.first, found.last, found.classes, strict=True)
     right = np.array([entity in known for entity in every])

@@ -55,9 +55,9 @@ def row(name: str, batch: Batch, options: CRFOptions) -> str:
     tagger = CRFTagger(options).fit(batch.slice(0, 5000), rng=np.random.default_rng(0))
     tagger.tag(batch)
     tagged = seconds(lambda: tagger.tag(batch))
-    tokens = len(batch.words)
+    tokens = batch.n_tokens
     return (
-        f"| {name} | {tokens:,} | {len(batch.types):,} | {likelihood.size:,} | {prepared:.2f} "
+        f"| {name} | {tokens:,} | {len(batch.vocabulary):,} | {likelihood.size:,} | {prepared:.2f} "
         f"| {evaluation:.3f} | {1e9 * evaluation / tokens:.0f} | {1e9 * tagged / tokens:.0f} |"
     )
 

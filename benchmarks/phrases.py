@@ -48,7 +48,7 @@ def batches_of(lines: list[Document]) -> list[Batch]:
     once = [
         make_batch(lines[at : at + BATCH], labelled=False) for at in range(0, len(lines), BATCH)
     ]
-    tokens = sum(len(batch.words) for batch in once)
+    tokens = sum(batch.n_tokens for batch in once)
     return once * -(-TOKENS // tokens)
 
 
@@ -58,9 +58,9 @@ def print_speed(matcher: PhraseMatcher, lines: list[Document]) -> None:
     matcher.find(make_batch(lines[:1], labelled=False))
     compiling = time.process_time() - begin
     batches = batches_of(lines)
-    tokens = sum(len(batch.words) for batch in batches)
+    tokens = sum(batch.n_tokens for batch in batches)
     texts = [[Document("", text) for text in batch.texts.to_pylist()] for batch in batches[:8]]
-    few = sum(len(batch.words) for batch in batches[:8])
+    few = sum(batch.n_tokens for batch in batches[:8])
     matching, making = [], []
     for _ in range(ROUNDS):
         begin = time.process_time()
@@ -78,7 +78,7 @@ def print_speed(matcher: PhraseMatcher, lines: list[Document]) -> None:
 
 def print_quality(matcher: PhraseMatcher, gold: Batch) -> None:
     """Say how many entities begin where a phrase of their class does, and what phrases are."""
-    entities = find_entities(gold.tags, gold.documents, gold.labels)
+    entities = find_entities(gold.tags, gold.document_offsets, gold.labels)
     found = matcher.find(gold)
     print("| class | entities | begin with a phrase | phrases | begin an entity | are in one |")
     print("|---|---|---|---|---|---|")

@@ -219,7 +219,7 @@ def _numbered(
 def _pieces(documents: Iterable[Document], counter: WordCounter) -> Iterator[Piece]:
     for texts in in_pieces(document.text for document in documents):
         tokens = tokenize(texts)
-        yield np.diff(tokens.documents).astype(np.int32), counter.add(tokens)
+        yield np.diff(tokens.document_offsets).astype(np.int32), counter.add(tokens)
 
 
 def _train(

@@ -182,7 +182,7 @@ def _tag_units(
             tagging = propagate_names(tagging, batch, _notes_of(sources), propagate)
         spans = batch.with_tags(tagging.tags, tagging.labels).spans()
         if detail == "entity":
-            found = find_entities(tagging.tags, batch.documents, tagging.labels)
+            found = find_entities(tagging.tags, batch.document_offsets, tagging.labels)
             sure = iter(tagging.entity_confidence(found).tolist())
     place = 0
     for source, pieces in sources:

@@ -78,7 +78,7 @@ def _take(tagging: Tagging, batch: Batch, indices: npt.NDArray[np.int64]) -> tup
     tokens = np.repeat(kept, batch.lengths)
     entities = None
     if tagging.entity_probabilities is not None:
-        found = find_entities(tagging.tags, batch.documents, tagging.labels)
+        found = find_entities(tagging.tags, batch.document_offsets, tagging.labels)
         entities = tagging.entity_probabilities[tokens[found.first]]
     part = Tagging(
         tagging.tags[tokens],

@@ -144,7 +144,7 @@ def self_train(
             agreement=None if previous is None else _agreement(previous, tagging),
             scores=scores,
             seconds=watch.seconds,
-            human_tokens=len(training_set.gold.words),
+            human_tokens=training_set.gold.n_tokens,
             training_documents=len(training_set),
             stopped=stopped,
         )

@@ -41,14 +41,14 @@ class Batch:
     ----------
     ids, texts, groups : pyarrow.LargeStringArray, length D
         Of each document; a group is null where none is known.
-    types : tuple of str
+    vocabulary : tuple of str
         The distinct words of this batch.
-    words : ndarray of int32, shape (N,)
-        The index into `types` of each token.
+    word_ids : ndarray of int32, shape (N,)
+        The index into `vocabulary` of each token.
     starts, ends : ndarray of int32, shape (N,)
         Half-open offsets in code points, relative to the document's text.
-    documents : ndarray of int64, shape (D + 1,)
-        Tokens ``documents[d]`` to ``documents[d + 1]`` belong to document ``d``.
+    document_offsets : ndarray of int64, shape (D + 1,)
+        Tokens ``document_offsets[d]`` to ``document_offsets[d + 1]`` belong to document ``d``.
     tags : ndarray of int16, shape (N,)
         Indices into `labels`, or -1 where the tag is unknown.
     labels : tuple of str
@@ -62,11 +62,11 @@ class Batch:
     ids: pa.LargeStringArray
     texts: pa.LargeStringArray
     groups: pa.LargeStringArray
-    types: tuple[str, ...]
-    words: npt.NDArray[np.int32]
+    vocabulary: tuple[str, ...]
+    word_ids: npt.NDArray[np.int32]
     starts: npt.NDArray[np.int32]
     ends: npt.NDArray[np.int32]
-    documents: npt.NDArray[np.int64]
+    document_offsets: npt.NDArray[np.int64]
     tags: npt.NDArray[np.int16]
     labels: tuple[str, ...]
     weights: npt.NDArray[np.float32] | None = None
@@ -77,27 +77,32 @@ class Batch:
         return len(self.ids)
 
     @property
+    def n_tokens(self) -> int:
+        """The number of tokens, N."""
+        return len(self.word_ids)
+
+    @property
     def lengths(self) -> npt.NDArray[np.int64]:
         """Tokens of each document, shape (D,)."""
-        return np.diff(self.documents)
+        return np.diff(self.document_offsets)
 
     def take(self, indices: npt.NDArray[np.int64]) -> Batch:
         """Give the documents at `indices`, in that order, with only the types they use."""
         lengths = self.lengths[indices]
         documents = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
-        shift = np.repeat(self.documents[:-1][indices] - documents[:-1], lengths)
+        shift = np.repeat(self.document_offsets[:-1][indices] - documents[:-1], lengths)
         tokens = np.arange(documents[-1]) + shift
-        used, words = used_only(self.words[tokens], len(self.types))
+        used, words = used_only(self.word_ids[tokens], len(self.vocabulary))
         rows = pa.array(indices, pa.int64())
         return Batch(
             ids=self.ids.take(rows),
             texts=self.texts.take(rows),
             groups=self.groups.take(rows),
-            types=tuple(map(self.types.__getitem__, used.tolist())),
-            words=words,
+            vocabulary=tuple(map(self.vocabulary.__getitem__, used.tolist())),
+            word_ids=words,
             starts=self.starts[tokens],
             ends=self.ends[tokens],
-            documents=documents,
+            document_offsets=documents,
             tags=self.tags[tokens],
             labels=self.labels,
             weights=None if self.weights is None else self.weights[indices],
@@ -108,17 +113,17 @@ class Batch:
         """Give the documents from `start` to `stop`; all but the words is not copied."""
         start, stop = min(start, len(self)), min(stop, len(self))
         stop = max(start, stop)
-        rows, tokens = slice(start, stop), slice(*self.documents[[start, stop]].tolist())
-        used, words = used_only(self.words[tokens], len(self.types))
+        rows, tokens = slice(start, stop), slice(*self.document_offsets[[start, stop]].tolist())
+        used, words = used_only(self.word_ids[tokens], len(self.vocabulary))
         return Batch(
             ids=self.ids[rows],
             texts=self.texts[rows],
             groups=self.groups[rows],
-            types=tuple(map(self.types.__getitem__, used.tolist())),
-            words=words,
+            vocabulary=tuple(map(self.vocabulary.__getitem__, used.tolist())),
+            word_ids=words,
             starts=self.starts[tokens],
             ends=self.ends[tokens],
-            documents=self.documents[start : stop + 1] - self.documents[start],
+            document_offsets=self.document_offsets[start : stop + 1] - self.document_offsets[start],
             tags=self.tags[tokens],
             labels=self.labels,
             weights=None if self.weights is None else self.weights[rows],
@@ -153,9 +158,9 @@ class Batch:
         found: list[list[Span]] = [[] for _ in range(len(self))]
         if not self.labels:
             return found
-        entities = find_entities(self.tags, self.documents, self.labels)
+        entities = find_entities(self.tags, self.document_offsets, self.labels)
         classes = classes_of(self.labels)
-        owners = np.searchsorted(self.documents, entities.first, side="right") - 1
+        owners = np.searchsorted(self.document_offsets, entities.first, side="right") - 1
         rows = zip(
             owners.tolist(),
             self.starts[entities.first].tolist(),
@@ -169,12 +174,14 @@ class Batch:
 
     def to_bytes(self) -> bytes:
         """Write the batch as an Arrow stream, one row a document."""
-        offsets = pa.array(self.documents, pa.int64())
+        offsets = pa.array(self.document_offsets, pa.int64())
         columns: dict[str, pa.Array] = {
             "id": self.ids,
             "text": self.texts,
             "group": self.groups,
-            "words": pa.LargeListArray.from_arrays(offsets, _dictionary(self.words, self.types)),
+            "word_ids": pa.LargeListArray.from_arrays(
+                offsets, _dictionary(self.word_ids, self.vocabulary)
+            ),
             "starts": pa.LargeListArray.from_arrays(offsets, pa.array(self.starts, pa.int32())),
             "ends": pa.LargeListArray.from_arrays(offsets, pa.array(self.ends, pa.int32())),
             "tags": pa.LargeListArray.from_arrays(offsets, pa.array(self.tags, pa.int16())),
@@ -182,7 +189,7 @@ class Batch:
         if self.weights is not None:
             columns["weight"] = pa.array(self.weights, pa.float32())
         for name, stream in self.streams.items():
-            values = _dictionary(stream.values, stream.types)
+            values = _dictionary(stream.values, stream.vocabulary)
             columns[f"{_STREAM}{name}"] = pa.LargeListArray.from_arrays(offsets, values)
         table = pa.record_batch(columns)
         schema = table.schema.with_metadata({"labels": json.dumps(self.labels)})
@@ -198,7 +205,7 @@ class Batch:
         with pa.ipc.open_stream(data) as stream:
             table = stream.read_next_batch()
             labels = json.loads((stream.schema.metadata or {})[b"labels"])
-        words = table["words"]
+        words = table["word_ids"]
         streams = {
             name.removeprefix(_STREAM): _stream(table[name].values)
             for name in table.schema.names
@@ -208,11 +215,11 @@ class Batch:
             ids=table["id"],
             texts=table["text"],
             groups=table["group"],
-            types=tuple(words.values.dictionary.to_pylist()),
-            words=words.values.indices.to_numpy(),
+            vocabulary=tuple(words.values.dictionary.to_pylist()),
+            word_ids=words.values.indices.to_numpy(),
             starts=table["starts"].values.to_numpy(),
             ends=table["ends"].values.to_numpy(),
-            documents=words.offsets.to_numpy(),
+            document_offsets=words.offsets.to_numpy(),
             tags=table["tags"].values.to_numpy(),
             labels=tuple(labels),
             weights=table["weight"].to_numpy() if "weight" in table.schema.names else None,
@@ -265,12 +272,12 @@ def make_batch(
         ids=_strings([document.id for document in documents]),
         texts=_strings([document.text for document in documents]),
         groups=_strings([document.group for document in documents]),
-        types=tokens.types,
-        words=tokens.words,
+        vocabulary=tokens.vocabulary,
+        word_ids=tokens.word_ids,
         starts=tokens.starts,
         ends=tokens.ends,
-        documents=tokens.documents,
-        tags=np.full(len(tokens.words), UNKNOWN, np.int16),
+        document_offsets=tokens.document_offsets,
+        tags=np.full(tokens.n_tokens, UNKNOWN, np.int16),
         labels=(),
     )
     if not labelled:
@@ -278,7 +285,7 @@ def make_batch(
     found = {span.label for document in documents for span in document.spans}
     labels = bio_labels(found.union(classes))
     entities = _align(documents, batch, classes_of(labels), problems or Problems())
-    return batch.with_tags(tags_of_entities(entities, len(batch.words), labels), labels)
+    return batch.with_tags(tags_of_entities(entities, batch.n_tokens, labels), labels)
 
 
 def _strings(values: Sequence[str | None]) -> pa.LargeStringArray:
@@ -296,7 +303,7 @@ def _align(
     ends = np.array([span.end for _, span in spans], np.int64)
     kinds = np.array([index[span.label] for _, span in spans], np.int64)
     first, last = touched_tokens(
-        batch.documents, batch.starts, batch.ends, rows=rows, begins=starts, finishes=ends
+        batch.document_offsets, batch.starts, batch.ends, rows=rows, begins=starts, finishes=ends
     )
     # Two spans that meet within a token: it stays with the first of them.
     if len(first):
@@ -335,28 +342,32 @@ def concatenate(batches: Sequence[Batch]) -> Batch:
     """
     index: dict[str, int] = {}
     for batch in batches:
-        for word in batch.types:
+        for word in batch.vocabulary:
             index.setdefault(word, len(index))
     classes = {name for batch in batches for name in classes_of(batch.labels)}
     labels = bio_labels(classes) if any(batch.labels for batch in batches) else ()
-    sizes = np.cumsum([0, *(batch.documents[-1] for batch in batches)])
-    documents = [batch.documents[:-1] + size for batch, size in zip(batches, sizes, strict=False)]
+    sizes = np.cumsum([0, *(batch.document_offsets[-1] for batch in batches)])
+    documents = [
+        batch.document_offsets[:-1] + size for batch, size in zip(batches, sizes, strict=False)
+    ]
     return Batch(
         ids=pa.concat_arrays([batch.ids for batch in batches]),
         texts=pa.concat_arrays([batch.texts for batch in batches]),
         groups=pa.concat_arrays([batch.groups for batch in batches]),
-        types=tuple(index),
-        words=np.concatenate([_renumbered(batch.words, batch.types, index) for batch in batches]),
+        vocabulary=tuple(index),
+        word_ids=np.concatenate(
+            [_renumbered(batch.word_ids, batch.vocabulary, index) for batch in batches]
+        ),
         starts=np.concatenate([batch.starts for batch in batches]),
         ends=np.concatenate([batch.ends for batch in batches]),
-        documents=np.concatenate([*documents, sizes[-1:]]).astype(np.int64),
+        document_offsets=np.concatenate([*documents, sizes[-1:]]).astype(np.int64),
         tags=np.concatenate([_relabelled(batch, labels) for batch in batches]),
         labels=labels,
         weights=_together(batches),
         streams={
             name: concatenate_streams([_stream_of(batch, name) for batch in batches])
             for name in dict.fromkeys(name for batch in batches for name in batch.streams)
-            if all(name in batch.streams for batch in batches if len(batch.words))
+            if all(name in batch.streams for batch in batches if batch.n_tokens)
         },
     )
 

@@ -143,13 +143,15 @@ class WordCounter:
         ndarray of int32, shape (N,)
             The number of the word of each token.
         """
-        composed = [unicodedata.normalize("NFC", word) for word in tokens.types]
-        words = self._lexicon.numbers(composed)[tokens.words]
+        composed = [unicodedata.normalize("NFC", word) for word in tokens.vocabulary]
+        words = self._lexicon.numbers(composed)[tokens.word_ids]
         self._counts = _added(self._counts, words, len(self))
-        owners = np.repeat(np.arange(len(tokens.documents) - 1), np.diff(tokens.documents))
+        owners = np.repeat(
+            np.arange(len(tokens.document_offsets) - 1), np.diff(tokens.document_offsets)
+        )
         pairs = np.unique(owners * len(self) + words)  # a word counts once for each document
         self._documents = _added(self._documents, pairs % max(len(self), 1), len(self))
-        self.total += len(tokens.documents) - 1
+        self.total += len(tokens.document_offsets) - 1
         return words
 
     def counts(self) -> WordCounts:

@@ -178,7 +178,7 @@ def _covered_counts(pairs: Sequence[_Pair]) -> list[ConfusionCounts]:
     tokens = tokenize([pairs[index][0] for index in busy])
     counts = [ConfusionCounts(0, 0, 0)] * len(pairs)
     for position, index in enumerate(busy):
-        here = slice(*tokens.documents[position : position + 2].tolist())
+        here = slice(*tokens.document_offsets[position : position + 2].tolist())
         starts, ends = tokens.starts[here], tokens.ends[here]
         gold, predicted = (_covered(spans, starts, ends) for spans in pairs[index][1:])
         counts[index] = ConfusionCounts(
@@ -239,9 +239,9 @@ class Entities:
     @classmethod
     def from_tags(cls, batch: Batch) -> Self:
         """Build the columns from the tags of a batch; unknown tags are no entity."""
-        found = find_entities(batch.tags, batch.documents, batch.labels)
+        found = find_entities(batch.tags, batch.document_offsets, batch.labels)
         return cls(
-            rows=np.searchsorted(batch.documents, found.first, side="right") - 1,
+            rows=np.searchsorted(batch.document_offsets, found.first, side="right") - 1,
             starts=batch.starts[found.first].astype(np.int64),
             ends=batch.ends[found.last].astype(np.int64),
             classes=found.classes,
@@ -376,7 +376,7 @@ def _covered_by_tokens(batch: Batch, gold: Entities, predicted: Entities) -> npt
 def _covered_tokens(batch: Batch, entities: Entities) -> npt.NDArray[np.bool_]:
     """Compute which tokens of a batch an entity covers at least partly, shape (N,)."""
     first, last = touched_tokens(
-        batch.documents,
+        batch.document_offsets,
         batch.starts,
         batch.ends,
         rows=entities.rows,
@@ -384,7 +384,7 @@ def _covered_tokens(batch: Batch, entities: Entities) -> npt.NDArray[np.bool_]:
         finishes=entities.ends,
     )
     touched = last >= first
-    changes = np.zeros(len(batch.words) + 1, np.int64)
+    changes = np.zeros(batch.n_tokens + 1, np.int64)
     np.add.at(changes, first[touched], 1)
     np.add.at(changes, last[touched] + 1, -1)
     covered: npt.NDArray[np.bool_] = np.cumsum(changes[:-1]) > 0

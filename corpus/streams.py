@@ -22,13 +22,13 @@ class Stream:
 
     Parameters
     ----------
-    types : tuple of str
+    vocabulary : tuple of str
         The distinct values.
     values : ndarray of int32, shape (N,)
-        The index into `types` of each token, or -1 for no value.
+        The index into `vocabulary` of each token, or -1 for no value.
     """
 
-    types: tuple[str, ...]
+    vocabulary: tuple[str, ...]
     values: npt.NDArray[np.int32]
 
     @classmethod
@@ -42,8 +42,8 @@ class Stream:
 
     def take(self, tokens: npt.NDArray[np.int64] | slice) -> Stream:
         """Select the values of some tokens, with only the types they use."""
-        used, values = used_only(self.values[tokens], len(self.types))
-        return Stream(tuple(self.types[index] for index in used.tolist()), values)
+        used, values = used_only(self.values[tokens], len(self.vocabulary))
+        return Stream(tuple(self.vocabulary[index] for index in used.tolist()), values)
 
 
 def used_only(
@@ -83,7 +83,7 @@ def concatenate_streams(streams: Sequence[Stream]) -> Stream:
     index: dict[str, int] = {}
     parts = []
     for stream in streams:
-        numbers = [index.setdefault(value, len(index)) for value in stream.types]
+        numbers = [index.setdefault(value, len(index)) for value in stream.vocabulary]
         # The last entry is where -1, nothing, points.
         parts.append(np.array([*numbers, NO_VALUE], np.int32)[stream.values])
     return Stream(tuple(index), np.concatenate(parts))

@@ -76,14 +76,14 @@ class Frequencies:
         kinds = kinds[rows]
         tokens = tokenize(gazetteer.terms.take(pa.array(rows)).to_pylist())
         # Words are folded once more: the tokens of folded terms are, all but a few.
-        types = fold(tokens.types)
+        types = fold(tokens.vocabulary)
         numbers: dict[str, int] = {}
         of_types = np.array(
             [numbers.setdefault(word, len(numbers)) if _is_word(word) else -1 for word in types],
             np.int64,
         )
-        words = of_types[tokens.words]
-        owners = np.repeat(np.arange(len(kinds)), np.diff(tokens.documents))
+        words = of_types[tokens.word_ids]
+        owners = np.repeat(np.arange(len(kinds)), np.diff(tokens.document_offsets))
         words, owners = words[words >= 0], owners[words >= 0]
         lengths = np.bincount(owners, minlength=len(kinds))
         cells = words * len(names) + kinds[owners]

@@ -60,18 +60,18 @@ def propagate_names(
     refuse_unknown(classes, tagging.labels)
     assert tagging.entity_probabilities is not None
     known = classes_of(tagging.labels)
-    found = find_entities(tagging.tags, batch.documents, tagging.labels)
-    token_classes, begins = _by_token(found, len(batch.words))
-    keys = np.repeat(notes, batch.lengths) * len(batch.types) + batch.words
+    found = find_entities(tagging.tags, batch.document_offsets, tagging.labels)
+    token_classes, begins = _by_token(found, batch.n_tokens)
+    keys = np.repeat(notes, batch.lengths) * len(batch.vocabulary) + batch.word_ids
     names, name_classes = _full_name_words(
         tagging, found, keys, [known.index(name) for name in classes]
     )
     recurring = (token_classes == NO_VALUE) & np.isin(keys, names)
-    added = _between_names(recurring, recurring & _may_be_names(batch), batch.documents)
+    added = _between_names(recurring, recurring & _may_be_names(batch), batch.document_offsets)
     token_classes[added] = name_classes[np.searchsorted(names, keys[added])]
-    _join(token_classes, begins, added, batch.documents)
+    _join(token_classes, begins, added, batch.document_offsets)
     tags = _tags(token_classes, begins, tagging.labels)
-    after = find_entities(tags, batch.documents, tagging.labels)
+    after = find_entities(tags, batch.document_offsets, tagging.labels)
     confidence = tagging.token_confidence
     if confidence is not None:
         confidence = np.where(added, MIN_PROBABILITY, confidence)
@@ -128,13 +128,15 @@ def _full_name_words(
 
 def _may_be_names(batch: Batch) -> Flags:
     """Return which tokens are spelt like names: not ``de``, and not a part of an address."""
-    fits = np.array([len(word) >= _MIN_LETTERS and word[0].isupper() for word in batch.types], bool)
-    at = np.array([word == "@" for word in batch.types], bool)[batch.words]
-    follows = _follow(batch.documents, len(at))
+    fits = np.array(
+        [len(word) >= _MIN_LETTERS and word[0].isupper() for word in batch.vocabulary], bool
+    )
+    at = np.array([word == "@" for word in batch.vocabulary], bool)[batch.word_ids]
+    follows = _follow(batch.document_offsets, len(at))
     in_address = np.zeros(len(at), bool)
     in_address[:-1] |= at[1:] & follows[1:]
     in_address[1:] |= at[:-1] & follows[1:]
-    return fits[batch.words] & ~in_address
+    return fits[batch.word_ids] & ~in_address
 
 
 def _follow(documents: Indices, tokens: int) -> Flags:

@@ -178,7 +178,7 @@ def _count(
     batch = make_batch(documents, labelled=labelled, problems=report.problems)
     report.covered.update({each.of: each.count(batch) for each in coverages})
     report.documents += len(batch)
-    report.tokens += len(batch.words)
+    report.tokens += batch.n_tokens
     report.empty += int((batch.lengths == 0).sum())
     if labelled:
         report.ids.update(document.id for document in documents)

@@ -66,13 +66,13 @@ def coverage_lines(coverages: Sequence[Coverage], batches: Mapping[str, Batch]) 
         If no resource covers any token of the first split.
     """
     expected = [each for each in coverages if each.expected]
-    some = {split: batch for split, batch in batches.items() if len(batch.words)}
+    some = {split: batch for split, batch in batches.items() if batch.n_tokens}
     if not (expected and some):
         return []
     lines, first, covers_any = [], next(iter(some)), False
     for coverage in expected:
         shares = {
-            split: 100 * coverage.count(batch) / len(batch.words) for split, batch in some.items()
+            split: 100 * coverage.count(batch) / batch.n_tokens for split, batch in some.items()
         }
         covers_any = covers_any or shares[first] > 0
         texts = [f"{share:.1f} % of the tokens of {split}" for split, share in shares.items()]

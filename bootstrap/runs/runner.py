@@ -165,7 +165,7 @@ def _reference(
         return None
     batch = validation.batch
     if options.reference:
-        tokens = len(batch.words) / max(len(batch), 1)
+        tokens = batch.n_tokens / max(len(batch), 1)
         given = options.reference
         return given_reference(given.per_token, given.length, given.empty, tokens)
     classes = classes_of(seed.batch.labels)

@@ -64,7 +64,7 @@ def _with_unknown(batch: Batch, parts: Sequence[Sequence[Mapping[str, int]]]) ->
     """Return the batch with unknown tags in some parts of each document."""
     tags = batch.tags.copy()
     for row, document in enumerate(parts):
-        first, last = batch.documents[row : row + 2]
+        first, last = batch.document_offsets[row : row + 2]
         for part in document:
             inside = batch.starts[first:last] >= part["start"]
             tags[first:last][inside & (batch.ends[first:last] <= part["end"])] = UNKNOWN
@@ -76,11 +76,11 @@ def _unknown_parts(batch: Batch) -> list[list[dict[str, int]]]:
     parts: list[list[dict[str, int]]] = [[] for _ in range(len(batch))]
     unknown = batch.tags == UNKNOWN
     before = np.concatenate([[False], unknown[:-1]])
-    before[batch.documents[:-1][batch.lengths > 0]] = False
+    before[batch.document_offsets[:-1][batch.lengths > 0]] = False
     after = np.concatenate([unknown[1:], [False]])
-    after[batch.documents[1:][batch.lengths > 0] - 1] = False
+    after[batch.document_offsets[1:][batch.lengths > 0] - 1] = False
     first, last = np.flatnonzero(unknown & ~before), np.flatnonzero(unknown & ~after)
-    owners = np.searchsorted(batch.documents, first, side="right") - 1
+    owners = np.searchsorted(batch.document_offsets, first, side="right") - 1
     for owner, start, end in zip(owners, batch.starts[first], batch.ends[last], strict=True):
         parts[owner].append({"start": int(start), "end": int(end)})
     return parts

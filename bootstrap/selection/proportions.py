@@ -66,12 +66,12 @@ def content_of(
     -------
     Content
     """
-    entities = find_entities(tags, batch.documents, labels)
+    entities = find_entities(tags, batch.document_offsets, labels)
     column = np.array(
         [classes.index(name) if name in classes else -1 for name in classes_of(labels)], np.int64
     )
     columns = column[entities.classes]
-    rows = np.searchsorted(batch.documents, entities.first, side="right") - 1
+    rows = np.searchsorted(batch.document_offsets, entities.first, side="right") - 1
     counts = np.zeros((len(batch), len(classes)), np.int64)
     lengths = np.zeros_like(counts)
     known = columns >= 0

@@ -45,13 +45,13 @@ def confident_parts(
     if tagging.token_confidence is None:
         raise ValueError("partial pseudo-labels need the confidence of every token")
     sure = tagging.token_confidence >= confidence
-    entities = find_entities(tagging.tags, batch.documents, tagging.labels)
+    entities = find_entities(tagging.tags, batch.document_offsets, tagging.labels)
     kept = tagging.entity_confidence(entities) >= confidence
-    owners = np.searchsorted(batch.documents, entities.first, side="right") - 1
+    owners = np.searchsorted(batch.document_offsets, entities.first, side="right") - 1
     for first, last, keep in zip(entities.first, entities.last, kept, strict=True):
         sure[first : last + 1] = keep
     known = np.concatenate([np.zeros(1, np.int64), np.cumsum(sure)])
-    number = np.diff(known[batch.documents])
+    number = np.diff(known[batch.document_offsets])
     useful = number == batch.lengths
     useful[owners[kept]] = True
     tags = np.where(sure, tagging.tags, UNKNOWN).astype(np.int16)

@@ -35,21 +35,26 @@ class Tokens:
 
     Parameters
     ----------
-    types : tuple of str
+    vocabulary : tuple of str
         The distinct words, in the order of their first appearance.
-    words : ndarray of int32, shape (N,)
-        The index into `types` of each token.
+    word_ids : ndarray of int32, shape (N,)
+        The index into `vocabulary` of each token.
     starts, ends : ndarray of int32, shape (N,)
         Half-open offsets of each token in its text.
-    documents : ndarray of int64, shape (D + 1,)
-        Tokens ``documents[d]`` to ``documents[d + 1]`` belong to text ``d``.
+    document_offsets : ndarray of int64, shape (D + 1,)
+        Tokens ``document_offsets[d]`` to ``document_offsets[d + 1]`` belong to text ``d``.
     """
 
-    types: tuple[str, ...]
-    words: npt.NDArray[np.int32]
+    vocabulary: tuple[str, ...]
+    word_ids: npt.NDArray[np.int32]
     starts: npt.NDArray[np.int32]
     ends: npt.NDArray[np.int32]
-    documents: npt.NDArray[np.int64]
+    document_offsets: npt.NDArray[np.int64]
+
+    @property
+    def n_tokens(self) -> int:
+        """The number of tokens, N."""
+        return len(self.word_ids)
 
 
 def tokenize(texts: Sequence[str]) -> Tokens:
@@ -69,11 +74,11 @@ def tokenize(texts: Sequence[str]) -> Tokens:
     chunks = [_tokenize_chunk(chunk, finder) for chunk in in_chunks(texts, _CHUNK)]
     counts = [np.zeros(1, np.int64), *(chunk[3] for chunk in chunks)]
     return Tokens(
-        types=tuple(finder.types),
-        words=_joined([chunk[0] for chunk in chunks]),
+        vocabulary=tuple(finder.types),
+        word_ids=_joined([chunk[0] for chunk in chunks]),
         starts=_joined([chunk[1] for chunk in chunks]),
         ends=_joined([chunk[2] for chunk in chunks]),
-        documents=np.cumsum(np.concatenate(counts), dtype=np.int64),
+        document_offsets=np.cumsum(np.concatenate(counts), dtype=np.int64),
     )
 
 

@@ -112,10 +112,10 @@ def _written(terms: Sequence[str]) -> Iterator[tuple[int, Words]]:
     """Yield the row of each spelling of terms, and its words with the sign after each."""
     spelt = [(row, text) for row, each in enumerate(spellings(terms)) for text in each]
     tokens = tokenize([text for _, text in spelt])
-    known = surfaces(tokens.types)
-    words = [known[word] for word in tokens.words.tolist()]
+    known = surfaces(tokens.vocabulary)
+    words = [known[word] for word in tokens.word_ids.tolist()]
     touches = [*(tokens.starts[1:] == tokens.ends[:-1]).tolist(), False]
-    bounds = tokens.documents.tolist()
+    bounds = tokens.document_offsets.tolist()
     for place, (row, _) in enumerate(spelt):
         phrase = [
             words[token] + _sign(words, token, touches)

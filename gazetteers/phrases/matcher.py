@@ -48,12 +48,12 @@ class PhraseMatcher:
 
     def find(self, batch: Batch) -> TokenSpans:
         """Return the first and the last token of each match, and the index of its class."""
-        number = len(batch.words)
+        number = batch.n_tokens
         found = (np.empty(number, np.int64), np.empty(number, np.int64), np.empty(number, np.int64))
-        words, starts, ends = map(kernel_array, (batch.words, batch.starts, batch.ends))
+        words, starts, ends = map(kernel_array, (batch.word_ids, batch.starts, batch.ends))
         tokens = (words, starts, ends, line_numbers(batch))
         compiled = self._compiled
-        types, tree = compiled.types(batch.types), compiled.tree
+        types, tree = compiled.types(batch.vocabulary), compiled.tree
         many = find_longest(
             tokens,
             (types.bits, types.plain, types.dotted, types.alone, types.capital),
@@ -77,7 +77,7 @@ class PhraseMatcher:
             Of `types`: a value is twice the index of the class, and one more within a phrase.
         """
         found = self.find(batch)
-        values = np.full(len(batch.words), NO_VALUE, np.int32)
+        values = np.full(batch.n_tokens, NO_VALUE, np.int32)
         lengths = found.last - found.first + 1
         within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         values[np.repeat(found.first, lengths) + within] = np.repeat(2 * found.classes + 1, lengths)
@@ -104,5 +104,5 @@ def blocked(stream: Stream) -> npt.NDArray[np.bool_]:
     stream : Stream
         The result of `PhraseMatcher.match`.
     """
-    kinds = [value[2:] == BLOCKED for value in stream.types]
+    kinds = [value[2:] == BLOCKED for value in stream.vocabulary]
     return np.array([*kinds, False])[stream.values]

@@ -37,7 +37,7 @@ class LineHeaders:
         owner, colons = owner[short], colons[short]
         parts: dict[bytes, int] = {}  # headers as words, which notes have again and again
         of_lines = [
-            parts.setdefault(batch.words[first:last].tobytes(), len(parts))
+            parts.setdefault(batch.word_ids[first:last].tobytes(), len(parts))
             for first, last in zip(begins[owner].tolist(), colons.tolist(), strict=True)
         ]
         headers: dict[str, int] = {}
@@ -75,7 +75,7 @@ class Colons:
         before = np.searchsorted(colons, np.arange(len(lines))) - 1  # colon of each token
         colon = colons[before]
         says = (before >= 0) & (lines[colon] == lines)
-        used, words = np.unique(batch.words[colons - 1], return_inverse=True)
+        used, words = np.unique(batch.word_ids[colons - 1], return_inverse=True)
         found: dict[str, int] = {}
         numbers = [
             found.setdefault(_composed(batch, word).lower(), len(found)) for word in used.tolist()
@@ -99,16 +99,16 @@ def _header_text(batch: Batch, words: npt.NDArray[np.int32]) -> str:
 
 def _composed(batch: Batch, word: int) -> str:
     """Normalise a word type, whether its accents are stored separately or not."""
-    return unicodedata.normalize("NFC", batch.types[word])
+    return unicodedata.normalize("NFC", batch.vocabulary[word])
 
 
 def _colons_after_letters(batch: Batch, lines: Indices) -> Indices:
     """Return the tokens that are colons after a word of letters in the same line."""
-    if ":" not in batch.types:
+    if ":" not in batch.vocabulary:
         return np.zeros(0, np.int64)
-    colons = np.flatnonzero(batch.words == batch.types.index(":"))
+    colons = np.flatnonzero(batch.word_ids == batch.vocabulary.index(":"))
     colons = colons[colons > 0].astype(np.int64)
-    used, before = np.unique(batch.words[colons - 1], return_inverse=True)
+    used, before = np.unique(batch.word_ids[colons - 1], return_inverse=True)
     letters = np.array([_composed(batch, word).isalpha() for word in used.tolist()], bool)
     after: npt.NDArray[np.bool_] = letters[before.reshape(-1)]
     found: Indices = colons[after & (lines[colons - 1] == lines[colons])]

@@ -63,7 +63,7 @@ class Phrases:
     def annotate(self, batch: Batch) -> Stream:
         """Return the phrase of each token."""
         if not self._phrases:
-            return Stream((), np.full(len(batch.words), NO_VALUE, np.int32))
+            return Stream((), np.full(batch.n_tokens, NO_VALUE, np.int32))
         from gazetteers.phrases.matcher import PhraseMatcher  # noqa: PLC0415 - numba is slow to import
 
         if self._matcher is None:

@@ -81,9 +81,14 @@ class Rules:
         ]
         rows, starts, ends, rules = np.array(found, np.int64).reshape(-1, 4).T
         first, last = touched_tokens(
-            batch.documents, batch.starts, batch.ends, rows=rows, begins=starts, finishes=ends
+            batch.document_offsets,
+            batch.starts,
+            batch.ends,
+            rows=rows,
+            begins=starts,
+            finishes=ends,
         )
-        values = np.full(len(batch.words), NO_VALUE, np.int32)
+        values = np.full(batch.n_tokens, NO_VALUE, np.int32)
         lengths = np.maximum(last - first + 1, 0)
         tokens = np.repeat(first - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())
         values[tokens] = np.repeat(2 * rules + 1, lengths)

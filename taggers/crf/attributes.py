@@ -40,14 +40,14 @@ class WindowAttributes:
         list of list of bytes
             Such as ``b"-1:lower=dr"``; ``b"1:EOS"`` for a place beyond the end.
         """
-        words = Words(batch.types)
+        words = Words(batch.vocabulary)
         columns = [compute(words) for _, compute in self._features]
         channels = [_Written(channel) for channel in self._channels.of(batch)]
         rows: dict[int, list[list[bytes]]] = {}
-        bounds = batch.documents.tolist()
+        bounds = batch.document_offsets.tolist()
         for start, stop in itertools.pairwise(bounds):
             document = []
-            for word in batch.words[start:stop].tolist():
+            for word in batch.word_ids[start:stop].tolist():
                 if word not in rows:
                     rows[word] = self._at_offsets([column[word] for column in columns])
                 document.append(rows[word])
@@ -90,7 +90,7 @@ class _Written:
     def __init__(self, channel: Channel) -> None:
         self._values = channel.stream.values
         self._at = {
-            offset: [_encoded(offset, channel.name, value) for value in channel.stream.types]
+            offset: [_encoded(offset, channel.name, value) for value in channel.stream.vocabulary]
             for offset in channel.offsets
         }
 

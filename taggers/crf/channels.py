@@ -72,7 +72,7 @@ class Channels:
         sources = {name: kept.stream(batch) for name, kept in self._words.items()}
         sources = {**batch.streams, **sources}
         return streams + [
-            Channel(each.name, (0,), _joined(each, sources, batch.documents))
+            Channel(each.name, (0,), _joined(each, sources, batch.document_offsets))
             for each in self._templates.conjunctions
         ]
 
@@ -90,7 +90,7 @@ class _FewValued:
         """Return the value of each token's word, numbered among those of the batch."""
         if len(self._numbers) > _KEPT:
             self._numbers, self._values, self._names = {}, {}, []
-        new = [word for word in batch.types if word not in self._numbers]
+        new = [word for word in batch.vocabulary if word not in self._numbers]
         values = self._values
         if new:
             found = self._feature(Words(new))
@@ -99,13 +99,15 @@ class _FewValued:
                     values[value] = len(values)
                     self._names.append(value)
             self._numbers.update(zip(new, map(values.__getitem__, found), strict=True))
-        kept = np.fromiter(map(self._numbers.__getitem__, batch.types), np.int32, len(batch.types))
+        kept = np.fromiter(
+            map(self._numbers.__getitem__, batch.vocabulary), np.int32, len(batch.vocabulary)
+        )
         used, numbers = np.unique(kept, return_inverse=True)
         types = tuple(self._names[number] for number in used.tolist())
         values_of_types = numbers.astype(np.int32)
         if "" in types:  # the feature says nothing of these words
             values_of_types[values_of_types == types.index("")] = NO_VALUE
-        return Stream(types, values_of_types[batch.words])
+        return Stream(types, values_of_types[batch.word_ids])
 
 
 def _joined(conjunction: Conjunction, sources: Mapping[str, Stream], documents: Indices) -> Stream:
@@ -118,9 +120,9 @@ def _joined(conjunction: Conjunction, sources: Mapping[str, Stream], documents: 
     documents = kernel_array(documents)
     for name, offset in conjunction.terms:
         stream = sources[name]
-        size = len(stream.types) + len(_BEYOND)
+        size = len(stream.vocabulary) + len(_BEYOND)
         numbers = values.astype(np.int64)
-        _append(kernel_array(stream.values), documents, offset, len(stream.types), numbers)
+        _append(kernel_array(stream.values), documents, offset, len(stream.vocabulary), numbers)
         used, values = _numbered(numbers, len(parts) * size)
         before, own = np.divmod(used, size)
         texts = {value: _escaped(stream, value) for value in np.unique(own).tolist()}
@@ -131,9 +133,9 @@ def _joined(conjunction: Conjunction, sources: Mapping[str, Stream], documents: 
 
 def _escaped(stream: Stream, value: int) -> str:
     """Write a value, or what there is in its place, unlike any other, however they are joined."""
-    if value >= len(stream.types):
-        return _BEYOND[value - len(stream.types)]
-    text = stream.types[value]
+    if value >= len(stream.vocabulary):
+        return _BEYOND[value - len(stream.vocabulary)]
+    text = stream.vocabulary[value]
     if text in _BEYOND:
         return rf"\={text}"
     return text.replace("\\", r"\\").replace("|", r"\|")

@@ -33,10 +33,10 @@ def clusters_for(train: Batch, options: CRFOptions) -> WordClusters:
         If there are none, or no token of the training documents has one.
     """
     clusters = WordClusters.read(Path(options.clusters), options.clustering_names)
-    counts = np.bincount(train.words, minlength=len(train.types))
-    if not any(clusters.covered(train.types, counts).values()):
+    counts = np.bincount(train.word_ids, minlength=len(train.vocabulary))
+    if not any(clusters.covered(train.vocabulary, counts).values()):
         raise InputError(
-            f"{shown(options.clusters)}: none of the {len(train.words):,} tokens to learn from "
+            f"{shown(options.clusters)}: none of the {train.n_tokens:,} tokens to learn from "
             "has a cluster; were its words normalised in another way, or are they of other notes?"
         )
     return clusters

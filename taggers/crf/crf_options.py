@@ -297,8 +297,8 @@ def _coverage(clusters: WordClusters) -> Coverage:
     embedding = clusters.names[0].rpartition("-k")[0]
 
     def count(batch: Batch) -> int:
-        counts = np.bincount(batch.words, minlength=len(batch.types)).astype(np.int64)
-        return sum(clusters.covered(batch.types, counts).values())
+        counts = np.bincount(batch.word_ids, minlength=len(batch.vocabulary)).astype(np.int64)
+        return sum(clusters.covered(batch.vocabulary, counts).values())
 
     return Coverage(
         of=f"a cluster in {embedding}",

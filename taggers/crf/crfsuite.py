@@ -87,7 +87,9 @@ class CRFsuiteEngine:
         attributes = WindowAttributes(templates)
         for row, document in enumerate(attributes.of_documents(train)):
             if document:
-                trainer.append(document, tags[train.documents[row] : train.documents[row + 1]])
+                trainer.append(
+                    document, tags[train.document_offsets[row] : train.document_offsets[row + 1]]
+                )
         model = _trained(trainer)
         return cls(train.labels, templates, model), trainer.result()
 
@@ -104,10 +106,12 @@ class CRFsuiteEngine:
         if detail == "entity":
             raise ValueError("CRFsuite computes no probabilities of entities")
         numbers = {name: int(name) for name in self._crfsuite.labels()}
-        decoded = Decoded.empty(len(batch.words), len(batch), len(self.labels), detail)
+        decoded = Decoded.empty(batch.n_tokens, len(batch), len(self.labels), detail)
         for row, document in enumerate(self._attributes.of_documents(batch)):
             if document:
-                self._decode_document(document, int(batch.documents[row]), row, numbers, decoded)
+                self._decode_document(
+                    document, int(batch.document_offsets[row]), row, numbers, decoded
+                )
             if progress and (row % 256 == 255 or row == len(batch) - 1):
                 progress(row + 1, len(batch))
         return decoded

@@ -108,7 +108,7 @@ class CRFTagger:
         ValueError
             If a tag is unknown, or documents do not all count 1, and the engine is "crfsuite".
         """
-        if not len(train.words):
+        if not train.n_tokens:
             raise TrainingError("there is not one token to train a CRF on")
         if self.options.phrases and PHRASES not in self._annotators:
             self._annotators[PHRASES] = Phrases.of_files(self.options.phrases)
@@ -209,12 +209,12 @@ class CRFTagger:
             chosen = token_confidence_of(marginals, tags)
         confidence = document_confidence(
             measure,
-            batch.documents,
+            batch.document_offsets,
             token_confidence=chosen,
             log_probability=decoded.log_probability,
         )
         return Tagging(
-            well_formed(tags, batch.documents, self.labels),
+            well_formed(tags, batch.document_offsets, self.labels),
             self.labels,
             confidence,
             None if detail == "document" else chosen,

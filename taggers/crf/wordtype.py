@@ -134,9 +134,9 @@ class WordTypeEngine:
         number[known] = np.arange(len(known), dtype=np.int16)
         labels = tuple(train.labels[label] for label in known.tolist())
         training_set = TrainingSet.of(
-            train.words,
-            train.types,
-            kernel_array(train.documents),
+            train.word_ids,
+            train.vocabulary,
+            kernel_array(train.document_offsets),
             number[train.tags],
             np.ones(len(train)) if train.weights is None else train.weights.astype(np.float64),
             templates=templates,
@@ -175,12 +175,12 @@ class WordTypeEngine:
         self, batch: Batch, *, detail: Detail = "document", progress: Progress | None = None
     ) -> Decoded:
         """Compute the best labels of the tokens of a batch."""
-        rows = self._scores.rows(batch.types)
+        rows = self._scores.rows(batch.vocabulary)
         decoder = Decoder(
             self._scores.table, self.weights.transition, begin=0, end=1, names=self.labels
         )
         streams = [self._scores.stream_scores(channel) for channel in self._channels.of(batch)]
-        words, documents = rows[batch.words], kernel_array(batch.documents)
+        words, documents = rows[batch.word_ids], kernel_array(batch.document_offsets)
         with one_thread():
             return decoder.decode(words, documents, streams, detail=detail, progress=progress)
 
@@ -330,7 +330,7 @@ class WordScores:
 
     def stream_scores(self, channel: Channel) -> StreamScores:
         """Compute what the values of a stream add."""
-        types = channel.stream.types
+        types = channel.stream.vocabulary
         offsets = np.array(channel.offsets, np.int64)
         table = empty_table(len(types), len(offsets), self._weights.labels, self._real)
         if types:

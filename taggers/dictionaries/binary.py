@@ -76,7 +76,7 @@ class BinaryWords:
 
     def judge(self, batch: Batch) -> WordJudgements:
         """Return whether each word of a batch is a name, and whether that is contradicted."""
-        rows = self._index.positions(word_hashes(fold(batch.types)))
+        rows = self._index.positions(word_hashes(fold(batch.vocabulary)))
         known = rows >= 0
         doubtful = np.zeros(len(rows), bool)
         doubtful[known] = self.negative[rows[known]]

@@ -87,8 +87,8 @@ class NameOptions(TaggerOptions):
         names = read_names(self.names, self.classes)
 
         def count(batch: Batch) -> int:
-            counts = np.bincount(batch.words, minlength=len(batch.types))
-            return int(counts[names.rows(batch.types) >= 0].sum())
+            counts = np.bincount(batch.word_ids, minlength=len(batch.vocabulary))
+            return int(counts[names.rows(batch.vocabulary) >= 0].sum())
 
         return [Coverage("an entry in the name lists", count)]
 

@@ -83,24 +83,24 @@ def tag_greedily(
     """
     check_measure(measure)
     labels = bio_labels([label])
-    tags = np.zeros(len(batch.words), np.int16)
-    certainty = np.ones(len(batch.words))
+    tags = np.zeros(batch.n_tokens, np.int16)
+    certainty = np.ones(batch.n_tokens)
     _decode(
-        kernel_array(batch.words), kernel_array(batch.documents),
+        kernel_array(batch.word_ids), kernel_array(batch.document_offsets),
         judgements.divergence, judgements.joins, blocked,
         float(threshold), float(threshold_after), tags, certainty,
     )  # fmt: skip
-    certainty[judgements.doubtful[batch.words]] = 0.0
+    certainty[judgements.doubtful[batch.word_ids]] = 0.0
     marginals = entities = None
     if detail in {"labels", "entity"}:
         marginals = _marginals(certainty, tags)
     if detail == "entity" and marginals is not None:
-        found = find_entities(tags, batch.documents, labels)
+        found = find_entities(tags, batch.document_offsets, labels)
         entities = entity_probabilities_of(marginals, found, labels)
     return Tagging(
         tags,
         labels,
-        document_confidence(measure, batch.documents, token_confidence=certainty),
+        document_confidence(measure, batch.document_offsets, token_confidence=certainty),
         None if detail == "document" else certainty,
         marginals if detail == "labels" else None,
         entities,

@@ -97,7 +97,7 @@ class WordDivergence:
 
     def judge(self, batch: Batch) -> WordJudgements:
         """Say of each word of a batch what is known of it."""
-        types = batch.types
+        types = batch.vocabulary
         rows = self._index.positions(word_hashes(fold(types)))
         known, cases = rows >= 0, case_numbers(types)
         joins = np.fromiter(map(_HYPHENS.__contains__, types), bool, len(types))

@@ -90,8 +90,8 @@ def words_of_notes(train: Batch, counts: str) -> tuple[Sequence[str], Counts]:
         found = WordCounts.load(Path(counts))
         types, numbers = found.words.to_pylist(), found.counts
     else:
-        numbers = np.bincount(train.words, minlength=len(train.types)).astype(np.int64)
-        types = train.types
+        numbers = np.bincount(train.word_ids, minlength=len(train.vocabulary)).astype(np.int64)
+        types = train.vocabulary
     if not numbers.any():
         raise TrainingError("there is not one word of the notes to compare the dictionary with")
     return types, numbers

@@ -204,7 +204,7 @@ def test_a_model_file_of_crfsuite_tags_as_well_when_it_is_opened(tmp_path: Path)
     trainer = pycrfsuite.Trainer(verbose=False)
     options = CRFOptions(features=("form", "suffix3"), window=1, streams=(), conjunctions=())
     for row, document in enumerate(WindowAttributes(options.templates()).of_documents(batch)):
-        tags = batch.tags[batch.documents[row] : batch.documents[row + 1]].tolist()
+        tags = batch.tags[batch.document_offsets[row] : batch.document_offsets[row + 1]].tolist()
         trainer.append(document, [batch.labels[tag] for tag in tags])
     file = tmp_path / "model.crfsuite"
     trainer.train(str(file))

@@ -233,7 +233,7 @@ def test_confidence_of_spans_stands_beside_them_where_asked_for(
         assert "left out" not in done.out
     batch = make_batch(fresh, labelled=False)
     whole = tagger.tag(batch, detail="entity")
-    found = find_entities(whole.tags, batch.documents, whole.labels)
+    found = find_entities(whole.tags, batch.document_offsets, whole.labels)
     truth = whole.entity_confidence(found).tolist()
     lines = (tmp_path / "out.jsonl").read_text(encoding="utf-8").split("\n")[:-1]
     records = [json.loads(line) for line in lines]

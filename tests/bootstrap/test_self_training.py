@@ -88,11 +88,11 @@ class Actor:
         detail: str = "document",
         progress: Any = None,
     ) -> Tagging:
-        tags, confidence = np.zeros(len(batch.words), np.int16), np.ones(len(batch))
+        tags, confidence = np.zeros(batch.n_tokens, np.int16), np.ones(len(batch))
         names = batch.ids.to_pylist()
         self.script.asked.append((self.number, names[0], measure, detail))
         for row, name in enumerate(names):
-            first, last = batch.documents[row : row + 2]
+            first, last = batch.document_offsets[row : row + 2]
             if name.startswith("v"):
                 right = (
                     int(name[1:]) < self.script.hits[min(self.number, len(self.script.hits) - 1)]
@@ -660,7 +660,7 @@ def test_any_function_is_a_strategy() -> None:
     """It selects documents and may change their tags."""
 
     def last_untagged(tagging: Tagging, batch: Batch, rng: np.random.Generator) -> Selection:
-        unknown = np.full(len(batch.words), -1, np.int16)
+        unknown = np.full(batch.n_tokens, -1, np.int16)
         kept = Tagging(unknown, tagging.labels, np.full(len(batch), 0.5))
         return Selection(np.array([len(batch) - 1]), tagging=kept)
 

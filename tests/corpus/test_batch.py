@@ -50,7 +50,7 @@ def unlabelled(corpus: list[Document]) -> list[Document]:
 
 
 def words_of(batch: Batch) -> list[str]:
-    return [batch.types[word] for word in batch.words.tolist()]
+    return [batch.vocabulary[word] for word in batch.word_ids.tolist()]
 
 
 def assert_holds(batch: Batch, corpus: list[Document]) -> None:
@@ -58,16 +58,16 @@ def assert_holds(batch: Batch, corpus: list[Document]) -> None:
     assert len(batch) == len(corpus)
     assert batch.to_documents() == corpus
     assert batch.spans() == [list(document.spans) for document in corpus]
-    assert len(set(batch.types)) == len(batch.types)
-    assert set(words_of(batch)) == set(batch.types)
-    columns = [batch.words, batch.starts, batch.ends, batch.tags, batch.documents]
+    assert len(set(batch.vocabulary)) == len(batch.vocabulary)
+    assert set(words_of(batch)) == set(batch.vocabulary)
+    columns = [batch.word_ids, batch.starts, batch.ends, batch.tags, batch.document_offsets]
     assert [column.dtype for column in columns] == ["int32", "int32", "int32", "int16", "int64"]
-    assert batch.lengths.tolist() == np.diff(batch.documents).tolist()
+    assert batch.lengths.tolist() == np.diff(batch.document_offsets).tolist()
     alone = [tokenize([document.text]) for document in corpus]
-    assert words_of(batch) == [each.types[word] for each in alone for word in each.words]
+    assert words_of(batch) == [each.vocabulary[word] for each in alone for word in each.word_ids]
     assert batch.starts.tolist() == [start for each in alone for start in each.starts]
     assert batch.ends.tolist() == [end for each in alone for end in each.ends]
-    assert batch.lengths.tolist() == [len(each.words) for each in alone]
+    assert batch.lengths.tolist() == [each.n_tokens for each in alone]
     for column in (batch.ids, batch.texts, batch.groups):
         assert column.type == pa.large_string()
 
@@ -75,11 +75,11 @@ def assert_holds(batch: Batch, corpus: list[Document]) -> None:
 def assert_same(left: Batch, right: Batch) -> None:
     for name in ("ids", "texts", "groups"):
         assert getattr(left, name).equals(getattr(right, name))
-    for name in ("words", "starts", "ends", "documents", "tags"):
+    for name in ("word_ids", "starts", "ends", "document_offsets", "tags"):
         one, other = getattr(left, name), getattr(right, name)
         assert one.dtype == other.dtype
         assert np.array_equal(one, other)
-    assert left.types == right.types
+    assert left.vocabulary == right.vocabulary
     assert left.labels == right.labels
 
 
@@ -126,7 +126,7 @@ def test_puts_batches_together_as_lists(parts: list[list[Document]], data: st.Da
     ]
     assert_holds(whole, [document for part in known for document in part])
     unknown = [
-        np.full(len(batch.words), not is_labelled)
+        np.full(batch.n_tokens, not is_labelled)
         for batch, is_labelled in zip(batches, labelled, strict=True)
     ]
     assert np.array_equal(whole.tags == UNKNOWN, np.concatenate(unknown))
@@ -271,7 +271,7 @@ def test_a_long_document() -> None:
     corpus = [Document("long", " ".join(words), spans), Document("short", "Ana")]
     batch = make_batch(corpus, labelled=True)
     assert batch.lengths.tolist() == [100_000, 1]
-    assert len(batch.types) == 11
+    assert len(batch.vocabulary) == 11
     assert batch.to_documents() == corpus
 
 
@@ -303,10 +303,12 @@ def assert_says(batch: Batch, said: Said) -> None:
     found: Said = {}
     for name, stream in batch.streams.items():
         assert stream.values.dtype == np.int32
-        assert len(stream.values) == len(batch.words)
-        assert len(set(stream.types)) == len(stream.types)
-        every = [stream.types[value] if value >= 0 else None for value in stream.values.tolist()]
-        found[name] = [every[a:b] for a, b in itertools.pairwise(batch.documents.tolist())]
+        assert len(stream.values) == batch.n_tokens
+        assert len(set(stream.vocabulary)) == len(stream.vocabulary)
+        every = [
+            stream.vocabulary[value] if value >= 0 else None for value in stream.values.tolist()
+        ]
+        found[name] = [every[a:b] for a, b in itertools.pairwise(batch.document_offsets.tolist())]
     assert found == said
 
 
@@ -320,7 +322,9 @@ def test_streams_stay_with_their_documents(drawn: tuple[Batch, Said], data: st.D
     taken = batch.take(np.array(chosen, np.int64))
     assert_says(taken, {name: [each[row] for row in chosen] for name, each in said.items()})
     for name, stream in taken.streams.items():
-        assert set(stream.types) == {each for row in chosen for each in said[name][row]} - {None}
+        assert set(stream.vocabulary) == {each for row in chosen for each in said[name][row]} - {
+            None
+        }
     start, stop = data.draw(st.tuples(st.integers(0, 6), st.integers(0, 6)))
     assert_says(batch.slice(start, stop), {name: each[start:stop] for name, each in said.items()})
     assert_says(batch, said)
@@ -334,7 +338,7 @@ def test_a_stream_that_a_batch_lacks_is_left_out(drawn: list[tuple[Batch, Said]]
     names = [
         name
         for name in dict.fromkeys(name for _, said in drawn for name in said)
-        if all(name in said for batch, said in drawn if len(batch.words))
+        if all(name in said for batch, said in drawn if batch.n_tokens)
     ]
     nothing: list[list[list[None]]] = [[[] for _ in range(len(batch))] for batch, _ in drawn]
     rows = zip(drawn, nothing, strict=True)
@@ -356,7 +360,7 @@ def test_streams_come_back_from_bytes(drawn: tuple[Batch, Said]) -> None:
     assert_says(again, said)
     assert_same(again, batch)
     for name, stream in batch.streams.items():
-        assert again.streams[name].types == stream.types
+        assert again.streams[name].vocabulary == stream.vocabulary
     part = again.slice(1, 3)
     assert_says(Batch.from_bytes(part.to_bytes()), {name: each[1:3] for name, each in said.items()})
 
@@ -366,15 +370,15 @@ def test_streams_come_back_from_bytes(drawn: tuple[Batch, Said]) -> None:
 def test_a_stream_that_says_nothing_is_a_stream(texts: list[str], types: tuple[str, ...]) -> None:
     corpus = [Document(str(row), text) for row, text in enumerate(texts)]
     batch = make_batch(corpus, labelled=False)
-    silent = Stream(types, np.full(len(batch.words), NO_VALUE, np.int32))
+    silent = Stream(types, np.full(batch.n_tokens, NO_VALUE, np.int32))
     batch = batch.with_streams({"rules": silent})
     nothing: Said = {"rules": [[None] * length for length in batch.lengths.tolist()]}
     for same in (batch, Batch.from_bytes(batch.to_bytes()), concatenate([batch])):
         assert_says(same, nothing)
-        assert same.streams["rules"].types == types
+        assert same.streams["rules"].vocabulary == types
     assert_says(batch.take(np.arange(len(batch))), nothing)
     twice = concatenate([batch, batch.with_streams({"other": silent})])
-    kept = ["rules"] if len(batch.words) else ["rules", "other"]
+    kept = ["rules"] if batch.n_tokens else ["rules", "other"]
     assert_says(twice, dict.fromkeys(kept, nothing["rules"] * 2))
 
 

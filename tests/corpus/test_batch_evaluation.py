@@ -53,7 +53,7 @@ def test_scores_of_batches_are_those_of_their_documents(
     """Tags are drawn around those of the gold documents, over labels numbered in another way."""
     batch = make_batch(gold, labelled=True)
     labels = bio_labels(["A", "B", "C"][(data.draw(st.integers(0, 1)) if data else 0) :])
-    number = len(batch.words)
+    number = batch.n_tokens
     tags = np.full(number, UNKNOWN, np.int16)
     if data:
         choices = st.integers(-1, len(labels) - 1)

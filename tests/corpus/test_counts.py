@@ -43,7 +43,7 @@ def composed(words: list[str]) -> list[str]:
 def words_of(text: str) -> list[str]:
     """Give the words of the tokens of a text."""
     tokens = tokenize([text])
-    return composed([tokens.types[word] for word in tokens.words.tolist()])
+    return composed([tokens.vocabulary[word] for word in tokens.word_ids.tolist()])
 
 
 def straightforward(texts: list[str]) -> Rows:

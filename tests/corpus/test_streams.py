@@ -12,9 +12,11 @@ VALUES = st.lists(st.none() | st.sampled_from(["", "a", "b", "c c", "\0", "æ—¥æœ
 def values_of(stream: Stream) -> list[str | None]:
     """Give the value of each token of a stream that is sound."""
     assert stream.values.dtype == np.int32
-    assert len(set(stream.types)) == len(stream.types)
+    assert len(set(stream.vocabulary)) == len(stream.vocabulary)
     assert stream.values.min(initial=0) >= NO_VALUE
-    return [stream.types[value] if value != NO_VALUE else None for value in stream.values.tolist()]
+    return [
+        stream.vocabulary[value] if value != NO_VALUE else None for value in stream.values.tolist()
+    ]
 
 
 @given(VALUES)
@@ -23,7 +25,7 @@ def values_of(stream: Stream) -> list[str | None]:
 def test_a_stream_is_the_values_of_its_tokens(values: list[str | None]) -> None:
     stream = Stream.of(values)
     assert values_of(stream) == values
-    assert stream.types == tuple(dict.fromkeys(each for each in values if each is not None))
+    assert stream.vocabulary == tuple(dict.fromkeys(each for each in values if each is not None))
 
 
 @given(VALUES, st.data())
@@ -37,7 +39,7 @@ def test_it_takes_tokens_as_a_list_does(
     chosen = data.draw(places) if data else [0, 0]
     taken = stream.take(np.array(chosen, np.int64))
     assert values_of(taken) == [values[place] for place in chosen]
-    assert set(taken.types) == {values[place] for place in chosen} - {None}
+    assert set(taken.vocabulary) == {values[place] for place in chosen} - {None}
     assert values_of(stream) == values
 
 
@@ -49,7 +51,7 @@ def test_streams_follow_one_another_as_lists_do(parts: list[list[str | None]]) -
     streams = [Stream.of(part) for part in parts]
     whole = concatenate_streams(streams)
     assert values_of(whole) == [value for part in parts for value in part]
-    assert set(whole.types) == {name for stream in streams for name in stream.types}
+    assert set(whole.vocabulary) == {name for stream in streams for name in stream.vocabulary}
     assert [values_of(stream) for stream in streams] == parts
 
 
@@ -59,4 +61,4 @@ def test_types_that_no_token_has_are_no_harm() -> None:
     assert values_of(concatenate_streams([stream, Stream.of(["I-DATE"])])) == [
         *("B-AGE", None, "B-AGE", "I-DATE")
     ]
-    assert stream.take(np.array([1, 0])).types == ("B-AGE",)
+    assert stream.take(np.array([1, 0])).vocabulary == ("B-AGE",)

@@ -37,7 +37,7 @@ def test_it_keeps_words_from_being_names() -> None:
     both = PhraseMatcher({**names, **matcher.phrases})
     text = "Ana: enfermedad de Wilson, Guillain-Barré, Cabeza y cuello en marzo"
     batch = make_batch([Document("", text)], labelled=False)
-    kept = [batch.types[word] for word in batch.words[blocked(both.match(batch))].tolist()]
+    kept = [batch.vocabulary[word] for word in batch.word_ids[blocked(both.match(batch))].tolist()]
     assert kept == ["Wilson", "Guillain", "-", "Barré", "Cabeza", "cuello", "marzo"]
     found = both.find(batch)
     assert [both.classes[kind] for kind in found.classes.tolist()].count("NAME") == 1

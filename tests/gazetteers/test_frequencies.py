@@ -24,8 +24,8 @@ Table = dict[str, dict[str, tuple[int, int]]]
 
 def words_of(term: str) -> list[str]:
     """Cut a term into words, one term at a time."""
-    words = fold(list(tokenize([term]).types))
-    order = tokenize([term]).words.tolist()
+    words = fold(list(tokenize([term]).vocabulary))
+    order = tokenize([term]).word_ids.tolist()
     return [words[each] for each in order if any(map(str.isalpha, words[each]))]
 
 

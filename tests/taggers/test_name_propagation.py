@@ -39,7 +39,7 @@ def batch_of(documents: Sequence[Sequence[str]]) -> Batch:
         [Document(str(number), " ".join(words)) for number, words in enumerate(documents)],
         labelled=False,
     )
-    assert [batch.types[word] for word in batch.words] == [
+    assert [batch.vocabulary[word] for word in batch.word_ids] == [
         word for each in documents for word in each
     ]
     return batch
@@ -47,14 +47,14 @@ def batch_of(documents: Sequence[Sequence[str]]) -> Batch:
 
 def entities_of(tagging: Tagging, batch: Batch) -> Found:
     """Give the entities of each document, whose rows are in the order of `find_entities`."""
-    spans = find_entities(tagging.tags, batch.documents, tagging.labels)
+    spans = find_entities(tagging.tags, batch.document_offsets, tagging.labels)
     assert tagging.entity_probabilities is not None
     assert tagging.entity_probabilities.shape == (len(spans.first), len(classes_of(tagging.labels)))
     found: Found = [[] for _ in range(len(batch))]
     columns = (spans.first, spans.last, spans.classes, tagging.entity_probabilities)
     for first, last, kind, row in zip(*(each.tolist() for each in columns), strict=True):
-        document = int(np.searchsorted(batch.documents, first, side="right")) - 1
-        begin = int(batch.documents[document])
+        document = int(np.searchsorted(batch.document_offsets, first, side="right")) - 1
+        begin = int(batch.document_offsets[document])
         name = classes_of(tagging.labels)[kind]
         found[document].append(Entity(first - begin, last - begin, name, tuple(row)))
     return found
@@ -148,8 +148,8 @@ class Case:
 
 
 def tagging_of(batch: Batch, tags: Sequence[int], rows: Sequence[Sequence[float]]) -> Tagging:
-    found = well_formed(np.array(tags, np.int16), batch.documents, LABELS)
-    number = len(find_entities(found, batch.documents, LABELS).first)
+    found = well_formed(np.array(tags, np.int16), batch.document_offsets, LABELS)
+    number = len(find_entities(found, batch.document_offsets, LABELS).first)
     tokens = np.linspace(0.1, 0.8, len(found))
     return Tagging(
         found,
@@ -184,7 +184,7 @@ def cases(draw: st.DrawFn) -> Case:
     notes = draw(st.lists(st.integers(0, 1), min_size=many, max_size=many))
     batch = batch_of(documents)
     bare = tagging_of(batch, tags, rows)
-    before = np.searchsorted(find_entities(bare.tags, batch.documents, LABELS).first, place)
+    before = np.searchsorted(find_entities(bare.tags, batch.document_offsets, LABELS).first, place)
     rows[int(before)] = [1.0] * len(CLASSES)
     return Case(documents, batch, tagging_of(batch, tags, rows), notes)
 
@@ -200,10 +200,10 @@ def test_tags_and_probabilities_are_those_of_the_rules(case: Case, asked: tuple[
     assert found.labels == LABELS
     assert found.tags.dtype == np.int16
     assert entities_of(found, case.batch) == expected
-    assert (well_formed(found.tags, case.batch.documents, LABELS) == found.tags).all()
+    assert (well_formed(found.tags, case.batch.document_offsets, LABELS) == found.tags).all()
     places = [
         int(begin) + place
-        for begin, each in zip(case.batch.documents[:-1], added, strict=True)
+        for begin, each in zip(case.batch.document_offsets[:-1], added, strict=True)
         for place in each
     ]
     assert case.tagging.token_confidence is not None and found.token_confidence is not None
@@ -251,7 +251,7 @@ def made(*documents: str, tags: str, sure: Sequence[float] = (), notes: Sequence
     words = [each.split() for each in documents]
     assert [len(each) for each in tags.split(" ")] == [len(each) for each in words]
     batch = batch_of(words)
-    rows = [[each, each] for each in (*sure, *[1.0] * len(batch.words))]
+    rows = [[each, each] for each in (*sure, *[1.0] * batch.n_tokens)]
     numbers = [_LETTERS[letter] for letter in tags.replace(" ", "")]
     tagging = tagging_of(batch, numbers, rows)
     assert tagging.tags.tolist() == numbers, "the tags are not well formed"
@@ -262,7 +262,8 @@ def letters(tagging: Tagging, batch: Batch) -> str:
     """Give the tags of documents, a letter each."""
     text = "".join("OLlBI"[number] for number in tagging.tags)
     return " ".join(
-        text[first:last] for first, last in zip(batch.documents, batch.documents[1:], strict=False)
+        text[first:last]
+        for first, last in zip(batch.document_offsets, batch.document_offsets[1:], strict=False)
     )
 
 

@@ -71,7 +71,7 @@ def _lines(document: Document, batch: Batch, index: int) -> Iterator[bytes]:
 
     A blank line follows the tokens of each line of the text, but none is inside an entity.
     """
-    tokens = slice(*batch.documents[index : index + 2].tolist())
+    tokens = slice(*batch.document_offsets[index : index + 2].tolist())
     starts, ends = batch.starts[tokens].tolist(), batch.ends[tokens].tolist()
     tags = [batch.labels[tag] for tag in batch.tags[tokens].tolist()]
     text = document.text

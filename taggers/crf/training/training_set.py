@@ -203,8 +203,8 @@ class _Counter:
 
     def stream(self, channel: Channel) -> tuple[TrainingStream, Pairs]:
         """Count the values of a stream that says something."""
-        used, values = used_only(channel.stream.values, len(channel.stream.types))
-        types = [channel.stream.types[index] for index in used.tolist()]
+        used, values = used_only(channel.stream.values, len(channel.stream.vocabulary))
+        types = [channel.stream.vocabulary[index] for index in used.tolist()]
         hashes = hash_values(channel.name, types)
         order = np.argsort(hashes)
         values = np.append(_ranks(order), np.int32(-1))[values]

@@ -93,7 +93,7 @@ def test_without_a_seed_the_class_of_names_is_all_that_is_known(configure: Confi
     notes = notes_of(configure('label = "NAME"'))
     assert notes.seed.documents == ()
     assert notes.seed.groups == notes.seed.digests == frozenset()
-    assert (len(notes.seed.batch), len(notes.seed.batch.words)) == (0, 0)
+    assert (len(notes.seed.batch), notes.seed.batch.n_tokens) == (0, 0)
     assert notes.seed.batch.labels == ("O", "B-NAME", "I-NAME")
     assert len(notes.validation.documents) == 30
 

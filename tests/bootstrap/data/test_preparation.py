@@ -23,7 +23,7 @@ def batch(*texts: str) -> Batch:
 
 def of_words(name: str, *words: str, expected: float = 0.5) -> Coverage:
     def count(batch: Batch) -> int:
-        return sum(batch.types[number] in words for number in batch.words.tolist())
+        return sum(batch.vocabulary[number] in words for number in batch.word_ids.tolist())
 
     return Coverage(f"a row in {name}", count, expected, "is it the right table?")
 

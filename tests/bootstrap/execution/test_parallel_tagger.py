@@ -116,7 +116,7 @@ def test_any_number_of_processes_gives_the_same_details(
             assert (left is None) == (right is None)
             assert left is None or np.array_equal(left, right)
         if detail == "entity":
-            found = find_entities(together.tags, unlabelled.documents, together.labels)
+            found = find_entities(together.tags, unlabelled.document_offsets, together.labels)
             assert together.entity_probabilities is not None
             assert together.entity_probabilities.shape == (len(found.first), classes)
             assert len(found.first) > 100
@@ -179,8 +179,8 @@ def test_a_stream_that_the_batch_lacks_is_an_error_wherever_it_is_found(
 
 def with_pos(batch: Batch) -> Batch:
     """Add a stream that no annotator would, which depends on the words around a token."""
-    before = np.concatenate([[0], batch.words[:-1]])
-    kinds = [str(sum(map(ord, batch.types[word])) % 5) for word in before.tolist()]
+    before = np.concatenate([[0], batch.word_ids[:-1]])
+    kinds = [str(sum(map(ord, batch.vocabulary[word])) % 5) for word in before.tolist()]
     return batch.with_streams({"pos": Stream.of([kind if kind != "0" else None for kind in kinds])})
 
 

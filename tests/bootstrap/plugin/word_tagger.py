@@ -79,7 +79,7 @@ class WordTagger:
     ) -> Tagging:
         """Tag every token by itself."""
         column = {name: number for number, name in enumerate(self._names)}
-        scores = np.tile(self._bias, (len(batch.words), 1))
+        scores = np.tile(self._bias, (batch.n_tokens, 1))
         for row, features in enumerate(_features(batch)):
             for name in (f"{key}={value}" for key, value in features.items()):
                 if name in column:
@@ -147,8 +147,8 @@ class Capitals:
         progress: Progress | None = None,
     ) -> Tagging:
         """Tag every capitalised word."""
-        capital = np.array([word.istitle() for word in batch.types], bool)
-        tags = np.where(capital[batch.words], 1, 0).astype(np.int16)
+        capital = np.array([word.istitle() for word in batch.vocabulary], bool)
+        tags = np.where(capital[batch.word_ids], 1, 0).astype(np.int16)
         return _tagging(batch, tags, np.full(len(tags), 0.9), self.labels)
 
     def save(self, folder: Path) -> None:
@@ -163,10 +163,10 @@ class Capitals:
 
 
 def _features(batch: Batch) -> list[dict[str, str]]:
-    words = [batch.types[number].lower() for number in batch.words.tolist()]
-    shapes = [str(batch.types[number].istitle()) for number in batch.words.tolist()]
+    words = [batch.vocabulary[number].lower() for number in batch.word_ids.tolist()]
+    shapes = [str(batch.vocabulary[number].istitle()) for number in batch.word_ids.tolist()]
     before = ["", *words[:-1]]
-    for first in batch.documents[:-1].tolist():
+    for first in batch.document_offsets[:-1].tolist():
         if first < len(before):
             before[first] = ""
     return [
@@ -183,7 +183,7 @@ def _tagging(
 ) -> Tagging:
     confidence = np.ones(len(batch))
     for number, (first, last) in enumerate(
-        zip(batch.documents[:-1].tolist(), batch.documents[1:].tolist(), strict=True)
+        zip(batch.document_offsets[:-1].tolist(), batch.document_offsets[1:].tolist(), strict=True)
     ):
         confidence[number] = certainty[first:last].min(initial=1.0)
-    return Tagging(well_formed(tags, batch.documents, labels), labels, confidence, certainty)
+    return Tagging(well_formed(tags, batch.document_offsets, labels), labels, confidence, certainty)

@@ -46,8 +46,8 @@ def ids(batch: Batch) -> list[str]:
 def same(left: Batch, right: Batch) -> bool:
     return (
         left.to_documents() == right.to_documents()
-        and left.types == right.types
-        and (left.words == right.words).all()
+        and left.vocabulary == right.vocabulary
+        and (left.word_ids == right.word_ids).all()
         and (left.tags == right.tags).all()
     )
 
@@ -65,7 +65,7 @@ class Idle:
         return self
 
     def tag(self, batch: Batch, **options: Any) -> Tagging:
-        return Tagging(np.zeros(len(batch.words), np.int16), self.labels, np.ones(len(batch)))
+        return Tagging(np.zeros(batch.n_tokens, np.int16), self.labels, np.ones(len(batch)))
 
     def save(self, folder: Path) -> None: ...
 

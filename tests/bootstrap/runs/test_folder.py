@@ -290,8 +290,10 @@ def test_what_was_selected_is_read_back(
 
 
 def same(left: Batch, right: Batch) -> bool:
-    words = [[batch.types[word] for word in batch.words.tolist()] for batch in (left, right)]
-    arrays = ("starts", "ends", "documents", "tags")
+    words = [
+        [batch.vocabulary[word] for word in batch.word_ids.tolist()] for batch in (left, right)
+    ]
+    arrays = ("starts", "ends", "document_offsets", "tags")
     return (
         left.to_documents() == right.to_documents()
         and left.labels == right.labels

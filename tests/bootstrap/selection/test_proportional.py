@@ -59,11 +59,11 @@ def tagged(documents: list[str], confidence: npt.ArrayLike, classes: str = "AB")
         ids=names,
         texts=names,
         groups=pa.nulls(len(documents), pa.large_string()),
-        types=("w",),
-        words=zeros,
+        vocabulary=("w",),
+        word_ids=zeros,
         starts=zeros,
         ends=zeros + 1,
-        documents=offsets,
+        document_offsets=offsets,
         tags=np.full(len(tags), -1, np.int16),
         labels=(),
     )
@@ -125,7 +125,9 @@ def deviation(pool: Tagged, rows: list[int], reference: Reference) -> float:
     entities = dict.fromkeys(reference.proportions.classes, 0)
     lengths = dict.fromkeys(reference.proportions.classes, 0)
     for row in rows:
-        labels = texts[pool.batch.documents[row] : pool.batch.documents[row + 1]].tolist()
+        labels = texts[
+            pool.batch.document_offsets[row] : pool.batch.document_offsets[row + 1]
+        ].tolist()
         tokens += len(labels)
         bare = True
         for before, label in itertools.pairwise(["O", *labels]):
@@ -333,7 +335,7 @@ def test_arguments_are_not_changed() -> None:
     arrays = [
         pool.tagging.confidence,
         pool.tagging.tags,
-        pool.batch.documents,
+        pool.batch.document_offsets,
         reference.spread,
         reference.proportions.values,
         selectable,

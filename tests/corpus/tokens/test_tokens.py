@@ -46,13 +46,13 @@ def finder(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 def offsets_of(tokens: Tokens, text: int) -> list[tuple[int, int]]:
-    here = slice(tokens.documents[text], tokens.documents[text + 1])
+    here = slice(tokens.document_offsets[text], tokens.document_offsets[text + 1])
     return list(zip(tokens.starts[here].tolist(), tokens.ends[here].tolist(), strict=True))
 
 
 def words_of(tokens: Tokens, text: int) -> list[str]:
-    here = slice(tokens.documents[text], tokens.documents[text + 1])
-    return [tokens.types[word] for word in tokens.words[here].tolist()]
+    here = slice(tokens.document_offsets[text], tokens.document_offsets[text + 1])
+    return [tokens.vocabulary[word] for word in tokens.word_ids[here].tolist()]
 
 
 def words(text: str) -> list[str]:
@@ -112,9 +112,9 @@ def test_words_of_notes(text: str, expected: str | None) -> None:
 @thorough
 def test_tokens_lie_in_order_and_leave_only_gaps(corpus: list[str]) -> None:
     found = tokenize(corpus)
-    assert found.documents[0] == 0
-    assert found.documents[-1] == len(found.words) == len(found.starts) == len(found.ends)
-    assert len(found.documents) == len(corpus) + 1
+    assert found.document_offsets[0] == 0
+    assert found.document_offsets[-1] == found.n_tokens == len(found.starts) == len(found.ends)
+    assert len(found.document_offsets) == len(corpus) + 1
     for number, text in enumerate(corpus):
         offsets = offsets_of(found, number)
         assert [text[start:end] for start, end in offsets] == words_of(found, number)
@@ -134,9 +134,9 @@ def test_tokens_lie_in_order_and_leave_only_gaps(corpus: list[str]) -> None:
 def test_types_are_the_distinct_words_as_they_appear(corpus: list[str]) -> None:
     found = tokenize(corpus)
     in_order = [word for number in range(len(corpus)) for word in words_of(found, number)]
-    assert found.types == tuple(dict.fromkeys(in_order))
-    assert found.words.dtype == found.starts.dtype == found.ends.dtype == np.int32
-    assert found.documents.dtype == np.int64
+    assert found.vocabulary == tuple(dict.fromkeys(in_order))
+    assert found.word_ids.dtype == found.starts.dtype == found.ends.dtype == np.int32
+    assert found.document_offsets.dtype == np.int64
 
 
 @given(corpora, st.integers(1, 12))
@@ -158,7 +158,7 @@ def test_a_text_has_the_same_tokens_whatever_stands_beside_it(
         for number, each in enumerate(alone):
             assert words_of(found, number) == words_of(each, 0)
             assert offsets_of(found, number) == offsets_of(each, 0)
-    assert together[0].types == together[1].types
+    assert together[0].vocabulary == together[1].vocabulary
 
 
 def test_a_hundred_thousand_short_texts() -> None:
@@ -178,11 +178,11 @@ def test_a_hundred_thousand_short_texts() -> None:
     each = np.concatenate([kind.ends for kind in alone])
     assert np.array_equal(found.ends, np.tile(each, 20_000))
     spoken = [word for kind in alone for word in words_of(kind, 0)]
-    assert found.types == tuple(dict.fromkeys(spoken))
-    each = np.array([found.types.index(word) for word in spoken])
-    assert np.array_equal(found.words, np.tile(each, 20_000))
-    lengths = [len(kind.words) for kind in alone]
-    assert np.array_equal(np.diff(found.documents), np.tile(lengths, 20_000))
+    assert found.vocabulary == tuple(dict.fromkeys(spoken))
+    each = np.array([found.vocabulary.index(word) for word in spoken])
+    assert np.array_equal(found.word_ids, np.tile(each, 20_000))
+    lengths = [kind.n_tokens for kind in alone]
+    assert np.array_equal(np.diff(found.document_offsets), np.tile(lengths, 20_000))
 
 
 @pytest.mark.parametrize(

@@ -79,9 +79,9 @@ class Tokens:
     """The tokens of one text, one by one."""
 
     def __init__(self, batch: Batch, row: int) -> None:
-        part = slice(*batch.documents[row : row + 2].tolist())
+        part = slice(*batch.document_offsets[row : row + 2].tolist())
         text = batch.texts[row].as_py()
-        self.written = [batch.types[word] for word in batch.words[part].tolist()]
+        self.written = [batch.vocabulary[word] for word in batch.word_ids[part].tolist()]
         lower = [word.lower() for word in self.written]
         self.words = [ALIKE.get(word, word) for word in lower]
         self.starts, self.ends = batch.starts[part].tolist(), batch.ends[part].tolist()
@@ -150,7 +150,7 @@ def tried(batch: Batch) -> list[tuple[int, int, str]]:
     """Give matches by trying all phrases everywhere, the longest first."""
     found = []
     for row in range(len(batch)):
-        tokens, place, origin = Tokens(batch, row), 0, int(batch.documents[row])
+        tokens, place, origin = Tokens(batch, row), 0, int(batch.document_offsets[row])
         while place < len(tokens.words):
             ends = [
                 (end, kind == BLOCKED, -number, kind)
@@ -215,8 +215,8 @@ def test_a_stream_says_what_was_found(texts: list[str]) -> None:
     batch = batch_of(*texts)
     found, stream = MATCHER.find(batch), MATCHER.match(batch)
     assert stream.values.dtype == np.int32
-    said = [stream.types[value] if value >= 0 else None for value in stream.values.tolist()]
-    expected: list[str | None] = [None] * len(batch.words)
+    said = [stream.vocabulary[value] if value >= 0 else None for value in stream.values.tolist()]
+    expected: list[str | None] = [None] * batch.n_tokens
     spans = zip(found.first.tolist(), found.last.tolist(), found.classes.tolist(), strict=True)
     for first, last, kind in spans:
         name = MATCHER.classes[kind]

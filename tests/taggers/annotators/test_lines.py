@@ -50,14 +50,14 @@ def batch_of(*texts: str) -> Batch:
 
 def said(stream: Stream) -> list[str | None]:
     assert stream.values.dtype == np.int32
-    assert len(set(stream.types)) == len(stream.types)
-    return [stream.types[value] if value >= 0 else None for value in stream.values.tolist()]
+    assert len(set(stream.vocabulary)) == len(stream.vocabulary)
+    return [stream.vocabulary[value] if value >= 0 else None for value in stream.values.tolist()]
 
 
 def by_word(annotator: LineHeaders | Colons, text: str) -> list[tuple[str, str | None]]:
     """Annotate one text and show what each word has."""
     batch = batch_of(text)
-    words = [batch.types[word] for word in batch.words.tolist()]
+    words = [batch.vocabulary[word] for word in batch.word_ids.tolist()]
     return list(zip(words, said(annotator.annotate(batch)), strict=True))
 
 
@@ -68,12 +68,12 @@ def tokens_of(batch: Batch) -> list[list[Token]]:
     """Give the tokens of each document with the number of line breaks before them."""
     found = []
     for row, text in enumerate(batch.texts.to_pylist()):
-        tokens = range(int(batch.documents[row]), int(batch.documents[row + 1]))
+        tokens = range(int(batch.document_offsets[row]), int(batch.document_offsets[row + 1]))
         found.append(
             [
                 (
                     len(re.findall(r"[\r\n]", text[: batch.starts[token]])),
-                    unicodedata.normalize("NFC", batch.types[batch.words[token]]),
+                    unicodedata.normalize("NFC", batch.vocabulary[batch.word_ids[token]]),
                 )
                 for token in tokens
             ]
@@ -160,8 +160,8 @@ def test_headers_are_few_words_before_a_colon(line: str, header: str | None) -> 
     lines = ["Antes: de", "àñ€👩 : ", line, ": después"]
     for ending in ("\n", "\r", "\r\n", "\n\n"):
         batch = batch_of(ending.join(lines))
-        before = len(make_batch([Document("", ending.join(lines[:2]))], labelled=False).words)
-        number = len(batch_of(line).words)
+        before = len(make_batch([Document("", ending.join(lines[:2]))], labelled=False).word_ids)
+        number = len(batch_of(line).word_ids)
         found = said(LineHeaders().annotate(batch))[before : before + number]
         assert set(found) == {header}
 

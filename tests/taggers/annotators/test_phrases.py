@@ -63,7 +63,7 @@ JUDGE = notes(["Reus", "Anna"], ["Anna", "Sant Pol de Mar", "z"])
 
 def said(stream: Stream) -> list[str | None]:
     assert stream.values.dtype == np.int32
-    return [stream.types[value] if value >= 0 else None for value in stream.values.tolist()]
+    return [stream.vocabulary[value] if value >= 0 else None for value in stream.values.tolist()]
 
 
 def fitted(options: CRFOptions) -> CRFTagger:
@@ -82,7 +82,7 @@ def test_the_stream_begins_and_goes_on_with_a_class() -> None:
 
 def test_without_phrases_nothing_is_said() -> None:
     for phrases in (Phrases(), Phrases.of_settings(Phrases().settings())):
-        assert said(phrases.annotate(TRAIN)) == [None] * len(TRAIN.words)
+        assert said(phrases.annotate(TRAIN)) == [None] * TRAIN.n_tokens
 
 
 def test_of_two_files_the_class_of_the_first_counts(gazetteer_file: GazetteerFile) -> None:
@@ -154,7 +154,7 @@ def test_files_add_the_stream_where_nothing_names_it(
 
 
 def test_a_batch_may_bring_phrases_of_its_own() -> None:
-    values = ["T" if TRAIN.types[word] in TOWNS else None for word in TRAIN.words.tolist()]
+    values = ["T" if TRAIN.vocabulary[word] in TOWNS else None for word in TRAIN.word_ids.tolist()]
     train = TRAIN.with_streams({"phrases": Stream.of(values)})
     options = replace(LEAST, streams=("phrases",))
     tagger = CRFTagger(options).fit(train, rng=np.random.default_rng(0))

@@ -27,7 +27,7 @@ def batch_of(*texts: str) -> Batch:
 
 def said(stream: Stream) -> list[str | None]:
     assert stream.values.dtype == np.int32
-    return [stream.types[value] if value >= 0 else None for value in stream.values.tolist()]
+    return [stream.vocabulary[value] if value >= 0 else None for value in stream.values.tolist()]
 
 
 def found_in(text: str, rules: Rules) -> list[tuple[str, str]]:
@@ -231,7 +231,7 @@ def test_they_are_made_again_of_their_settings() -> None:
 def one_after_the_other(batch: Batch, rules: dict[str, str]) -> list[str | None]:
     """Find at each place of a text the first rule that matches there."""
     compiled = {name: re.compile(rule) for name, rule in rules.items()}
-    found: list[str | None] = [None] * len(batch.words)
+    found: list[str | None] = [None] * batch.n_tokens
     for row, text in enumerate(batch.texts.to_pylist()):
         place = 0
         while place < len(text):
@@ -242,7 +242,9 @@ def one_after_the_other(batch: Batch, rules: dict[str, str]) -> list[str | None]
                 continue
             touched = [
                 token
-                for token in range(int(batch.documents[row]), int(batch.documents[row + 1]))
+                for token in range(
+                    int(batch.document_offsets[row]), int(batch.document_offsets[row + 1])
+                )
                 if batch.starts[token] < match.end() and match.start() < batch.ends[token]
             ]
             for token in touched:
@@ -292,4 +294,4 @@ LONG = 1_000_000
 def test_a_very_long_line_takes_no_more_than_its_length(piece: str) -> None:
     """With work for each pair of places, these would take hours."""
     batch = batch_of((piece * LONG)[:LONG])
-    assert len(BUILT_IN.annotate(batch).values) == len(batch.words)
+    assert len(BUILT_IN.annotate(batch).values) == batch.n_tokens

@@ -43,11 +43,11 @@ def batch_of(documents: Documents) -> Batch:
         ids=strings,
         texts=strings,
         groups=strings,
-        types=types,
-        words=words,
+        vocabulary=types,
+        word_ids=words,
         starts=np.zeros_like(words),
         ends=np.zeros_like(words),
-        documents=np.cumsum([0, *map(len, documents)], dtype=np.int64),
+        document_offsets=np.cumsum([0, *map(len, documents)], dtype=np.int64),
         tags=np.full(len(words), -1, np.int16),
         labels=(),
         streams={"said": Stream.of([value for _, value in tokens])},
@@ -88,9 +88,9 @@ def taken_together(
 def values_of(stream: Stream) -> list[str]:
     assert stream.values.dtype == np.int32
     assert (stream.values >= 0).all()  # of every token it says something
-    assert len(set(stream.types)) == len(stream.types)
-    assert set(stream.values.tolist()) == set(range(len(stream.types)))
-    return [stream.types[value] for value in stream.values.tolist()]
+    assert len(set(stream.vocabulary)) == len(stream.vocabulary)
+    assert set(stream.values.tolist()) == set(range(len(stream.vocabulary)))
+    return [stream.vocabulary[value] for value in stream.values.tolist()]
 
 
 BORDERS: Documents = [[("BOS", "BOS"), ("EOS", None), ("|", "|")], [], [("a", ""), ("BOS", "\\=")]]
@@ -142,7 +142,7 @@ def test_however_values_are_numbered_they_are_the_same(
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(channels_module, "_DENSE", dense)
             (channel,) = channels_of(terms).of(batch)
-            found.append((channel.stream.types, channel.stream.values.tolist()))
+            found.append((channel.stream.vocabulary, channel.stream.values.tolist()))
     assert found[0] == found[1]
 
 
@@ -196,7 +196,7 @@ def test_of_many_words_any_number_can_be_joined() -> None:
     rng = np.random.default_rng(0)
     documents: Documents = [[(f"w{number}", None) for number in rng.permutation(5000)]]
     (channel,) = channels.of(batch_of(documents))
-    assert len(channel.stream.types) == 5000
+    assert len(channel.stream.vocabulary) == 5000
     (later,) = channels.of(batch_of([[("w1", None), ("new", None)]]))
     assert values_of(later.stream) == [
         "BOS|BOS|BOS|BOS|w1|new|EOS|EOS|EOS",
@@ -217,7 +217,7 @@ def test_streams_come_as_they_are_and_where_they_are_looked_at() -> None:
 @pytest.mark.parametrize("documents", [[], [[]], [[], []]])
 def test_no_tokens_have_no_conjunctions(documents: Documents) -> None:
     (channel,) = channels_of([("form", -1), ("said", 1)]).of(batch_of(documents))
-    assert (channel.stream.types, len(channel.stream.values)) == ((), 0)
+    assert (channel.stream.vocabulary, len(channel.stream.values)) == ((), 0)
 
 
 # What streams add to scores
@@ -269,7 +269,7 @@ def test_what_is_gathered_is_what_the_values_around_a_token_add(
 ) -> None:
     channel, documents = drawn
     rng = np.random.default_rng(seed)
-    table = rng.normal(size=(len(channel.stream.types), len(channel.offsets), LABELS))
+    table = rng.normal(size=(len(channel.stream.vocabulary), len(channel.offsets), LABELS))
     offsets = np.array(channel.offsets, np.int64)
     expected = by_hand(channel, documents, table)
     for packing, order in packed(documents, tokens):
@@ -287,7 +287,7 @@ def test_scattering_is_gathering_transposed(
     """Of every table and all marginals: what is gathered times these is the table times these."""
     channel, documents = drawn
     rng = np.random.default_rng(seed)
-    table = rng.normal(size=(len(channel.stream.types), len(channel.offsets), LABELS))
+    table = rng.normal(size=(len(channel.stream.vocabulary), len(channel.offsets), LABELS))
     offsets = np.array(channel.offsets, np.int64)
     marginals = rng.normal(size=(documents[-1], LABELS))
     collected = np.zeros_like(table)

@@ -94,7 +94,7 @@ def decoded(reference: CRFTagger, batch: Batch, real: type, detail: Any) -> Both
     number = np.array([reference.labels.index(name) for name in other.labels])
     marginals = None
     if found.marginals is not None:
-        marginals = np.zeros((len(batch.words), len(reference.labels)))
+        marginals = np.zeros((batch.n_tokens, len(reference.labels)))
         marginals[:, number] = found.marginals
     return Both(expected, found, number[found.labels], marginals)
 
@@ -138,9 +138,9 @@ def training_set(batch: Batch, labels: tuple[str, ...], options: CRFOptions) -> 
     templates = options.templates()
     number = np.array([*(labels.index(name) if name in labels else -1 for name in batch.labels)])
     return TrainingSet.of(
-        batch.words,
-        batch.types,
-        batch.documents,
+        batch.word_ids,
+        batch.vocabulary,
+        batch.document_offsets,
         number[batch.tags].astype(np.int16),
         np.ones(len(batch)),
         templates=templates,
@@ -196,7 +196,9 @@ def test_trained_to_the_end_the_weights_are_those_of_the_reference(
     attributes = WindowAttributes(options.templates())
     for row, document in enumerate(attributes.of_documents(batch)):
         if document:
-            trainer.append(document, tags[batch.documents[row] : batch.documents[row + 1]])
+            trainer.append(
+                document, tags[batch.document_offsets[row] : batch.document_offsets[row + 1]]
+            )
     path = tmp_path / "model"
     trainer.train(str(path))
     model = read_crfsuite(path.read_bytes())

@@ -148,12 +148,12 @@ def test_path_and_confidence_are_those_of_brute_force(
     tagging = taggings["probability"]
     close = 1e-5 if engine == "wordtype" and precision == "single" else 1e-10
     number = [tagger.labels.index(name) for name in brute.labels]
-    for row, (start, stop) in enumerate(itertools.pairwise(batch.documents.tolist())):
+    for row, (start, stop) in enumerate(itertools.pairwise(batch.document_offsets.tolist())):
         confidence = {name: each.confidence[row] for name, each in taggings.items()}
         if start == stop:
             assert set(confidence.values()) == {1.0}
             continue
-        paths, scores = brute.paths([batch.types[word] for word in batch.words[start:stop]])
+        paths, scores = brute.paths([batch.vocabulary[word] for word in batch.word_ids[start:stop]])
         probabilities = np.exp(scores - np.logaddexp.reduce(scores))
         best = paths[scores > scores.max() - close].tolist()
         found = [tagger.labels[tag] for tag in tagging.tags[start:stop]]
@@ -185,14 +185,14 @@ def test_entities_are_as_probable_as_by_brute_force(
     brute = BruteForce(tagger, token_scores)
     batch = random_notes(rng, 15, 5)
     tagging = tagger.tag(batch, detail="entity")
-    found = find_entities(tagging.tags, batch.documents, tagging.labels)
+    found = find_entities(tagging.tags, batch.document_offsets, tagging.labels)
     number = np.array([tagger.labels.index(name) for name in brute.labels], np.int16)
     expected = []
-    for start, stop in itertools.pairwise(batch.documents.tolist()):
+    for start, stop in itertools.pairwise(batch.document_offsets.tolist()):
         own = (found.first >= start) & (found.last < stop)
         if not own.any():
             continue
-        paths, scores = brute.paths([batch.types[word] for word in batch.words[start:stop]])
+        paths, scores = brute.paths([batch.vocabulary[word] for word in batch.word_ids[start:stop]])
         total = Counter[tuple[int, ...]]()
         for path, score in zip(paths, scores - np.logaddexp.reduce(scores), strict=True):
             every = find_entities(number[path], np.array([0, len(path)]), tagger.labels)
@@ -286,8 +286,8 @@ def test_detail_is_given_where_it_is_asked_for(tagger: CRFTagger, measure: str) 
         assert each.confidence == pytest.approx(plain.confidence, rel=1e-10)
     assert labels.token_confidence is not None
     assert labels.marginals is not None
-    assert labels.marginals.shape == (len(batch.words), len(tagger.labels))
-    assert labels.marginals.sum(axis=1) == pytest.approx(np.ones(len(batch.words)), abs=1e-6)
+    assert labels.marginals.shape == (batch.n_tokens, len(tagger.labels))
+    assert labels.marginals.sum(axis=1) == pytest.approx(np.ones(batch.n_tokens), abs=1e-6)
     assert token.token_confidence == pytest.approx(labels.token_confidence, rel=1e-12)
     chosen = labels.marginals[np.arange(len(labels.tags)), labels.tags]
     assert labels.token_confidence.tolist() == chosen.tolist()  # no path began with I- here
@@ -491,9 +491,11 @@ def brute_loss(tagger: CRFTagger, train: Batch, token_scores: TokenScores) -> fl
     squares = float(weights.state @ weights.state + (weights.transition**2).sum())
     loss = tagger.options.c2 * squares
     number = np.array([tagger.labels.index(name) for name in brute.labels])
-    for row, (start, stop) in enumerate(itertools.pairwise(train.documents.tolist())):
+    for row, (start, stop) in enumerate(itertools.pairwise(train.document_offsets.tolist())):
         if start < stop:
-            paths, scores = brute.paths([train.types[word] for word in train.words[start:stop]])
+            paths, scores = brute.paths(
+                [train.vocabulary[word] for word in train.word_ids[start:stop]]
+            )
             tags = train.tags[start:stop]
             right = ((tags < 0) | (number[paths] == tags)).all(axis=1)
             log = np.logaddexp.reduce(scores) - np.logaddexp.reduce(scores[right])
@@ -530,7 +532,7 @@ def test_with_unknown_tags_and_weights_too_the_loss_is_that_of_brute_force(
 def test_from_unknown_tags_nothing_false_is_learned(toy: Batch) -> None:
     """The words of a name are known in one document and not looked at in another."""
     tags = toy.tags.copy()
-    tags[toy.documents[1] :] = -1
+    tags[toy.document_offsets[1] :] = -1
     tagger = fitted(toy.with_tags(tags, toy.labels))
     first = toy.slice(0, 1)
     assert tagger.tag(first).tags.tolist() == first.tags.tolist()
@@ -567,7 +569,7 @@ def test_a_document_that_counts_0_is_absent(toy: Batch) -> None:
     """It only brings features: its words are in no other document here."""
     more = concatenate([toy, notes("El Sr {Oriol Coll} ens [Fa] .")])
     more = more.with_weights(np.array([1, 1, 1, 0], np.float32))
-    words = [word for word in more.types if word in toy.types]
+    words = [word for word in more.vocabulary if word in toy.vocabulary]
     assert "Oriol" not in words
     assert_alike(fitted(more, DOUBLE), fitted(toy, DOUBLE), toy)
 

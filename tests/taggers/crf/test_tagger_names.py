@@ -132,7 +132,7 @@ def test_frequencies_are_looked_at_of_a_word_and_its_neighbours(
         chosen = options(tmp_path / "n.parquet", engine=engine, c2=0.01)
         tagger = fitted(at(place, NAMES[:20]), chosen)
         batch = at(place, NAMES[20:])
-        third = batch.documents[:-1] + 2
+        third = batch.document_offsets[:-1] + 2
         told = (tagger.tag(batch).tags == batch.tags)[third].all()
         assert told == (place in (1, 3)), place
 

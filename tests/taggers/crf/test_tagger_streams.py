@@ -256,7 +256,7 @@ def test_a_name_makes_no_difference(train: Batch, judge: Batch, pos: CRFOptions,
     options = replace(pos, features=("form",), window=1)
 
     def described(batch: Batch, name: str) -> Batch:
-        numbers = (np.arange(len(batch.words)) % 3 - 1).astype(np.int32)
+        numbers = (np.arange(batch.n_tokens) % 3 - 1).astype(np.int32)
         return batch.with_streams({name: Stream(("BOS", "EOS"), numbers)})
 
     plain = fitted(described(train, "pos"), options)
@@ -298,7 +298,7 @@ def test_nothing_is_compiled_for_arrays_that_cannot_be_written_to(
     worked_with(options, batch, tmp_path / "own")
     before = signatures()
     sent = Batch.from_bytes(batch.to_bytes())
-    for array in (sent.documents, sent.words, sent.tags, sent.streams["pos"].values):
+    for array in (sent.document_offsets, sent.word_ids, sent.tags, sent.streams["pos"].values):
         assert not array.flags.writeable
     worked_with(options, sent, tmp_path / "sent")
     assert signatures() == before

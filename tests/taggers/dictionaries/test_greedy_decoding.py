@@ -39,7 +39,7 @@ def judged_batch(
         [Document(str(number), " ".join(words)) for number, words in enumerate(documents)],
         labelled=False,
     )
-    words = [known.get(word, Word()) for word in batch.types]
+    words = [known.get(word, Word()) for word in batch.vocabulary]
     judged = WordJudgements(
         np.array([word.divergence for word in words], np.float64),
         np.array([word.joins for word in words], bool),
@@ -50,10 +50,10 @@ def judged_batch(
 
 def tag(known: dict[str, Word], documents: list[list[str]], **options: Any) -> Any:
     batch, judged = judged_batch(known, documents)
-    blocked = np.array([known.get(word, Word()).blocked for word in batch.types], bool)
+    blocked = np.array([known.get(word, Word()).blocked for word in batch.vocabulary], bool)
     defaults: dict[str, Any] = {"threshold": 2.0, "threshold_after": 3.5}
     defaults |= {"measure": "min_marginal", "detail": "token", "label": "PERSON"}
-    return tag_greedily(batch, judged, blocked[batch.words], **(defaults | options))
+    return tag_greedily(batch, judged, blocked[batch.word_ids], **(defaults | options))
 
 
 def tags_of(known: dict[str, Word], text: str, **options: Any) -> str:
@@ -153,8 +153,8 @@ def test_all_details_are_of_the_same_tags(
         labels.token_confidence == token.token_confidence
     ).all()
     batch, _ = judged_batch(known, documents)
-    assert (well_formed(token.tags, batch.documents, LABELS) == token.tags).all()
-    spans = find_entities(token.tags, batch.documents, LABELS)
+    assert (well_formed(token.tags, batch.document_offsets, LABELS) == token.tags).all()
+    spans = find_entities(token.tags, batch.document_offsets, LABELS)
     assert entity.entity_probabilities.shape == (len(spans.first), len(classes_of(LABELS)))
     assert entity.entity_confidence(spans).tolist() == [
         token.token_confidence[first : last + 1].min()

@@ -250,7 +250,7 @@ def test_a_document_is_tagged_alike_alone_and_in_company(kind: str, synthetic: B
     whole = tagger.tag(synthetic, detail="token")
     for number in range(0, 60):
         alone = tagger.tag(synthetic.slice(number, number + 1), detail="token")
-        part = slice(*synthetic.documents[number : number + 2])
+        part = slice(*synthetic.document_offsets[number : number + 2])
         assert (alone.tags == whole.tags[part]).all()
         assert (alone.token_confidence == whole.token_confidence[part]).all()
         assert alone.confidence == whole.confidence[number]

@@ -39,8 +39,8 @@ def compared(gazetteer: Gazetteer, notes: Counted, smoothing: float = 0.3) -> Wo
 def said_of(words: WordDivergence, *types: str) -> dict[str, float]:
     """Give the divergence of words, a token each."""
     batch = make_batch([Document("d", "\n".join(types))], labelled=False)
-    assert set(batch.types) == set(types)
-    return dict(zip(batch.types, words.judge(batch).divergence.tolist(), strict=True))
+    assert set(batch.vocabulary) == set(types)
+    return dict(zip(batch.vocabulary, words.judge(batch).divergence.tolist(), strict=True))
 
 
 def case_of(word: str) -> str:
@@ -116,7 +116,7 @@ def test_words_of_longer_names_only_join_them(make_gazetteer: MakeGazetteer) -> 
     words = compared(make_gazetteer(*names), {"Anna": 50, "de": 900, "la": 900, "x": 9000})
     batch = make_batch([Document("d", "Anna de LA De torre - – x")], labelled=False)
     judged = words.judge(batch)
-    assert [word for word, joins in zip(batch.types, judged.joins, strict=True) if joins] == [
+    assert [word for word, joins in zip(batch.vocabulary, judged.joins, strict=True) if joins] == [
         *("de", "LA", "De", "-", "–")
     ]
     assert np.isinf(judged.divergence[judged.joins]).all()
@@ -219,7 +219,7 @@ def test_names_are_found_however_they_are_written(
 
 
 def wrong_words(batch: Batch, tags: np.ndarray) -> set[str]:
-    return {batch.types[word] for word in batch.words[tags > 0]} - {*GIVEN, *SURNAMES}
+    return {batch.vocabulary[word] for word in batch.word_ids[tags > 0]} - {*GIVEN, *SURNAMES}
 
 
 def test_other_ways_of_writing_are_further_from_a_name(make_gazetteer: MakeGazetteer) -> None:

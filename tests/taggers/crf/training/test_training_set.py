@@ -33,9 +33,9 @@ def trained_on(batch: Batch) -> list[list[object]]:
     templates = OPTIONS.templates()
     batch = annotated(batch, templates.needed, {name: kind() for name, kind in ANNOTATORS.items()})
     found = TrainingSet.of(
-        batch.words,
-        batch.types,
-        batch.documents,
+        batch.word_ids,
+        batch.vocabulary,
+        batch.document_offsets,
         batch.tags,
         np.ones(len(batch)),
         templates=templates,
@@ -62,15 +62,15 @@ def test_types_in_any_order_make_the_same_training_set(
         for row, text in enumerate(texts)
     ]
     whole = make_batch(documents, labelled=True, classes=["A"])
-    assume(len(whole.words))
-    pos = Stream.of([str(place % 3) if place % 4 else None for place in range(len(whole.words))])
+    assume(whole.n_tokens)
+    pos = Stream.of([str(place % 3) if place % 4 else None for place in range(whole.n_tokens)])
     whole = whole.with_streams({"pos": pos})
-    words = shuffled(whole.types, whole.words, rng)
+    words = shuffled(whole.vocabulary, whole.word_ids, rng)
     other = replace(
         whole,
-        words=words.values,
-        types=words.types,
-        streams={"pos": shuffled(pos.types, pos.values, rng)},
+        word_ids=words.values,
+        vocabulary=words.vocabulary,
+        streams={"pos": shuffled(pos.vocabulary, pos.values, rng)},
     )
     # The word that no token has is one more at the end.
     assert trained_on(concatenate([other.slice(0, cut), other.slice(cut, 6)])) == trained_on(whole)
