@@ -1,1 +1,52 @@
-"""The loop, selection, runs on disk, configuration and the command line."""
+"""Self-training of sequence taggers that find protected health information in clinical notes.
+
+The public functions and classes are listed in ``bootstrap.__all__``. They are imported at their
+first use, so that the command line starts fast.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bootstrap.api import Model, evaluate, load, open_run, read, train, write
+    from bootstrap.inference import TaggedDocument
+    from corpus.document import Document, Span
+    from corpus.errors import InputError
+
+__all__ = [
+    "Document",
+    "InputError",
+    "Model",
+    "Span",
+    "TaggedDocument",
+    "evaluate",
+    "load",
+    "open_run",
+    "read",
+    "train",
+    "write",
+]
+
+_MODULES = {
+    **dict.fromkeys(
+        ("Model", "evaluate", "load", "open_run", "read", "train", "write"), "bootstrap.api"
+    ),
+    "TaggedDocument": "bootstrap.inference",
+    "Document": "corpus.document",
+    "Span": "corpus.document",
+    "InputError": "corpus.errors",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(_MODULES[name]), name)
+
+
+def __dir__() -> list[str]:
+    """List the public names."""
+    return sorted({*globals(), *__all__})

@@ -17,7 +17,7 @@ from bootstrap.runs.folder import Run
 from bootstrap.runs.runner import UNIT_FILE
 from corpus.batch import make_batch
 from corpus.corpora import read_corpus
-from corpus.document import Document
+from corpus.document import Document, Span
 from corpus.errors import InputError
 from corpus.formats import Columns, WriteReport, write
 from corpus.kernels.registry import warm_up
@@ -107,23 +107,37 @@ def _beside(model: Path) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Tagged:
-    """A document with the spans a tagger found.
+class TaggedDocument:
+    """A document with the spans that a model found.
 
     Parameters
     ----------
     document : Document
-        As in the source, but for its spans.
+        The document of the source, with the spans found in place of its own.
     confidence : float
-        How sure the tagger is: of a document of several units, the lowest of theirs.
+        The confidence in the document; of several units, the lowest of theirs.
     span_confidences : tuple of float
-        How sure it is of each span, where that was asked for: the probability that just this span
-        is one of its class.
+        The probability of each span as an entity of its class, where it was requested.
     """
 
     document: Document
     confidence: float
     span_confidences: tuple[float, ...] = ()
+
+    @property
+    def id(self) -> str:
+        """The id of the document."""
+        return self.document.id
+
+    @property
+    def text(self) -> str:
+        """The text of the document."""
+        return self.document.text
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """The spans that the model found, in the order of their offsets."""
+        return self.document.spans
 
 
 def tag_documents(
@@ -134,7 +148,7 @@ def tag_documents(
     *,
     detail: Detail = "document",
     propagate: Sequence[str] = (),
-) -> Iterator[Tagged]:
+) -> Iterator[TaggedDocument]:
     """Tag documents as they come, a bounded number of them at a time.
 
     Parameters
@@ -172,7 +186,7 @@ def _tag_units(
     measure: str,
     detail: Detail,
     propagate: Sequence[str],
-) -> Iterator[Tagged]:
+) -> Iterator[TaggedDocument]:
     units = [unit for _, pieces in sources for _, unit in pieces]
     sure: Iterator[float] = iter(())
     if units:
@@ -189,12 +203,12 @@ def _tag_units(
         here = slice(place, place + len(pieces))
         place += len(pieces)
         if not pieces:
-            yield Tagged(source, 1.0)
+            yield TaggedDocument(source, 1.0)
             continue
         offsets = [offset for offset, _ in pieces]
         document = replace(source, spans=join_spans(zip(offsets, spans[here], strict=True)))
         confidence = float(tagging.confidence[here].min())
-        yield Tagged(document, confidence, tuple(islice(sure, len(document.spans))))
+        yield TaggedDocument(document, confidence, tuple(islice(sure, len(document.spans))))
 
 
 def _notes_of(
@@ -292,7 +306,7 @@ def tag_corpus(
     )
 
 
-def _counted(tagged: Iterable[Tagged], report: Report) -> Iterator[Tagged]:
+def _counted(tagged: Iterable[TaggedDocument], report: Report) -> Iterator[TaggedDocument]:
     for number, item in enumerate(tagged, 1):
         if number % 500 == 0:
             report("tagging", number, 0)

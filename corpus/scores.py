@@ -72,6 +72,14 @@ class Scores:
     classes: Mapping[str, npt.NDArray[np.int64]]
     lines: npt.NDArray[np.int64]
 
+    def __repr__(self) -> str:
+        """Summarise strict entities."""
+        counts = self.counts()
+        return (
+            f"<Scores of {len(self.ids):,} documents: precision {counts.precision:.3f}, "
+            f"recall {counts.recall:.3f}, F1 {counts.f1:.3f}>"
+        )
+
     def counts(self, measure: str = "ner") -> ConfusionCounts:
         """Sum a measure over the documents."""
         return ConfusionCounts(*self.measures[measure].sum(axis=0).tolist())

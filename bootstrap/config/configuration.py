@@ -238,16 +238,26 @@ def load_configuration(path: Path, overrides: Sequence[str] = ()) -> Configurati
         If the file is missing or no TOML, or a setting does not exist or cannot have its value.
         The message names the override, if the setting comes from one, and else the file.
     """
+    replaced, origins = overridden(read_tables(path), overrides)
+    return parse_configuration(replaced, Source(str(path), path.parent, origins))
+
+
+def read_tables(path: Path) -> dict[str, Any]:
+    """Read the tables of a configuration file, without checking the settings in them.
+
+    Raises
+    ------
+    ConfigurationError
+        If the file is missing or is not TOML.
+    """
     try:
-        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ConfigurationError(
             f"{path}: {error.strerror}; a configuration was expected"
         ) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{path} is not TOML: {error}") from None
-    replaced, origins = overridden(tables, overrides)
-    return parse_configuration(replaced, Source(str(path), path.parent, origins))
 
 
 def parse_configuration(tables: Mapping[str, Any], source: Source) -> Configuration:

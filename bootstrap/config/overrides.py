@@ -23,7 +23,8 @@ class Source:
     folder : Path
         Its folder, to which paths in it are relative.
     overrides : mapping of tuple of str to str
-        What was typed on the command line, by the key that it set: ``("loop", "batch")``.
+        What replaced a setting of the file, such as ``"--set loop.batch=5"``, by the key that it
+        set: ``("loop", "batch")``. Paths in such settings are relative to the current folder.
     """
 
     file: str
@@ -40,12 +41,12 @@ class Source:
             for path, typed in self.overrides.items()
             if path[: len(keys)] == keys or keys[: len(path)] == path
         ]
-        return f"--set {within[-1]}" if within else self.file
+        return within[-1] if within else self.file
 
     def of_section(self, *sections: str) -> str:
         """Return the name of the source of whole sections: the file, and overrides in them."""
         typed = [typed for path, typed in self.overrides.items() if path[0] in sections]
-        return " with ".join([self.file, *(f"--set {each}" for each in typed)])
+        return " with ".join([self.file, *dict.fromkeys(typed)])
 
     def folder_of(self, *keys: str) -> Path:
         """Return the folder to which a path in a setting is relative."""
@@ -87,7 +88,7 @@ def overridden(
                 raise ConfigurationError(f"--set {override}: {key} is not a section")
         table[keys[-1]] = value
         origins.pop(keys, None)  # the last one comes last
-        origins[keys] = override
+        origins[keys] = f"--set {override}"
     return replaced, origins
 
 

@@ -1,0 +1,324 @@
+"""The functions of ``import bootstrap``: what the commands do, on Python objects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bootstrap.config.configuration import (
+    SECTIONS,
+    Configuration,
+    parse_configuration,
+    read_tables,
+)
+from bootstrap.config.overrides import Source
+from bootstrap.data.preparation import prepare
+from bootstrap.execution.parallel_tagger import ParallelTagger, Report
+from bootstrap.execution.processes import default_jobs
+from bootstrap.inference import (
+    TaggedDocument,
+    find_model,
+    propagated_classes,
+    tag_documents,
+    trusted_kinds,
+    unit_of,
+)
+from bootstrap.runs.folder import Run
+from bootstrap.runs.metrics import IterationMetrics
+from bootstrap.runs.resume import opened_run
+from bootstrap.runs.runner import run_iterations, warm_up_taggers
+from corpus import evaluation, formats
+from corpus.corpora import read_corpus
+from corpus.document import Document
+from corpus.errors import InputError
+from corpus.formats import Columns, WriteReport
+from corpus.problems import Problems
+from corpus.scores import Scores
+from corpus.tags import classes_of
+from corpus.units import Unit
+
+#: The keys of ``[data]`` that `train` takes as arguments of their own.
+_NOTES = ("seed", "validation", "unlabeled", "unit")
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A trained tagger, with the unit of text and the name propagation of its run.
+
+    Parameters
+    ----------
+    tagger : ParallelTagger
+        The tagger.
+    unit : {"document", "line", "sentence"}
+        What is tagged by itself.
+    propagate : tuple of str
+        Classes whose names are propagated within a note.
+    """
+
+    tagger: ParallelTagger
+    unit: Unit
+    propagate: tuple[str, ...]
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The classes that the model finds."""
+        return classes_of(self.tagger.labels)
+
+    def tag(
+        self,
+        notes: Iterable[str | Document],
+        *,
+        measure: str = "probability",
+        span_confidence: bool = False,
+    ) -> Iterator[TaggedDocument]:
+        """Yield notes with the spans that the model finds.
+
+        Parameters
+        ----------
+        notes : iterable of str or Document
+            Texts, whose ids become their positions, or documents, whose own spans are ignored.
+            They are read as they are tagged, a bounded number at a time.
+        measure : str
+            How the confidence of a note is computed: a key of `taggers.base.MEASURES`.
+        span_confidence : bool
+            Whether to compute the probability of each span as well.
+
+        Yields
+        ------
+        TaggedDocument
+            In the order of the notes.
+        """
+        if isinstance(notes, str):
+            raise TypeError("notes: expected texts or documents, such as [text], not a single text")
+        yield from tag_documents(
+            (_as_document(number, note) for number, note in enumerate(notes)),
+            self.tagger,
+            self.unit,
+            measure,
+            detail="entity" if span_confidence else "document",
+            propagate=self.propagate,
+        )
+
+
+def _as_document(number: int, note: str | Document) -> Document:
+    return Document(str(number), note) if isinstance(note, str) else note
+
+
+def load(path: str | Path, *, jobs: int = 1) -> Model:
+    """Load a model.
+
+    Parameters
+    ----------
+    path : str or Path
+        A run, whose best model is loaded, or the folder of a model.
+    jobs : int
+        Processes that tag.
+
+    Returns
+    -------
+    Model
+
+    Raises
+    ------
+    InputError
+        If it is neither, or damaged.
+    """
+    folder = find_model(Path(path))
+    tagger = ParallelTagger.load(folder, trusted=trusted_kinds(Path(path)), jobs=jobs)
+    return Model(tagger, unit_of(folder), propagated_classes(folder))
+
+
+def train(
+    config: str | Path | None = None,
+    *,
+    out: str | Path,
+    resume: bool = False,
+    jobs: int | None = None,
+    on_iteration: Callable[[IterationMetrics], None] | None = None,
+    report: Report | None = None,
+    **settings: Any,
+) -> Run:
+    """Train a tagger by self-training, in a run folder like that of ``bootstrap run``.
+
+    Parameters
+    ----------
+    config : str or Path, optional
+        A TOML file of settings; without one, all settings have their defaults.
+    out : str or Path
+        The run folder.
+    resume : bool
+        Whether to resume an interrupted run in that folder.
+    jobs : int, optional
+        Processes that tag; one per processor by default.
+    on_iteration : callable, optional
+        Called with the metrics of each iteration when it is finished.
+    report : callable, optional
+        Called with the stage, the steps done and their total within an iteration.
+    **settings
+        Settings that replace those of the file: ``seed``, ``validation``, ``unlabeled`` and
+        ``unit`` of ``[data]`` by name, and the sections ``data``, ``labels``, ``initial_model``,
+        ``tagger``, ``loop`` and ``select`` as mappings. Relative paths are relative to the current
+        folder.
+
+    Returns
+    -------
+    Run
+        The finished run: ``run.metrics()``, ``run.outcome()``, ``run.best_model()``.
+
+    Raises
+    ------
+    InputError
+        If a setting or a file is not as expected.
+    TrainingError
+        If the training of a model fails.
+    """
+    configuration = _configuration(config, settings)
+    notes, _ = prepare(configuration)
+    with opened_run(Path(out), configuration, resume=resume) as run:
+        if run.is_finished():
+            return run
+        warm_up_taggers(configuration)
+        for metrics in run_iterations(
+            run, configuration, notes, jobs=jobs or default_jobs(), report=report or _silent
+        ):
+            if on_iteration:
+                on_iteration(metrics)
+        run.write_report()
+    return run
+
+
+def _configuration(config: str | Path | None, settings: Mapping[str, Any]) -> Configuration:
+    """Combine the settings of a file with those of keyword arguments."""
+    path = Path(config or "bootstrap.train")
+    tables = read_tables(path) if config else {}
+    origins: dict[tuple[str, ...], str] = {}
+    for keys, value in _by_key(settings):
+        section = tables.setdefault(keys[0], {})
+        if not isinstance(section, dict):
+            raise InputError(f"{path}: {keys[0]} must be a section, [{keys[0]}]")
+        section[keys[1]] = str(value) if isinstance(value, Path) else value
+        origins[keys] = "bootstrap.train"
+    return parse_configuration(tables, Source(str(path), path.parent, origins))
+
+
+def _by_key(settings: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str], Any]]:
+    """Yield each setting of keyword arguments with its section and key."""
+    for name, value in settings.items():
+        if name in _NOTES:
+            yield ("data", name), value
+        elif name in SECTIONS and isinstance(value, Mapping):
+            yield from (((name, key), each) for key, each in value.items())
+        elif name in SECTIONS:
+            raise InputError(f"bootstrap.train: {name} = {value!r}: expected a mapping of settings")
+        else:
+            expected = ", ".join((*_NOTES, *SECTIONS))
+            raise InputError(f'bootstrap.train has no setting "{name}"; expected {expected}')
+
+
+def _silent(stage: str, done: int, total: int) -> None:
+    """Report nothing."""
+
+
+def evaluate(
+    gold: Iterable[Document | TaggedDocument], predicted: Iterable[Document | TaggedDocument]
+) -> Scores:
+    """Score predicted against gold documents, compared by their ids.
+
+    Returns
+    -------
+    Scores
+        ``scores.counts().f1`` is strict entity F1; ``scores.class_counts("PERSON").recall`` is the
+        recall of a class.
+    """
+    return evaluation.score(map(_bare, gold), map(_bare, predicted))
+
+
+def _bare(document: Document | TaggedDocument) -> Document:
+    return document.document if isinstance(document, TaggedDocument) else document
+
+
+def read(
+    source: str | Path,
+    *,
+    format: str | None = None,
+    columns: Columns | None = None,
+    encoding: str = "utf-8",
+    problems: Problems | None = None,
+) -> Iterator[Document]:
+    """Read documents, one after the other.
+
+    Parameters
+    ----------
+    source : str or Path
+        A file, a folder or a glob pattern, or ``"synthetic:1000"`` for generated notes.
+    format : str, optional
+        A key of `corpus.formats.table.FORMATS`; detected if not given.
+    columns : Columns, optional
+        The names of columns or keys.
+    encoding : str
+        Of text formats.
+    problems : Problems, optional
+        Collects what cannot be used; by default reading stops at the first such problem.
+    """
+    return read_corpus(
+        str(source),
+        format=format,
+        columns=columns,
+        problems=problems or Problems(),
+        encoding=encoding,
+    )
+
+
+def write(
+    documents: Iterable[Document | TaggedDocument],
+    target: str | Path,
+    *,
+    format: str | None = None,
+    columns: Columns | None = None,
+) -> WriteReport:
+    """Write documents to a new file or folder: completely, or not at all.
+
+    Parameters
+    ----------
+    documents : iterable of Document or TaggedDocument
+        Written as they come.
+    target : str or Path
+        The suffix decides the format, unless it is given. It must not exist.
+    format : str, optional
+        A key of `corpus.formats.table.FORMATS`.
+    columns : Columns, optional
+        The names of columns or keys.
+
+    Returns
+    -------
+    WriteReport
+        What was written, and what the format could not hold.
+    """
+    bare = map(_bare, documents)
+    return formats.write(bare, target, format=format, columns=columns or Columns())
+
+
+def open_run(path: str | Path) -> Run:
+    """Open the folder of a run, finished or not.
+
+    Raises
+    ------
+    InputError
+        If it is not the folder of a run.
+    """
+    run = Run(Path(path))
+    run.metrics()
+    return run
+
+
+__all__: Sequence[str] = (
+    "Model",
+    "evaluate",
+    "load",
+    "open_run",
+    "read",
+    "train",
+    "write",
+)
