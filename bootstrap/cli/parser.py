@@ -32,15 +32,15 @@ from bootstrap.cli.commands import (
 def build_parser() -> CommandParser:
     """Build the parser of all commands.
 
-    The options of a command have its function `main` and its `parser`. Both are those of the
-    group, and `main` is None, where no command was named.
+    The parsed options have the function `main` of a command, its `parser`, and this parser as
+    `root`. Where no command is named, `main` is None and `parser` is that of the group.
     """
     parser = CommandParser(
         prog="bootstrap",
         description="Train taggers that find protected health information in clinical notes from "
         "a few annotated notes and many unlabeled ones, by self-training.",
     )
-    parser.set_defaults(verbosity=logging.INFO, log=None)
+    parser.set_defaults(verbosity=logging.INFO, log=None, root=parser)
     commands = add_commands(parser)
     for command in (demo, init, check, run, tag, evaluate, export, convert, count):
         command.register(commands)

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import tomli_w
 
+from bootstrap.config.errors import ConfigurationError
 from bootstrap.config.options import (
     SPLITS,
     DataOptions,
@@ -21,12 +22,7 @@ from bootstrap.config.options import (
 )
 from bootstrap.config.overrides import Source, overridden
 from bootstrap.config.renames import refuse_renamed
-from bootstrap.config.validation import (
-    ConfigurationError,
-    parse_section,
-    refuse_unknown,
-    table_of,
-)
+from bootstrap.config.validation import parse_section, refuse_unknown, table_of
 from corpus.corpora import is_synthetic
 from corpus.errors import InputError
 from corpus.tags import classes_of

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from bootstrap.config.validation import ConfigurationError
+from bootstrap.config.errors import ConfigurationError
 from corpus.formats import Columns
 from corpus.units import Unit
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bootstrap.config.validation import ConfigurationError
+from bootstrap.config.errors import ConfigurationError
 
 
 @dataclass(frozen=True, slots=True)

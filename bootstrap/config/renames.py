@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from bootstrap.config.errors import ConfigurationError
 from bootstrap.config.overrides import Source
-from bootstrap.config.validation import ConfigurationError
 
 _SECTIONS = {"start": "initial_model"}
 _KEYS = {("select", "most"): "max_selected", ("loop", "repeated"): "propagate"}

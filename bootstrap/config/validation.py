@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
+from bootstrap.config.errors import ConfigurationError
 from corpus.errors import InputError, shown
 
 if TYPE_CHECKING:
@@ -18,10 +19,6 @@ if TYPE_CHECKING:
 OptionsT = TypeVar("OptionsT", bound="DataclassInstance")
 
 _EXPECTED = {float: "a number", int: "a whole number", bool: "true or false", str: "a string"}
-
-
-class ConfigurationError(InputError):
-    """A setting that does not exist, or cannot have its value."""
 
 
 def table_of(tables: Mapping[str, Any], name: str, source: Source) -> dict[str, Any]:

@@ -16,6 +16,7 @@ The results are the same, and in the same order, whatever carries the work out. 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
@@ -114,7 +115,8 @@ class ProcessExecutor(Executor):
             max_nbytes=None,
             temp_folder=str(self._temp_folder),
             initializer=set_up_worker,
-            initargs=(os.getpid(),),
+            # Other paths of modules than those of running workers make new ones start.
+            initargs=(os.getpid(), tuple(sys.path)),
         )
         self._started = True
         with sigint_blocked():

@@ -192,8 +192,17 @@ def _sigint_deferred() -> Iterator[None]:
             signal.raise_signal(signal.SIGINT)
 
 
-def set_up_worker(parent: int) -> None:
-    """Let this process ignore Ctrl-C and end with the process that it works for."""
+def set_up_worker(parent: int, module_paths: Sequence[str] = ()) -> None:
+    """Let this process ignore Ctrl-C and end with the process that it works for.
+
+    Parameters
+    ----------
+    parent : int
+        The id of that process.
+    module_paths : sequence of str
+        Where that process finds modules, such as the tagger of another package.
+    """
+    sys.path += [path for path in module_paths if path not in sys.path]
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     exit_with_parent(parent)
 

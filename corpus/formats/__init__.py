@@ -19,7 +19,8 @@ from corpus.errors import InputError, shown
 from corpus.formats.columns import CONFIDENCE, SPAN_CONFIDENCES, Columns, ReadOptions
 from corpus.formats.files import is_standard
 from corpus.formats.rows import Row, Rows, WriteReport
-from corpus.formats.sources import Source, format_of, locate
+from corpus.formats.source import Source
+from corpus.formats.sources import format_of, locate
 from corpus.formats.table import FORMATS, Format, format_named
 from corpus.formats.targets import format_for
 from corpus.problems import Problems

@@ -20,7 +20,8 @@ from corpus.formats.columns import Columns, ReadOptions
 from corpus.formats.files import CODECS
 from corpus.formats.records import Unreadable, documents_of
 from corpus.formats.rows import Rows, Tally
-from corpus.formats.sources import Source, files_of, id_of, stem_of, suffix_of, text_of
+from corpus.formats.source import Source
+from corpus.formats.sources import files_of, id_of, stem_of, suffix_of, text_of
 from corpus.formats.targets import new_document_folder, new_file_for
 from corpus.problems import Problem, Problems
 

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import astuple, dataclass, fields
+from typing import Literal, TypeAlias
 
 from corpus.errors import InputError
+
+#: What a format may keep of a document beside its id and text.
+Kept: TypeAlias = Literal["spans", "groups", "confidences", "span confidences", "other columns"]
 
 #: The column or key that holds how sure a tagger was of a document.
 CONFIDENCE = "confidence"

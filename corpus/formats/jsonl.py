@@ -25,7 +25,8 @@ from corpus.formats.records import (
     encodable,
 )
 from corpus.formats.rows import Row, Rows, Tally, checked
-from corpus.formats.sources import Source, files_of, name_within
+from corpus.formats.source import Source
+from corpus.formats.sources import files_of, name_within
 from corpus.problems import Problem, Problems
 
 _BLOCK = 1 << 20  # bytes that lines are counted in at once

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from corpus.document import Document
 from corpus.errors import InputError, shown
+from corpus.formats.columns import Kept
 from corpus.formats.records import encodable
-from corpus.formats.table import Kept
 
 if TYPE_CHECKING:
     import pyarrow as pa

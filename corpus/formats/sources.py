@@ -6,13 +6,13 @@ import os
 import stat
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from glob import glob, has_magic
 from pathlib import Path
 
 from corpus.errors import InputError, shown
 from corpus.formats.files import CODECS, STANDARD, is_standard, open_binary, reason_of
 from corpus.formats.records import NOT_READABLE, Unreadable, decoded, encodable
+from corpus.formats.source import Source
 from corpus.formats.table import FORMATS
 
 KNOWN = frozenset(suffix for each in FORMATS.values() for suffix in each.suffixes)
@@ -22,28 +22,6 @@ EXPECTED = "; ".join(f"{each.name}: {' '.join(each.suffixes)}" for each in FORMA
 _COMPRESSIBLE = frozenset(
     suffix for each in FORMATS.values() if each.is_text for suffix in each.suffixes
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """The files that a source consists of.
-
-    Parameters
-    ----------
-    name : str
-        The source as the user named it.
-    root : Path
-        The folder that ids are relative to.
-    files : tuple of Path
-        Its files, sorted. Not empty.
-    is_folder : bool
-        Whether the user named a folder, rather than files (by name or pattern).
-    """
-
-    name: str
-    root: Path
-    files: tuple[Path, ...]
-    is_folder: bool
 
 
 def locate(source: str | Path) -> Source:

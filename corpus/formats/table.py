@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from corpus.errors import InputError
+from corpus.formats.columns import Kept
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -23,11 +24,9 @@ if TYPE_CHECKING:
     from corpus.document import Document
     from corpus.formats.columns import Columns, ReadOptions
     from corpus.formats.rows import Row, WriteReport
-    from corpus.formats.sources import Source
+    from corpus.formats.source import Source
     from corpus.problems import Problems
 
-#: What a format may keep of a document beside its id and text.
-Kept: TypeAlias = Literal["spans", "groups", "confidences", "span confidences", "other columns"]
 _EVERYTHING: frozenset[Kept] = frozenset(get_args(Kept))
 
 

@@ -16,7 +16,8 @@ from corpus.formats.files import is_standard, lines_of
 from corpus.formats.outputs import new_text_file
 from corpus.formats.records import decoded, documents_of
 from corpus.formats.rows import Row, Rows, Tally, checked
-from corpus.formats.sources import Source, files_of, id_of, name_within, stem_of, text_of
+from corpus.formats.source import Source
+from corpus.formats.sources import files_of, id_of, name_within, stem_of, text_of
 from corpus.formats.targets import new_document_folder, new_file_for
 from corpus.problems import Problems
 

@@ -264,7 +264,7 @@ def test_vectors_made_elsewhere_are_taken_over(
     (tmp_path / "elsewhere.vec").write_text("\n".join(lines), encoding="utf-8")
     done = command("embed", "load", tmp_path / "elsewhere.vec", "-o", tmp_path / "e")
     assert done.code == 0, done
-    assert "1 words are there more than once" in done.err
+    assert "1 duplicate words: the first" in done.err
     loaded = Embedding.load(tmp_path / "e" / "elsewhere")
     assert (loaded.vectors[2:] == embedding.vectors[2:]).all()
     assert command("cluster", tmp_path / "e", "--k", 4).code == 0

@@ -185,7 +185,7 @@ def test_a_model_of_a_dictionary_is_not_exported(
     model = finished(kind) / "iterations/000"
     done = command("export", model, tmp_path / "exported")
     assert (done.code, done.out) == (2, "")
-    assert done.err.endswith(f'of kind "{kind}", which cannot be reduced\n')
+    assert done.err.endswith(f'of kind "{kind}", which cannot be pruned\n')
     assert len(done.err.splitlines()) == 1
     assert not (tmp_path / "exported").exists()
     done = command("export", finished(kind) / "iterations/002", tmp_path / "exported")

@@ -23,7 +23,7 @@ PIECES = [
 ]
 CLASSES = ["AGE", "EDAT·AÑO", "B-X", "O", "línea\nnueva", "日本"]
 texts = st.lists(st.sampled_from(PIECES) | st.text(max_size=3), max_size=8).map("".join)
-thorough = settings(max_examples=80, deadline=None)
+thorough = settings(max_examples=60, deadline=None)
 
 
 @st.composite

@@ -46,7 +46,7 @@ def equal(left: Scores, right: Scores) -> bool:
 
 @given(documents(), st.data())
 @example([Document("d0", "\u0301", (Span(0, 1, "A"),))], None)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_scores_of_batches_are_those_of_their_documents(
     gold: list[Document], data: st.DataObject | None
 ) -> None:

@@ -19,7 +19,7 @@ from corpus.tokens import tokenize
 MARKS = "ab1²ª,. -_\n\r\u0301·"
 LABELS = ["A", "B", "C"]
 Offsets = tuple[int, int]
-thorough = settings(max_examples=120, deadline=None)
+thorough = settings(max_examples=60, deadline=None)
 
 
 @st.composite

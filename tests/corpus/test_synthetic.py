@@ -18,7 +18,7 @@ EPONYMS = ("parkinson", "crohn", "alzheimer")
 
 @pytest.fixture(scope="module")
 def notes() -> list[Document]:
-    return list(synthetic_notes(10_000, random_state=5))
+    return list(synthetic_notes(20_000, random_state=5))
 
 
 def mentions(notes: list[Document], label: str) -> list[str]:

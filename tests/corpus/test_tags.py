@@ -28,7 +28,7 @@ LABELS = ("O", "B-AGE", "I-AGE", "B-NAME", "I-NAME")
 SHUFFLED = ("I-NAME", "B-AGE", "O", "I-AGE", "B-NAME")
 #: The tags of each document.
 tagged = st.lists(st.lists(st.integers(UNKNOWN, 4), max_size=8), max_size=5)
-thorough = settings(max_examples=120, deadline=None)
+thorough = settings(max_examples=60, deadline=None)
 
 
 class Entity(NamedTuple):

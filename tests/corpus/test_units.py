@@ -17,7 +17,7 @@ PIECES = [
 ]
 texts = st.lists(st.sampled_from(PIECES) | st.text(max_size=3), max_size=20).map("".join)
 pieces_of_text = st.sampled_from(["line", "sentence"])
-thorough = settings(max_examples=120, deadline=None)
+thorough = settings(max_examples=60, deadline=None)
 
 
 @st.composite

@@ -24,11 +24,8 @@ def main(options: argparse.Namespace) -> None:
     """Print the completion script of a shell."""
     import shtab
 
-    from bootstrap.cli.parser import build_parser
-
-    parser = build_parser()
-    _complete_files(parser, shtab.FILE, shtab.DIRECTORY)
-    sys.stdout.write(shtab.complete(parser, options.shell) + "\n")
+    _complete_files(options.root, shtab.FILE, shtab.DIRECTORY)
+    sys.stdout.write(shtab.complete(options.root, options.shell) + "\n")
 
 
 def _complete_files(parser: argparse.ArgumentParser, file: object, folder: object) -> None:

@@ -65,7 +65,7 @@ def main(options: argparse.Namespace) -> None:
     print_lines(_begin_lines(options.notes, options.initial_model))
     demo = make_demo(folder, options.notes, options.initial_model)
     if options.initial_model != _SEED:
-        _find_clusters(demo, options.notes, jobs)
+        _find_clusters(demo, options.notes, jobs, options.root)
     print_lines(
         [
             "Each iteration tags a batch of notes, selects confident documents in the expected",
@@ -83,10 +83,9 @@ def main(options: argparse.Namespace) -> None:
     print_lines(_next_lines(demo))
 
 
-def _find_clusters(demo: Demo, number: int, jobs: int) -> None:
+def _find_clusters(demo: Demo, number: int, jobs: int, parser: argparse.ArgumentParser) -> None:
     """Learn word clusters from the unlabeled notes with the commands for it."""
     from bootstrap.cli.console import print_lines
-    from bootstrap.cli.parser import build_parser
 
     print_lines(["Learning clusters of similar words from the unlabeled notes:"])
     notes, folder = str(demo.notes("unlabeled")), str(demo.embeddings)
@@ -97,7 +96,7 @@ def _find_clusters(demo: Demo, number: int, jobs: int) -> None:
         ["cluster", folder, "--k", numbers, "--jobs", str(jobs)],
     ):
         print_lines([f"  bootstrap {' '.join(words)}"])
-        options = build_parser().parse_args(words)
+        options = parser.parse_args(words)
         options.main(options)
 
 

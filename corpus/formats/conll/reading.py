@@ -30,7 +30,8 @@ from corpus.formats.conll.schemes import (
 )
 from corpus.formats.files import lines_of
 from corpus.formats.records import Unreadable, documents_of
-from corpus.formats.sources import Source, files_of, name_within
+from corpus.formats.source import Source
+from corpus.formats.sources import files_of, name_within
 from corpus.problems import Problems
 
 BAD_LINE = "lines that are not a token with a tag"

@@ -28,7 +28,8 @@ from corpus.formats.columns import Columns, ReadOptions
 from corpus.formats.files import open_source
 from corpus.formats.jsonl import span_of
 from corpus.formats.records import NOT_UTF8, NULL, Unreadable
-from corpus.formats.sources import Source, files_of, name_within
+from corpus.formats.source import Source
+from corpus.formats.sources import files_of, name_within
 from corpus.formats.tabular.checks import INVALID, FlatSpans, Part, checked_batches, value_of
 from corpus.formats.tabular.delimited_writing import delimiter_of, write
 from corpus.problems import Problem, ProblemError, Problems

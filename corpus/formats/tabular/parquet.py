@@ -23,7 +23,8 @@ from corpus.formats.batches import SCHEMA, others_of, regrouped
 from corpus.formats.columns import SPAN_CONFIDENCES, Columns, ReadOptions
 from corpus.formats.records import NOT_UTF8, NULL, Unreadable
 from corpus.formats.rows import Tally
-from corpus.formats.sources import Source, files_of, name_within
+from corpus.formats.source import Source
+from corpus.formats.sources import files_of, name_within
 from corpus.formats.tabular.checks import INVALID, FlatSpans, Part, checked_batches, value_of
 from corpus.formats.tabular.parquet_schema import columns_of, is_list_of_floats
 from corpus.problems import Problem, Problems

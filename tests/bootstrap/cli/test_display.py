@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,24 +15,34 @@ from rich.console import Console
 from bootstrap.cli import console as consoles
 from bootstrap.cli.display import RunDisplay, class_table, metrics_table, time_left
 from bootstrap.cli.progress import Stage, duration, stage_progress
+from bootstrap.runs.metrics import EntityScores, IterationMetrics
+from corpus.scores import ConfusionCounts
 
 CLASSES = ("LOCATION", "PERSON")
 
+#: Figures that no display shows.
+UNSHOWN: dict[str, Any] = {
+    **dict.fromkeys(("blank", "confident", "bound", "human_tokens", "training_documents"), 0),
+    **{name: {} for name in ("proportions", "confidence", "left_out")},
+    **{"worst": "", "agreement": None, "training": None},
+    "halves": (ConfusionCounts(0, 0, 0), ConfusionCounts(0, 0, 0)),
+}
 
-def row(iteration: int, f1: float, stopped: str | None = None) -> dict[str, Any]:
-    figures = {"precision": 0.75, "recall": 0.5, "f1": f1}
-    classes = {name: {**figures, "f1": f1 / 2} for name in CLASSES}
-    seconds = {"tag": 1.25, "train": 2.0}
-    return {
-        "iteration": iteration,
-        "selected": 1500 * iteration,
-        "classes": classes,
-        "seconds": seconds,
-        "stopped": stopped,
-        "tagged": 4000 * iteration,
-        "deviation": 0.5 * iteration if iteration else None,
-        **figures,
-    }
+
+def row(iteration: int, f1: float, stopped: str | None = None) -> IterationMetrics:
+    return IterationMetrics(
+        iteration=iteration,
+        selected=1500 * iteration,
+        precision=0.75,
+        recall=0.5,
+        f1=f1,
+        classes={name: EntityScores(0.75, 0.5, f1 / 2) for name in CLASSES},
+        tagged=4000 * iteration,
+        deviation=0.5 * iteration if iteration else None,
+        seconds={"tag": 1.25, "train": 2.0},
+        stopped=stopped,
+        **UNSHOWN,
+    )
 
 
 ROWS = [row(0, 0.5), row(1, 0.7), row(2, 0.7, "exhausted")]
@@ -189,7 +200,7 @@ def test_the_name_of_a_class_is_no_markup(
     monkeypatch.setattr(console, "_file", file)
     monkeypatch.setattr(console, "_force_terminal", terminal)
     monkeypatch.setattr(console, "_width", 120)
-    metrics = {**ROWS[0], "classes": {name: ROWS[0]["classes"]["PERSON"]}}
+    metrics = replace(ROWS[0], classes={name: ROWS[0].classes["PERSON"]})
     with RunDisplay(console, (name,), 4) as display:
         display.add(metrics)
     console.print(class_table([metrics]))

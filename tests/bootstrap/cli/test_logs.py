@@ -109,14 +109,14 @@ def test_a_log_of_a_run_has_its_iterations_and_no_text_of_notes(
     from bootstrap.runs.folder import Run
 
     rows = Run(copied).metrics()
-    monkeypatch.setattr("bootstrap.runs.runner.carry_out", lambda *_, **options: iter(rows))
+    monkeypatch.setattr("bootstrap.runs.runner.run_iterations", lambda *_, **options: iter(rows))
     monkeypatch.setattr(Run, "is_finished", lambda run: False)
     path = tmp_path / "log.jsonl"
     arguments = ("run", project / "config.toml", "--out", copied, "--resume", "--log", path)
     done = command(*arguments, "--verbose")
     assert done.code == 0
     logged = [row["fields"] for row in rows_of(path) if row["message"] == "iteration finished"]
-    assert [row["f1"] for row in logged] == [row["f1"] for row in rows]
+    assert [row["f1"] for row in logged] == [row.f1 for row in rows]
     notes = [json.loads(line) for line in (project / "seed.jsonl").read_text().splitlines()]
     for text in {note["text"] for note in notes if len(note["text"]) > 12}:
         assert text not in path.read_text(encoding="utf-8") + done.err

@@ -35,6 +35,7 @@ COMMANDS = [
     "gazetteer",
     "show",
     "plot",
+    "help",
     "completion",
 ]
 GROUPS = {"embed": ("train", "load", "show"), "gazetteer": ("import", "merge", "show")}
@@ -152,7 +153,8 @@ def test_commands_import_only_what_they_need(
 
 
 def test_the_module_is_the_command(launch: Any) -> None:
-    code = "import runpy, sys; sys.argv = ['x', '--version']; runpy.run_module('bootstrap')"
+    code = "import runpy, sys; sys.argv = ['x', '--version']; "
+    code += "runpy.run_module('bootstrap', run_name='__main__')"
     done = launch.python(code)
     assert (done.code, done.err) == (0, "")
     assert re.fullmatch(r"bootstrap (\d+\.\d+\S*|\(not installed\))\n", done.out)
@@ -176,30 +178,6 @@ def test_the_completion_script_of_bash_completes(command: Command, launch: Any) 
         ["bash", "-c", f"{script}\n{ask}"], capture_output=True, text=True, check=True
     )
     assert done.stdout.split() == ["merge"]
-
-
-def test_whatever_command_compiles_something_says_so_once(
-    command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Also what it prepares: that tells by itself where no command does."""
-
-    def compile_something(options: object) -> None:
-        from corpus.kernels.compiling import telling
-
-        from bootstrap.cli.console import report_compiling
-        from corpus.kernels.compiled import compiled
-
-        names: dict[str, Any] = {}
-        exec("def doubled(values):\n    return values + values", names)  # never kept
-        compiled(names["doubled"])(2)
-        with telling(report_compiling):
-            compiled(names["doubled"])(2.0)
-
-    monkeypatch.setattr("bootstrap.cli.commands.show.main", compile_something)
-    for _ in range(2):
-        done = command("show", "x")
-        assert (done.code, done.out) == (0, "")
-        assert done.err == "compiling code for this machine, once: about ten seconds\n"
 
 
 def test_a_run_draws_nothing_before_its_end(launch: Any) -> None:

@@ -74,9 +74,12 @@ def test_a_training_that_failed_is_a_warning(
 ) -> None:
     """L-BFGS may find no step and leave a model; it is hard to make it do so."""
     (*_, last) = Run(copied).metrics()
-    assert last["training"]["failed"] is False
-    failed = last | {"training": {"outcome": "no step is an improvement", "failed": True}}
-    monkeypatch.setattr("bootstrap.runs.runner.carry_out", lambda *_, **options: iter([failed]))
+    assert not last.training.failed
+    training = replace(last.training, outcome="no step is an improvement", failed=True)
+    failed = replace(last, training=training)
+    monkeypatch.setattr(
+        "bootstrap.runs.runner.run_iterations", lambda *_, **options: iter([failed])
+    )
     monkeypatch.setattr(Run, "is_finished", lambda run: False)
     done = command("run", project / "config.toml", "--out", copied, "--resume", "--jobs", "1")
     assert done.code == 0
@@ -93,15 +96,15 @@ def test_an_interrupted_run_says_how_to_continue(
     def interrupted(*arguments: Any, **options: Any) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("bootstrap.runs.runner.carry_out", interrupted)
+    monkeypatch.setattr("bootstrap.runs.runner.run_iterations", interrupted)
     monkeypatch.setattr(Run, "is_finished", lambda run: False)
-    for left, number in (("003", "3 iterations are"), ("001", "1 iteration is")):
+    for left, number in (("003", "3 iterations"), ("001", "1 iteration")):
         for iteration in range(int(left), 4):
             shutil.rmtree(copied / "iterations" / f"{iteration:03d}", ignore_errors=True)
         done = command("run", project / "config.toml", "--out", copied, "--resume", "--jobs", "1")
         assert done.code == 130
         assert done.err.splitlines()[-2:] == [
-            f"interrupted: {number} finished. Continue with --resume",
+            f"interrupted; finished: {number}. Continue with --resume",
             "bootstrap: interrupted",
         ]
 
@@ -126,8 +129,8 @@ def test_show_tells_the_iterations(finished: Path, command: Command) -> None:
     rows = [line.split() for line in done.out.splitlines()]
     assert rows[0][:2] == ["iteration", "selected"]
     for row, metrics in zip(rows[1:5], Run(finished).metrics(), strict=True):
-        assert row[:2] == [str(metrics["iteration"]), str(metrics["selected"])]
-        assert row[5 if metrics["tagged"] else 4] == f"{metrics['f1']:.3f}"
+        assert row[:2] == [str(metrics.iteration), str(metrics.selected)]
+        assert row[5 if metrics.tagged else 4] == f"{metrics.f1:.3f}"
     assert rows[4][-1] == "maximum"
     assert "PERSON" in done.out and "LOCATION" in done.out
     assert "Stopped: the number of iterations asked for is reached." in done.out
@@ -194,7 +197,7 @@ def test_the_demonstration_runs_what_it_prints(
     if initial_model == "seed":
         assert (called, printed) == ([], [])
         return
-    assert configuration.start.kind == "divergence"
+    assert configuration.initial_model.kind == "divergence"
     assert not (out / "notes" / "seed.jsonl").exists()
     train, cluster = called
     assert printed == ["embed", "cluster"]
@@ -239,5 +242,5 @@ def test_a_bad_note_costs_no_iteration_and_can_be_skipped_on_resuming(
     resumed = command(*run, *some, "--resume", "--set", "data.invalid=skip")
     assert resumed.code == 0
     rows = Run(tmp_path / "r").metrics()
-    assert len(rows) > closed and sum(rows[-1]["left_out"].values()) == 1
+    assert len(rows) > closed and sum(rows[-1].left_out.values()) == 1
     assert load_configuration(tmp_path / "r" / "config.toml").data.invalid == "skip"

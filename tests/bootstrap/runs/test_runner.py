@@ -198,8 +198,8 @@ def test_what_a_killed_run_was_writing_is_removed(
     copied: Path, finished: Path, project: Path, command: Command
 ) -> None:
     for name in ("config.toml", "metrics.parquet", "report.html"):
-        (copied / f".{name}.123").write_text("hal")
-    (copied / ".best.123").symlink_to("iterations/000")
+        (copied / f".{name}.partial-{'0' * 16}").write_text("hal")
+    (copied / f".best.partial-{'0' * 16}").symlink_to("iterations/000")
     (copied / ".nfs0001").write_text("of someone else")
     assert command("run", project / "config.toml", "--out", copied, "--resume").code == 0
     left = {path.name for path in copied.iterdir()}
@@ -512,7 +512,7 @@ def test_a_class_that_the_seed_lacks_is_a_warning(
     aged = [Document(f"age{i}", f"Edad {i + 20}", (Span(5, 7, "AGE"),)) for i in range(20)]
     done = run_with(number=300, validation=[*notes(100, 2), *aged])
     assert done.code == 0
-    line = "validation has AGE, which the seed lacks: it cannot be found, and all are missed"
+    line = "validation has AGE, which the seed lacks: all entities of such classes are missed"
     assert done.err.count(line) == done.err.count("AGE") == 1
 
     def refuse(constant: str) -> None:
@@ -528,7 +528,7 @@ def test_a_seed_without_entities_is_refused_before_anything_is_made(
 ) -> None:
     refused = run_with(seed=[Document("a", "Anna Puig")])
     assert refused.code == 2
-    assert "seed.jsonl: 1 documents and not one entity; expected annotated notes" in refused.err
+    assert "seed.jsonl: 1 documents and not one entity; expected annotated documents" in refused.err
     assert not (tmp_path / "run").exists()
 
 
@@ -572,9 +572,7 @@ def test_notes_of_other_formats_and_names_are_one_run(
 def test_labels_that_name_nothing_are_suspected(run_with: Callable[..., Any]) -> None:
     refused = run_with(settings=("labels.NOMBRE=PERSON",))
     assert refused.code == 2
-    assert (
-        "not one entity; expected annotated notes (does [labels] name their labels?)" in refused.err
-    )
+    assert "expected annotated documents (does [labels] name their labels?)" in refused.err
 
 
 def test_ids_that_come_twice_are_refused_before_anything_is_trained(

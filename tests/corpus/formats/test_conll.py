@@ -171,7 +171,7 @@ entities = st.lists(st.tuples(st.integers(0, 3), st.sampled_from("AB")), max_siz
 
 
 @given(st.lists(entities, max_size=3), st.sampled_from(["IOB1", "BIO", "BIOES"]))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_schemes_are_told_apart(sentences: list[list[tuple[int, str]]], scheme: str) -> None:
     written = [[parsed_tag(tag) for tag in tags_in(scheme, each)] for each in sentences]
     numbered = [(1, tag) for sentence in written for tag in [*sentence, None]]

@@ -12,7 +12,7 @@ from corpus.tokens.lexicon import Lexicon
 
 words = st.text("abé\0\U0010ffff", min_size=1, max_size=3)
 corpora = st.lists(st.lists(words, max_size=30), max_size=4)
-thorough = settings(max_examples=100, deadline=None)
+thorough = settings(max_examples=60, deadline=None)
 
 
 def assert_numbered(corpus: Sequence[Sequence[str]]) -> None:

@@ -34,7 +34,7 @@ PIECES = [
 ]
 texts = st.lists(st.sampled_from(PIECES) | st.text(max_size=4), max_size=12).map("".join)
 corpora = st.lists(texts, max_size=6)
-thorough = settings(max_examples=120, deadline=None)
+thorough = settings(max_examples=60, deadline=None)
 
 
 @pytest.fixture(scope="module", autouse=True, params=[Expression, Scanner])

@@ -40,7 +40,7 @@ PIECES = [
     *(":", ": ", " : ", "::", " ", "\t", "\n", "\r", "\r\n", "\u2028", "\x0b", "\0", "\ufeff", "."),
 ]
 TEXTS = st.lists(st.sampled_from(PIECES) | st.text(max_size=2), max_size=14).map("".join)
-thorough = settings(max_examples=150, deadline=None)
+thorough = settings(max_examples=60, deadline=None)
 
 
 def batch_of(*texts: str) -> Batch:

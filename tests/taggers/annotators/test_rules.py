@@ -264,7 +264,7 @@ TEXTS = st.lists(st.sampled_from(PIECES) | st.text(max_size=2), max_size=10).map
 @given(st.lists(TEXTS, max_size=4), st.sampled_from([OWN, RULES]))
 @example([], OWN)
 @example(["", "", " \n"], RULES)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_of_any_texts_it_finds_what_one_match_after_the_other_does(
     texts: list[str], rules: dict[str, str]
 ) -> None:

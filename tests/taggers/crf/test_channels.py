@@ -96,7 +96,7 @@ def values_of(stream: Stream) -> list[str]:
 BORDERS: Documents = [[("BOS", "BOS"), ("EOS", None), ("|", "|")], [], [("a", ""), ("BOS", "\\=")]]
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(batches=st.lists(DOCUMENTS, min_size=1, max_size=3), terms=TERMS)
 @example(batches=[BORDERS, [[("a", "x")]]], terms=[("form", -1), ("form", 0)])
 @example(batches=[BORDERS], terms=[("form", -1), ("said", 1), ("form", 1)])

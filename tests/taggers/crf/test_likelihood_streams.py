@@ -171,7 +171,7 @@ def brute_objective(corpus: Corpus, training: TrainingSet, x: np.ndarray, c2: fl
     return float(value)
 
 
-@settings(max_examples=80)
+@settings(max_examples=60)
 @given(corpus=corpora(), step=st.sampled_from([1.0, 30.0, 1000.0]), seed=SEEDS)
 @example(corpus=PARTIAL, step=1.0, seed=0)
 @example(corpus=PARTIAL, step=1000.0, seed=0)
@@ -216,7 +216,7 @@ def test_in_single_precision_it_is_nearly_the_same(corpus: Corpus, step: float, 
     assert single_gradient == pytest.approx(double_gradient, rel=1e-3, abs=1e-3)
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(corpus=corpora(), least=st.sampled_from([0.0, 0.5, 1.0, 2.0]))
 @example(corpus=PARTIAL, least=0.0)
 @example(corpus=SILENT, least=0.0)

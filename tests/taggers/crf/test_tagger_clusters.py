@@ -276,8 +276,8 @@ def test_a_warm_start_carries_weights_of_clusters(folder: Path, train: Batch) ->
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"clusterings": ("lower-w5-k2",)}, "clusterings does nothing without clusters"),
-        ({"cluster_choice": "best"}, "cluster_choice does nothing without clusters"),
+        ({"clusterings": ("lower-w5-k2",)}, "clusterings has no effect without clusters"),
+        ({"cluster_choice": "best"}, "cluster_choice has no effect without clusters"),
         ({"clusters": "x", "clusterings": ("lower", "a")}, '"lower" is a feature'),
         ({"clusters": "x", "clusterings": ("a", "a[0]")}, '"a" is there 2 times'),
         ({"clusters": "x", "clusterings": ("a b",)}, "not written as"),
