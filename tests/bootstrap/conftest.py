@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import pty
@@ -11,14 +12,16 @@ import subprocess
 import sys
 import sysconfig
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
 
 from bootstrap.cli.main import main
+from bootstrap.execution import parallel_tagger, processes
 from corpus.document import Document, Span
 from corpus.formats import write
 
@@ -118,11 +121,50 @@ def project(tmp_path_factory: pytest.TempPathFactory, make_project: Callable[...
     return make_project(tmp_path_factory.mktemp("project"))
 
 
+def _in_process_here(work: Callable[..., None], *arguments: Any) -> Iterator[Any]:
+    """Do the work of another process in this one, and yield what it sends."""
+    sent: list[Any] = []
+    work(sent.append, *arguments)
+    yield from sent
+
+
+@pytest.fixture(scope="session", autouse=True)
+def train_here() -> Iterator[pytest.MonkeyPatch]:
+    """Train in the process of the tests: starting another one takes longer than their training."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parallel_tagger, "in_process", _in_process_here)
+        yield patch
+
+
+@pytest.fixture(autouse=True)
+def train_in_processes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Train in other processes in tests with the mark `processes`."""
+    if request.node.get_closest_marker("processes"):
+        monkeypatch.setattr(parallel_tagger, "in_process", processes.in_process)
+
+
 @pytest.fixture(scope="session")
-def finished(tmp_path_factory: pytest.TempPathFactory, project: Path, launch: Launch) -> Path:
+def run_here(train_here: pytest.MonkeyPatch) -> Command:
+    """Run a command in this process, also for fixtures that tests share."""
+
+    def call(*arguments: object) -> Result:
+        out, err = io.StringIO(), io.StringIO()
+        before = os.umask(0o022)
+        try:
+            with redirect_stdout(out), redirect_stderr(err):
+                code = main([str(argument) for argument in arguments])
+        finally:
+            os.umask(before)
+        return Result(code, out.getvalue(), err.getvalue())
+
+    return call
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory: pytest.TempPathFactory, project: Path, run_here: Command) -> Path:
     """A run of the project from its beginning to its end, that tests do not change."""
     folder = tmp_path_factory.mktemp("finished") / "run"
-    done = launch("run", project / "config.toml", "--out", folder, "--jobs", "1")
+    done = run_here("run", project / "config.toml", "--out", folder, "--jobs", "1")
     assert done.code == 0, done
     return folder
 

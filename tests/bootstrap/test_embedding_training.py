@@ -84,6 +84,7 @@ def test_notes_without_a_word_are_not_counted(tmp_path: Path, command: Command) 
 # Embeddings
 
 
+@pytest.mark.slow
 def test_each_normalisation_and_window_gets_an_embedding(
     pool: Path, tmp_path: Path, command: Command
 ) -> None:
@@ -181,6 +182,7 @@ def test_what_is_there_is_not_made_again(embeddings: Path, pool: Path, command: 
     assert vectors_of(embeddings) == before
 
 
+@pytest.mark.slow
 def test_an_interrupted_training_goes_on(pool: Path, tmp_path: Path, launch: Any) -> None:
     arguments = (
         "embed",

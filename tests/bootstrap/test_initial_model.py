@@ -74,7 +74,7 @@ def seedless(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def finished(
-    tmp_path_factory: pytest.TempPathFactory, seedless: Path, launch: Any
+    tmp_path_factory: pytest.TempPathFactory, seedless: Path, run_here: Any
 ) -> Callable[[str], Path]:
     """Give a run of a kind from its beginning to its end, that tests do not change."""
     folder = tmp_path_factory.mktemp("runs")
@@ -82,7 +82,7 @@ def finished(
     def of(kind: str) -> Path:
         if not (folder / kind).exists():
             arguments = ("--out", folder / kind, "--jobs", 1, "--set", f"initial_model.kind={kind}")
-            done = launch("run", seedless / "config.toml", *arguments)
+            done = run_here("run", seedless / "config.toml", *arguments)
             assert done.code == 0, done
         return folder / kind
 
@@ -462,6 +462,7 @@ def test_a_run_is_not_gone_on_with_where_a_dictionary_has_changed(
     assert "was begun with initial_model.bearers = 20 and not 3" in refused.err
 
 
+@pytest.mark.slow
 def test_killed_at_every_step_on_disk_it_ends_as_if_left_alone(
     seedless: Path, tmp_path: Path, contents: Contents
 ) -> None:

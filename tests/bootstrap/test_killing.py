@@ -108,6 +108,7 @@ def run(launch: Any, wide: Path, tmp_path: Path) -> Iterator[Killed]:
         os.kill(pid, signal.SIGKILL)
 
 
+@pytest.mark.slow
 def test_killed_at_random_moments_it_ends_as_if_left_alone(
     run: Killed, left_alone: tuple[Path, float], contents: Callable[[Path], Any]
 ) -> None:
@@ -129,6 +130,7 @@ def test_killed_at_random_moments_it_ends_as_if_left_alone(
     assert run.leftovers() == []
 
 
+@pytest.mark.slow
 def test_killed_while_it_trains_and_while_it_tags(
     run: Killed, left_alone: tuple[Path, float], contents: Callable[[Path], Any]
 ) -> None:
@@ -233,6 +235,7 @@ def test_ctrl_c_before_anything_has_begun_is_no_traceback(run: Killed) -> None:
         assert str(Path(bootstrap.__file__).parent) not in ended.all
 
 
+@pytest.mark.slow
 def test_killed_at_every_step_on_disk_it_ends_as_if_left_alone(
     project: Path, tmp_path: Path, contents: Callable[[Path], Any]
 ) -> None:

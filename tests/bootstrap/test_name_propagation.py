@@ -73,12 +73,12 @@ def named(tmp_path_factory: pytest.TempPathFactory, make_gazetteer: MakeGazettee
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory: pytest.TempPathFactory, named: Path, launch: Any) -> Path:
+def runs(tmp_path_factory: pytest.TempPathFactory, named: Path, run_here: Any) -> Path:
     """A folder with a run of the project, `again`, and one that tags no names again, `once`."""
     folder = tmp_path_factory.mktemp("runs")
     for name, propagate in (("again", '["PERSON"]'), ("once", "[]")):
         arguments = ("--out", folder / name, "--jobs", 1, "--set", f"loop.propagate={propagate}")
-        done = launch("run", named / "config.toml", *arguments)
+        done = run_here("run", named / "config.toml", *arguments)
         assert done.code == 0, done
     return folder
 

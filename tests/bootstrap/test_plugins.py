@@ -14,6 +14,8 @@ import pytest
 from corpus.formats import read, write
 from corpus.problems import Problems
 
+pytestmark = pytest.mark.processes
+
 Command = Callable[..., Any]
 
 PLUGIN = Path(__file__).parent / "plugin" / "word_tagger.py"

@@ -15,6 +15,8 @@ from bootstrap.execution import parallel_tagger
 from corpus.document import Document, Span
 from corpus.formats import write
 
+pytestmark = pytest.mark.processes
+
 Command = Callable[..., Any]
 
 SECRET = "Zyxwvutson"

@@ -29,6 +29,8 @@ from corpus.tags import classes_of, find_entities
 from taggers import CRFOptions, CRFTagger, TrainingError
 from taggers.base import Detail
 
+pytestmark = pytest.mark.processes
+
 DETAILS: tuple[Detail, ...] = get_args(Detail)
 OPTIONS = CRFOptions(features=("lower", "suffix3"), window=1, max_iterations=10)
 

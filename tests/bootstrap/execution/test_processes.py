@@ -18,6 +18,8 @@ from bootstrap.execution.processes import KilledError, in_process, in_processes,
 WORK = """
 import os, signal, time
 
+pytestmark = pytest.mark.processes
+
 def count(send, most):
     for number in range(most):
         send(number)

@@ -27,6 +27,7 @@ def trained(batch: Batch, start: CRFTagger | None = None) -> CRFTagger:
     return CRFTagger(OPTIONS).fit(batch, warm_start=start, rng=np.random.default_rng(0))
 
 
+@pytest.mark.slow
 def test_after_more_lines_it_ends_as_low_in_less_than_half_of_the_steps(lines: Batch) -> None:
     before = trained(lines.slice(0, 1000))
     cold, warm = trained(lines).training, trained(lines, before).training
