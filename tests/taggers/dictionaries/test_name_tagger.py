@@ -208,7 +208,7 @@ def test_dictionaries_of_others_are_told(names: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"counts": "no.parquet"}, "no.parquet holds no counts of words"),
+        ({"counts": "no.parquet"}, "no.parquet is not a file of word counts"),
         ({"classes": ("town",)}, "no class town in the gazetteer; it has given, surname"),
     ],
 )
