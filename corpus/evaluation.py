@@ -99,8 +99,8 @@ def _pair(gold: Document | None, predicted: Document | None) -> _Pair:
     if gold is not None and predicted is not None and gold.text != predicted.text:
         raise InputError(
             f"document {shown(gold.id)} has different texts in the gold corpus ({len(gold.text)} "
-            f"characters) and in the predicted corpus ({len(predicted.text)}): their offsets cannot be "
-            "compared"
+            f"characters) and in the predicted corpus ({len(predicted.text)}): their offsets "
+            "cannot be compared"
         )
     either = gold or predicted
     return (
