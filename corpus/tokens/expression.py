@@ -67,8 +67,8 @@ class Expression:
         starts, ends : ndarray of int64, shape (N,)
             Half-open offsets of each token.
         """
-        # The matches cover the text without gaps. Their lengths therefore determine all offsets, and
-        # no match objects are needed.
+        # The matches cover all of the text. Their lengths therefore determine all offsets, and no
+        # match objects are needed.
         rows = self._matches.look_up(TOKEN.findall(text))
         begins = np.cumsum(rows[:, 2], dtype=np.int64) - rows[:, 2]
         is_token = rows[:, 0] >= 0

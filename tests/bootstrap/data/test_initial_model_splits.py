@@ -193,7 +193,7 @@ def test_check_shows_no_seed_where_there_is_none(
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ('names = ["gone.parquet"]', "gone.parquet is not there"),
+        ('names = ["gone.parquet"]', "gone.parquet does not exist"),
         ('names = ["text.csv"]', "text.csv is not a gazetteer"),
         ('names = ["words.parquet"]', "words.parquet is not a gazetteer"),
         ('names = ["names.parquet"]\nclasses = ["town"]', "no class town in the gazetteer"),

@@ -217,7 +217,7 @@ def test_what_cannot_be_read_is_told(
 ) -> None:
     with pytest.raises(InputError, match=message):
         fitted(kind, notes("Anna"), names, **options)
-    with pytest.raises(InputError, match=r"gone\.parquet is not there"):
+    with pytest.raises(InputError, match=r"gone\.parquet does not exist"):
         fitted(kind, notes("Anna"), names, names.with_name("gone.parquet"))
 
 
