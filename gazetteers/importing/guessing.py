@@ -126,8 +126,8 @@ def refuse_data(table: Table) -> None:
     """Raise an `InputError` if the first line contains counts and so is not a header."""
     if any(are_counts([name]) for name in table.columns):
         raise InputError(
-            f"{shown(table.path)}: its first line holds numbers, and is no header; add one above it, "
-            "such as name,count, or name both columns with --term and --count if it is a header"
+            f"{shown(table.path)}: its first line holds numbers, and is no header; add one above "
+            "it, such as name,count, or name both columns with --term and --count if it is a header"
         )
 
 
