@@ -174,7 +174,7 @@ def _lines(document: Document) -> Iterator[bytes]:
     for number, span in enumerate(document.spans, start=1):
         if not LABEL.fullmatch(span.label):
             raise InputError(
-                f"document {shown(document.id)}: the label of {span} contains white space, "
+                f"document {shown(document.id)}: the label of {span} has white space, "
                 f"which brat cannot store; write JSONL or Parquet"
             )
         covered = document.text[span.start : span.end].translate(LINE_ENDS)
