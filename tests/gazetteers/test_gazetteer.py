@@ -116,8 +116,8 @@ def _nulls(path: Path) -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (_damaged, "is not a gazetteer; bootstrap gazetteer import makes one"),
-        (_other_columns, "is not a gazetteer; bootstrap gazetteer import makes one"),
+        (_damaged, "is not a gazetteer; bootstrap gazetteer import creates one"),
+        (_other_columns, "is not a gazetteer; bootstrap gazetteer import creates one"),
         (_other_types, "is not a gazetteer: its columns are not term, class, count"),
         (_nulls, "is not a gazetteer: its columns are not term, class, count"),
         (Path.mkdir, "is not a gazetteer"),
