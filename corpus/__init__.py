@@ -1,1 +1,1 @@
-"""Documents and spans, file formats, tokens, batches, tags and scores. Knows nothing of models."""
+"""Documents and spans, file formats, tokens, batches, tags and scores; independent of models."""

@@ -1,6 +1,6 @@
-"""Batches: documents as columns, each token the index of its word type.
+"""Batches: documents as columns, in which each token is the index of its word type.
 
-Everything between reading and writing works on batches. A batch is complete in itself and goes
+All processing between reading and writing works on batches. A batch is self-contained: it is sent
 to another process as Arrow bytes.
 """
 
@@ -14,14 +14,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from corpus.alignment import touched_tokens
+from corpus.alignment import align_spans
 from corpus.document import Document, Span
-from corpus.errors import shown
-from corpus.problems import Problem, Problems
+from corpus.problems import Problems
 from corpus.streams import NO_VALUE, Stream, concatenate_streams, used_only
 from corpus.tags import (
     UNKNOWN,
-    TokenSpans,
     bio_labels,
     classes_of,
     find_entities,
@@ -29,20 +27,17 @@ from corpus.tags import (
 )
 from corpus.tokens import tokenize
 
-#: A kind of problem.
-MISALIGNED = "annotations that do not align with tokens"
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Batch:
-    """Some documents as columns.
+    """Documents as columns.
 
     Parameters
     ----------
     ids, texts, groups : pyarrow.LargeStringArray, length D
-        Of each document; a group is null where none is known.
+        The id, text and group of each document; a group is null where it is unknown.
     vocabulary : tuple of str
-        The distinct words of this batch.
+        The distinct words (word types) of the batch.
     word_ids : ndarray of int32, shape (N,)
         The index into `vocabulary` of each token.
     starts, ends : ndarray of int32, shape (N,)
@@ -52,11 +47,11 @@ class Batch:
     tags : ndarray of int16, shape (N,)
         Indices into `labels`, or -1 where the tag is unknown.
     labels : tuple of str
-        ``O``, then ``B-`` and ``I-`` of each class. Empty where nothing is labelled.
+        ``O``, then ``B-`` and ``I-`` of each class. Empty if the batch is unlabelled.
     weights : ndarray of float32, shape (D,), or None
-        How much each document counts in training; None where all count 1.
+        The weight of each document in training; None if all weights are 1.
     streams : mapping of str to Stream
-        What is said of each token beside its word, by name.
+        Further values of each token besides its word, by name.
     """
 
     ids: pa.LargeStringArray
@@ -73,7 +68,7 @@ class Batch:
     streams: Mapping[str, Stream] = field(default_factory=dict)
 
     def __len__(self) -> int:
-        """Give the number of documents, D."""
+        """Return the number of documents, D."""
         return len(self.ids)
 
     @property
@@ -83,11 +78,11 @@ class Batch:
 
     @property
     def lengths(self) -> npt.NDArray[np.int64]:
-        """Tokens of each document, shape (D,)."""
+        """The number of tokens of each document, shape (D,)."""
         return np.diff(self.document_offsets)
 
     def take(self, indices: npt.NDArray[np.int64]) -> Batch:
-        """Give the documents at `indices`, in that order, with only the types they use."""
+        """Select the documents at `indices`, in that order, with the vocabulary that they use."""
         lengths = self.lengths[indices]
         documents = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
         shift = np.repeat(self.document_offsets[:-1][indices] - documents[:-1], lengths)
@@ -110,7 +105,7 @@ class Batch:
         )
 
     def slice(self, start: int, stop: int) -> Batch:
-        """Give the documents from `start` to `stop`; all but the words is not copied."""
+        """Select the documents from `start` to `stop`; only the word ids are copied."""
         start, stop = min(start, len(self)), min(stop, len(self))
         stop = max(start, stop)
         rows, tokens = slice(start, stop), slice(*self.document_offsets[[start, stop]].tolist())
@@ -131,19 +126,19 @@ class Batch:
         )
 
     def with_tags(self, tags: npt.NDArray[np.int16], labels: Sequence[str]) -> Batch:
-        """Give the same documents with other tags."""
+        """Return the same documents with other tags."""
         return replace(self, tags=tags, labels=tuple(labels))
 
     def with_weights(self, weights: npt.NDArray[np.float32]) -> Batch:
-        """Give the same documents with other weights."""
+        """Return the same documents with other weights."""
         return replace(self, weights=weights)
 
     def with_streams(self, streams: Mapping[str, Stream]) -> Batch:
-        """Give the same documents with more streams; one of a name that is there replaces it."""
+        """Return the same documents with additional streams; existing names are replaced."""
         return replace(self, streams={**self.streams, **streams})
 
     def to_documents(self) -> list[Document]:
-        """Give the documents with the spans that their tags describe."""
+        """Convert the batch to documents with the spans that their tags describe."""
         rows = zip(
             self.ids.to_pylist(),
             self.texts.to_pylist(),
@@ -154,10 +149,10 @@ class Batch:
         return [Document(name, text, tuple(spans), group) for name, text, spans, group in rows]
 
     def spans(self) -> list[list[Span]]:
-        """Give the spans that the tags of each document describe."""
-        found: list[list[Span]] = [[] for _ in range(len(self))]
+        """Return the spans that the tags of each document describe."""
+        spans: list[list[Span]] = [[] for _ in range(len(self))]
         if not self.labels:
-            return found
+            return spans
         entities = find_entities(self.tags, self.document_offsets, self.labels)
         classes = classes_of(self.labels)
         owners = np.searchsorted(self.document_offsets, entities.first, side="right") - 1
@@ -169,11 +164,11 @@ class Batch:
             strict=True,
         )
         for owner, start, end, kind in rows:
-            found[owner].append(Span(start, end, classes[kind]))
-        return found
+            spans[owner].append(Span(start, end, classes[kind]))
+        return spans
 
     def to_bytes(self) -> bytes:
-        """Write the batch as an Arrow stream, one row a document."""
+        """Write the batch as an Arrow stream with one row per document."""
         offsets = pa.array(self.document_offsets, pa.int64())
         columns: dict[str, pa.Array] = {
             "id": self.ids,
@@ -227,18 +222,18 @@ class Batch:
         )
 
 
-_STREAM = "stream:"  # begins the names of their columns
+_STREAM = "stream:"  # the prefix of the names of columns that hold streams
 
 
-def _dictionary(values: npt.NDArray[np.int32], types: Sequence[str]) -> pa.DictionaryArray:
-    """Encode numbered strings; a negative number is null."""
-    numbers = pa.array(values, pa.int32(), mask=values < 0)
-    return pa.DictionaryArray.from_arrays(numbers, pa.array(types, pa.large_string()))
+def _dictionary(values: npt.NDArray[np.int32], vocabulary: Sequence[str]) -> pa.DictionaryArray:
+    """Encode indices into strings as an Arrow dictionary; a negative index is null."""
+    indices = pa.array(values, pa.int32(), mask=values < 0)
+    return pa.DictionaryArray.from_arrays(indices, pa.array(vocabulary, pa.large_string()))
 
 
 def _stream(values: pa.DictionaryArray) -> Stream:
-    numbers = values.indices.fill_null(NO_VALUE).to_numpy()
-    return Stream(tuple(values.dictionary.to_pylist()), numbers)
+    indices = values.indices.fill_null(NO_VALUE).to_numpy()
+    return Stream(tuple(values.dictionary.to_pylist()), indices)
 
 
 def make_batch(
@@ -253,14 +248,14 @@ def make_batch(
     Parameters
     ----------
     documents : iterable of Document
-        All of them are read at once.
+        Read completely into memory.
     labelled : bool
-        Whether their spans are all there is to find. Without, every tag is unknown.
+        Whether the documents are completely annotated. If not, all tags are unknown.
     classes : iterable of str
-        Classes to name in the labels beside those of the spans.
+        Classes to include in the labels in addition to those of the spans.
     problems : Problems, optional
-        Where spans that do not align with tokens are noted. They are widened to the tokens they
-        touch, so that nothing of them is uncovered; one that touches none is lost.
+        Collects spans that do not align with tokens. Such a span is widened to all tokens that it
+        touches, so that it stays covered; a span that touches no token is dropped.
 
     Returns
     -------
@@ -282,9 +277,9 @@ def make_batch(
     )
     if not labelled:
         return batch
-    found = {span.label for document in documents for span in document.spans}
-    labels = bio_labels(found.union(classes))
-    entities = _align(documents, batch, classes_of(labels), problems or Problems())
+    annotated = {span.label for document in documents for span in document.spans}
+    labels = bio_labels(annotated.union(classes))
+    entities = align_spans(documents, tokens, classes_of(labels), problems or Problems())
     return batch.with_tags(tags_of_entities(entities, batch.n_tokens, labels), labels)
 
 
@@ -292,49 +287,14 @@ def _strings(values: Sequence[str | None]) -> pa.LargeStringArray:
     return pa.array(values, pa.large_string())
 
 
-def _align(
-    documents: Sequence[Document], batch: Batch, classes: Sequence[str], problems: Problems
-) -> TokenSpans:
-    """Find the tokens of every span, and note the spans that do not align."""
-    spans = [(row, span) for row, document in enumerate(documents) for span in document.spans]
-    index = {name: position for position, name in enumerate(classes)}
-    rows = np.array([row for row, _ in spans], np.int64)
-    starts = np.array([span.start for _, span in spans], np.int64)
-    ends = np.array([span.end for _, span in spans], np.int64)
-    kinds = np.array([index[span.label] for _, span in spans], np.int64)
-    first, last = touched_tokens(
-        batch.document_offsets, batch.starts, batch.ends, rows=rows, begins=starts, finishes=ends
-    )
-    # Two spans that meet within a token: it stays with the first of them.
-    if len(first):
-        taken = np.maximum.accumulate(last)
-        first[1:] = np.maximum(first[1:], taken[:-1] + 1)
-    kept = last >= first
-    aligned = kept.copy()
-    aligned[kept] = (batch.starts[first[kept]] == starts[kept]) & (
-        batch.ends[last[kept]] == ends[kept]
-    )
-    for position in np.flatnonzero(~aligned).tolist():
-        row, span = spans[position]
-        became = "widened to its tokens" if kept[position] else "lost: no token of its own"
-        problems.note(
-            Problem(
-                MISALIGNED,
-                f"document {shown(documents[row].id)}",
-                f"{span}, {became}",
-            )
-        )
-    return TokenSpans(first[kept], last[kept], kinds[kept])
-
-
 def concatenate(batches: Sequence[Batch]) -> Batch:
-    """Put batches together: types and labels are unified, documents follow one another.
+    """Concatenate batches, with one vocabulary and one set of labels for all documents.
 
     Parameters
     ----------
     batches : sequence of Batch
-        At least one. A stream that one with tokens lacks is left out of the whole: half a stream
-        would pass for one that says nothing of the other half.
+        At least one. A stream is kept only if every batch with tokens has it: otherwise missing
+        values could not be distinguished from tokens without a value.
 
     Returns
     -------
@@ -363,7 +323,7 @@ def concatenate(batches: Sequence[Batch]) -> Batch:
         document_offsets=np.concatenate([*documents, sizes[-1:]]).astype(np.int64),
         tags=np.concatenate([_relabelled(batch, labels) for batch in batches]),
         labels=labels,
-        weights=_together(batches),
+        weights=_concatenated_weights(batches),
         streams={
             name: concatenate_streams([_stream_of(batch, name) for batch in batches])
             for name in dict.fromkeys(name for batch in batches for name in batch.streams)
@@ -373,11 +333,11 @@ def concatenate(batches: Sequence[Batch]) -> Batch:
 
 
 def _stream_of(batch: Batch, name: str) -> Stream:
-    """Give a stream of a batch, or an empty one where a batch without tokens lacks it."""
+    """Return a stream of a batch, or an empty stream if a batch without tokens lacks it."""
     return batch.streams.get(name, Stream((), np.zeros(0, np.int32)))
 
 
-def _together(batches: Sequence[Batch]) -> npt.NDArray[np.float32] | None:
+def _concatenated_weights(batches: Sequence[Batch]) -> npt.NDArray[np.float32] | None:
     if all(batch.weights is None for batch in batches):
         return None
     return np.concatenate(
@@ -389,16 +349,16 @@ def _together(batches: Sequence[Batch]) -> npt.NDArray[np.float32] | None:
 
 
 def _renumbered(
-    words: npt.NDArray[np.int32], types: Sequence[str], index: dict[str, int]
+    word_ids: npt.NDArray[np.int32], vocabulary: Sequence[str], index: dict[str, int]
 ) -> npt.NDArray[np.int32]:
-    numbers = np.fromiter(map(index.__getitem__, types), np.int32, len(types))
-    return numbers[words]
+    new_ids = np.fromiter(map(index.__getitem__, vocabulary), np.int32, len(vocabulary))
+    return new_ids[word_ids]
 
 
 def _relabelled(batch: Batch, labels: Sequence[str]) -> npt.NDArray[np.int16]:
     if batch.labels == tuple(labels):
         return batch.tags
     position = {label: index for index, label in enumerate(labels)}
-    # The last entry is where -1, unknown, points.
-    numbers = np.array([*(position[label] for label in batch.labels), UNKNOWN], np.int16)
-    return numbers[batch.tags]
+    # Unknown tags are -1 and so index the last entry.
+    new_tags = np.array([*(position[label] for label in batch.labels), UNKNOWN], np.int16)
+    return new_tags[batch.tags]

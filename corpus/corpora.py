@@ -1,4 +1,4 @@
-"""Corpora by the name a configuration or a command line gives them."""
+"""Corpora by the names that configurations and the command line use."""
 
 from __future__ import annotations
 
@@ -32,25 +32,25 @@ def read_corpus(
     labelled: bool = True,
     encoding: str = "utf-8",
 ) -> Iterator[Document]:
-    """Read the documents of a corpus, one after the other.
+    """Read the documents of a corpus, one by one.
 
     Parameters
     ----------
     source : str
         A path or pattern (see `corpus.formats.read`), or synthetic notes:
-        ``synthetic:1000?random_state=1&part=seed`` is a thousand of them.
+        ``synthetic:1000?random_state=1&part=seed`` is 1,000 of them.
     format : str, optional
-        Of files; detected if not given.
+        The format of the files; detected by default.
     columns : Columns, optional
         Names of columns or keys.
     problems : Problems
-        Collects all that cannot be used as it stands, or stops at it.
+        Collects input that cannot be used unchanged, or raises an error for it.
     start : int
-        How many records are passed over unread (see `corpus.formats.read`).
+        The number of records to skip (see `corpus.formats.read`).
     labelled : bool
-        Whether annotations are asked for (see `corpus.formats.read`).
+        Whether annotations are required (see `corpus.formats.read`).
     encoding : str
-        Of files of text, if it is not UTF-8 (see `corpus.formats.read`).
+        The encoding of text files (see `corpus.formats.read`).
 
     Returns
     -------
@@ -59,7 +59,7 @@ def read_corpus(
     Raises
     ------
     InputError
-        If there is no such corpus.
+        If the corpus does not exist.
     """
     if is_synthetic(source):
         return islice(_synthetic(source), start, None)
@@ -84,7 +84,7 @@ def count_records(source: str, *, format: str | None = None) -> int:
 
 
 def _synthetic(source: str) -> Iterator[Document]:
-    from corpus.synthetic import synthetic_notes  # noqa: PLC0415 - only where it is asked for
+    from corpus.synthetic import synthetic_notes  # noqa: PLC0415 - only needed here
 
     number, _, query = source.removeprefix(_SYNTHETIC).partition("?")
     options = dict(parse_qsl(query, keep_blank_values=True))
@@ -98,7 +98,7 @@ def _synthetic(source: str) -> Iterator[Document]:
 
 
 def with_classes(document: Document, classes: dict[str, str] | None) -> Document:
-    """Return a document with its labels renamed to classes; None keeps them, others are dropped."""
+    """Rename the labels of a document to classes and drop all others; None keeps every label."""
     if classes is None:
         return document
     spans = (

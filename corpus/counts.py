@@ -1,4 +1,4 @@
-"""How often every word of a corpus occurs, and in how many documents: one pass over it."""
+"""Word counts and document frequencies of a corpus, computed in one pass."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from corpus.tokens import Tokens, in_chunks, tokenize
 
 Counts = npt.NDArray[np.int64]
 
-#: Characters that are counted together: what they need at once is small.
+#: Characters of the texts that are tokenized at a time; bounds the memory needed.
 _PIECE = 1 << 18
 
 _COLUMNS = pa.schema(
@@ -31,27 +31,27 @@ _COLUMNS = pa.schema(
         pa.field("documents", pa.int64()),
     ]
 )
-#: Rows that are written at once.
+#: Rows per row group of the file.
 _ROWS = 1 << 16
 
-_TOTAL = b"documents"  # the key of the number of all documents in the file's metadata
+_TOTAL = b"documents"  # the metadata key of the total number of documents
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WordCounts:
-    """The words of a corpus, the most frequent first.
+    """Word counts of a corpus, the most frequent word first.
 
     Parameters
     ----------
     words : pyarrow.LargeStringArray
-        Distinct words as they are written, composed (NFC): V of them. Words that are as frequent
-        stand in the order of their characters.
+        The V distinct words as written, in Unicode normalization form C. Words of equal frequency
+        are in the order of their code points.
     counts : ndarray of int64, shape (V,)
-        How many tokens are each word.
+        The number of tokens of each word.
     documents : ndarray of int64, shape (V,)
-        In how many documents each occurs.
+        The document frequency of each word.
     total : int
-        How many documents there are, those without any word too.
+        The number of documents, including those without words.
     """
 
     words: pa.LargeStringArray
@@ -60,21 +60,21 @@ class WordCounts:
     total: int
 
     def __len__(self) -> int:
-        """Give the number of words, V."""
+        """Return the number of words, V."""
         return len(self.words)
 
     @property
     def tokens(self) -> int:
-        """How many tokens there are."""
+        """The number of tokens."""
         return int(self.counts.sum())
 
     def save(self, path: Path) -> None:
-        """Write a new Parquet file.
+        """Write the counts to a new Parquet file.
 
         Raises
         ------
         InputError
-            If there is something of this name, or it cannot be made.
+            If the file exists or cannot be created.
         """
         table = pa.table([self.words, self.counts, self.documents], schema=_COLUMNS)
         table = table.replace_schema_metadata({_TOTAL: str(self.total)})
@@ -85,12 +85,12 @@ class WordCounts:
 
     @classmethod
     def load(cls, path: Path) -> WordCounts:
-        """Read what `save` wrote.
+        """Read a file that `save` wrote.
 
         Raises
         ------
         InputError
-            If it is not there, damaged or something else.
+            If the file does not exist, is damaged or is not a file of word counts.
         """
         try:
             table = pq.read_table(path)
@@ -98,13 +98,13 @@ class WordCounts:
             columns = [table[field.name].combine_chunks() for field in _COLUMNS]
         except (OSError, ValueError, KeyError, pa.ArrowException):
             raise InputError(
-                f"{shown(path)} holds no counts of words; expected a file of bootstrap count"
+                f"{shown(path)} is not a file of word counts; expected a file of bootstrap count"
             ) from None
         if [column.type for column in columns] != _COLUMNS.types or any(
             column.null_count for column in columns
         ):
             raise InputError(
-                f"{shown(path)} holds no counts of words: its columns are not "
+                f"{shown(path)} is not a file of word counts: expected the columns "
                 f"{', '.join(_COLUMNS.names)} as bootstrap count writes them"
             )
         words, counts, documents = columns
@@ -112,12 +112,12 @@ class WordCounts:
 
 
 class WordCounter:
-    """Counts the words of texts, piece after piece, and numbers them as it meets them.
+    """An incremental counter of words, which numbers them in order of first appearance.
 
     Attributes
     ----------
     total : int
-        How many documents were counted.
+        The number of documents counted so far.
     """
 
     def __init__(self) -> None:
@@ -127,16 +127,16 @@ class WordCounter:
         self._documents: Counts = np.zeros(1024, np.int64)
 
     def __len__(self) -> int:
-        """Give the number of words met so far."""
+        """Return the number of distinct words so far."""
         return len(self._lexicon)
 
     def add(self, tokens: Tokens) -> npt.NDArray[np.int32]:
-        """Count the words of some documents.
+        """Count the words of documents.
 
         Parameters
         ----------
         tokens : Tokens
-            Those of D documents, N together.
+            The N tokens of D documents.
 
         Returns
         -------
@@ -145,21 +145,21 @@ class WordCounter:
         """
         composed = [unicodedata.normalize("NFC", word) for word in tokens.vocabulary]
         words = self._lexicon.numbers(composed)[tokens.word_ids]
-        self._counts = _added(self._counts, words, len(self))
+        self._counts = _add_counts(self._counts, words, len(self))
         owners = np.repeat(
             np.arange(len(tokens.document_offsets) - 1), np.diff(tokens.document_offsets)
         )
-        pairs = np.unique(owners * len(self) + words)  # a word counts once for each document
-        self._documents = _added(self._documents, pairs % max(len(self), 1), len(self))
+        pairs = np.unique(owners * len(self) + words)  # count a word once per document
+        self._documents = _add_counts(self._documents, pairs % max(len(self), 1), len(self))
         self.total += len(tokens.document_offsets) - 1
         return words
 
     def counts(self) -> WordCounts:
-        """Give all counts."""
+        """Return the counts so far."""
         return self.ranked()[0]
 
     def ranked(self) -> tuple[WordCounts, npt.NDArray[np.int64]]:
-        """Give all counts, and for each of their words the number that it was given."""
+        """Return the counts so far, and the number that was assigned to each of their words."""
         words = self._lexicon.words()
         counts, documents = self._counts[: len(self)], self._documents[: len(self)]
         table = pa.table({"word": words, "count": counts})
@@ -169,11 +169,11 @@ class WordCounter:
 
 
 class _Lexicon:
-    """Numbers words in the order in which they are met.
+    """A table of words, numbered in order of first appearance.
 
-    Words are told apart by their 64-bit hashes, in sorted arrays that are merged as they grow, each
-    at least twice as long as the next. That is a third of the memory of a dict, and among five
-    million words, two share a hash with a probability of 1 in a million.
+    Words are identified by their 64-bit hashes, in sorted arrays that are merged as they grow, each
+    at least twice as long as the next. This needs a third of the memory of a dict. Among five
+    million words, the probability of a collision is 1 in a million.
     """
 
     def __init__(self) -> None:
@@ -185,22 +185,22 @@ class _Lexicon:
         return self._size
 
     def numbers(self, words: Sequence[str]) -> npt.NDArray[np.int32]:
-        """Give the number of each word; what is new gets one."""
+        """Return the number of each word; new words are added."""
         hashes = np.fromiter(map(hash, words), np.int64, len(words))
-        hashes, first, places = np.unique(hashes, return_index=True, return_inverse=True)
-        found = np.full(len(hashes), -1, np.int32)
+        hashes, first, inverse = np.unique(hashes, return_index=True, return_inverse=True)
+        ids = np.full(len(hashes), -1, np.int32)
         for known, numbers in self._runs:
             place = np.minimum(np.searchsorted(known, hashes), len(known) - 1)
-            found = np.where(known[place] == hashes, numbers[place], found)
-        if len(new := np.flatnonzero(found < 0)):
-            order = new[np.argsort(first[new])]  # that in which they are met
-            found[order] = np.arange(self._size, self._size + len(new), dtype=np.int32)
+            ids = np.where(known[place] == hashes, numbers[place], ids)
+        if len(new := np.flatnonzero(ids < 0)):
+            order = new[np.argsort(first[new])]  # the order of first appearance
+            ids[order] = np.arange(self._size, self._size + len(new), dtype=np.int32)
             self._words.append(
                 pa.array([words[place] for place in first[order]], pa.large_string())
             )
             self._size += len(new)
-            self._add(hashes[new], found[new])
-        return found[places.reshape(-1)]
+            self._add(hashes[new], ids[new])
+        return ids[inverse.reshape(-1)]
 
     def _add(self, hashes: Counts, numbers: npt.NDArray[np.int32]) -> None:
         while self._runs and len(self._runs[-1][0]) < 2 * len(hashes):
@@ -211,13 +211,13 @@ class _Lexicon:
         self._runs.append((hashes, numbers))
 
     def words(self) -> pa.LargeStringArray:
-        """Give all words, by their numbers."""
+        """Return all words in the order of their numbers."""
         self._words = [pa.concat_arrays([pa.array([], pa.large_string()), *self._words])]
         return self._words[0]
 
 
-def _added(counts: Counts, words: npt.NDArray[np.integer[Any]], size: int) -> Counts:
-    """Count words on, in an array that grows where it is too small."""
+def _add_counts(counts: Counts, words: npt.NDArray[np.integer[Any]], size: int) -> Counts:
+    """Add occurrences of words to counts, in an array that grows if it is too small."""
     if size > len(counts):
         counts = np.concatenate([counts, np.zeros(size + size // 4 - len(counts), np.int64)])
     counts += np.bincount(words, minlength=len(counts))
@@ -232,9 +232,9 @@ def count_words(
     Parameters
     ----------
     documents : iterable of Document
-        Read as they come. Memory depends on the number of different words: some 60 bytes each.
+        The documents, read one by one. Memory grows with the vocabulary: about 60 bytes per word.
     progress : callable, optional
-        Told how many documents are counted.
+        Called with the number of documents counted so far.
 
     Returns
     -------
@@ -249,5 +249,5 @@ def count_words(
 
 
 def in_pieces(texts: Iterable[str]) -> Iterator[list[str]]:
-    """Yield texts together, so many that it pays to look at them at once, and no more."""
+    """Yield texts in lists of a size that is efficient to tokenize, and bounded in memory."""
     return in_chunks(texts, _PIECE)

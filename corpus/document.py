@@ -1,4 +1,4 @@
-"""Documents and spans: what people, files and annotation tools exchange."""
+"""Documents and their annotated spans."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from corpus.errors import InputError, shown
 
 
 class DocumentError(InputError):
-    """A document contradicts itself: a span outside its text, or two that overlap."""
+    """A document is invalid: a span lies outside of its text, or two spans overlap."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Span:
-    """A labelled piece of a document's text.
+    """A labelled span of a document's text.
 
     Parameters
     ----------
     start, end : int
         Half-open offsets in code points into the text as stored.
     label : str
-        The class of what is written there, such as ``"PERSON"``.
+        The class of the span, such as ``"PERSON"``.
     """
 
     start: int
@@ -34,18 +34,18 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A note, or a line or sentence of one, with what is annotated in it.
+    """A note, or a line or sentence of a note, with its annotations.
 
     Parameters
     ----------
     id : str
-        The name it is reported by.
+        The name of the document in messages and files.
     text : str
-        The text as stored, to the character.
+        The text exactly as stored.
     spans : tuple of Span
-        Annotations, kept in order of their offsets. None of them overlap.
+        The annotations, sorted by offset. They do not overlap.
     group : str, optional
-        The patient, where known: documents of a group never stand on two sides of a split.
+        The patient, if known. Documents of a group are always in the same part of a split.
 
     Raises
     ------

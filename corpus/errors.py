@@ -1,23 +1,23 @@
-"""The errors that a user can mend, and how they name things."""
+"""Errors that the user can correct, and the format of names in messages."""
 
 
 class InputError(Exception):
-    """Something given to the program is not as it must be.
+    """An error in the input of the program: a file, an option or an argument.
 
-    The message is one line that says what was found, where (file, line, document id or
-    offset, never the text of a note), what was expected and what to do. The command line prints
-    it without a traceback and exits with 2.
+    The message is one line that states what was found, where (file, line, document id or
+    offset, never the text of a note), what was expected and how to correct it. The command line
+    prints it without a traceback and exits with status 2.
     """
 
 
-#: Characters of a name that are shown at its beginning and at its end, where it has more.
+#: The number of characters kept at the beginning and at the end of a longer name.
 HEAD, TAIL = 200, 60
 
 
 def shown(name: object) -> str:
-    """Return a name (file, id, label) for a message of one line.
+    """Format a name (file, id, label) for a one-line message.
 
-    What does not print is escaped, and the middle of a very long name is left out.
+    Non-printable characters are escaped, and the middle of a very long name is omitted.
     """
     text = str(name)
     if len(text) > HEAD + TAIL:
@@ -25,6 +25,6 @@ def shown(name: object) -> str:
     if text.isprintable():
         return text
     return "".join(
-        each if each.isprintable() else each.encode("unicode_escape").decode("ascii")
-        for each in text
+        character if character.isprintable() else character.encode("unicode_escape").decode("ascii")
+        for character in text
     )

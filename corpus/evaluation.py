@@ -1,7 +1,7 @@
-"""Scores of predicted against gold annotations: of documents, and of batches.
+"""Evaluation of predicted against gold annotations, of documents or of batches.
 
-`score` compares documents by their spans, and serves files. `score_batches` compares the tags of
-batches in arrays, and serves what scores the same documents again and again, such as the
+`score` compares the spans of documents, such as those read from files. `score_batches` compares the
+tags of batches in arrays. It is faster for documents that are scored repeatedly, as in the
 self-training loop.
 """
 
@@ -46,21 +46,22 @@ def score(gold: Iterable[Document], predicted: Iterable[Document]) -> Scores:
     Parameters
     ----------
     gold, predicted : iterable of Document
-        A document that only one of them has is all missed, or all spurious.
+        The entities of a document that is only in `gold` are missed; those of a document that is
+        only in `predicted` are false positives.
 
     Returns
     -------
     Scores
-        Of the gold documents in order, then of those that are only predicted.
+        Scores of the gold documents in order, then of those that are only in `predicted`.
 
     Raises
     ------
     InputError
-        If an id comes twice, or the text of a document is not the same on both sides.
+        If an id is not unique, or the gold and predicted texts of a document differ.
     """
-    golden, found = _by_id(gold, "gold"), _by_id(predicted, "predicted")
-    names = tuple({**golden, **found})
-    pairs = [_pair(golden.get(name), found.get(name)) for name in names]
+    gold_by_id, predicted_by_id = _by_id(gold, "gold"), _by_id(predicted, "predicted")
+    names = tuple({**gold_by_id, **predicted_by_id})
+    pairs = [_pair(gold_by_id.get(name), predicted_by_id.get(name)) for name in names]
     covered = _covered_counts(pairs)
     measures = {
         "ner": [_strict(set(left), set(right)) for _, left, right in pairs],
@@ -73,7 +74,8 @@ def score(gold: Iterable[Document], predicted: Iterable[Document]) -> Scores:
         measures={name: _array(counts) for name, counts in measures.items()},
         classes=_class_counts(pairs),
         lines=np.array(
-            [_lines(golden[name].text) if name in golden else 0 for name in names], np.int64
+            [_lines(gold_by_id[name].text) if name in gold_by_id else 0 for name in names],
+            np.int64,
         ),
     )
 
@@ -82,23 +84,23 @@ _Pair = tuple[str, tuple[Span, ...], tuple[Span, ...]]
 
 
 def _by_id(documents: Iterable[Document], side: str) -> dict[str, Document]:
-    found: dict[str, Document] = {}
+    by_id: dict[str, Document] = {}
     for document in documents:
-        if document.id in found:
+        if document.id in by_id:
             raise InputError(
-                f"document {shown(document.id)} is twice among the {side} documents; "
+                f"document {shown(document.id)} occurs twice in the {side} documents; "
                 "ids must be unique"
             )
-        found[document.id] = document
-    return found
+        by_id[document.id] = document
+    return by_id
 
 
 def _pair(gold: Document | None, predicted: Document | None) -> _Pair:
     if gold is not None and predicted is not None and gold.text != predicted.text:
         raise InputError(
-            f"document {shown(gold.id)} has another text in the gold corpus ({len(gold.text)} "
-            f"characters) than in the predicted one ({len(predicted.text)}): their offsets cannot "
-            "be compared"
+            f"document {shown(gold.id)} has different texts in the gold corpus ({len(gold.text)} "
+            f"characters) and in the predicted corpus ({len(predicted.text)}): their offsets "
+            "cannot be compared"
         )
     either = gold or predicted
     return (
@@ -117,7 +119,7 @@ def _offsets(spans: Iterable[Span]) -> set[_Offsets]:
 
 
 def _class_counts(pairs: Sequence[_Pair]) -> dict[str, npt.NDArray[np.int64]]:
-    """Count strict entities by class; each document only for the classes it has."""
+    """Count strict entities by class, in each document only for the classes that occur in it."""
     names = [{span.label for span in (*left, *right)} for _, left, right in pairs]
     counts = {name: np.zeros((len(pairs), 3), np.int64) for name in sorted(set().union(*names))}
     for row, (_, left, right) in enumerate(pairs):
@@ -135,10 +137,10 @@ def _strict(gold: set[_T], predicted: set[_T]) -> ConfusionCounts:
 
 
 def _merged(text: str, gold: Sequence[Span], predicted: Sequence[Span]) -> ConfusionCounts:
-    """Count as MEDDOCAN's scorer does for its merged spans.
+    """Count merged spans as the MEDDOCAN scorer does.
 
-    True positives are the exact matches and the matches between joined spans. What is false or
-    missed is an original span that lies in none of those.
+    True positives are the exact matches and the matches between joined spans. False positives and
+    false negatives are the original spans that no match contains.
     """
     left, right = _offsets(gold), _offsets(predicted)
     matches = (left & right) | (_join(text, left) & _join(text, right))
@@ -148,7 +150,7 @@ def _merged(text: str, gold: Sequence[Span], predicted: Sequence[Span]) -> Confu
 
 
 def _join(text: str, spans: set[_Offsets]) -> set[_Offsets]:
-    """Join neighbours whose gap holds no alphanumeric character; an empty gap is such a gap."""
+    """Join neighbouring spans with no alphanumeric character between them."""
     joined: list[_Offsets] = []
     for start, end in sorted(spans):
         if joined and not any(map(str.isalnum, text[joined[-1][1] : start])):
@@ -162,7 +164,7 @@ def _outside(spans: set[_Offsets], matches: set[_Offsets]) -> list[_Offsets]:
     """Return the spans that no match contains."""
     ordered = sorted(matches)
     begins = [start for start, _ in ordered]
-    # How far the matches that begin at or before each one reach.
+    # The largest end of the matches that begin at or before each match.
     reach = [0, *accumulate((end for _, end in ordered), max)]
     return [(start, end) for start, end in spans if reach[bisect_right(begins, start)] < end]
 
@@ -173,11 +175,11 @@ def _lines(text: str) -> int:
 
 
 def _covered_counts(pairs: Sequence[_Pair]) -> list[ConfusionCounts]:
-    """Count the tokens that each side covers (paper 004, Evaluation metrics)."""
-    busy = [index for index, (_, left, right) in enumerate(pairs) if left or right]
-    tokens = tokenize([pairs[index][0] for index in busy])
+    """Count covered tokens in each document (paper 004, Evaluation metrics)."""
+    annotated = [index for index, (_, left, right) in enumerate(pairs) if left or right]
+    tokens = tokenize([pairs[index][0] for index in annotated])
     counts = [ConfusionCounts(0, 0, 0)] * len(pairs)
-    for position, index in enumerate(busy):
+    for position, index in enumerate(annotated):
         here = slice(*tokens.document_offsets[position : position + 2].tolist())
         starts, ends = tokens.starts[here], tokens.ends[here]
         gold, predicted = (_covered(spans, starts, ends) for spans in pairs[index][1:])
@@ -192,10 +194,10 @@ def _covered_counts(pairs: Sequence[_Pair]) -> list[ConfusionCounts]:
 def _covered(
     spans: Iterable[Span], starts: npt.NDArray[np.int32], ends: npt.NDArray[np.int32]
 ) -> npt.NDArray[np.bool_]:
-    """Compute which tokens a span covers at least partly, shape (tokens,)."""
+    """Compute which tokens a span covers at least partly, shape (N,)."""
     covered = np.zeros(len(starts), bool)
     for span in spans:
-        # Offsets of the tokens' own type: for any other one, numpy copies the tokens each time.
+        # Offsets of the same dtype: otherwise numpy converts all tokens at each call.
         first = np.searchsorted(ends, np.int32(span.start), side="right")
         covered[first : np.searchsorted(starts, np.int32(span.end), side="left")] = True
     return covered
@@ -238,13 +240,13 @@ class Entities:
 
     @classmethod
     def from_tags(cls, batch: Batch) -> Self:
-        """Build the columns from the tags of a batch; unknown tags are no entity."""
-        found = find_entities(batch.tags, batch.document_offsets, batch.labels)
+        """Build the columns from the tags of a batch; unknown tags count as ``O``."""
+        tagged = find_entities(batch.tags, batch.document_offsets, batch.labels)
         return cls(
-            rows=np.searchsorted(batch.document_offsets, found.first, side="right") - 1,
-            starts=batch.starts[found.first].astype(np.int64),
-            ends=batch.ends[found.last].astype(np.int64),
-            classes=found.classes,
+            rows=np.searchsorted(batch.document_offsets, tagged.first, side="right") - 1,
+            starts=batch.starts[tagged.first].astype(np.int64),
+            ends=batch.ends[tagged.last].astype(np.int64),
+            classes=tagged.classes,
             names=classes_of(batch.labels),
         )
 
@@ -253,9 +255,9 @@ class Entities:
 class GoldBatch:
     """A batch with its gold entities, to score predictions against.
 
-    The tags of a batch cannot express an annotation that begins or ends within a token: they are
-    widened to whole tokens. The entities keep the offsets as annotated, so that no prediction of
-    whole tokens matches such an annotation, as in `score`.
+    An annotation that begins or ends within a token is widened to whole tokens in the tags of a
+    batch. The entities keep the offsets as annotated. Therefore no prediction of whole tokens
+    matches such an annotation, as in `score`.
 
     Parameters
     ----------
@@ -264,7 +266,7 @@ class GoldBatch:
     entities : Entities
         Their annotations.
     lines : ndarray of int64, shape (D,)
-        Non-blank lines of each document.
+        The number of non-blank lines of each document.
     """
 
     batch: Batch
@@ -273,12 +275,12 @@ class GoldBatch:
 
     @classmethod
     def from_documents(cls, documents: Sequence[Document], batch: Batch) -> Self:
-        """Build it from annotated documents and the batch that `make_batch` made of them."""
+        """Build the gold batch from annotated documents and the batch that `make_batch` returns."""
         return cls(batch, Entities.from_documents(documents), _lines_of(batch))
 
     @classmethod
     def from_tags(cls, batch: Batch) -> Self:
-        """Build it from a tagged batch whose annotations all align with tokens."""
+        """Build the gold batch from a tagged batch whose annotations all align with tokens."""
         return cls(batch, Entities.from_tags(batch), _lines_of(batch))
 
 
@@ -299,7 +301,7 @@ def score_batches(gold: GoldBatch | Batch, predicted: Batch) -> Scores:
     Returns
     -------
     Scores
-        Equal to that of `score` on the same documents, without ``"span_merged"``.
+        Equal to the result of `score` on the same documents, without ``"span_merged"``.
 
     Raises
     ------
@@ -338,10 +340,10 @@ def score_batches(gold: GoldBatch | Batch, predicted: Batch) -> Scores:
 def _matches(
     gold: Entities, predicted: Entities
 ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """Compute which predicted entities have the offsets, and the class, of a gold entity."""
+    """Compute which predicted entities have the offsets, and which the class, of a gold entity."""
     if not len(gold.rows):
-        nothing = np.zeros(len(predicted.rows), bool)
-        return nothing, nothing
+        no_match = np.zeros(len(predicted.rows), bool)
+        return no_match, no_match
     # Entities of a document do not overlap: at most one begins at an offset.
     keys, wanted = ((side.rows << 32) + side.starts for side in (gold, predicted))
     nearest = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
@@ -357,15 +359,16 @@ def _per_document(
     matches: npt.NDArray[np.bool_],
     number: int,
 ) -> npt.NDArray[np.int64]:
-    """Count matches, false and missed entities by document, shape (D, 3)."""
-    right, found, wanted = (
+    """Count true positives, false positives and false negatives by document, shape (D, 3)."""
+    matched, total_predicted, total_gold = (
         np.bincount(rows, minlength=number) for rows in (predicted[matches], predicted, gold)
     )
-    return np.stack([right, found - right, wanted - right], axis=1).astype(np.int64)
+    counts = [matched, total_predicted - matched, total_gold - matched]
+    return np.stack(counts, axis=1).astype(np.int64)
 
 
 def _covered_by_tokens(batch: Batch, gold: Entities, predicted: Entities) -> npt.NDArray[np.int64]:
-    """Count the tokens that each side covers, by document, shape (D, 3)."""
+    """Count covered tokens by document, shape (D, 3)."""
     left, right = (_covered_tokens(batch, side) for side in (gold, predicted))
     owners = np.repeat(np.arange(len(batch)), batch.lengths)
     masks = (left & right, right & ~left, left & ~right)

@@ -1,4 +1,4 @@
-"""Which line each token of a batch is in."""
+"""Line numbers of the tokens of a batch."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ _BREAKS = (ord("\n"), ord("\r"))
 
 
 def line_numbers(batch: Batch) -> Indices:
-    """Give the line of each token, shape (N,): it grows along the batch, over documents too."""
+    """Return the line number of each token, shape (N,), counted through all documents."""
     owners = np.repeat(np.arange(len(batch)), batch.lengths)
     data, bounds = _bytes_of(batch)
     breaks = np.flatnonzero((data == _BREAKS[0]) | (data == _BREAKS[1]))
-    if not len(breaks):  # the documents are lines
+    if not len(breaks):  # every document is one line
         return owners
-    continued = np.flatnonzero((data & 0xC0) == 0x80)  # bytes that begin no character
+    continued = np.flatnonzero((data & 0xC0) == 0x80)  # UTF-8 continuation bytes
 
-    def characters(places: Indices) -> Indices:
-        before: Indices = places - np.searchsorted(continued, places)
-        return before
+    def character_offsets(byte_offsets: Indices) -> Indices:
+        offsets: Indices = byte_offsets - np.searchsorted(continued, byte_offsets)
+        return offsets
 
-    begins = characters(bounds[:-1])[owners] + batch.starts
-    lines: Indices = np.searchsorted(characters(breaks), begins) + owners
+    begins = character_offsets(bounds[:-1])[owners] + batch.starts
+    lines: Indices = np.searchsorted(character_offsets(breaks), begins) + owners
     return lines
 
 
 def _bytes_of(batch: Batch) -> tuple[npt.NDArray[np.uint8], Indices]:
-    """Give all texts as UTF-8, and where each begins and ends."""
+    """Return all texts as UTF-8, and the offsets of each, shape (D + 1,)."""
     texts = batch.texts
     _, offsets, data = texts.buffers()
     if data is None or not len(texts):

@@ -1,4 +1,4 @@
-"""What a corpus holds that cannot be used as it stands: counted, named, never quietly lost."""
+"""Problems of a corpus: input that cannot be used unchanged is counted and reported."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from typing import Literal
 
 from corpus.errors import InputError
 
-#: Named problems that a report keeps of each kind; all of them are counted.
+#: The number of problems of each kind that a report lists; all of them are counted.
 NAMED_PER_KIND = 20
 
 
 class ProblemError(InputError):
-    """A problem that the user chose to stop at."""
+    """A problem of a kind that stops the program."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that could not be used as it stood.
+    """An input that could not be used unchanged.
 
     Parameters
     ----------
     kind : str
-        What it is, such as ``"overlapping annotations"``.
+        The kind of problem, such as ``"overlapping annotations"``.
     where : str
         The file and line, or the document id; never the text of a note.
     detail : str
-        Offsets, labels and what became of it.
+        Offsets, labels and how the problem was resolved.
     """
 
     kind: str
@@ -41,28 +41,28 @@ class Problem:
 
 @dataclass(slots=True)
 class Problems:
-    """Collects problems, or stops at the first of a kind that the user wants to stop at.
+    """A collection of problems, which raises an error at the kinds that stop the program.
 
     Parameters
     ----------
     conflicts : {"stop", "longest"}
-        What to do with overlapping and discontinuous annotations: stop, or keep the longest of
-        those that overlap and the longest piece of one that is discontinuous.
+        The policy for overlapping and discontinuous annotations: stop, or keep the longest of
+        overlapping annotations and the longest fragment of a discontinuous one.
     invalid : {"stop", "skip"}
-        What to do with documents and annotations that cannot be read: stop, or leave them out.
+        The policy for documents and annotations that cannot be read: stop, or skip them.
     told : callable, optional
-        Told of each problem that does not stop the program, however many there are.
+        Called with each problem that does not stop the program.
 
     Attributes
     ----------
     counts : Counter of str
-        Problems of each kind.
+        The number of problems of each kind.
     conflicting, rejected : int
-        Those of them that `conflicts` and `invalid` are about.
+        The number of problems that `conflicts` and `invalid` apply to, respectively.
     named : dict of str to list of Problem
-        The first few of each kind.
+        The first problems of each kind, at most `NAMED_PER_KIND`.
     unused : Counter of str
-        Columns or keys that no part of a document is read from, and how many records have them.
+        The number of records with each column or key that is not used.
     """
 
     conflicts: Literal["stop", "longest"] = "stop"
@@ -88,7 +88,7 @@ class Problems:
         self.note(problem)
 
     def reject(self, problem: Problem) -> None:
-        """Record something that cannot be read and is left out.
+        """Record an input that cannot be read and is skipped.
 
         Raises
         ------
@@ -96,7 +96,7 @@ class Problems:
             If invalid input stops the program.
         """
         if self.invalid == "stop":
-            raise ProblemError(f'{problem} (invalid = "skip" leaves such input out and counts it)')
+            raise ProblemError(f'{problem} (invalid = "skip" skips and counts such input)')
         self.rejected += 1
         self.note(problem)
 
@@ -110,11 +110,11 @@ class Problems:
             self.told(problem)
 
     def count(self, kind: str) -> None:
-        """Record something of which there may be many and that nobody need look at one by one."""
+        """Count a problem without keeping its details, for kinds that may be very frequent."""
         self.counts[kind] += 1
 
     def lines(self) -> Iterator[str]:
-        """Yield a report: the count of each kind, and the first few by name."""
+        """Yield the lines of a report: the count and the first problems of each kind."""
         for kind, count in sorted(self.counts.items()):
             yield f"{kind}: {count}"
             named = self.named.get(kind, [])

@@ -1,4 +1,4 @@
-"""Counts of right, false and missed predictions, per document, and what follows from them.
+"""Confusion counts per document, and the precision, recall and F1 computed from them.
 
 Counts are kept per document so that a subset of the documents can be scored alone and a confidence
 interval can be estimated by resampling documents.
@@ -31,19 +31,19 @@ class ConfusionCounts(NamedTuple):
 
     @property
     def precision(self) -> float:
-        """The share of the predictions that are right; 0 without predictions."""
+        """The fraction of predictions that are correct; 0 without predictions."""
         return _ratio(self.true_positives, self.true_positives + self.false_positives)
 
     @property
     def recall(self) -> float:
-        """The share of the gold annotations that were found; 0 without gold annotations."""
+        """The fraction of gold annotations that are predicted; 0 without gold annotations."""
         return _ratio(self.true_positives, self.true_positives + self.false_negatives)
 
     @property
     def f1(self) -> float:
         """The harmonic mean of precision and recall."""
-        both = 2 * self.true_positives
-        return _ratio(both, both + self.false_positives + self.false_negatives)
+        doubled = 2 * self.true_positives
+        return _ratio(doubled, doubled + self.false_positives + self.false_negatives)
 
 
 def _ratio(part: float, whole: float) -> float:
@@ -59,12 +59,12 @@ class Scores:
     ids : tuple of str, length D
         The documents.
     measures : mapping of str to ndarray of int64, shape (D, 3)
-        True positives, false positives and false negatives by measure, some or all of `MEASURES`.
+        True positives, false positives and false negatives by measure; keys are in `MEASURES`.
     classes : mapping of str to ndarray of int64, shape (D, 3)
-        The same for strict entities of each class.
+        The same counts for the strict entities of each class.
     lines : ndarray of int64, shape (D,)
-        Non-blank lines of each gold document; 0 for a document that is only predicted, where
-        nothing can be missed.
+        The number of non-blank lines of each gold document; 0 for a document that is only
+        predicted.
     """
 
     ids: tuple[str, ...]
@@ -73,7 +73,7 @@ class Scores:
     lines: npt.NDArray[np.int64]
 
     def __repr__(self) -> str:
-        """Summarise strict entities."""
+        """Return a summary of the strict entities."""
         counts = self.counts()
         return (
             f"<Scores of {len(self.ids):,} documents: precision {counts.precision:.3f}, "
@@ -90,7 +90,7 @@ class Scores:
 
     @property
     def leak(self) -> float:
-        """Entities missed per line of the gold documents that is not blank (MEDDOCAN)."""
+        """The leak score of MEDDOCAN: missed entities per non-blank line of the gold documents."""
         return _ratio(self.counts("ner").false_negatives, int(self.lines.sum()))
 
     def take(self, indices: npt.NDArray[np.int64]) -> Scores:
@@ -112,11 +112,11 @@ class Scores:
         measure : str
             One of `MEASURES`.
         rng : numpy.random.Generator
-            Draws the documents.
+            The source of random numbers.
         resamples : int
-            Sets of D documents drawn with replacement.
+            The number of samples of D documents, drawn with replacement.
         level : float
-            The share of resampled F1 values between the two ends.
+            The confidence level.
 
         Returns
         -------
@@ -129,16 +129,16 @@ class Scores:
         if number == 0:
             return 0.0, 0.0
         # Documents with equal counts are drawn together: short notes have few distinct counts.
-        kinds, times = np.unique(counts, axis=0, return_counts=True)
-        draws = rng.multinomial(number, times / number, size=resamples)
-        hits, false, missed = (draws @ kinds).T
-        whole = 2 * hits + false + missed
-        f1 = np.divide(2 * hits, whole, out=np.zeros(resamples), where=whole > 0)
+        distinct, frequencies = np.unique(counts, axis=0, return_counts=True)
+        draws = rng.multinomial(number, frequencies / number, size=resamples)
+        true_positives, false_positives, false_negatives = (draws @ distinct).T
+        total = 2 * true_positives + false_positives + false_negatives
+        f1 = np.divide(2 * true_positives, total, out=np.zeros(resamples), where=total > 0)
         low, high = np.quantile(f1, [(1 - level) / 2, (1 + level) / 2])
         return float(low), float(high)
 
     def report(self, rng: np.random.Generator) -> dict[str, Any]:
-        """Return all figures as plain numbers, as `bootstrap evaluate --json` writes them."""
+        """Return all scores as plain numbers, as `bootstrap evaluate --json` writes them."""
         report: dict[str, Any] = {"documents": len(self.ids)}
         for measure in self.measures:
             report[measure] = _figures(self.counts(measure))

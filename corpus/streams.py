@@ -1,7 +1,7 @@
-"""Streams: values of tokens in addition to their words, with a small dictionary for each stream.
+"""Streams: values of tokens in addition to their words, each stream with its own vocabulary.
 
-A part of speech, a phrase of a gazetteer or the decision of a rule depends on the place and not on
-the word alone. Like words, the values of a stream are numbered, and each token holds a number.
+A part of speech, a match of a gazetteer or the decision of a rule depends on the context of a token
+and not only on its word. Values are stored like words, as indices into a vocabulary.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-#: Number of a token of which a stream says nothing.
+#: The index of a token without a value.
 NO_VALUE = -1
 
 
@@ -33,7 +33,7 @@ class Stream:
 
     @classmethod
     def of(cls, values: Sequence[str | None]) -> Stream:
-        """Build a stream from the value of each token, None for no value."""
+        """Build a stream from the values of tokens; None is no value."""
         index: dict[str, int] = {}
         numbers = [
             NO_VALUE if value is None else index.setdefault(value, len(index)) for value in values
@@ -41,7 +41,7 @@ class Stream:
         return cls(tuple(index), np.array(numbers, np.int32))
 
     def take(self, tokens: npt.NDArray[np.int64] | slice) -> Stream:
-        """Select the values of some tokens, with only the types they use."""
+        """Select the values of tokens, with the vocabulary that they use."""
         used, values = used_only(self.values[tokens], len(self.vocabulary))
         return Stream(tuple(self.vocabulary[index] for index in used.tolist()), values)
 
@@ -49,31 +49,31 @@ class Stream:
 def used_only(
     values: npt.NDArray[np.integer], types: int
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
-    """Renumber values, so that every number is used.
+    """Renumber indices so that every number is used.
 
     Parameters
     ----------
     values : ndarray of int, shape (N,)
-        Below `types`; -1 says nothing.
+        Indices less than `types`; -1 is no value.
     types : int
-        How many there are.
+        The number of types.
 
     Returns
     -------
     used : ndarray of int64
-        The types that are used, in their order.
+        The indices that are used, in increasing order.
     values : ndarray of int32, shape (N,)
-        Indices into `used`; -1 stays.
+        Indices into `used`; -1 is unchanged.
     """
-    seen = np.zeros(types + 1, bool)  # the last is where -1, nothing, points
-    seen[values] = True
-    numbers = np.cumsum(seen, dtype=np.int32) - np.int32(1)
+    is_used = np.zeros(types + 1, bool)  # -1, no value, indexes the last entry
+    is_used[values] = True
+    numbers = np.cumsum(is_used, dtype=np.int32) - np.int32(1)
     numbers[-1] = NO_VALUE
-    return np.flatnonzero(seen[:-1]), numbers[values]
+    return np.flatnonzero(is_used[:-1]), numbers[values]
 
 
 def concatenate_streams(streams: Sequence[Stream]) -> Stream:
-    """Concatenate streams and unify their types.
+    """Concatenate streams and merge their vocabularies.
 
     Parameters
     ----------
@@ -84,6 +84,6 @@ def concatenate_streams(streams: Sequence[Stream]) -> Stream:
     parts = []
     for stream in streams:
         numbers = [index.setdefault(value, len(index)) for value in stream.vocabulary]
-        # The last entry is where -1, nothing, points.
+        # No value is -1 and so indexes the last entry.
         parts.append(np.array([*numbers, NO_VALUE], np.int32)[stream.values])
     return Stream(tuple(index), np.concatenate(parts))

@@ -1,7 +1,7 @@
-"""BIO tags of tokens, from spans and back.
+"""Conversion between BIO tags of tokens and entities.
 
 A class ``PERSON`` has two labels: ``B-PERSON`` begins an entity and ``I-PERSON`` continues it.
-``O`` is no entity (paper 003, section 2.3.2).
+``O`` is the label of all other tokens (paper 003, section 2.3.2).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-#: The tag of a token about which nothing is known.
+#: The unknown tag, of a token that is not annotated.
 UNKNOWN = -1
 
 
@@ -54,28 +54,27 @@ def find_entities(
     Parameters
     ----------
     tags : ndarray of int16, shape (N,)
-        Indices into `labels`, or -1 for unknown, which is read as no entity.
+        Indices into `labels`; -1, the unknown tag, counts as ``O``.
     documents : ndarray of int64, shape (D + 1,)
-        Offsets of each document's tokens; no entity crosses them.
+        Offsets of each document's tokens; no entity crosses a document boundary.
     labels : sequence of str
         ``O``, ``B-`` and ``I-`` labels.
 
     Returns
     -------
     TokenSpans
-        In the order of their tokens. An ``I-`` that continues nothing of its class begins an
-        entity, as in CoNLL's evaluation.
+        In the order of their tokens. An ``I-`` that follows no token of its class begins an
+        entity, as in the CoNLL evaluation.
     """
     kind, begins_always = _label_tables(labels)
-    token_class = kind[tags]  # -1, the index of the last entry, is the entry of "unknown"
+    token_class = kind[tags]  # -1, the unknown tag, indexes the last entry
     before = np.full(len(tags), -1, np.int64)
     before[1:] = token_class[:-1]
     before[documents[:-1][documents[:-1] < len(tags)]] = -1
     inside = token_class >= 0
     begins = inside & (begins_always[tags] | (token_class != before))
     first = np.flatnonzero(begins)
-    # An entity ends where the next token begins another one, as one of another document does, or
-    # is outside.
+    # An entity ends before a token that begins another entity or is outside of all entities.
     ends = np.ones(len(tags), bool)
     ends[:-1] = begins[1:] | ~inside[1:]
     last = np.flatnonzero(ends & inside)
@@ -85,7 +84,7 @@ def find_entities(
 def _label_tables(
     labels: Sequence[str],
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
-    """Build tables of the class (-1: none) and the ``B-`` of each label, "unknown" last."""
+    """Build tables of the class of each label (-1: none) and of whether it is a ``B-``."""
     index = {name: position for position, name in enumerate(classes_of(labels))}
     kind = [-1 if label == "O" else index[label[2:]] for label in labels]
     return np.array([*kind, -1]), np.array([*(label[0] == "B" for label in labels), False])
@@ -94,7 +93,7 @@ def _label_tables(
 def well_formed(
     tags: npt.NDArray[np.int16], documents: npt.NDArray[np.int64], labels: Sequence[str]
 ) -> npt.NDArray[np.int16]:
-    """Convert every ``I-`` that begins an entity to a ``B-``, as spans would be tagged."""
+    """Convert every ``I-`` that begins an entity to a ``B-``."""
     entities = find_entities(tags, documents, labels)
     begin = np.array([labels.index(f"B-{name}") for name in classes_of(labels)], np.int16)
     repaired = tags.copy()
@@ -105,16 +104,16 @@ def well_formed(
 def tags_of_entities(
     entities: TokenSpans, number: int, labels: Sequence[str]
 ) -> npt.NDArray[np.int16]:
-    """Write entities as tags.
+    """Convert entities to tags.
 
     Parameters
     ----------
     entities : TokenSpans
-        Entities none of which share a token.
+        Entities without common tokens.
     number : int
-        Number of tokens, N.
+        The number of tokens, N.
     labels : sequence of str
-        Must hold the ``B-`` and ``I-`` of every class in them.
+        Labels that include ``O``, and the ``B-`` and ``I-`` of every class.
 
     Returns
     -------

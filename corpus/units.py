@@ -1,8 +1,7 @@
-"""Units: the lines or sentences of long texts, as documents of their own.
+"""Units: the lines or sentences of long texts, as separate documents.
 
-A unit keeps where it came from: its id is the source's id, ``#`` and the offset at which it
-begins, and its group is the source's (or the source's id), since lines of one text belong to one
-patient.
+The id of a unit is the id of its source, ``#`` and the offset at which it begins. Its group is the
+group of the source, or else the id of the source, since all lines of a text belong to one patient.
 """
 
 from __future__ import annotations
@@ -20,22 +19,22 @@ Unit = Literal["document", "line", "sentence"]
 UNITS: tuple[str, ...] = get_args(Unit)
 
 _LINE = re.compile(r"[^\r\n]+")
-# A sentence ends at a mark followed by white space and what can begin another one. What is looked
-# at once is not looked at again, or a long line of dots would take for ever.
+# A sentence ends at a mark that is followed by white space and a possible beginning of a sentence.
+# Possessive quantifiers avoid quadratic time on long runs of dots.
 _SENTENCE_END = re.compile(r"(?<![.!?…])[.!?…]++[\"'»”)\]]*+\s++(?=[¿¡\"'«“(\[]*+[A-ZÀ-ÖØ-Þ0-9])")
-# Initials, and abbreviations that are followed by a name or a number: after them no sentence ends.
+# Initials, and abbreviations that precede a name or a number: their full stop ends no sentence.
 _ABBREVIATION = re.compile(
     r"(?<!\w)(?:[^\W\d_]|[dD]r[ae]?s?|DRA?|[sS]r(?:t?a)?s?|[pP]rof|[lL]ic|[hH]osp|[cC]tra|[aA]vd?a?"
     r"|[pP]l|[pP]za|[uU]rb|[sS]t[ao]?|[nN]tra|[nN]úm|[nN]um|[nN]º|[tT]el|[tT]lf|[eE]j|[pP]ág"
     r"|[vV]s|[aA]prox|[cC]ol|[fF]ec|[hH]ist)\.$"
 )
-# A letter that is a unit, after which a sentence may end: "a las 10 h."
+# An abbreviated unit of measurement, which may end a sentence: "a las 10 h."
 _UNIT = re.compile(r"\d\s[ghlms]\.$")
-# What goes on before a number: "no. 3", "3. 10. 2013", "Mayor 3. 28007 Madrid".
+# A full stop that ends no sentence before a number: "no. 3", "3. 10. 2013", "Mayor 3. 28007".
 _BEFORE_NUMBER = re.compile(r"(?<![\w/:,-])(?:[nN]o|\d{1,2})\.$")
 # The number of an item of a list, which begins a sentence.
 _ITEM = re.compile(r"\W*\d{1,2}(?:\.\d{1,2})*\.")
-_LOOK = 12  # characters before the end of a sentence that are looked at
+_CONTEXT = 12  # characters before the end of a sentence that decide whether it ends
 
 
 def split_document(
@@ -46,12 +45,12 @@ def split_document(
     Parameters
     ----------
     document : Document
-        A source.
+        The source.
     unit : {"document", "line", "sentence"}
-        ``"document"`` gives the source itself. Sentences end at line ends too. Units of nothing
-        but white space are left out.
+        ``"document"`` returns the source unchanged. A line end also ends a sentence. Blank units
+        are skipped.
     problems : Problems
-        Where spans that cross the border of a unit are noted. Each unit keeps its piece of them.
+        Collects spans that cross the border of a unit. They are cut at the border.
 
     Returns
     -------
@@ -64,22 +63,25 @@ def split_document(
     spans = _cut_spans(document, unit, borders, problems)
     group = document.id if document.group is None else document.group
     return [
-        (start, Document(f"{document.id}#{start}", document.text[start:end], tuple(found), group))
-        for (start, end), found in zip(borders, spans, strict=True)
+        (
+            start,
+            Document(f"{document.id}#{start}", document.text[start:end], tuple(unit_spans), group),
+        )
+        for (start, end), unit_spans in zip(borders, spans, strict=True)
     ]
 
 
 def split_documents(
     documents: Iterable[Document], unit: Unit, problems: Problems
 ) -> Iterator[Document]:
-    """Yield the units of documents one after another."""
+    """Yield the units of documents."""
     for document in documents:
         for _, piece in split_document(document, unit, problems):
             yield piece
 
 
 def join_spans(pieces: Iterable[tuple[int, Sequence[Span]]]) -> tuple[Span, ...]:
-    """Put the spans of units back at the offsets of their source.
+    """Convert the spans of units to offsets in their source.
 
     Parameters
     ----------
@@ -108,27 +110,27 @@ def _sentences(text: str) -> Iterator[tuple[int, int]]:
         begin = start
         for match in _SENTENCE_END.finditer(text, start, end):
             stop = match.end() - (len(match.group()) - len(match.group().rstrip()))
-            tail = text[max(begin, stop - _LOOK) : stop]
-            if not _goes_on(tail, stop - begin, text[match.end()]):
+            tail = text[max(begin, stop - _CONTEXT) : stop]
+            if not _continues(tail, stop - begin, text[match.end()]):
                 yield begin, stop
                 begin = match.end()
         if not text[begin:end].isspace():
             yield begin, end
 
 
-def _goes_on(tail: str, length: int, following: str) -> bool:
-    """Say whether a sentence goes on after a full stop.
+def _continues(tail: str, length: int, following: str) -> bool:
+    """Return whether a sentence continues after a full stop.
 
     Parameters
     ----------
     tail : str
-        The last characters of it up to the full stop.
+        The last characters of the sentence, up to the full stop.
     length : int
-        How many characters it has so far.
+        The number of characters of the sentence so far.
     following : str
-        The character that begins what comes after the white space.
+        The first character after the white space.
     """
-    if length <= _LOOK and _ITEM.fullmatch(tail):
+    if length <= _CONTEXT and _ITEM.fullmatch(tail):
         return True
     if _BEFORE_NUMBER.search(tail) and following.isdigit():
         return True
@@ -144,8 +146,8 @@ _BORDERS: dict[str, Callable[[str], Iterator[tuple[int, int]]]] = {
 def _cut_spans(
     document: Document, unit: str, borders: list[tuple[int, int]], problems: Problems
 ) -> list[list[Span]]:
-    """Give each unit the spans in it, relative to where it begins."""
-    found: list[list[Span]] = [[] for _ in borders]
+    """Return the spans in each unit, relative to its beginning."""
+    unit_spans: list[list[Span]] = [[] for _ in borders]
     ends = [end for _, end in borders]
     for span in document.spans:
         whole = False
@@ -154,7 +156,7 @@ def _cut_spans(
             if start >= span.end:
                 break
             whole = start <= span.start and span.end <= end
-            found[index] += _piece_of(span, start, end, document.text)
+            unit_spans[index] += _piece_of(span, start, end, document.text)
         if not whole:
             problems.note(
                 Problem(
@@ -163,11 +165,11 @@ def _cut_spans(
                     f"{span}, cut at the border",
                 )
             )
-    return found
+    return unit_spans
 
 
 def _piece_of(span: Span, start: int, end: int, text: str) -> list[Span]:
-    """Give what of a span lies between two offsets, without outer white space; nothing if blank."""
+    """Cut a span at two offsets and strip white space; the result is empty if it is blank."""
     left, right = max(span.start, start), min(span.end, end)
     piece = text[left:right]
     if (left, right) == (span.start, span.end):

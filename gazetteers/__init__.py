@@ -1,1 +1,1 @@
-"""Lists of names: frequency dictionaries and phrase lists. Knows nothing of models and runs."""
+"""Gazetteers, word frequencies of names and phrase matching; independent of models and runs."""

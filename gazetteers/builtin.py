@@ -1,4 +1,4 @@
-"""Gazetteers that come with the package: common names, and phrases that block false names."""
+"""Gazetteers of the package: common names, and phrases that are not names."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from gazetteers.gazetteer import Gazetteer
 
-# What reads lists is imported where they are read, so that their names cost nothing.
+# Modules that read lists are imported where they are used, to keep this module fast to import.
 
-#: Names that stand for the lists of this module, in place of paths.
+#: Names of the lists of this module, which are accepted in place of paths.
 STARTER, BLOCKING = "starter", "blocking"
 BUILTIN_LISTS = (STARTER, BLOCKING)
 
@@ -45,8 +45,8 @@ def starter_names() -> Gazetteer:
     Returns
     -------
     Gazetteer
-        Classes ``given_name`` and ``surname``. The counts follow a rule
-        (``resources/README.md``); they were not counted.
+        Terms of the classes ``given_name`` and ``surname``. Their counts are not observed but
+        computed by a rule (``resources/README.md``).
     """
     from gazetteers.importing.importer import (  # noqa: PLC0415 - not always used
         ImportOptions,
@@ -64,12 +64,12 @@ def builtin_blocking() -> Gazetteer:
     Returns
     -------
     Gazetteer
-        Of the class `BLOCKED` only.
+        Terms of the class `BLOCKED`.
     """
     import pyarrow as pa  # noqa: PLC0415 - slow to import
 
     from gazetteers.folding import fold  # noqa: PLC0415 - not always used
-    from gazetteers.gazetteer import Gazetteer  # noqa: PLC0415 - the same
+    from gazetteers.gazetteer import Gazetteer  # noqa: PLC0415 - slow to import
     from gazetteers.phrases.matcher import BLOCKED  # noqa: PLC0415 - numba is slow to import
 
     source = files("gazetteers") / "resources" / "blocked.csv"

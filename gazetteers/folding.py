@@ -1,4 +1,4 @@
-"""Folding: the form in which terms are kept and looked up, whatever their case and accents."""
+"""Folding: the normal form of terms, which ignores case and accents."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-_BETWEEN = "\n"
-#: Marks on letters, but for those that make another letter: ñ and ç are not n and c.
+_SEPARATOR = "\n"
+#: Combining marks, except those of ñ and ç, which are distinct letters.
 _MARKS = re.compile("(?<!n)\u0303|(?<!c)\u0327|[\u0300-\u0302\u0304-\u0326\u0328-\u036f]")
 
-#: Entries of characters that have not occurred, and that cannot be folded alone.
-_NEW, _NEVER = 0, 0xFFFFFFFF
+#: Entries of characters that have not occurred yet, and that depend on their context.
+_NEW, _CONTEXTUAL = 0, 0xFFFFFFFF
 
 
 def fold(texts: Sequence[str]) -> list[str]:
-    """Convert texts to lower case without accents; ñ and ç are letters of their own, and stay.
+    """Convert texts to lower case without accents; the letters ñ and ç are kept.
 
     Parameters
     ----------
@@ -29,47 +29,47 @@ def fold(texts: Sequence[str]) -> list[str]:
     Returns
     -------
     list of str
-        Composed (NFC). What is folded again stays as it is.
+        Folded texts in Unicode normalization form C. Folding is idempotent.
     """
-    together = _characters()(_BETWEEN.join(texts)).split(_BETWEEN)
-    if len(together) == len(texts):
-        return together
-    return [_folded(text) for text in texts]  # one has a line break, or there is none
+    folded = _characters()(_SEPARATOR.join(texts)).split(_SEPARATOR)
+    if len(folded) == len(texts):
+        return folded
+    return [_folded(text) for text in texts]  # a text has a line break, or there are no texts
 
 
 def _folded(text: str) -> str:
-    apart = unicodedata.normalize("NFD", text.lower())
-    return unicodedata.normalize("NFC", _MARKS.sub("", apart))
+    decomposed = unicodedata.normalize("NFD", text.lower())
+    return unicodedata.normalize("NFC", _MARKS.sub("", decomposed))
 
 
 class _Characters:
-    """A table of folded characters, filled as they occur, for texts folded by character."""
+    """A table of folded characters, filled as they occur."""
 
     def __init__(self) -> None:
         self._table: npt.NDArray[np.uint32] = np.full(0x110000, _NEW, np.uint32)
 
     def __call__(self, text: str) -> str:
         codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
-        found = self._table[codes]
-        if not found.all():
-            for code in np.unique(codes[found == _NEW]).tolist():
-                self._table[code] = _alone(chr(code))
-            found = self._table[codes]
-        if (found == _NEVER).any():
+        folded = self._table[codes]
+        if not folded.all():
+            for code in np.unique(codes[folded == _NEW]).tolist():
+                self._table[code] = _fold_character(chr(code))
+            folded = self._table[codes]
+        if (folded == _CONTEXTUAL).any():
             return _folded(text)
-        return found.tobytes().decode("utf-32-le", "surrogatepass")
+        return folded.tobytes().decode("utf-32-le", "surrogatepass")
 
 
-def _alone(character: str) -> int:
-    """Return the folded form of a character, or `_NEVER` where it depends on its neighbours."""
-    becomes = _folded(character)
+def _fold_character(character: str) -> int:
+    """Return the folded form of a character, or `_CONTEXTUAL` if it depends on its context."""
+    folded = _folded(character)
     code = ord(character)
     mark = unicodedata.category(character).startswith("M")
-    jamo = 0x1100 <= code < 0x1200  # parts of syllables, which are put together
-    sigma = character == "Σ"  # another one at the end of a word
-    if len(becomes) != 1 or becomes == "\0" or mark or jamo or sigma:
-        return _NEVER
-    return ord(becomes)
+    jamo = 0x1100 <= code < 0x1200  # parts of Korean syllables, which are composed
+    sigma = character == "Σ"  # its lower case differs at the end of a word
+    if len(folded) != 1 or folded == "\0" or mark or jamo or sigma:
+        return _CONTEXTUAL
+    return ord(folded)
 
 
 @functools.cache

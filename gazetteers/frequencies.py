@@ -1,6 +1,6 @@
-"""Frequency dictionaries: how often each word occurs in names.
+"""Frequency dictionaries: the frequency of each word in names.
 
-Names of several words are shared out to them: who is called María Carmen writes María and Carmen.
+A name of several words counts for each of them: María Carmen counts for María and for Carmen.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from gazetteers.gazetteer import Gazetteer
 
 Counts = npt.NDArray[np.int64]
 
-#: Under this name words are hashed.
+#: The name of the feature under which words are hashed.
 _WORD = "folded"
 
 
@@ -33,13 +33,14 @@ class Frequencies:
     Parameters
     ----------
     words : tuple of str
-        Distinct folded words with at least one letter: V of them.
+        The V distinct folded words with at least one letter.
     classes : tuple of str
         The C classes of the terms.
     counts : ndarray of int64, shape (V, C)
-        How often bearers write each word: once for each time it stands in a term of a class.
+        The number of bearers of the terms of each class that contain each word. A word that
+        occurs twice in a term counts twice.
     alone : ndarray of int64, shape (V, C)
-        How many of them bear a term that is this one word. Nobody is called just ``de``.
+        The number of bearers of terms that consist of this word only: 0 for ``de``.
     """
 
     words: tuple[str, ...]
@@ -54,28 +55,29 @@ class Frequencies:
         Parameters
         ----------
         gazetteer : Gazetteer
-            Words are cut as those of notes are.
+            The gazetteer. Its terms are tokenized as notes are.
         classes : sequence of str
-            Which of its classes; all by default.
+            Classes of the gazetteer to use; all by default.
 
         Raises
         ------
         InputError
-            If it has no such class.
+            If the gazetteer has no such class.
         """
-        there = sorted(set(gazetteer.classes.to_pylist()))
+        available = sorted(set(gazetteer.classes.to_pylist()))
         for name in classes:
-            if name not in there:
+            if name not in available:
                 raise InputError(
-                    f"there is no class {shown(name)} in the gazetteer; it has {', '.join(there)}"
+                    f"there is no class {shown(name)} in the gazetteer; it has "
+                    f"{', '.join(available)}"
                 )
-        names = tuple(classes) or tuple(there)
+        names = tuple(classes) or tuple(available)
         index = {name: number for number, name in enumerate(names)}
         kinds = np.array([index.get(each, -1) for each in gazetteer.classes.to_pylist()], np.int64)
-        rows = np.flatnonzero(kinds >= 0)  # a word of other classes is no word of these
+        rows = np.flatnonzero(kinds >= 0)  # terms of other classes are not counted
         kinds = kinds[rows]
         tokens = tokenize(gazetteer.terms.take(pa.array(rows)).to_pylist())
-        # Words are folded once more: the tokens of folded terms are, all but a few.
+        # Words are folded again: a few tokens of folded terms are not in folded form.
         types = fold(tokens.vocabulary)
         numbers: dict[str, int] = {}
         of_types = np.array(
@@ -87,18 +89,19 @@ class Frequencies:
         words, owners = words[words >= 0], owners[words >= 0]
         lengths = np.bincount(owners, minlength=len(kinds))
         cells = words * len(names) + kinds[owners]
-        borne = gazetteer.counts[rows][owners]
+        bearers = gazetteer.counts[rows][owners]
+        alone = lengths[owners] == 1
 
-        def added(weights: Counts) -> Counts:
+        def sum_by_word(weights: Counts) -> Counts:
             table = np.zeros(len(numbers) * len(names), np.int64)
             np.add.at(table, cells, weights)
             return table.reshape(len(numbers), len(names))
 
-        return cls(tuple(numbers), names, added(borne), added(borne * (lengths[owners] == 1)))
+        return cls(tuple(numbers), names, sum_by_word(bearers), sum_by_word(bearers * alone))
 
     @cached_property
     def hashes(self) -> Hashes:
-        """Hashes of the words, shape (V,): they tell words apart without spelling them."""
+        """The hashes of the words, shape (V,), which identify words without storing them."""
         return word_hashes(self.words)
 
     @cached_property
@@ -111,17 +114,17 @@ class Frequencies:
         Parameters
         ----------
         words : sequence of str
-            As they are written: they are folded.
+            Words as written, which are folded.
 
         Returns
         -------
         ndarray of int32, shape (len(words),)
-            The row of each, or -1 where it is in no term.
+            The row of each word, or -1 if it is in no term.
         """
         return self._index.positions(word_hashes(fold(words)))
 
     def having(self, other: Frequencies) -> npt.NDArray[np.bool_]:
-        """Return which words another dictionary has too, shape (V,)."""
+        """Return which words are also in another dictionary, shape (V,)."""
         return other._index.positions(self.hashes) >= 0
 
 

@@ -1,4 +1,4 @@
-"""Gazetteers: terms of classes, and how many bear each. A Parquet file."""
+"""Gazetteers: terms with their classes and counts, stored as Parquet files."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ COLUMNS = pa.schema(
         pa.field("count", pa.int64()),
     ]
 )
-#: Rows that are written at once.
+#: Rows per row group of the file.
 _ROWS = 1 << 16
 
 
@@ -37,9 +37,9 @@ class ClassSize:
     name : str
         The name of the class.
     terms : int
-        How many terms there are.
+        The number of terms.
     count : int
-        How many bear them, together.
+        The sum of their counts.
     """
 
     name: str
@@ -49,17 +49,17 @@ class ClassSize:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Gazetteer:
-    """Terms of one class or several: names of people, of hospitals, of towns.
+    """Terms of one or several classes, such as names of people, hospitals or towns.
 
     Parameters
     ----------
     terms : pyarrow.LargeStringArray
-        Folded, of one word or more with single spaces between them. A term is there once for each
-        of its classes.
+        Folded terms of one or several words with single spaces between them. A term has one row
+        for each of its classes.
     classes : pyarrow.LargeStringArray
         The class of each term.
     counts : ndarray of int64
-        How many people or places bear it; 1 where a source does not say.
+        The number of people or places with each name; 1 if the source has no counts.
     """
 
     terms: pa.LargeStringArray
@@ -67,22 +67,22 @@ class Gazetteer:
     counts: npt.NDArray[np.int64]
 
     def __len__(self) -> int:
-        """Return the number of terms, those of several classes once for each."""
+        """Return the number of rows: a term counts once for each of its classes."""
         return len(self.terms)
 
     @classmethod
     def of(cls, table: pa.Table) -> Gazetteer:
-        """Build a gazetteer of rows: the counts of each term and class are added up.
+        """Build a gazetteer from rows and sum the counts of each term and class.
 
         Parameters
         ----------
         table : pyarrow.Table
-            With the columns ``term``, ``class`` and ``count``, of any rows.
+            Rows in any order, with the columns ``term``, ``class`` and ``count``.
 
         Returns
         -------
         Gazetteer
-            The most frequent first, then in the order of classes and of terms.
+            Sorted by descending count, then by class and by term.
         """
         summed = sum_counts(table)
         keys = [("count", "descending"), ("class", "ascending"), ("term", "ascending")]
@@ -93,11 +93,11 @@ class Gazetteer:
         return cls(terms, classes, counts.to_numpy())
 
     def table(self) -> pa.Table:
-        """Return the columns ``term``, ``class`` and ``count``."""
+        """Return the gazetteer as a table with the columns ``term``, ``class`` and ``count``."""
         return pa.table([self.terms, self.classes, self.counts], schema=COLUMNS)
 
     def sizes(self) -> list[ClassSize]:
-        """Return the size of each class, the one with the highest count first."""
+        """Return the size of each class, in order of descending count."""
         summed = self.table().group_by("class").aggregate([("count", "sum"), ("term", "count")])
         keys = [("count_sum", "descending"), ("class", "ascending")]
         return [
@@ -106,30 +106,30 @@ class Gazetteer:
         ]
 
     def rows_of_term(self, term: str) -> pa.Table:
-        """Return the rows of a term: one for each of its classes.
+        """Return the rows of a term, one for each of its classes.
 
         Parameters
         ----------
         term : str
-            Folded.
+            A folded term or word.
         """
         return self.table().filter(pc.equal(self.terms, term))
 
     def rows_with_word(self, word: str) -> pa.Table:
-        """Return the rows of terms of several words of which one is this word.
+        """Return the rows of the terms of several words that contain a word.
 
         Parameters
         ----------
         word : str
-            Folded.
+            A folded term or word.
         """
-        # "Vitoria-Gasteiz" and "Ballestero, El" have two words, as they have in notes.
-        alone = rf"(^|[^\pL\pN]){re.escape(word)}($|[^\pL\pN])"
-        found = pc.match_substring_regex(self.terms, alone)
+        # "Vitoria-Gasteiz" and "Ballestero, El" have two words, as in notes.
+        pattern = rf"(^|[^\pL\pN]){re.escape(word)}($|[^\pL\pN])"
+        found = pc.match_substring_regex(self.terms, pattern)
         return self.table().filter(pc.and_(found, pc.not_equal(self.terms, word)))
 
     def save(self, path: Path) -> None:
-        """Write a new Parquet file.
+        """Write the gazetteer to a new Parquet file.
 
         Raises
         ------
@@ -141,22 +141,22 @@ class Gazetteer:
 
     @classmethod
     def load(cls, path: Path) -> Gazetteer:
-        """Read what `save` wrote.
+        """Read a file that `save` wrote.
 
         Raises
         ------
         InputError
-            If it is not there, damaged or something else.
+            If the file does not exist, is damaged or is not a gazetteer.
         """
         if not path.exists():
-            raise InputError(f"{shown(path)} is not there; expected a gazetteer")
+            raise InputError(f"{shown(path)} does not exist; expected a gazetteer")
         try:
             table = pq.read_table(path)
             columns = [table[field.name].combine_chunks() for field in COLUMNS]
         except (OSError, ValueError, KeyError, pa.ArrowException):
             raise InputError(
-                f"{shown(path)} is not a gazetteer; bootstrap gazetteer import makes one of a CSV "
-                "or TSV file"
+                f"{shown(path)} is not a gazetteer; bootstrap gazetteer import creates one "
+                "from a CSV or TSV file"
             ) from None
         if [column.type for column in columns] != COLUMNS.types or any(
             column.null_count for column in columns
@@ -169,29 +169,29 @@ class Gazetteer:
 
 
 def sum_counts(table: pa.Table) -> pa.Table:
-    """Add up the counts of each term and class.
+    """Sum the counts of each term and class.
 
     Parameters
     ----------
     table : pyarrow.Table
-        With the columns ``term`` and ``class``, as strings or encoded by dictionaries, and
+        A table with the columns ``term`` and ``class``, as strings or dictionary-encoded, and
         ``count``.
 
     Returns
     -------
     pyarrow.Table
-        With the columns of a gazetteer.
+        A table with the columns of a gazetteer.
     """
-    # Several times as fast as to group by two columns of strings.
+    # Faster than grouping by two columns of strings.
     terms, classes = (_encoded(table[name]) for name in ("term", "class"))
-    many = max(len(classes.dictionary), 1)
-    pairs = terms.indices.to_numpy().astype(np.int64) * many + classes.indices.to_numpy()
-    found, places = _distinct(pairs, len(terms.dictionary) * many)
-    counts = np.zeros(len(found), np.int64)
-    np.add.at(counts, places, table["count"].to_numpy())
+    n_classes = max(len(classes.dictionary), 1)
+    pairs = terms.indices.to_numpy().astype(np.int64) * n_classes + classes.indices.to_numpy()
+    distinct, inverse = _distinct(pairs, len(terms.dictionary) * n_classes)
+    counts = np.zeros(len(distinct), np.int64)
+    np.add.at(counts, inverse, table["count"].to_numpy())
     columns = [
         texts.dictionary.cast(pa.large_string()).take(pa.array(each))
-        for texts, each in ((terms, found // many), (classes, found % many))
+        for texts, each in ((terms, distinct // n_classes), (classes, distinct % n_classes))
     ]
     return pa.table([*columns, counts], schema=COLUMNS)
 
@@ -202,21 +202,21 @@ def _distinct(
     """Return the distinct numbers below `size`, and the index of each number among them."""
     if size > 4 * len(numbers):
         return np.unique(numbers, return_inverse=True)
-    there = np.zeros(size, bool)
-    there[numbers] = True
-    found = np.flatnonzero(there)
-    places = np.zeros(size, np.int64)
-    places[found] = np.arange(len(found))
-    return found, places[numbers]
+    occurs = np.zeros(size, bool)
+    occurs[numbers] = True
+    distinct = np.flatnonzero(occurs)
+    index = np.zeros(size, np.int64)
+    index[distinct] = np.arange(len(distinct))
+    return distinct, index[numbers]
 
 
 def _encoded(texts: pa.ChunkedArray) -> pa.DictionaryArray:
-    whole = texts.combine_chunks()
-    return whole if isinstance(whole, pa.DictionaryArray) else whole.dictionary_encode()
+    array = texts.combine_chunks()
+    return array if isinstance(array, pa.DictionaryArray) else array.dictionary_encode()
 
 
 def merge(gazetteers: Sequence[Gazetteer]) -> Gazetteer:
-    """Merge gazetteers; the counts of terms that several have of a class are added up.
+    """Merge gazetteers and sum the counts of each term and class.
 
     Parameters
     ----------
@@ -228,8 +228,8 @@ def merge(gazetteers: Sequence[Gazetteer]) -> Gazetteer:
 
 def terms_by_class(gazetteers: Iterable[Gazetteer]) -> dict[str, list[str]]:
     """Return the terms of each class, with the classes in the order of their first term."""
-    found: dict[str, list[str]] = {}
+    terms: dict[str, list[str]] = {}
     for each in gazetteers:
         for term, name in zip(each.terms.to_pylist(), each.classes.to_pylist(), strict=True):
-            found.setdefault(name, []).append(term)
-    return found
+            terms.setdefault(name, []).append(term)
+    return terms

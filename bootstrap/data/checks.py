@@ -11,7 +11,8 @@ from itertools import combinations
 
 from bootstrap.config.options import DataOptions
 from bootstrap.data.splits import digest_of, read_sources, splits_of
-from corpus.batch import MISALIGNED, make_batch
+from corpus.alignment import MISALIGNED
+from corpus.batch import make_batch
 from corpus.document import Document
 from corpus.errors import shown
 from corpus.formats.annotations import UNUSABLE

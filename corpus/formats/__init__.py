@@ -1,9 +1,9 @@
-"""File formats, read and written in a stream: brat, CoNLL, CSV, JSON lines, Parquet, plain text.
+"""File formats, read and written as streams: brat, CoNLL, CSV, JSON lines, Parquet, plain text.
 
-`corpus.formats.table.FORMATS` has a row for each. Documents are read and written one by one
+`corpus.formats.table.FORMATS` has a row for each format. Documents are read and written one by one
 (`read`, `write`) or as Arrow record batches of one schema (`read_batches`, `write_batches`; see
-`corpus.formats.batches`). A document read from one format and written to another is the same to
-the character, as far as that format holds it; what it does not hold, the report counts.
+`corpus.formats.batches`). Conversion between formats preserves documents exactly. The parts that a
+format cannot represent are counted in the report of the writer.
 """
 
 from __future__ import annotations
@@ -51,19 +51,19 @@ def find_files(source: str | Path) -> list[Path]:
     Parameters
     ----------
     source : str or Path
-        A file; a folder, of which all files with the suffix of a format count, nested too, hidden
-        ones (``.NAME``) excepted; or a pattern with ``*``, ``?``, ``[...]`` or ``**``, of which all
-        that it matches counts. What exists by this very name is no pattern.
+        A file, a folder or a pattern. A folder stands for all files below it that have the suffix
+        of a format, except hidden ones (``.NAME``). A pattern has ``*``, ``?``, ``[...]`` or ``**``
+        and stands for all files that it matches, unless a file of exactly this name exists.
 
     Returns
     -------
     list of Path
-        Sorted.
+        The files, sorted.
 
     Raises
     ------
     InputError
-        If nothing is there, or nothing that a format reads, or it is standard input.
+        If no file exists or has the suffix of a format, or the source is standard input.
     """
     if is_standard(source):
         raise InputError("standard input can be read only once: name a file that can be read again")
@@ -86,41 +86,41 @@ def detect_format(source: str | Path) -> str:
     Raises
     ------
     InputError
-        If there are files of several formats or of none; it says what was found.
+        If there are files of several formats or of none.
     """
     return format_of(locate(source))
 
 
 def has_column(source: str | Path, name: str, *, format: str | None = None) -> bool:
-    """Return whether anything in a source has a column or key.
+    """Return whether any file or record of a source has a column or key.
 
     Parameters
     ----------
     source : str or Path
         As in `find_files`.
     name : str
-        Of the column (Parquet, CSV) or key (JSONL). Other formats have none, and lack none.
+        The name of the column (Parquet, CSV) or key (JSONL). The result is True for other formats.
     format : str, optional
-        A key of `FORMATS`; detected if not given.
+        A key of `FORMATS`; detected by default.
     """
     located = locate(source)
     return format_named(format or format_of(located)).has_column(located, name)
 
 
 def count_records(source: str | Path, *, format: str | None = None) -> int:
-    """Count the records of a source as `read` passes over them, which is far faster than reading.
+    """Count the records of a source without parsing them, much faster than `read`.
 
     Parameters
     ----------
     source : str or Path
         As in `find_files`.
     format : str, optional
-        A key of `FORMATS`; detected if not given.
+        A key of `FORMATS`; detected by default.
 
     Returns
     -------
     int
-        About how many documents there are: blank lines count, and a pipe counts nothing.
+        An estimate of the number of documents: blank lines count. It is 0 for a pipe.
     """
     located = locate(source)
     return format_named(format or format_of(located)).count(located)
@@ -136,45 +136,43 @@ def read(
     labelled: bool = True,
     encoding: str = "utf-8",
 ) -> Iterator[Document]:
-    """Read the documents of a source, one after the other.
+    """Read the documents of a source one by one.
 
     Parameters
     ----------
     source : str or Path
         As in `find_files`; ``-`` is standard input.
     format : str, optional
-        A key of `FORMATS`; detected if not given. Of a source of several formats, it reads the
-        files of this one.
+        A key of `FORMATS`; detected by default. If a source has files of several formats, only
+        those of this format are read.
     columns : Columns
-        Names of columns or keys, where the format has them.
+        Names of columns or keys, for formats that have them.
     problems : Problems
-        Collects all that cannot be used as it stands, or stops at it.
+        Collects input that cannot be used unchanged, or raises an error for it.
     start : int
-        How many records of the source are skipped, cheaply: lines that are not blank (JSONL),
-        rows (CSV, Parquet), names (brat), files (text), documents (CoNLL). A record counts whether
-        it can be read or not, so that `start` is the number of documents only where none is
-        rejected.
+        The number of records to skip: non-blank lines (JSONL), rows (CSV, Parquet), names (brat),
+        files (text) or documents (CoNLL). Records that cannot be read count too, so `start` is a
+        number of documents only if none is rejected.
     labelled : bool
-        Whether annotations are asked for: then their column must be somewhere if it was named.
+        Whether annotations are required. If so, their column must exist if it was named.
     encoding : str
-        Of brat, CoNLL, CSV and text, if it is not UTF-8; such as ``"latin-1"``.
+        The encoding of brat, CoNLL, CSV and text files, such as ``"latin-1"``.
 
     Returns
     -------
     iterator of Document
-        In order of the files and of what is in them. In brat and text, ids are paths without
-        suffix, relative to the folder; for a pattern, to the deepest folder that holds all. Where
-        another source has no ids, they are such a path with its suffix, a colon and the number of
-        the line or row.
+        Documents in the order of the files and of their records. In brat and text, ids are paths
+        without suffix relative to the folder, or for a pattern to the deepest common folder. In
+        other formats, a record without id has such a path with its suffix, a colon and the number
+        of the line or row as its id.
 
     Raises
     ------
     InputError
-        At once if nothing is there, the format or encoding is unknown, or nothing has the column
-        of the annotations or groups although it has another name than by default; on the way if a
-        file cannot be read.
+        At the call if no file exists, the format or encoding is unknown, or no record has the
+        column of annotations or groups that was named. During iteration if a file cannot be read.
     ProblemError
-        At the first problem of a kind that `problems` is to stop at.
+        At the first problem of a kind that stops the program.
     """
     located, found = _located(source, format, encoding)
     options = ReadOptions(columns, start, encoding=encoding)
@@ -203,15 +201,14 @@ def read_batches(
     -------
     iterator of RecordBatch
         Columns ``id``, ``text``, ``group``, ``starts``, ``ends`` and ``labels`` (see
-        `corpus.formats.batches`), and then the other columns of CSV and Parquet under their own
-        names. A column that has the name of one of these six, and any other key of JSONL, is
-        counted as unused by `problems`. Batches are bounded in rows and bytes.
+        `corpus.formats.batches`), followed by the other columns of CSV and Parquet under their own
+        names. `problems` counts as unused any other key of JSONL, and any other column with the
+        name of one of these six. The size of batches is bounded in rows and bytes.
 
     Raises
     ------
     InputError, ProblemError
-        As `read`; also if files of a source have columns of the same name but of types that
-        cannot be unified.
+        As `read`; also if files of a source have columns of the same name and incompatible types.
     """
     located, found = _located(source, format, encoding)
     options = ReadOptions(columns, start, carry=True, encoding=encoding)
@@ -225,7 +222,7 @@ def _located(source: str | Path, format: str | None, encoding: str) -> tuple[Sou
     Raises
     ------
     InputError
-        If there are none, or the format is not read in this way.
+        If no file exists, or the format cannot be read from this source or in this encoding.
     """
     located = locate(source)
     found = format_named(format or format_of(located))
@@ -238,7 +235,9 @@ def _located(source: str | Path, format: str | None, encoding: str) -> tuple[Sou
             f"encoding {shown(encoding)} is unknown: expected utf-8 or latin-1"
         ) from None
     if name != "utf-8" and not found.has_encoding:
-        raise InputError(f"files of the format {found.name} are UTF-8: no other encoding is read")
+        raise InputError(
+            f"files of the format {found.name} are UTF-8: no other encoding can be read"
+        )
     return located, found
 
 
@@ -246,7 +245,7 @@ _STREAMS = "expected " + " or ".join(each.name for each in FORMATS.values() if e
 
 
 def _check_request(located: Source, found: Format, options: ReadOptions, labelled: bool) -> None:
-    """Raise an `InputError` if a column that was named by the user is nowhere: it is mistyped."""
+    """Raise an `InputError` if no record has a column that the user named."""
     if options.start < 0:
         raise InputError(f"start = {options.start}: expected 0 or more")
     if options.start > 0:
@@ -255,8 +254,8 @@ def _check_request(located: Source, found: Format, options: ReadOptions, labelle
         name = getattr(options.columns, part)
         if not options.columns.is_default(part) and not found.has_column(located, name):
             raise InputError(
-                f"{located.name} has no column or key {name!r}, which was named as that of the "
-                f"{part}"
+                f"{located.name} has no column or key {name!r}, which was named as the column of "
+                f"the {part}"
             )
 
 
@@ -271,49 +270,49 @@ def write(
 ) -> WriteReport:
     """Write documents to a new file or folder: completely, or not at all.
 
-    What is written stands in a hidden name beside the target until it is complete, is private to
-    its owner, and replaces nothing. Folders above the target are made.
+    The output has a hidden name beside the target until it is complete, is private to its owner,
+    and replaces no existing file. Missing parent folders are created.
 
     Parameters
     ----------
     documents : iterable of Document
-        Written as they come; memory does not depend on their number.
+        The documents, written one by one; memory does not depend on their number.
     target : str or Path
-        A file, or a folder for brat and text, which must not exist; or ``-``, standard output, to
-        which documents are written as they come. A file of text is compressed if it ends in
-        ``.gz`` or ``.zst``.
+        A new file, or a new folder for brat and text, or ``-`` for standard output. A text file is
+        compressed if its name ends in ``.gz`` or ``.zst``.
     format : str, optional
-        A key of `FORMATS`. If not given, the suffix of the target decides; without suffix it is
-        brat, and on standard output JSONL.
+        A key of `FORMATS`. By default it is determined by the suffix of the target: brat without
+        suffix, and JSONL for standard output.
     columns : Columns
         Names of columns or keys, for CSV, JSONL and Parquet.
     confidences : iterable of float, optional
-        One for each document, for CSV, JSONL and Parquet, as column ``"confidence"``.
+        The confidence of each document, written by CSV, JSONL and Parquet as the column
+        ``"confidence"``.
     span_confidences : iterable of sequence of float, optional
-        One for each span of each document, for CSV, JSONL and Parquet only, as column
-        ``"span_confidences"``: a list beside that of the annotations, in its order.
+        The confidences of the spans of each document, in their order, written by CSV, JSONL and
+        Parquet only, as the column ``"span_confidences"``.
 
     Returns
     -------
     WriteReport
-        What was written, and what the format could not hold.
+        Counts of what was written and of what the format could not represent.
 
     Raises
     ------
     InputError
-        If the target exists or cannot be made, or a document cannot be written in this format, or
-        there is none to write into a folder, or the format has no place for confidences of spans.
+        If the target exists or cannot be created, a document cannot be written in this format,
+        there is no document to write into a folder, or the format cannot store confidences of
+        spans.
     """
     path, found = _target(target, format)
-    given = {CONFIDENCE: confidences, SPAN_CONFIDENCES: span_confidences}
-    extra = {name: values for name, values in given.items() if values is not None}
+    optional = {CONFIDENCE: confidences, SPAN_CONFIDENCES: span_confidences}
+    extra = {name: values for name, values in optional.items() if values is not None}
     for name in extra:
         if name in astuple(columns):
-            raise InputError(f"column {name!r} is that of the confidences: name another")
+            raise InputError(f"column {name!r} is reserved for confidences: choose another name")
     if span_confidences is not None and "span confidences" not in found.keeps:
         raise InputError(
-            f"the format {found.name} has no place for the confidence of spans: write JSONL or "
-            f"Parquet"
+            f"the format {found.name} cannot store the confidence of spans: write JSONL or Parquet"
         )
     return found.write_rows(_rows(documents, extra), extra, path, columns)
 
@@ -330,21 +329,21 @@ def write_batches(
     Parameters
     ----------
     batches : iterable of RecordBatch
-        Of one schema; columns ``confidence`` (float64) and ``span_confidences`` (a list of float64,
-        one for each span) are those of a tagger.
+        Record batches of one schema. The columns ``confidence`` (float64) and ``span_confidences``
+        (a list of float64, one for each span) hold the confidences of a tagger.
     target, format, columns
         As in `write`.
 
     Returns
     -------
     WriteReport
-        What was written, and what the format could not hold.
+        Counts of what was written and of what the format could not represent.
 
     Raises
     ------
     InputError
-        As `write`; also if a row is no document, or another column has the name of one in
-        `columns`.
+        As `write`; also if a row is not a valid document, or another column has one of the names
+        in `columns`.
     ValueError
         If a column of documents is missing, or batches have different columns.
     """
@@ -353,12 +352,12 @@ def write_batches(
 
 
 def _target(target: str | Path, format: str | None) -> tuple[Path, Format]:
-    """Return where to write and in which format.
+    """Return the path and the format of a target.
 
     Raises
     ------
     InputError
-        If the target exists, or the format is unknown or not written in this way.
+        If the target exists, or the format is unknown or cannot be written to standard output.
     """
     path = Path(target)
     found = format_named(format or format_for(path))

@@ -1,4 +1,4 @@
-"""Annotations as files hold them: checked, without duplicates, without overlaps."""
+"""Checks of annotations read from files: offsets, duplicates and overlaps."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ DUPLICATE = "duplicate annotations"
 OVERLAPPING = "overlapping annotations"
 DISCONTINUOUS = "discontinuous annotations"
 
-#: Kinds of annotations that are rejected, where the rest of the document can be read.
+#: Kinds of annotations that are rejected while the rest of the document is read.
 UNUSABLE = (OUTSIDE, MALFORMED, DISAGREEING)
 
 
 def within(span: Span, text: str, where: str, problems: Problems) -> bool:
-    """Return whether a span covers a piece of the text; one that does not is rejected."""
+    """Return whether a span lies within a text; a span that does not is rejected."""
     if 0 <= span.start < span.end <= len(text):
         return True
     detail = f"{span} is empty or outside of the text of {len(text)} characters"
@@ -32,16 +32,16 @@ def within(span: Span, text: str, where: str, problems: Problems) -> bool:
 def settled(spans: Iterable[Span], where: str, problems: Problems) -> tuple[Span, ...]:
     """Return the spans of a document in order, without duplicates and overlaps.
 
-    Of those that overlap the longest stays, then the first by offset, then by label.
+    Of overlapping spans, the longest is kept. Ties are resolved by offset, then by label.
 
     Parameters
     ----------
     spans : iterable of Span
-        Each within the text.
+        Spans within the text.
     where : str
-        The file (and line) and document that messages name.
+        The file, line and document for messages.
     problems : Problems
-        Collects each duplicate, and each span that gives way to another.
+        Collects each duplicate and each span that is dropped.
 
     Raises
     ------
@@ -63,16 +63,16 @@ def settled(spans: Iterable[Span], where: str, problems: Problems) -> tuple[Span
 def _longest(spans: list[Span], where: str, problems: Problems) -> tuple[Span, ...]:
     kept: list[Span] = []
     for span in sorted(spans, key=lambda each: (each.start - each.end, each)):
-        rival = _overlapping(span, kept)
-        if rival:
-            problems.conflict(Problem(OVERLAPPING, where, _settlement(rival, span, problems)))
+        longer = _overlapping(span, kept)
+        if longer:
+            problems.conflict(Problem(OVERLAPPING, where, _overlap_detail(longer, span, problems)))
         else:
             insort(kept, span)
     return tuple(kept)
 
 
-def _settlement(kept: Span, other: Span, problems: Problems) -> str:
-    """Name two spans that overlap and, where the program goes on, which of them it keeps."""
+def _overlap_detail(kept: Span, other: Span, problems: Problems) -> str:
+    """Describe two overlapping spans and, unless the program stops, which of them is kept."""
     if problems.conflicts == "stop":
         return f"{kept} and {other}"
     return f"{kept} is kept, {other} is left out"

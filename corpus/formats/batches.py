@@ -1,7 +1,7 @@
-"""Documents as Arrow record batches of one schema, and the views from one to the other.
+"""Documents as Arrow record batches of one schema, and conversions between the two.
 
-The first six columns are those of `SCHEMA`: ``id``, ``text``, ``group`` (null where unknown)
-and, as lists, the ``starts``, ``ends`` and ``labels`` of the annotations in order, none of which
+The first six columns are those of `SCHEMA`: ``id``, ``text``, ``group`` (null if unknown) and, as
+lists, the ``starts``, ``ends`` and ``labels`` of the annotations. Annotations are sorted and do not
 overlap. The other columns of the source follow under their own names.
 """
 
@@ -33,36 +33,36 @@ SCHEMA = pa.schema(
 #: Types of the columns of confidences.
 CONFIDENCE_TYPES = {CONFIDENCE: pa.float64(), SPAN_CONFIDENCES: pa.list_(pa.float64())}
 
-#: Rows of a batch, and about how many bytes (characters) at most.
+#: The maximum number of rows of a batch, and the approximate maximum of its bytes (characters).
 MOST_ROWS = 4096
 MOST_BYTES = 1 << 25
 
 
 def schema_with(others: Mapping[str, pa.DataType]) -> pa.Schema:
-    """Return the schema of documents with other columns beside them."""
+    """Return the schema of documents with additional columns."""
     return pa.schema([*SCHEMA, *(pa.field(name, kind) for name, kind in others.items())])
 
 
 def others_of(schema: pa.Schema) -> dict[str, pa.DataType]:
-    """Return the names and types of the columns beside those of documents."""
+    """Return the names and types of the additional columns of a schema."""
     return {field.name: field.type for field in schema if field.name not in SCHEMA.names}
 
 
 def batches_of(rows: Iterable[Row], others: Mapping[str, pa.DataType]) -> Iterator[pa.RecordBatch]:
-    """Yield record batches of documents, each of a bounded size.
+    """Yield documents as record batches of bounded size.
 
     Parameters
     ----------
     rows : iterable of Row
-        The documents, and other columns.
+        The documents with their additional columns.
     others : mapping of str to DataType
-        The other columns, which each row must have.
+        The additional columns, which each row must have.
 
     Raises
     ------
     InputError
-        If `rows` raises it, after the documents before it, or a document cannot be written as
-        UTF-8.
+        If `rows` raises it, after the preceding documents were yielded, or a document cannot be
+        encoded in UTF-8.
     """
     schema = schema_with(others)
     for part in parts_of(rows):
@@ -70,7 +70,7 @@ def batches_of(rows: Iterable[Row], others: Mapping[str, pa.DataType]) -> Iterat
 
 
 def parts_of(rows: Iterable[Row]) -> Iterator[list[Row]]:
-    """Yield rows in lists of a bounded size; an error of theirs comes after the rows before it."""
+    """Yield rows in lists of bounded size; an error is raised after the preceding rows."""
     remaining = iter(rows)
     while True:
         part, error = _next_part(remaining)
@@ -120,7 +120,7 @@ def _batch(part: list[Row], schema: pa.Schema) -> pa.RecordBatch:
 
 
 def list_array(offsets: Any, values: pa.Array[Any]) -> pa.ListArray[Any]:
-    """Return a list array of values from offset to offset."""
+    """Build a list array of values, split at offsets."""
     return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), values)
 
 
@@ -142,32 +142,34 @@ def spans_of(batch: pa.RecordBatch) -> Iterator[tuple[Span, ...]]:
 
 
 def rows_of(batch: pa.RecordBatch) -> Iterator[Row]:
-    """Yield the documents of a record batch with the columns beside them."""
+    """Yield the documents of a record batch with their additional columns."""
     types = others_of(batch.schema)
     others = {name: batch.column(name).to_pylist() for name in types}
-    sure = [
+    stored = [
         others.pop(name) if types.get(name) == kind else None
         for name, kind in CONFIDENCE_TYPES.items()
     ]
     absent = [None] * len(batch)
-    beside = zip(*others.values(), strict=True) if others else ((),) * len(batch)
+    additional = zip(*others.values(), strict=True) if others else ((),) * len(batch)
     documents = documents_of(batch)
-    confidences = (values or absent for values in sure)
-    for document, confidence, spans, values in zip(documents, *confidences, beside, strict=True):
+    confidences = (values or absent for values in stored)
+    for document, confidence, spans, values in zip(
+        documents, *confidences, additional, strict=True
+    ):
         yield Row(document, confidence, spans, dict(zip(others, values, strict=True)))
 
 
 def conforming(
     batches: Iterable[pa.RecordBatch], columns: Columns
 ) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
-    """Return record batches in the types of `SCHEMA`, and their schema.
+    """Convert record batches to the types of `SCHEMA`, and return them with their schema.
 
     Raises
     ------
     ValueError
         If a column of `SCHEMA` is missing, or batches differ in their schema.
     InputError
-        If another column has the name under which a part of the document is written.
+        If an additional column has the name under which a part of the document is written.
     """
     remaining = iter(batches)
     first = next(remaining, None)
@@ -180,7 +182,7 @@ def conforming(
     for name in others_of(schema):
         if name in astuple(columns):
             raise InputError(
-                f"column {name!r} is carried along and a part of the note: name another"
+                f"column {name!r} is also the name of a part of the note: choose another name"
             )
     return schema, (_conformed(batch, schema) for batch in chain([first], remaining))
 
@@ -194,7 +196,7 @@ def _conformed(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
 
 
 def regrouped(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield the same rows in batches of a bounded size, small ones put together."""
+    """Yield the same rows in batches of bounded size, with small batches concatenated."""
     waiting: list[pa.RecordBatch] = []
     for batch in batches:
         for start in range(0, len(batch), MOST_ROWS):
@@ -211,7 +213,7 @@ def regrouped(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def concatenated(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
-    """Return record batches of one schema, of which there is at least one, as one."""
+    """Concatenate record batches of one schema; at least one."""
     if len(batches) == 1:
         return batches[0]
     table = pa.Table.from_batches(batches).combine_chunks()

@@ -1,8 +1,8 @@
 """brat standoff: a folder of texts (`NAME.txt`), each with its annotations (`NAME.ann`).
 
-A line of annotations is ``T1<TAB>LABEL START END<TAB>TEXT``; a discontinuous one has several
-pieces, ``START END;START END``. Offsets count characters of the text exactly as stored: a
-byte-order mark is one, a Windows line end two.
+An annotation is a line ``T1<TAB>LABEL START END<TAB>TEXT``. A discontinuous annotation has several
+fragments, ``START END;START END``. Offsets count characters of the text exactly as stored: a
+byte-order mark is one character, a Windows line end two.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ LABEL = re.compile(r"\S+")
 OTHER_KIND = re.compile(r"(?:[REAMN][0-9]+|#[0-9]*|\*)\t")  # relation, event, attribute, note, ...
 POSITION = re.compile(r"(\S+) ([0-9]{1,18} [0-9]{1,18}(?:;[0-9]{1,18} [0-9]{1,18})*)")
 
-#: What ends a line for some reader, and is a space in the last column of an annotation.
+#: Line ends of any reader, which are spaces in the last column of an annotation.
 LINE_ENDS = str.maketrans(dict.fromkeys("\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029", " "))
 
 
 @dataclass(frozen=True, slots=True)
 class _Files:
-    """The files of a name: one of each makes a document; suffixes in other letters may be more."""
+    """The files of a name: one text and one annotation file, or several if their case differs."""
 
     texts: list[Path]
     annotations: list[Path]
@@ -46,7 +46,7 @@ class _Files:
 def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[Document]:
     """Yield the documents of a folder, from name number `start` on.
 
-    Names count in order, whether a name has a text, annotations or both.
+    Names are sorted, and count whether they have a text, annotations or both.
     """
     files = map(_completed, _by_name(files_of(source, "brat"))[options.start :])
     records = ((shown([*each.texts, *each.annotations][0]), each) for each in files)
@@ -55,7 +55,7 @@ def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[D
 
 
 def count(source: Source) -> int:
-    """Count the names."""
+    """Return the number of names."""
     return len(_by_name(files_of(source, "brat")))
 
 
@@ -69,7 +69,7 @@ def _by_name(files: list[Path]) -> list[_Files]:
 
 
 def _completed(files: _Files) -> _Files:
-    """Find the file that is missing: a pattern may match only one of two."""
+    """Add the other file of a name if a pattern matched only one of the two."""
     stem = stem_of([*files.texts, *files.annotations][0])
     return _Files(files.texts or _beside(stem, ".txt"), files.annotations or _beside(stem, ".ann"))
 
@@ -78,7 +78,7 @@ def _beside(stem: Path, suffix: str) -> list[Path]:
     for end in ("", *CODECS):
         paths = [Path(f"{stem}{each}{end}") for each in (suffix, suffix.upper())]
         found = [path for path in paths if path.exists()]
-        if found:  # a file system may take both names for the same file
+        if found:  # both names may denote one file if the file system ignores case
             return found[:1] if found[0].samefile(found[-1]) else found
     return []
 
@@ -112,7 +112,7 @@ def _annotations(file: Path, encoding: str) -> list[str]:
 
 
 def _spans(line: str, text: str, where: str, problems: Problems) -> Iterator[Span]:
-    """Yield the span of a line, if it holds one that can be used."""
+    """Yield the span of a line, if it has a valid one."""
     if line.startswith("T"):
         yield from _text_bound(line, text, where, problems)
     elif OTHER_KIND.match(line):
@@ -154,12 +154,12 @@ def _offsets(pieces: list[Span]) -> str:
 
 
 def write(rows: Rows, target: Path, columns: Columns, tally: Tally) -> None:
-    """Write a folder with two files for each document; groups and confidences are left out.
+    """Write a folder with two files for each document, without groups and confidences.
 
     Raises
     ------
     InputError
-        If an id names no file of its own in the folder, or a label has white space in it.
+        If an id is not a unique file name in the folder, or a label contains white space.
     """
     with new_document_folder(target) as folder:
         for row in rows:
@@ -176,7 +176,7 @@ def _lines(document: Document) -> Iterator[bytes]:
         if not LABEL.fullmatch(span.label):
             raise InputError(
                 f"document {shown(document.id)}: the label of {span} has white space, "
-                f"which brat cannot hold; write JSONL or Parquet"
+                f"which brat cannot store; write JSONL or Parquet"
             )
         covered = document.text[span.start : span.end].translate(LINE_ENDS)
         yield f"T{number}\t{span.label} {span.start} {span.end}\t{covered}\n".encode()

@@ -1,4 +1,4 @@
-"""The names under which tables keep the parts of a document, and what else a reader is asked."""
+"""Options of readers: the names of columns, and others."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Literal, TypeAlias
 
 from corpus.errors import InputError
 
-#: What a format may keep of a document beside its id and text.
+#: The parts of a document that a format may keep in addition to its id and text.
 Kept: TypeAlias = Literal["spans", "groups", "confidences", "span confidences", "other columns"]
 
-#: The column or key that holds how sure a tagger was of a document.
+#: The column or key of the confidence of a tagger in each document.
 CONFIDENCE = "confidence"
 
-#: The column or key that holds how sure it was of each span, in the order of the annotations.
+#: The column or key of its confidence in each span, in the order of the annotations.
 SPAN_CONFIDENCES = "span_confidences"
 
 
@@ -24,17 +24,17 @@ class Columns:
     Parameters
     ----------
     id : str
-        The column of ids. Where a source has none, and no other name than this was asked for, the
-        file and the line or row become the id.
+        The column of ids. If a source has no such column, and the name is the default, ids are the
+        file and the line or row.
     text : str
-        The column of the text, which must be there. In CoNLL files, the column of the tokens, as
+        The column of the text, which is required. In CoNLL files, the column of the tokens, as
         a number from 0 (or from -1, the last) or a name that the file declares; the first by
         default.
     label : str
-        The column of the annotations, where there are any. In CoNLL files, the column of the
+        The column of the annotations, if any. In CoNLL files, the column of the
         tags; the last by default.
     group : str
-        The column of the patient, where it is known.
+        The column of the patient, if known.
 
     Raises
     ------
@@ -55,25 +55,25 @@ class Columns:
             )
 
     def is_default(self, part: str) -> bool:
-        """Return whether the column of a part has the name that it has by default."""
+        """Return whether the column of a part has its default name."""
         defaults = {each.name: each.default for each in fields(self)}
         return bool(getattr(self, part) == defaults[part])
 
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """What a reader is asked for.
+    """Options of a reader.
 
     Parameters
     ----------
     columns : Columns
         Names of columns or keys.
     start : int
-        How many records are skipped.
+        The number of records to skip.
     carry : bool
-        Whether the other columns of the source are read as well.
+        Whether to read the other columns of the source as well.
     encoding : str
-        Of text files.
+        The encoding of text files.
     """
 
     columns: Columns

@@ -1,4 +1,4 @@
-"""Files of text as they are read: plain, compressed (``.gz``, ``.zst``), or standard input."""
+"""Reading of text files: plain, compressed (``.gz``, ``.zst``), or standard input."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from corpus.errors import InputError, shown
 #: The name of standard input and standard output.
 STANDARD = Path("-")
 
-#: Suffixes of compressed files, and the codecs that Arrow calls them by.
+#: Suffixes of compressed files, and Arrow's names of their codecs.
 CODECS = {".gz": "gzip", ".zst": "zstd"}
 
 
 def is_standard(path: str | Path) -> bool:
-    """Return whether a name is that of standard input or output."""
+    """Return whether a path denotes standard input or output."""
     return str(path) == str(STANDARD)
 
 
@@ -35,7 +35,7 @@ def open_binary(path: Path) -> Iterator[BinaryIO]:
     Raises
     ------
     OSError
-        If it cannot be opened or, while it is read, is truncated or damaged.
+        If it cannot be opened, or turns out to be truncated or damaged while it is read.
     """
     codec = codec_of(path)
     if is_standard(path):
@@ -54,7 +54,7 @@ def open_binary(path: Path) -> Iterator[BinaryIO]:
 
 
 def reason_of(error: OSError) -> str:
-    """Return why a file cannot be read."""
+    """Return the reason why a file cannot be read."""
     if error.strerror:
         return error.strerror
     if "Truncated" in str(error):

@@ -1,4 +1,4 @@
-"""JSON lines: a document a line, with its annotations as ``[[start, end, "CLASS"], ...]``."""
+"""JSON lines: one document per line, with annotations as ``[[start, end, "CLASS"], ...]``."""
 
 from __future__ import annotations
 
@@ -29,17 +29,16 @@ from corpus.formats.source import Source
 from corpus.formats.sources import files_of, name_within
 from corpus.problems import Problem, Problems
 
-_BLOCK = 1 << 20  # bytes that lines are counted in at once
+_BLOCK = 1 << 20  # bytes read at a time to count lines
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 NOT_JSON = "lines that are not a JSON object"
 NO_KEY = "keys that are missing or of another type"
 
 
 def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[Document]:
-    """Yield a document a line, from line number `start` on; blank lines do not count.
+    """Yield a document for each line, from line number `start` on; blank lines do not count.
 
-    A line without a key for its id has the file and the number of the line as its id, unless the
-    user named the key.
+    The id of a line without id is its file and line number, unless the user named the key of ids.
     """
     parts = frozenset(astuple(options.columns))
     records = islice(_lines(source), options.start, None)
@@ -47,9 +46,9 @@ def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[D
 
 
 def has_column(source: Source, name: str) -> bool:
-    """Return whether any line has a key; where one has it, the lines after it are not read.
+    """Return whether any line has a key; reading stops at the first such line.
 
-    Standard input, which can be read only once, has every key.
+    The result is True for standard input, which can be read only once.
     """
     if is_standard(source.files[0]):
         return True
@@ -57,7 +56,7 @@ def has_column(source: Source, name: str) -> bool:
 
 
 def count(source: Source) -> int:
-    """Count the lines of all files, blank ones too; what can be read only once has none."""
+    """Count the lines of all files, including blank ones; pipes count as empty."""
     total = 0
     for path in files_of(source, "jsonl"):
         if path.is_file():
@@ -66,12 +65,12 @@ def count(source: Source) -> int:
                 while block := file.read(_BLOCK):
                     total += block.count(b"\n")
                     last = block[-1:]
-            total += last != b"\n"  # a line may lack its end
+            total += last != b"\n"  # the last line may have no line feed
     return total
 
 
 def _keys(line: bytes) -> Collection[str]:
-    """Return the keys of a line; one that cannot be read has none, and is reported elsewhere."""
+    """Return the keys of a line, or none if it cannot be read, which is reported elsewhere."""
     try:
         return _parsed(decoded(line)).keys()
     except Unreadable:
@@ -79,7 +78,7 @@ def _keys(line: bytes) -> Collection[str]:
 
 
 def _lines(source: Source) -> Iterator[tuple[str, tuple[str, bytes]]]:
-    """Yield where each line is, and the name of its file in ids with the line."""
+    """Yield the position of each line, the name of its file for ids, and its content."""
     for file in files_of(source, "jsonl"):
         where, name = shown(file), name_within(file, source.root)
         for number, line in enumerate(lines_of(file), start=1):
@@ -104,13 +103,13 @@ def _document(
     text = record.get(columns.text)
     group = None if record.get(columns.group) is None else _name(record, columns.group)
     if not isinstance(text, str):
-        raise Unreadable(NO_KEY, f"{columns.text!r} is to be a string")
+        raise Unreadable(NO_KEY, f"{columns.text!r} must be a string")
     if not encodable(name, text, group):
         raise Unreadable(NOT_UNICODE, "an escape such as \\ud800 stands alone")
-    found = record.get(columns.label)
-    if not isinstance(found, list | None):
-        raise Unreadable(NO_KEY, f"{columns.label!r} is to be a list")
-    spans = [span for item in found or () for span in _spans(item, text, where, problems)]
+    annotations = record.get(columns.label)
+    if not isinstance(annotations, list | None):
+        raise Unreadable(NO_KEY, f"{columns.label!r} must be a list")
+    spans = [span for item in annotations or () for span in _spans(item, text, where, problems)]
     problems.unused.update(record.keys() - parts)
     settled_spans = settled(spans, f"{where}, document {shown(name)}", problems)
     return Document(name, text, settled_spans, group)
@@ -135,11 +134,11 @@ def _name(record: dict[str, Any], key: str) -> str:
         return value
     if type(value) is int or (type(value) is float and math.isfinite(value)):
         return str(int(value) if value == int(value) else value)
-    raise Unreadable(NO_KEY, f"{key!r} is to be a string or a number")
+    raise Unreadable(NO_KEY, f"{key!r} must be a string or a number")
 
 
 def _spans(item: object, text: str, where: str, problems: Problems) -> Iterator[Span]:
-    """Yield the span of an item of the list, if it is one that can be used."""
+    """Yield the span of an item of a list of annotations, if it is valid."""
     span = span_of(item)
     if not span:
         detail = 'expected [start, end, "CLASS"] with whole numbers'
@@ -149,7 +148,7 @@ def _spans(item: object, text: str, where: str, problems: Problems) -> Iterator[
 
 
 def span_of(item: object) -> Span | None:
-    """Return the span that an item of a list of annotations is; None if it is not one."""
+    """Convert an item of a list of annotations to a span; None if it is malformed."""
     if not isinstance(item, list) or len(item) != 3:
         return None
     start, end, label = item
@@ -159,7 +158,7 @@ def span_of(item: object) -> Span | None:
 
 
 def write(rows: Rows, target: Path, columns: Columns, tally: Tally) -> None:
-    """Write a document a line, with its group where known, and the columns that stand beside it."""
+    """Write one document per line, with its group if known and its additional columns."""
     with new_text_file(target) as file:
         for row in rows:
             record = _record(row, columns)
@@ -187,7 +186,7 @@ def _record(row: Row, columns: Columns) -> dict[str, Any]:
 
 
 def storable(value: object) -> object:
-    """Return a value of another column as JSON can hold it: dates and decimals become strings."""
+    """Convert a value of an additional column to JSON: dates and decimals become strings."""
     if isinstance(value, float) and not math.isfinite(value):
         return None
     if value is None or isinstance(value, str | int | float):

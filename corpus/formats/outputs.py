@@ -1,4 +1,4 @@
-"""Files of text as they are written: plain, compressed (``.gz``, ``.zst``), or standard output."""
+"""Writing of text files: plain, compressed (``.gz``, ``.zst``), or standard output."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from corpus.storage import new_file
 
 @contextmanager
 def new_text_file(target: Path) -> Iterator[IO[bytes]]:
-    """Open a new file of text, compressed if its suffix says so; ``-`` is standard output.
+    """Open a new text file, compressed according to its suffix; ``-`` is standard output.
 
     Raises
     ------
@@ -33,15 +33,15 @@ def new_text_file(target: Path) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def compressed(file: BinaryIO, codec: str | None) -> Iterator[IO[bytes]]:
-    """Return a stream that compresses what is written to it into a file; None leaves it plain."""
+    """Return a stream that compresses its data into a file; no codec means no compression."""
     if codec is None:
         yield file
         return
     import pyarrow as pa  # noqa: PLC0415 - slow to import, and only needed here
 
-    # Arrow closes the file below the stream, which is still needed to be synchronised.
-    below = os.fdopen(os.dup(file.fileno()), "wb")
-    with below, pa.CompressedOutputStream(below, codec) as stream:
+    # Arrow closes its file, but the original must stay open until it is synchronised to disk.
+    duplicate = os.fdopen(os.dup(file.fileno()), "wb")
+    with duplicate, pa.CompressedOutputStream(duplicate, codec) as stream:
         buffered = io.BufferedWriter(cast(io.RawIOBase, stream), io.DEFAULT_BUFFER_SIZE * 8)
         yield buffered
         buffered.flush()

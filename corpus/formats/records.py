@@ -1,4 +1,4 @@
-"""From the records of a source to documents: what cannot be read becomes a problem."""
+"""Conversion of the records of a source to documents; unreadable records become problems."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from corpus.problems import Problem, Problems
 
 Record = TypeVar("Record")
 
-#: Kinds of problems that more than one format meets.
+#: Kinds of problems that several formats have in common.
 NOT_UTF8 = "text that is not UTF-8"
 NULL = "rows without an id or a text"
 NOT_ENCODED = "text that is not in the encoding that was named"
@@ -19,14 +19,14 @@ NOT_READABLE = "files that cannot be read"
 
 
 class Unreadable(Exception):  # noqa: N818 - a fact about a record, caught before it is an error
-    """A record that makes no document.
+    """A record cannot be converted to a document.
 
     Parameters
     ----------
     kind : str
         The kind of problem.
     detail : str
-        What was found and expected, without any text of the note.
+        What was found and what was expected, without any text of the note.
     """
 
     def __init__(self, kind: str, detail: str) -> None:
@@ -40,16 +40,16 @@ def documents_of(
     parse: Callable[[str, Record], Document],
     problems: Problems,
 ) -> Iterator[Document]:
-    """Yield the documents of records, and reject the records that make none.
+    """Yield the documents of records, and reject unreadable records.
 
     Parameters
     ----------
     records : iterable of (str, Record)
-        Where each record stands (file, or file and line), and the record.
+        The position of each record (file, or file and line), and the record.
     parse : callable
-        Makes a document of where a record stands and the record, or raises `Unreadable`.
+        Converts a position and a record to a document, or raises `Unreadable`.
     problems : Problems
-        Collects each record that is unreadable, or stops at the first.
+        Collects unreadable records, or raises an error at the first.
 
     Raises
     ------
@@ -59,7 +59,7 @@ def documents_of(
     for where, record in records:
         document, problem = _attempt(where, record, parse)
         if problem:
-            problems.reject(problem)  # outside of the handler: its context may hold text
+            problems.reject(problem)  # outside of the handler, whose context may contain note text
         if document:
             yield document
 
@@ -74,12 +74,12 @@ def _attempt(
 
 
 def decoded(data: bytes, what: str = "", encoding: str = "utf-8") -> str:
-    """Decode text to the character: byte-order mark and line ends stay.
+    """Decode text exactly: byte-order mark and line ends are kept.
 
     Raises
     ------
     Unreadable
-        If the bytes are not in this encoding; `what` says what they belong to, such as
+        If the bytes are not in this encoding. `what` completes the message, such as
         ``" of the line"``.
     """
     try:
@@ -92,7 +92,7 @@ def decoded(data: bytes, what: str = "", encoding: str = "utf-8") -> str:
 
 
 def encodable(*texts: str | None) -> bool:
-    """Return whether texts can be written as UTF-8: half a surrogate pair cannot."""
+    """Return whether texts can be encoded in UTF-8: lone surrogates cannot."""
     try:
         for text in texts:
             if text is not None:

@@ -1,4 +1,4 @@
-"""Documents to write, one by one, and the count of what a format could not hold."""
+"""Documents to write, and counts of the parts that a format could not represent."""
 
 from __future__ import annotations
 
@@ -15,57 +15,57 @@ from corpus.formats.records import encodable
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_NOTHING: Mapping[str, object] = {}
+_NO_OTHERS: Mapping[str, object] = {}
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A document to write, with the columns that stand beside it.
+    """A document to write, with its additional columns.
 
     Parameters
     ----------
     document : Document
         The document.
     confidence : float, optional
-        How sure a tagger was of the document.
+        The confidence of a tagger in the document.
     span_confidences : sequence of float, optional
-        How sure it was of each span.
+        Its confidence in each span.
     others : mapping of str to object
-        Other columns of the source, by name.
+        The other columns of the source, by name.
 
     Raises
     ------
     ValueError
-        If there is not one confidence for each span.
+        If the numbers of spans and of their confidences differ.
     """
 
     document: Document
     confidence: float | None = None
     span_confidences: Sequence[float] | None = None
-    others: Mapping[str, object] = field(default_factory=lambda: _NOTHING)
+    others: Mapping[str, object] = field(default_factory=lambda: _NO_OTHERS)
 
     def __post_init__(self) -> None:
-        given = self.span_confidences
-        if given is not None and len(given) != len(self.document.spans):
+        confidences = self.span_confidences
+        if confidences is not None and len(confidences) != len(self.document.spans):
             raise ValueError("expected one confidence for each span of a document")
 
 
-#: What is written.
+#: The documents to write.
 Rows = Iterable[Row]
 
 
 @dataclass(frozen=True, slots=True)
 class WriteReport:
-    """What was written, and what the format could not hold.
+    """Counts of what was written and of what the format could not represent.
 
     Parameters
     ----------
     documents, spans : int
-        How many were written.
+        The numbers of documents and spans written.
     left_out : dict
-        How many ``"spans"``, ``"groups"``, ``"confidences"``, ``"span confidences"`` or values of
-        ``"other columns"`` the format could not hold, and ``"span boundaries inside tokens"`` where
-        only tokens have tags; what was not lost is not named.
+        The number of ``"spans"``, ``"groups"``, ``"confidences"``, ``"span confidences"`` or values
+        of ``"other columns"`` that the format could not represent, and of ``"span boundaries inside
+        tokens"`` for formats that tag tokens. Counts of zero are omitted.
     """
 
     documents: int
@@ -73,7 +73,7 @@ class WriteReport:
     left_out: dict[str, int] = field(default_factory=dict)
 
 
-#: How much of a row is lost where a format does not keep a part.
+#: The loss of a row in a format that does not keep a part of it.
 _LEFT_OUT: dict[Kept, Callable[[Row], int]] = {
     "spans": lambda row: len(row.document.spans),
     "groups": lambda row: row.document.group is not None,
@@ -85,12 +85,12 @@ _LEFT_OUT: dict[Kept, Callable[[Row], int]] = {
 
 @dataclass(slots=True)
 class Tally:
-    """A count of what is written and what is left out.
+    """A counter of what is written and of what is omitted.
 
     Parameters
     ----------
     keeps : frozenset of str
-        What the format holds, as in `corpus.formats.table.Format`.
+        The parts that the format keeps, as in `corpus.formats.table.Format`.
     """
 
     keeps: frozenset[Kept]
@@ -116,7 +116,7 @@ class Tally:
         self.spans += len(batch.column("starts").flatten())
 
     def lose(self, what: str, number: int) -> None:
-        """Count what was left out of documents that are counted as written."""
+        """Count what was omitted from documents that are counted as written."""
         if number:
             self.left_out[what] += number
 
@@ -126,12 +126,12 @@ class Tally:
 
 
 def checked(document: Document) -> Document:
-    """Return a document that can be written as UTF-8.
+    """Check that a document can be encoded in UTF-8, and return it.
 
     Raises
     ------
     InputError
-        If its id, text, group or a label has half a surrogate pair.
+        If its id, text, group or a label has a lone surrogate.
     """
     labels = (span.label for span in document.spans)
     if not encodable(document.id, document.text, document.group, *labels):

@@ -1,4 +1,4 @@
-"""The files that documents come from (a file, a folder or a pattern), and their format."""
+"""Sources of documents (a file, a folder or a pattern), and their format."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from corpus.formats.table import FORMATS
 KNOWN = frozenset(suffix for each in FORMATS.values() for suffix in each.suffixes)
 EXPECTED = "; ".join(f"{each.name}: {' '.join(each.suffixes)}" for each in FORMATS.values())
 
-#: Suffixes that may be followed by that of a compression.
+#: Suffixes that may be followed by the suffix of a compressed file.
 _COMPRESSIBLE = frozenset(
     suffix for each in FORMATS.values() if each.is_text for suffix in each.suffixes
 )
@@ -30,7 +30,7 @@ def locate(source: str | Path) -> Source:
     Raises
     ------
     InputError
-        If nothing is there.
+        If the source does not exist.
     """
     path, name = Path(source), shown(source)
     if is_standard(path):
@@ -50,7 +50,7 @@ def locate(source: str | Path) -> Source:
 def _mode(path: Path) -> int | None:
     try:
         return path.stat().st_mode
-    except (OSError, ValueError):  # a pattern can be too long for a name
+    except (OSError, ValueError):  # a pattern may be too long for a file name
         return None
 
 
@@ -78,16 +78,16 @@ def _readable(folder: Path) -> list[Path]:
 
 
 def _below(folder: Path, above: tuple[str, ...] = ()) -> Iterator[Path]:
-    """Yield the files in a folder and those in it; links are followed, hidden names left out."""
+    """Yield the files below a folder; links are followed, hidden files and folders skipped."""
     real = os.path.realpath(folder)
-    if real in above:  # a link to a folder that this one is in
+    if real in above:  # a link to a parent folder
         return
     for entry in _entries(folder):
         if entry.name.startswith("."):
             continue
         if entry.is_dir():
             yield from _below(folder / entry.name, (*above, real))
-        elif entry.is_file() or entry.is_symlink():  # a link to nothing is reported when opened
+        elif entry.is_file() or entry.is_symlink():  # a broken link is reported when it is opened
             yield folder / entry.name
 
 
@@ -100,9 +100,9 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
 
 
 def suffix_of(path: Path) -> str:
-    """Return the suffix of a file in lower case, by which its format is detected.
+    """Return the suffix of a file that determines its format, in lower case.
 
-    Of ``notes.jsonl.gz`` it is ``.jsonl``.
+    The suffix of ``notes.jsonl.gz`` is ``.jsonl``.
     """
     suffix = path.suffix.lower()
     inner = Path(path.stem).suffix.lower()
@@ -129,7 +129,7 @@ def format_of(source: Source) -> str:
         return "jsonl"
     suffixes = {suffix_of(file) for file in source.files}
     fitting = [each for each in FORMATS.values() if suffixes.issubset(each.suffixes)]
-    if fitting:  # .txt alone is text, although brat has such files
+    if fitting:  # only .txt means text, although brat has .txt files too
         return min(fitting, key=lambda each: len(each.suffixes)).name
     raise InputError(
         f"{source.name} holds {_summary(source.files)}: expected files of one format "
@@ -140,7 +140,7 @@ def format_of(source: Source) -> str:
 def files_of(source: Source, format: str) -> list[Path]:
     """Return the files of a source that are of a format, sorted.
 
-    A suffix that belongs to no format says nothing against a file that the user named.
+    Files that the user named are also returned if their suffix belongs to no format.
 
     Raises
     ------
@@ -177,9 +177,9 @@ def id_of(file: Path, root: Path) -> str:
 
 
 def name_within(file: Path, root: Path) -> str:
-    """Return the name of a file in the ids of documents that have none: its path below `root`.
+    """Return the name of a file for the ids of documents without id: its path below `root`.
 
-    The suffix is part of it, so that no two files have the same.
+    It includes the suffix, so that it is unique.
     """
     if is_standard(file):
         return "stdin"
@@ -187,7 +187,7 @@ def name_within(file: Path, root: Path) -> str:
 
 
 def text_of(file: Path, encoding: str = "utf-8") -> str:
-    """Read a text file to the character.
+    """Read a text file without changes.
 
     Raises
     ------

@@ -1,8 +1,8 @@
-"""The table of formats: one row for each, which is all that the rest of the program knows of it.
+"""The table of formats: one row for each, through which all other modules use it.
 
-A format is a module, imported when it is first used, and a row of `FORMATS`. The module reads and
-writes either documents (formats whose records are documents, such as brat) or record batches
-(formats that are columns, such as Parquet); the row converts between the two.
+A format is a row of `FORMATS` and a module, which is imported at its first use. The module reads
+and writes either documents (such as brat) or record batches (formats of columns, such as Parquet).
+The row converts between the two.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ class Format:
     Parameters
     ----------
     name : str
-        The name by which users select it.
+        The name of the format for users.
     suffixes : tuple of str
-        Suffixes of its files, in lower case.
+        The suffixes of its files, in lower case.
     module : str
         The module that implements it. If `records` is ``"documents"``, it has ``read(source,
         options, problems)``, an iterator of `Document`, and ``write(rows, target, columns,
@@ -47,18 +47,18 @@ class Format:
         schema, target, columns, tally)``. Both have ``count(source)``, and ``has_column(source,
         name)`` where columns have names.
     records : {"documents", "batches"}
-        What the module reads and writes.
+        The type of records that the module reads and writes.
     keeps : frozenset of str
-        What it can hold beside id and text: ``"spans"``, ``"groups"``, ``"confidences"``,
-        ``"span confidences"``, ``"other columns"``.
+        The parts that it keeps in addition to id and text: ``"spans"``, ``"groups"``,
+        ``"confidences"``, ``"span confidences"``, ``"other columns"``.
     is_folder : bool
-        Whether it is written as a folder with files for each document, rather than as one file.
+        Whether it is written as a folder with files for each document, and not as one file.
     has_columns : bool
-        Whether parts of a document have columns or keys with names.
+        Whether the parts of a document have named columns or keys.
     is_text : bool
         Whether its files are text, which may be compressed (``.gz``, ``.zst``).
     has_encoding : bool
-        Whether its files may be in another encoding than UTF-8.
+        Whether its files may have other encodings than UTF-8.
     is_stream : bool
         Whether it can be read from standard input and written to standard output.
     """
@@ -139,12 +139,12 @@ class Format:
         return tally.report()
 
     def count(self, source: Source) -> int:
-        """Return about how many records a source has."""
+        """Return an estimate of the number of records of a source."""
         found: int = self._implementation.count(source)
         return found
 
     def has_column(self, source: Source, name: str) -> bool:
-        """Return whether a source has a column or key; always, if columns have no names."""
+        """Return whether a source has a column or key; True for formats without named columns."""
         return not self.has_columns or bool(self._implementation.has_column(source, name))
 
 

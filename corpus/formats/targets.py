@@ -1,4 +1,4 @@
-"""Targets of documents: what is written, what is left out, and the files of a folder."""
+"""Targets of documents: the format of a target, and the files of a folder."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from corpus.formats.sources import EXPECTED, suffix_of
 from corpus.formats.table import FORMATS
 from corpus.storage import new_folder, open_new
 
-#: What a file system says to a name that is taken, and to one that it cannot hold.
+#: Errors of file systems for names that exist, and for names that are invalid.
 TAKEN = (errno.EEXIST, errno.ENOTDIR, errno.EISDIR)
 IMPOSSIBLE = (errno.ENAMETOOLONG, errno.EILSEQ, errno.EINVAL)
 
 
 def format_for(target: Path) -> str:
-    """Return the format to write by the suffix of the target; none means a brat folder.
+    """Return the format of a target by its suffix; a target without suffix is a brat folder.
 
     Raises
     ------
     InputError
-        If the suffix is not that of a format that is written as one file.
+        If no format that is written as one file has this suffix.
     """
     if str(target) == "-":
         return "jsonl"
@@ -53,7 +53,7 @@ def new_document_folder(target: Path) -> Iterator[Path]:
     """
     with new_folder(target) as folder:
         yield folder
-        if not any(folder.iterdir()):  # which could not be told from a wrong folder
+        if not any(folder.iterdir()):  # an empty folder cannot be read as a corpus
             raise InputError(
                 f"{shown(target)}: there is no document to write, and a folder without files "
                 "cannot be read again; write JSONL or Parquet"
@@ -61,12 +61,12 @@ def new_document_folder(target: Path) -> Iterator[Path]:
 
 
 def new_file_for(document: Document, folder: Path, suffix: str) -> BinaryIO:
-    """Open a new file in a folder, at the path that the id of a document names.
+    """Open a new file in a folder, at the path given by the id of a document.
 
     Raises
     ------
     InputError
-        If the id names no file inside the folder, or another document has the same file.
+        If the id is not a valid path inside the folder, or another document has the same file.
     """
     fault = _fault_of(checked(document).id)
     if fault:
@@ -79,14 +79,14 @@ def new_file_for(document: Document, folder: Path, suffix: str) -> BinaryIO:
         if error.errno in TAKEN:
             fault = "names the same file as that of another document"
         elif error.errno in IMPOSSIBLE:
-            fault = "is too long for a file name, or has a character that it cannot have"
+            fault = "is too long for a file name, or has a character that file names cannot have"
         else:
             raise
         raise InputError(_unnamed(document, fault)) from error
 
 
 def _fault_of(name: str) -> str | None:
-    """Return why an id names no file inside a folder that would be read again as this id."""
+    """Return why an id cannot be a path inside a folder; None if it can."""
     parts = name.split("/")
     if "\0" in name or "\\" in name:
         return "has a NUL character or a backslash"

@@ -1,6 +1,6 @@
-"""Plain text without annotations: a folder with a file for each note, or lines in a pipe.
+"""Plain text without annotations: a folder with a file for each note, or lines of a stream.
 
-On the standard streams a line is a document, as other tools that process lines expect.
+On standard input and output, each line is a document.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from corpus.problems import Problems
 
 
 def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[Document]:
-    """Yield a document a file, from file number `start` on; the id is the path without suffix.
+    """Yield a document for each file, from file number `start` on; ids are paths without suffix.
 
-    Of standard input each line is a document, blank ones too; the id is its number.
+    Each line of standard input is a document, blank lines too; ids are line numbers.
     """
     if is_standard(source.files[0]):
         return _documents_of_lines(source, options, problems)
@@ -35,7 +35,7 @@ def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[D
 
 
 def count(source: Source) -> int:
-    """Count the files; standard input counts nothing, since it can be read only once."""
+    """Count the files; the result is 0 for standard input, which can be read only once."""
     return 0 if is_standard(source.files[0]) else len(files_of(source, "text"))
 
 
@@ -63,7 +63,8 @@ def write(rows: Rows, target: Path, columns: Columns, tally: Tally) -> None:
     Raises
     ------
     InputError
-        If an id names no file of its own in the folder, or a text of several lines is to be a line.
+        If an id is not a unique file name in the folder, or a text of several lines is written to
+        standard output.
     """
     if is_standard(target):
         with new_text_file(target) as file:
@@ -82,7 +83,7 @@ def _line(row: Row) -> bytes:
     document = checked(row.document)
     if "\n" in document.text:
         raise InputError(
-            f"document {shown(document.id)} has several lines, and text on standard output is a "
-            f"document a line: write JSONL"
+            f"document {shown(document.id)} has several lines, but text on standard output has one "
+            f"line per document: write JSONL"
         )
     return f"{document.text}\n".encode()

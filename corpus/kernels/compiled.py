@@ -1,8 +1,8 @@
 """Functions compiled to machine code by numba, with the argument types that they are compiled for.
 
-Machine code is kept on disk, so that one process compiles and the others load. A function is stale
-when its own file changes; numba does not notice a change of a function that it calls in another
-file, so delete ``__pycache__`` after editing one of those.
+Machine code is cached on disk: one process compiles it and the others load it. A function is
+recompiled when its own file changes, but not when it calls a function in another file that changed.
+Delete ``__pycache__`` after editing such a function.
 """
 
 from __future__ import annotations
@@ -32,29 +32,29 @@ _REALS = ("float32", "float64")
 def compiled(
     *signatures: str,
 ) -> Callable[[Callable[_Arguments, _Result]], Callable[_Arguments, _Result]]:
-    """Compile a function, at `corpus.kernels.registry.warm_up` or else when it is first called.
+    """Compile a function in `corpus.kernels.registry.warm_up`, or else at its first call.
 
-    The machine code is kept beside the source, or else in the cache folder of the user. Where
-    neither can be written, every process compiles anew.
+    The machine code is cached beside the source, or else in the cache folder of the user. If
+    neither is writable, every process compiles again.
 
     Parameters
     ----------
     *signatures : str
         Types of the arguments, in numba's notation, such as ``"int32[::1], int64"``. ``real``
-        stands for float32 and float64, which makes two signatures. None for a function that only
-        other compiled functions call: it is compiled with them.
+        stands for float32 and float64, and so for two signatures. A function that only other
+        compiled functions call needs no signature: it is compiled with them.
     """
     expanded = tuple(
         f"({signature.replace('real', real)},)"
         for signature in signatures
         for real in (_REALS if "real" in signature else _REALS[:1])
     )
-    njit: Callable[..., Any] = numba.njit  # its own types lose those of the function
+    njit: Callable[..., Any] = numba.njit  # numba's own annotations discard those of the function
 
     def decorate(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
         try:
             dispatcher = njit(function, cache=True, **_OPTIONS)
-        except RuntimeError:  # numba found no folder that it can write
+        except RuntimeError:  # numba found no writable folder
             dispatcher = njit(function, **_OPTIONS)
         KERNELS.append(Kernel(dispatcher, expanded))
         kernel: Callable[_Arguments, _Result] = dispatcher
@@ -69,11 +69,11 @@ def kernel_array(array: npt.NDArray[_ScalarT]) -> npt.NDArray[_ScalarT]:
     Parameters
     ----------
     array : ndarray
-        For instance memory-mapped, read-only as those from Arrow are, or a slice with gaps.
+        Any array, such as a memory-mapped, read-only or strided array.
 
     Returns
     -------
     ndarray
-        C-contiguous, aligned and writable: the same data where possible, else a copy.
+        A C-contiguous, aligned and writable array: the same data if possible, else a copy.
     """
     return np.require(array, requirements=["C", "A", "W", "E"])

@@ -10,7 +10,7 @@ from corpus.kernels.hashing import EMPTY_SLOT, Hashes, empty_slots, fill_slots, 
 
 Positions = npt.NDArray[np.int32]
 
-#: The position of a hash that an index does not have.
+#: The position of a hash that is not in an index.
 ABSENT = EMPTY_SLOT
 
 
@@ -20,7 +20,7 @@ class HashIndex:
     Parameters
     ----------
     hashes : ndarray of uint64, shape (V,)
-        Distinct.
+        Distinct hashes.
     """
 
     def __init__(self, hashes: Hashes) -> None:

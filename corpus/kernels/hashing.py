@@ -1,8 +1,9 @@
 """64-bit hashes of strings, and the open addressing of tables of hashes.
 
 Hashes are FNV-1a by code points, then the finalizer of splitmix64, which mixes the high bits into
-the low ones. Tables are arrays of slots, a power of two with at most half of them in use; a slot
-holds the position of a hash in an array of hashes, or `EMPTY_SLOT`. Collisions go to the next slot.
+the low ones. Tables are arrays of slots. Their size is a power of two, and at most half of the
+slots are in use. A slot holds the position of a hash in an array of hashes, or `EMPTY_SLOT`.
+Collisions are resolved by linear probing.
 """
 
 from __future__ import annotations
@@ -35,15 +36,15 @@ def hash_values(name: str, values: Sequence[str]) -> Hashes:
     Parameters
     ----------
     name : str
-        The feature; the same value of another feature has another hash.
+        The feature. Equal values of different features have different hashes.
     values : sequence of str
         At least one.
 
     Returns
     -------
     ndarray of uint64, shape (len(values),)
-        The same on every machine. Among a million values, two share a hash with a probability of
-        3 in 100 million.
+        Equal on every machine. Among a million values, the probability of a collision is 3 in
+        100 million.
     """
     digest = hashlib.blake2b(name.encode(), digest_size=8).digest()
     lengths = np.fromiter(map(len, values), np.int64, len(values))
@@ -82,7 +83,7 @@ def empty_slots(number: int) -> Slots:
 def find_slot(slots: Array, hashes: Array, value: np.uint64, first: np.uint64) -> np.uint64:
     """Return the slot of a hash, or the empty slot where it belongs, from slot `first` on.
 
-    The search begins with the hash itself as `first`, and goes on after a slot that was found.
+    The search begins with the hash itself as `first`, and continues after a slot that was returned.
     """
     mask = np.uint64(len(slots) - 1)
     slot = first & mask
@@ -93,7 +94,7 @@ def find_slot(slots: Array, hashes: Array, value: np.uint64, first: np.uint64) -
 
 @compiled("int32[::1], uint64[::1]")
 def fill_slots(slots: Array, hashes: Array) -> None:
-    """Enter the positions of hashes, which may be equal, in empty slots."""
+    """Insert the positions of hashes, which may be equal, into empty slots."""
     mask = np.uint64(len(slots) - 1)
     for position in range(len(hashes)):
         slot = hashes[position] & mask

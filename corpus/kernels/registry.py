@@ -20,35 +20,35 @@ class Kernel:
     dispatcher : numba dispatcher
         The function.
     signatures : tuple of str
-        Types of the arguments that Python code calls it with, in numba's notation.
+        The types of its arguments in calls from Python code, in numba's notation.
     """
 
     dispatcher: Any
     signatures: tuple[str, ...]
 
 
-#: Those of `corpus.kernels.compiled.compiled`, in the order of their definition.
+#: The functions decorated by `corpus.kernels.compiled.compiled`, in the order of definition.
 KERNELS: list[Kernel] = []
 
 
 def warm_up(*modules: str, announce: Callable[[], None] | None = None) -> None:
     """Load or compile the machine code of compiled functions for their declared signatures.
 
-    Calls with arrays of `corpus.kernels.compiled.kernel_array` compile nothing after this.
+    After this, calls with arrays from `corpus.kernels.compiled.kernel_array` compile nothing.
 
     Parameters
     ----------
     *modules : str
         Modules to import first. The functions of all imported modules are loaded or compiled.
     announce : callable, optional
-        Called once, before the first function that has to be compiled, which takes long.
+        Called once before the first compilation, which may take long.
     """
     for name in modules:
         importlib.import_module(name)
     if not KERNELS:
         return
     from numba.core.event import Listener, install_listener  # noqa: PLC0415 - numba is slow to import
-    from numba.core.sigutils import normalize_signature  # noqa: PLC0415 - the same
+    from numba.core.sigutils import normalize_signature  # noqa: PLC0415
 
     class Announcer(Listener):
         """A listener that calls `announce` when the first compilation starts."""

@@ -1,4 +1,4 @@
-"""Synthetic clinical notes in Spanish and Catalan, with gold spans: no real text is in them."""
+"""Synthetic clinical notes in Spanish and Catalan, with gold spans. They contain no real text."""
 
 from corpus.synthetic.notes import synthetic_notes
 

@@ -1,4 +1,4 @@
-"""Random decisions, drawn cheaply."""
+"""Fast random decisions."""
 
 from __future__ import annotations
 
@@ -10,37 +10,37 @@ import numpy as np
 
 T = TypeVar("T")
 
-#: Numbers taken from the generator at a time: a call for each would cost more than the rest.
+#: Random numbers generated at a time: single calls of the generator are slow.
 _BUFFER = 8192
 
 
 class Draws:
-    """Decide by the numbers of a generator.
+    """A source of random decisions.
 
     Parameters
     ----------
     rng : numpy.random.Generator
-        It runs ahead of what has been decided, so nobody else should draw from it.
+        Numbers are drawn from it in advance, so it must not be shared.
     """
 
     def __init__(self, rng: np.random.Generator) -> None:
-        #: Draw a number from 0 to 1, without 1.
+        #: Draw a number from the half-open interval [0, 1).
         self.uniform = _numbers(rng).__next__
 
     def chance(self, probability: float) -> bool:
-        """Be true with this probability."""
+        """Return True with the given probability."""
         return self.uniform() < probability
 
     def below(self, limit: int) -> int:
-        """Draw an integer from 0 to `limit`, without `limit`."""
+        """Draw an integer from 0 to ``limit - 1``."""
         return int(self.uniform() * limit)
 
     def choose(self, options: Sequence[T]) -> T:
-        """Draw one of some options, all alike."""
+        """Draw one of several options with equal probabilities."""
         return options[int(self.uniform() * len(options))]
 
     def weigh(self, options: Sequence[T], cumulative: Sequence[float]) -> T:
-        """Draw one of some options, given the running totals of their weights."""
+        """Draw one of several options by the cumulative sums of their weights."""
         return options[bisect(cumulative, self.uniform() * cumulative[-1])]
 
 

@@ -1,4 +1,4 @@
-"""The grammar of the notes: text files of sections whose lines expand into one another.
+"""The grammar of synthetic notes, read from text files of sections.
 
 A file is a list of sections::
 
@@ -8,12 +8,12 @@ A file is a list of sections::
     ----
     fiebre de {38-40}{º|}
 
-A section is named by its symbol and, where there is one for each language, the language. ``zipf``
-makes its first lines the most frequent, as with words and names; otherwise lines are alike, but
-for a weight such as ``3*``. ``{part}`` expands a section (that of the same language, where there
-is one), ``{38-40}`` is an integer, ``{º|}`` one of two literals, and ``<PERSON:doctor>`` expands
-a section into an annotated mention. Lines under the dashes are unknown to the seed part, so that
-what the seed can say is a subset by construction.
+The name of a section is its symbol, followed by the language if sections differ by language. With
+``zipf``, the frequencies of lines follow Zipf's law, as those of words and names do; otherwise all
+lines are equally frequent. A weight such as ``3*`` multiplies the frequency of a line. ``{part}``
+expands a section (of the same language, if there is one), ``{38-40}`` is an integer, ``{º|}`` one
+of two literals, and ``<PERSON:doctor>`` expands a section into an annotated mention. The seed part
+does not use the lines below the dashes.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ _RULE = "----"
 _ZIPF_SHIFT = 7.0
 _ZIPF_EXPONENT = 1.0
 
-#: How often a note comes back to someone or some place that it has already named.
+#: The probability that a note repeats a mention of the same kind.
 _REPEAT = 0.3
 
 
 class Line(NamedTuple):
-    """A line of a section: its text, its weight and whether the seed knows it."""
+    """A line of a section: its text, its weight and whether the seed part uses it."""
 
     text: str
     weight: float
@@ -54,7 +54,7 @@ class Line(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """A bit of a note, with the label of the mention that it is, or an empty one."""
+    """A piece of a note, with its label if it is a mention, or else an empty label."""
 
     text: str
     label: str = ""
@@ -62,7 +62,7 @@ class Piece(NamedTuple):
 
 @dataclass(slots=True)
 class Draft:
-    """A note in the making: its pieces so far, and what it has named by symbol."""
+    """An unfinished note: its pieces so far, and its last mention of each symbol."""
 
     draws: Draws
     pieces: list[Piece] = field(default_factory=list)
@@ -71,7 +71,7 @@ class Draft:
 
 class _Node(Protocol):
     def write(self, draft: Draft) -> None:
-        """Append an expansion to the draft."""
+        """Append an expansion of the node to a draft."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class _Integer:
 
 @dataclass(slots=True)
 class _Choice:
-    """A section, compiled. Its templates are filled in once all sections are there."""
+    """A compiled section, whose templates are added after all sections exist."""
 
     templates: list[tuple[_Node, ...]] = field(default_factory=list)
     cumulative: list[float] = field(default_factory=list)
@@ -130,19 +130,19 @@ class _Mention:
 
 
 class Grammar:
-    """The sections of a part, ready to be expanded.
+    """The compiled sections of a part.
 
     Parameters
     ----------
     sections : mapping of str to sequence of Line
-        As `read_sections` gives them.
+        The result of `read_sections`.
     part : {"all", "seed"}
-        Whether to keep every line, or only those that the seed knows.
+        Whether to keep all lines, or only those of the seed part.
 
     Raises
     ------
     ValueError
-        If a line names a section that is not there or has no lines in this part.
+        If a line names a section that does not exist or has no lines in this part.
     """
 
     def __init__(self, sections: Mapping[str, Iterable[Line]], part: Part) -> None:
@@ -218,5 +218,5 @@ def _read_file(rows: Iterable[str], sections: dict[str, list[Line]]) -> None:
 
 @cache
 def grammar_of(part: Part) -> Grammar:
-    """Give the grammar of a part, read at its first use."""
+    """Return the grammar of a part, which is read at its first use."""
     return Grammar(read_sections(), part)

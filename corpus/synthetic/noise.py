@@ -1,4 +1,4 @@
-"""The haste of notes: misspelled words, missing spaces and accents, incoherent capitals."""
+"""Noise of synthetic notes: misspellings, missing spaces and accents, inconsistent capitals."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from corpus.synthetic.grammar import Part, Piece
 Case = Literal["written", "lower", "upper", "mixed"]
 
 _CASES: Final[tuple[Case, ...]] = ("written", "lower", "upper", "mixed")
-#: How often each case is that of a note. What a few rules find, and so the seed, has capitals.
+#: Cumulative probabilities of the cases of a note. Mentions of the seed mostly have capitals.
 _CASE_WEIGHTS: Final[dict[Part, list[float]]] = {
     "all": list(accumulate((0.58, 0.18, 0.10, 0.14))),
     "seed": list(accumulate((0.78, 0.08, 0.14, 0.00))),
 }
-#: The case of one sentence in a note of mixed case.
+#: The cases of a sentence in a note of mixed case.
 _SENTENCE_CASES: Final[tuple[Case, ...]] = ("written", "lower", "upper")
 
-#: How often a name is typed without its capitals, or all in capitals, where other words are not.
+#: Probabilities that only a mention, and not its sentence, is in lower or in upper case.
 _LOWER_MENTION: Final[dict[Part, float]] = {"all": 0.15, "seed": 0.06}
 _UPPER_MENTION: Final[dict[Part, float]] = {"all": 0.05, "seed": 0.0}
 
-#: How often a sentence has a misspelled word, and a mention a misspelling.
+#: Probabilities of a misspelled word in a sentence, and of a misspelled mention.
 _TYPO = 0.12
 _MENTION_TYPO: Final[dict[Part, float]] = {"all": 0.03, "seed": 0.0}
 
@@ -36,7 +36,7 @@ _SENTENCE_CAPITAL = 0.5
 
 _UNACCENTED = str.maketrans("áàéèíïóòúüÁÀÉÈÍÏÓÒÚÜ", "aaeeiioouuAAEEIIOOUU")
 
-#: Letters that sound alike or lie side by side on the keyboard.
+#: Letters that sound alike or are adjacent on the keyboard.
 _CONFUSED = {
     **{"b": "v", "v": "b", "s": "d", "c": "s", "z": "s", "g": "j", "j": "g", "i": "u", "n": "m"},
     **{"m": "n", "e": "a", "a": "s", "o": "p", "u": "i", "r": "t", "t": "r", "l": "k", "y": "i"},
@@ -50,23 +50,23 @@ def draw_case(part: Part, draws: Draws) -> Case:
 
 
 def disturb(pieces: list[Piece], case: Case, part: Part, draws: Draws) -> list[Piece]:
-    """Type a sentence in haste.
+    """Add noise to a sentence.
 
     Parameters
     ----------
     pieces : list of Piece
-        A sentence. It stays as it is.
+        The sentence. It is not modified.
     case : {"written", "lower", "upper", "mixed"}
         The case of the note.
     part : {"all", "seed"}
-        In the seed, mentions are typed with care.
+        The seed part has less noise in mentions.
     draws : Draws
-        Decides.
+        The source of random decisions.
 
     Returns
     -------
     list of Piece
-        As many pieces, none of them empty or with new spaces at its ends.
+        The same number of pieces; none is empty or has new spaces at its ends.
     """
     sentence = pieces.copy()
     _respace(sentence, draws)
@@ -86,14 +86,14 @@ def disturb(pieces: list[Piece], case: Case, part: Part, draws: Draws) -> list[P
 
 
 def drop_accents(pieces: list[Piece], draws: Draws) -> list[Piece]:
-    """Type a note on a keyboard without accents, or by someone who does not care, at times."""
+    """Remove the accents of some notes."""
     if not draws.chance(_NO_ACCENTS):
         return pieces
     return [Piece(text.translate(_UNACCENTED), label) for text, label in pieces]
 
 
 def misspell(text: str, draws: Draws) -> str:
-    """Drop, double, swap or confuse a letter inside a word, if the place drawn is inside one."""
+    """Drop, double, swap or replace a letter, if the position drawn is inside a word."""
     if len(text) < 4:
         return text
     place = 1 + draws.below(len(text) - 3)
@@ -105,18 +105,18 @@ def misspell(text: str, draws: Draws) -> str:
         text[place + 1],
         text[place + 2 :],
     )
-    slip = draws.below(4)
-    if slip == 0:
+    kind = draws.below(4)
+    if kind == 0:
         return before + following + after
-    if slip == 1:
+    if kind == 1:
         return before + letter + letter + following + after
-    if slip == 2:
+    if kind == 2:
         return before + following + letter + after
     return before + _CONFUSED.get(letter, letter) + following + after
 
 
 def _capitalise(sentence: list[Piece], part: Part, draws: Draws) -> None:
-    """Take capitals from some mentions and give them to other words."""
+    """Change the capitals of some mentions and of some other words."""
     for place, (text, label) in enumerate(sentence):
         if not label:
             continue
@@ -141,7 +141,7 @@ def _respace(sentence: list[Piece], draws: Draws) -> None:
 
 
 def _glue(text: str, draws: Draws) -> str:
-    """Leave out a space between two words, if there is one."""
+    """Remove a space between two words, if there is one."""
     spaces = [place for place in range(1, len(text) - 1) if text[place] == " "]
     if not spaces:
         return text
@@ -150,7 +150,7 @@ def _glue(text: str, draws: Draws) -> str:
 
 
 def _change_one(sentence: list[Piece], change: Callable[[str, Draws], str], draws: Draws) -> None:
-    """Change one piece that is no mention, if that is what is drawn."""
+    """Change a random piece, unless it is a mention."""
     place = draws.below(len(sentence))
     text, label = sentence[place]
     if not label:

@@ -1,4 +1,4 @@
-"""Notes: sentences of one or two languages, most of them without any mention."""
+"""Synthetic notes: sentences in one or two languages, most of them without mentions."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from corpus.synthetic.draws import Draws
 from corpus.synthetic.grammar import Draft, Grammar, Part, Piece, grammar_of
 from corpus.synthetic.noise import disturb, draw_case, drop_accents
 
-#: Notes that share a generator: what `start` may have to run through for nothing.
+#: Notes per generator. Notes of a block before `start` are generated and discarded.
 _BLOCK = 1000
 _PARTS: Final[tuple[Part, ...]] = ("all", "seed")
 
-#: The share of notes that name somebody or some place, and how often one more sentence does.
+#: The fraction of notes with mentions, and the probability of each further sentence with one.
 _NAMING: Final[dict[Part, float]] = {"all": 0.155, "seed": 0.8}
 _NAMING_AGAIN: Final[dict[Part, float]] = {"all": 0.28, "seed": 0.5}
 
-#: Sections with mentions, and how often each is the one: both parts have the ratio of the
-#: thesis, in its validation corpus and in its small training corpus.
+#: Sections with mentions, and their cumulative probabilities. The ratios are those of the
+#: validation corpus and of the small training corpus of the thesis.
 _MENTIONS: Final = ("person", "place", "both")
 _MENTION_WEIGHTS: Final[dict[Part, list[float]]] = {
     "all": list(accumulate((0.26, 0.67, 0.07))),
     "seed": list(accumulate((0.30, 0.55, 0.15))),
 }
 
-#: Words that a note aims at are Weibull distributed: a few words mostly, a hundred at times. What
-#: a few rules find is cut out of its note, so the seed shows little of what is around mentions.
+#: The target length of a note in words has a Weibull distribution: mostly a few words, sometimes a
+#: hundred. Notes of the seed have little context around mentions, as matches of rules do.
 _LENGTH_SCALE: Final[dict[Part, float]] = {"all": 15.9, "seed": 0.0}
 _LENGTH_SPREAD = 1.2
 
@@ -50,31 +50,31 @@ def synthetic_notes(
     part: Literal["all", "seed"] = "all",
     start: int = 0,
 ) -> Iterator[Document]:
-    """Make clinical notes with the people and places that they name.
+    """Generate clinical notes with annotated mentions of people and places.
 
-    They are like the primary care notes of the thesis (appendices B and C): short, telegraphic,
-    in Spanish, Catalan or both, with contractions, misspellings, missing spaces and incoherent
+    They resemble the primary care notes of the thesis (appendices B and C): short, telegraphic, in
+    Spanish, Catalan or both, with contractions, misspellings, missing spaces and inconsistent
     capitals. Spans are labelled ``PERSON`` and ``LOCATION``. A title such as ``Dra.`` is not part
     of a person's span; ``Hospital``, ``CAP`` or ``Pº`` is part of the span of the place.
 
     Parameters
     ----------
     number : int
-        How many notes.
+        The number of notes.
     random_state : int, default 0
-        Not negative. The same state gives the same notes, another one gives others.
+        The seed of the random numbers, not negative. Equal seeds generate equal notes.
     part : {"all", "seed"}, default "all"
-        ``"seed"`` is a small and biased sample, as handwritten rules would find it: most of its
-        notes name somebody or some place, with plain cues, in capitals, and it knows only the
-        most frequent names. In ``"all"``, five of six notes name nobody and no place.
+        ``"seed"`` is a biased sample, as handwritten rules would find it: most of its notes have
+        mentions, with clear cues and capitals, and only of the most frequent names. In ``"all"``,
+        five of six notes have no mention.
     start : int, default 0
-        The first note to give, so that a large set can be made in pieces.
+        The number of the first note, so that a large set can be generated in parts.
 
     Yields
     ------
     Document
-        The note ``start``, ``start + 1`` and so on. A note depends on `random_state`, `part` and
-        its place alone, not on `number` or `start`.
+        The notes ``start``, ``start + 1`` and so on. A note depends only on `random_state`, `part`
+        and its own number.
 
     Raises
     ------
@@ -90,7 +90,7 @@ def synthetic_notes(
 
 
 def _notes(random_state: int, part: Part, start: int) -> Iterator[Document]:
-    """Give all notes from `start` on, without end."""
+    """Yield all notes from `start` on, without end."""
     grammar = grammar_of(part)
     block, skipped = divmod(start, _BLOCK)
     while True:
@@ -118,14 +118,14 @@ def _note(grammar: Grammar, part: Part, draws: Draws) -> list[Piece]:
 
 
 def _sentences(grammar: Grammar, part: Part, language: str, draws: Draws) -> list[list[Piece]]:
-    """Draw the sentences of a note: first what it must say, then others up to its length."""
+    """Draw the sentences of a note: first those with mentions, then others up to its length."""
     draft = Draft(draws)
     sentences: list[list[Piece]] = []
 
     def write(symbol: str) -> list[Piece]:
-        spoken = draws.choose(("es", "ca")) if language == "mixed" else language
+        chosen = draws.choose(("es", "ca")) if language == "mixed" else language
         draft.pieces = []
-        grammar.write(f"{symbol} {spoken}", draft)
+        grammar.write(f"{symbol} {chosen}", draft)
         return draft.pieces
 
     if draws.chance(_NAMING[part]):
@@ -142,7 +142,7 @@ def _sentences(grammar: Grammar, part: Part, language: str, draws: Draws) -> lis
 
 
 def _words(sentence: list[Piece]) -> int:
-    """Count the words of a sentence, roughly: what spaces part."""
+    """Count the words of a sentence approximately, by its spaces."""
     return 1 + sum(piece.text.count(" ") for piece in sentence)
 
 

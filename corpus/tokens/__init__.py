@@ -1,13 +1,13 @@
 """Tokens of clinical notes, with exact offsets.
 
 Notes run words together (``28027España``, ``bases...Normas.Pulmicort-100``), so a token ends
-wherever the kind of character changes: letters, digits, and each other character by itself. What
-stays together is what loses its meaning when it is cut: ``col·legi``, a clitic with its
-apostrophe (``l'`` in ``l'home``) and an identity number with its letter (``12345678Z``). Letters
-are cut before a capital that follows a lower-case letter, since that is where notes lack a space
+wherever the kind of character changes: letters, digits, or any other single character. Exceptions
+are units that would lose their meaning if split: ``col·legi``, a clitic with its apostrophe
+(``l'`` in ``l'home``) and an identity number with its letter (``12345678Z``). Letters are split
+before a capital that follows a lower-case letter, where notes often lack a space
 (``MartínezNHC``).
 
-`corpus.tokens.expression` says so exactly.
+The exact definition is the regular expression in `corpus.tokens.expression`.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ import numpy.typing as npt
 
 from corpus.tokens.expression import Expression
 
-#: Characters that are looked at together; bounds what is alive at once.
+#: The number of characters that are processed at a time; bounds the memory needed.
 _CHUNK = 1 << 19
 
-#: Characters that the expression is through with before compiled code is loaded.
+#: The number of characters from which compiled code is worth the time to load it.
 _FEW = 1 << 21
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tokens:
-    """The tokens of some texts: each is the index of its word type and a pair of offsets.
+    """The tokens of texts, each the index of its word type and a pair of offsets.
 
     Parameters
     ----------
@@ -68,22 +68,22 @@ def tokenize(texts: Sequence[str]) -> Tokens:
     Returns
     -------
     Tokens
-        The same tokens for a text whatever stands beside it.
+        The tokens of a text do not depend on the other texts.
     """
     finder = _finder(sum(map(len, texts)))
     chunks = [_tokenize_chunk(chunk, finder) for chunk in in_chunks(texts, _CHUNK)]
     counts = [np.zeros(1, np.int64), *(chunk[3] for chunk in chunks)]
     return Tokens(
         vocabulary=tuple(finder.types),
-        word_ids=_joined([chunk[0] for chunk in chunks]),
-        starts=_joined([chunk[1] for chunk in chunks]),
-        ends=_joined([chunk[2] for chunk in chunks]),
+        word_ids=_concatenated([chunk[0] for chunk in chunks]),
+        starts=_concatenated([chunk[1] for chunk in chunks]),
+        ends=_concatenated([chunk[2] for chunk in chunks]),
         document_offsets=np.cumsum(np.concatenate(counts), dtype=np.int64),
     )
 
 
 class _Finder(Protocol):
-    """Finds tokens, and numbers the words of all texts that it is given."""
+    """A tokenizer that numbers the words of all texts it processes."""
 
     @property
     def types(self) -> Iterable[str]:
@@ -93,12 +93,12 @@ class _Finder(Protocol):
     def find(
         self, text: str
     ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Give the word of each token, its start and its end in a text that ends with a gap."""
+        """Return the words, starts and ends of the tokens of a text that ends with a gap."""
         ...
 
 
 def _finder(characters: int) -> _Finder:
-    """Choose the faster way: both give the same."""
+    """Select the faster of two implementations with equal results."""
     if characters < _FEW and "corpus.tokens.scanner" not in sys.modules:
         return Expression()
     from corpus.tokens.scanner import Scanner  # noqa: PLC0415 - numba is slow to import
@@ -107,7 +107,7 @@ def _finder(characters: int) -> _Finder:
 
 
 def in_chunks(texts: Iterable[str], characters: int) -> Iterator[list[str]]:
-    """Yield texts together until they have so many characters."""
+    """Yield texts in lists, each complete once it has at least `characters` characters."""
     chunk: list[str] = []
     size = 0
     for text in texts:
@@ -126,7 +126,7 @@ _Chunk = tuple[
 
 
 def _tokenize_chunk(texts: list[str], finder: _Finder) -> _Chunk:
-    """Give words, starts, ends and tokens per text."""
+    """Return the words, starts and ends of the tokens, and the number of tokens of each text."""
     # A line end is a gap: no token reaches from one text into the next.
     words, starts, ends = finder.find("\n".join([*texts, ""]))
     text_ends = np.cumsum(np.fromiter((len(text) + 1 for text in texts), np.int64, len(texts)))
@@ -141,5 +141,5 @@ def _tokenize_chunk(texts: list[str], finder: _Finder) -> _Chunk:
     )
 
 
-def _joined(arrays: list[npt.NDArray[np.int32]]) -> npt.NDArray[np.int32]:
+def _concatenated(arrays: list[npt.NDArray[np.int32]]) -> npt.NDArray[np.int32]:
     return np.concatenate([np.zeros(0, np.int32), *arrays])

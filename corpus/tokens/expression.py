@@ -1,4 +1,4 @@
-"""The regular expression that says what a token is, and finding tokens by it."""
+"""The regular expression that defines tokens, and a tokenizer that uses it."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ LOWER = rf"[^\W\d_{_UPPER}]"  # any other letter
 LETTER = r"[^\W\d_]"
 MARK = "[\u0300-\u036f]"  # combining accents belong to the letter they follow
 DIGIT = r"\d"
-# Marks of order and format are gaps like white space: they carry no meaning a tagger could use.
+# Byte-order marks and format characters are gaps like white space.
 GAP = r"[\s\ufeff\u00ad\u200b-\u200f\u2028-\u202e\u2060]"
 CLITIC = "[lLdDsSnNmMtT]"
 APOSTROPHE = "['’]"
 ELL = "[lL]"  # geminate in col·legi
 POINT = "·"
-IDENTITY = "[XYZ]"  # the identity number of a foreigner begins with one
+IDENTITY = "[XYZ]"  # the first letter of identity numbers of foreigners
 ASCII_LETTER = "[A-Za-z]"
 WORD = r"\w"
 
@@ -31,8 +31,8 @@ _WORD = f"(?:(?:{CAPITAL}|{MARK})++|{LOWER}){LOWER}*+(?:{MARK}++{LOWER}*+|{_GEMI
 _FOREIGN_IDENTITY = f"{IDENTITY}{DIGIT}{{7}}{ASCII_LETTER}(?!{WORD})"
 _NUMBER = f"{DIGIT}++(?:(?<={DIGIT}{{7}}){ASCII_LETTER}(?!{WORD}))?"
 
-#: Matches a gap, or a token with the space after it, at every place of every text. The quantifiers
-#: are possessive for speed, and the space is matched along since most gaps are one.
+#: Matches a gap, or a token with the space after it, at every position of a text. The quantifiers
+#: are possessive for speed. Tokens include the next space because most gaps are a single space.
 TOKEN = re.compile(
     rf"(?:{_CLITIC}|{_FOREIGN_IDENTITY}|{_WORD}|{_NUMBER}) ?+|{GAP}++|(?:[^\w\s]|_) ?+"
 )
@@ -40,7 +40,7 @@ _GAP_ONLY = re.compile(f"{GAP}++")
 
 
 class Expression:
-    """Finds tokens by the expression, and numbers their words."""
+    """A tokenizer that uses the regular expression and numbers words."""
 
     def __init__(self) -> None:
         self._matches = _Matches()
@@ -58,7 +58,7 @@ class Expression:
         Parameters
         ----------
         text : str
-            Any.
+            Any text.
 
         Returns
         -------
@@ -67,26 +67,26 @@ class Expression:
         starts, ends : ndarray of int64, shape (N,)
             Half-open offsets of each token.
         """
-        # The expression matches everywhere, so the lengths of the matches give every offset and no
-        # match object is made.
-        found = self._matches.look_up(TOKEN.findall(text))
-        begins = np.cumsum(found[:, 2], dtype=np.int64) - found[:, 2]
-        is_token = found[:, 0] >= 0
-        words, lengths, starts = found[is_token, 0], found[is_token, 1], begins[is_token]
+        # The matches cover all of the text. Their lengths therefore determine all offsets, and no
+        # match objects are needed.
+        rows = self._matches.look_up(TOKEN.findall(text))
+        begins = np.cumsum(rows[:, 2], dtype=np.int64) - rows[:, 2]
+        is_token = rows[:, 0] >= 0
+        words, lengths, starts = rows[is_token, 0], rows[is_token, 1], begins[is_token]
         return words, starts, starts + lengths
 
 
 class _Matches(dict[str, int]):
-    """Numbers the strings that the expression matches, and knows what each is."""
+    """A table of the distinct strings that the expression matched, with the word of each."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.types: dict[str, int] = {}  # words, by their numbers
+        self.types: dict[str, int] = {}  # the number of each word
         self._new: list[tuple[int, int, int]] = []
         self._rows = np.zeros((0, 3), np.int32)
 
     def __missing__(self, match: str) -> int:
-        """Give a string that is looked up for the first time its number."""
+        """Enter a string that is not in the table yet, and return its number."""
         if not match[0].isalnum() and _GAP_ONLY.fullmatch(match):
             self._new.append((-1, 0, len(match)))
         else:
@@ -97,9 +97,9 @@ class _Matches(dict[str, int]):
         return number
 
     def look_up(self, matches: list[str]) -> npt.NDArray[np.int32]:
-        """Give the word of each match, its length and that of the match, shape (M, 3).
+        """Return the word of each match, its length and the length of the match, shape (M, 3).
 
-        A gap has the word -1.
+        The word of a gap is -1.
         """
         numbers = np.fromiter(map(self.__getitem__, matches), np.int64, len(matches))
         if self._new:

@@ -1,4 +1,4 @@
-"""Numbers of words by their characters, without a string for each token."""
+"""A compiled table of words, which needs no string for each token."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ from corpus.kernels.hashing import (
 Codes = npt.NDArray[np.uint32]
 Places = npt.NDArray[np.int64]
 
-#: Tokens of a call of compiled code, for which there is room even if every word is new.
+#: Tokens per call of compiled code; memory is reserved as if every word were new.
 _BLOCK = 1 << 14
 
 _SEED = np.uint64(0xCBF29CE484222325)  # the offset basis of FNV
 
 
 class Lexicon:
-    """A table of words, numbered in the order of their first appearance.
+    """A table of words, numbered in order of first appearance.
 
-    Words are found by their hashes and told apart by their characters.
+    Words are looked up by their hashes and compared by their characters.
     """
 
     def __init__(self) -> None:
         self._size = 0
         self._slots = empty_slots(0)
         self._hashes = np.empty(0, np.uint64)
-        self._ends = np.zeros(1, np.int64)  # of each word in the letters, after a 0
+        self._ends = np.zeros(1, np.int64)  # the end of each word in `_letters`, after a leading 0
         self._letters = np.empty(0, np.uint32)
 
     def look_up(
         self, codes: Codes, starts: Places, ends: Places
     ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
-        """Return the number of the word of each token, and enter words that are new.
+        """Return the number of the word of each token, and add new words.
 
         Parameters
         ----------
@@ -111,7 +111,7 @@ def _look_up(
     words: Array,
     firsts: Array,
 ) -> int:
-    """Look up the words of tokens, enter new ones, and return the number of words then."""
+    """Look up the words of tokens, add new words, and return the new number of words."""
     before = size
     for token in range(len(starts)):
         start, end = starts[token], ends[token]

@@ -19,7 +19,7 @@ _CLITIC, _APOSTROPHE, _ELL, _POINT, _IDENTITY, _ASCII = (
 )
 _KNOWN = np.uint16(1 << 13)  # of a character whose classes were looked up
 
-#: The characters of each class, in the words of the expression.
+#: The characters of each class, as regular expressions.
 _CLASSES = {
     _LETTER: expression.LETTER,
     _HEAD: f"{expression.CAPITAL}|{expression.MARK}",
@@ -39,9 +39,9 @@ _BLOCK = 256  # characters that are looked up together
 
 
 class Scanner:
-    """A scanner that finds tokens by the classes of characters, and numbers their words.
+    """A tokenizer that uses classes of characters and numbers words.
 
-    Only a word that is new becomes a string.
+    A string is created only for each new word.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class Scanner:
         Parameters
         ----------
         text : str
-            Its last character is a line end.
+            A text whose last character is a line end.
 
         Returns
         -------
@@ -81,13 +81,13 @@ class Scanner:
 
 
 class _Classes:
-    """The classes of characters, as bits; those of characters not met are not looked up."""
+    """A table of the classes of characters, as bits, which is filled as characters occur."""
 
     def __init__(self) -> None:
         self._bits: npt.NDArray[np.uint16] = np.zeros(0x110000, np.uint16)
 
     def covering(self, codes: Codes) -> npt.NDArray[np.uint16]:
-        """Return the table, filled in for all of these characters."""
+        """Return the table, filled for all of the given characters."""
         place = _first_unknown(codes, self._bits, 0)
         while place < len(codes):
             self._look_up(int(codes[place]) // _BLOCK * _BLOCK)

@@ -12,12 +12,12 @@ from pathlib import Path
 
 from corpus.errors import InputError, shown
 
-#: Bytes that are decoded at once.
+#: Bytes that are decoded at a time.
 _PIECE = 1 << 23
 #: Bytes by which text is distinguished from binary data.
 _HEAD = 4096
 
-#: Byte-order marks. That of UTF-32 in little-endian order begins as that of UTF-16 does.
+#: Byte-order marks. That of UTF-32-LE precedes that of UTF-16-LE, which is its prefix.
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -37,25 +37,25 @@ _BINARY = "a binary file; expected text: CSV or TSV"
 
 
 def find_encoding(path: Path, named: str | None = None) -> str:
-    """Return the encoding of a text file, after all of the file has been decoded once.
+    """Detect or check the encoding of a text file by decoding all of it.
 
     Parameters
     ----------
     path : Path
         A regular file.
     named : str, optional
-        The encoding that the user named. By default that of the byte-order mark, or UTF-16 where
-        every other byte is zero, or UTF-8, or else Windows-1252, which has all letters of Latin-1.
+        The encoding that the user named. The default is the encoding of the byte-order mark, UTF-16
+        if every other byte is zero, UTF-8 or else Windows-1252, which includes Latin-1.
 
     Returns
     -------
     str
-        The name of a Python codec; with a defined byte order.
+        The name of a Python codec with a defined byte order.
 
     Raises
     ------
     InputError
-        If the file cannot be read or is not text of this encoding, or there is no such encoding.
+        If the file cannot be read or is not text in this encoding, or the encoding is unknown.
     """
     encoding = checked_codec(named) if named else ""
     with path.open("rb") as file:
@@ -72,7 +72,7 @@ def find_encoding(path: Path, named: str | None = None) -> str:
     try:
         _decode_all(path, encoding or "utf-8")
     except _UndecodableError as error:
-        if encoding or not error.ascii_before:  # or else it began as UTF-8, and is damaged
+        if encoding or not error.ascii_before:  # otherwise it began as UTF-8 and is damaged
             raise
         encoding = "cp1252"
         _decode_all(path, encoding)
@@ -92,7 +92,7 @@ def checked_codec(name: str) -> str:
         return codecs.lookup(name).name
     except (LookupError, ValueError):
         raise InputError(
-            f"there is no encoding {shown(name)}; utf-8 and latin-1 are some"
+            f"there is no encoding {shown(name)}; expected a name such as utf-8 or latin-1"
         ) from None
 
 

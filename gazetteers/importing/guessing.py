@@ -1,4 +1,4 @@
-"""Detection of the columns of terms and of counts of a table."""
+"""Detection of the columns of a table that hold terms and counts."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from gazetteers.folding import fold
 from gazetteers.importing.tables import Table
 from gazetteers.phrases.numerals import are_counts
 
-#: Names of columns of terms. Those of names go before those of places: a hospital has a name and
-#: a town, and is not its town.
+#: Names of columns of terms. Names precede places: a table of hospitals may have columns of their
+#: names and towns, and the terms are the names.
 _TERMS = (
     r"term(e|ino|s)?|palabra|paraula|word|nom(bre|s)?|nombres|name|(given|first|last|family) ?name"
     r"|surname|(primer |segundo )?apellidos?|(primer |segon )?cognoms?",
     r"municipi(o|os|s)?|n mun|municipality|localidad(es)?|localitat|poblacio(n)?|ciudad|ciutat"
     r"|town|city|provincias?|provinci(a|es)|province|hospital|calle|carrer|via|street|phrase|frase",
 )
-#: Of columns of counts.
+#: Names of columns of counts.
 _COUNTS = r"(fre[cq]|pob).*|counts?|n|total|bearers|habitantes|habitants|recuento|recompte"
-#: Names that begin as those of counts do; whether they are is seen in the rows.
+#: Names of columns of either places or counts, which the rows distinguish.
 _TOWNS_OR_COUNTS = r"pob.*"
-#: INE counts who bears a surname as the first, as the second and as both. Those who bear it twice
-#: are in each of the first two already.
+#: INE counts the bearers of a surname as the first, as the second and as both surnames. Bearers of
+#: both are included in each of the first two.
 _BEARERS = (r"fre[cq] ?(pri|1).*", r"fre[cq] ?(seg|2).*", r"fre[cq] ?(rep|amb).*")
 _BOTH = _BEARERS[-1]
-#: Columns of numbers that count nothing.
+#: Names of numeric columns that are not counts.
 _NO_COUNTS = (
     "(column|id|cod|num|ine|lat|lon|edad|age|year|año|any|tel|phone|fax|rank|pos)[^ ]*( .*)?|x|y"
 )
@@ -37,7 +37,7 @@ _DIGITS_OF_POSTCODES = 5
 def width_of(column: str) -> int:
     """Return the number of digits of a column of postal codes; 0 for another column.
 
-    Spreadsheets drop zeros from its left.
+    Spreadsheets remove its leading zeros.
     """
     return _DIGITS_OF_POSTCODES if _is(column, _POSTCODES) else 0
 
@@ -53,7 +53,7 @@ def terms_of(table: Table, named: Sequence[str] | None) -> tuple[str, ...]:
     Raises
     ------
     InputError
-        If it cannot be told.
+        If it cannot be detected.
     """
     if named:
         return _named(table, named, "--term")
@@ -70,18 +70,18 @@ def terms_of(table: Table, named: Sequence[str] | None) -> tuple[str, ...]:
     if len(texts) == 1:
         return (texts[0],)
     raise InputError(
-        f"{shown(table.path)}: which column holds the terms cannot be told; name it with --term: "
+        f"{shown(table.path)}: cannot detect the column of terms; name it with --term: "
         f"{_listed(table)}"
     )
 
 
 def counts_of(table: Table, named: Sequence[str] | None, taken: Sequence[str]) -> tuple[str, ...]:
-    """Select the columns of counts, which are added up; there may be none.
+    """Select the columns of counts, which are summed; there may be none.
 
     Raises
     ------
     InputError
-        If it cannot be told.
+        If it cannot be detected.
     """
     if named is not None:
         return _named(table, named, "--count")
@@ -97,15 +97,15 @@ def counts_of(table: Table, named: Sequence[str] | None, taken: Sequence[str]) -
     ]
     if len(found) > 1:
         raise InputError(
-            f"{shown(table.path)}: which column holds the counts cannot be told; name it with "
-            "--count (those that are to be added up, or --count-rows if each row counts 1): "
+            f"{shown(table.path)}: cannot detect the column of counts; name it with --count "
+            "(several columns are summed), or use --count-rows if each row counts 1: "
             f"{_listed(table)}"
         )
     return tuple(found)
 
 
 def column_of(table: Table, name: str, option: str) -> str:
-    """Return the column of a name, in any case and with or without accents.
+    """Return the column with a name, ignoring case and accents.
 
     Raises
     ------
@@ -123,11 +123,11 @@ def column_of(table: Table, name: str, option: str) -> str:
 
 
 def refuse_data(table: Table) -> None:
-    """Raise an `InputError` if the first line holds numbers, as rows do and headers do not."""
+    """Raise an `InputError` if the first line contains counts and so is not a header."""
     if any(are_counts([name]) for name in table.columns):
         raise InputError(
-            f"{shown(table.path)}: its first line holds numbers, and is no header; put one above "
-            "it, such as name,count, or name both columns with --term and --count if it is"
+            f"{shown(table.path)}: its first line holds numbers, and is no header; add one above "
+            "it, such as name,count, or name both columns with --term and --count if it is a header"
         )
 
 

@@ -20,38 +20,38 @@ from gazetteers.importing.tables import Fault, Progress, Rows, Table
 from gazetteers.phrases import numerals
 from gazetteers.phrases.numerals import Counts
 
-#: Rows of partial sums that are kept before they are added up.
+#: The minimum number of rows of partial sums before they are merged.
 _PARTIAL = 1 << 20
 
-#: Terms that are folded at once.
+#: Terms that are folded at a time.
 _FOLDED = 1 << 16
 
-#: A visible character: no space, no control character, no accent without a letter.
-_SEEN = r"[^\pZ\pC\x{0300}-\x{036f}]"
+#: A visible character: not a space, a control character or a combining accent.
+_VISIBLE = r"[^\pZ\pC\x{0300}-\x{036f}]"
 _NO_TERM = ("no term", "expected a name or a word")
 _NO_CLASS = ("no class", "expected its name")
 
 
 @dataclass(frozen=True, slots=True)
 class ImportOptions:
-    """Options of an import; those that are None are detected.
+    """Options of an import; options that are None are detected.
 
     Parameters
     ----------
     terms : sequence of str, optional
-        Columns that make a term, with a space between them.
+        Columns whose values, joined by spaces, are the terms.
     counts : sequence of str, optional
-        Columns whose sum says how many bear a term; with none, each row counts 1.
+        Columns whose sum is the count of a term; if empty, each row counts 1.
     class_name : str, optional
         The class of all terms.
     class_column : str, optional
-        A column that has the class of each term. Without either, the class is named after the
-        columns of the term.
+        The column of the class of each term. By default all terms have one class, which is named
+        after the columns of terms.
     delimiter, encoding : str, optional
         See `Table`.
     width : int, optional
-        Digits that a term of fewer is to have, with zeros on its left; by default 5 in columns
-        that are named as postal codes are, and as they are in others.
+        The number of digits to which numeric terms are padded with zeros; by default 5 in columns
+        of postal codes. Other columns are not padded.
     """
 
     terms: Sequence[str] | None = None
@@ -70,19 +70,19 @@ class Imported:
     Parameters
     ----------
     gazetteer : Gazetteer
-        The sums.
+        The gazetteer.
     terms, counts : tuple of str
-        Columns.
+        The columns of terms and of counts.
     class_column : str or None
-        The column of classes; None where all terms have one class.
+        The column of classes; None if all terms have the same class.
     unused : tuple of str
-        Columns that were not read.
+        The columns that were not read.
     widths : tuple of int
-        Digits that the terms of each column have at least; 0 for any number.
+        The number of digits to which each column of terms was padded; 0 for none.
     encoding, delimiter : str
-        How the file is written.
+        The encoding and the delimiter of the file.
     rows, left_out : int
-        Rows that were added up, and that could not be used.
+        The numbers of rows that were imported, and that could not be used.
     """
 
     gazetteer: Gazetteer
@@ -104,11 +104,11 @@ def import_table(
     problems: Problems | None = None,
     progress: Progress | None = None,
 ) -> Imported:
-    """Build a gazetteer of a table.
+    """Build a gazetteer from a table.
 
-    Terms are folded and have single spaces between their words; the counts of those that are
-    then the same and of the same class are added up. Memory depends on the number of
-    different terms, not on the size of the file.
+    Terms are folded, and their words are separated by single spaces. The counts of equal terms of a
+    class are then summed. Memory depends on the number of distinct terms, not on the size of the
+    file.
 
     Parameters
     ----------
@@ -124,8 +124,8 @@ def import_table(
     Raises
     ------
     InputError
-        If the file cannot be read, it cannot be told which columns are meant, a row cannot be
-        used and `problems` stops at those, or none can be used.
+        If the file cannot be read, its columns cannot be detected, a row cannot be used and
+        `problems` stops at such rows, or no row can be used.
     """
     options = options or ImportOptions()
     table = Table(path, delimiter=options.delimiter, encoding=options.encoding)
@@ -171,8 +171,8 @@ class _Reading:
 
     @classmethod
     def of(cls, table: Table, options: ImportOptions) -> _Reading:
-        taken = () if options.class_column is None else (options.class_column,)
-        classes = [column_of(table, name, "--class-column") for name in taken]
+        named = () if options.class_column is None else (options.class_column,)
+        classes = [column_of(table, name, "--class-column") for name in named]
         terms = terms_of(table, options.terms)
         counts = counts_of(table, options.counts, [*terms, *classes])
         name = " ".join(fold(terms) if options.class_name is None else [options.class_name])
@@ -192,9 +192,9 @@ class _Reading:
         return list(dict.fromkeys([*self.terms, *self.counts, *classes]))
 
     def read(self, rows: Rows) -> tuple[pa.Table, list[Fault]]:
-        """Return the terms of some rows, not folded yet, and the rows that cannot be used."""
+        """Return the unfolded terms of rows, and the rows that cannot be used."""
         terms = self._terms(rows).dictionary_encode()
-        faults = np.where(_seen(terms), 0, 1)
+        faults = np.where(_visible(terms), 0, 1)
         counts = (
             np.zeros(len(rows.numbers), np.int64)
             if self.counts
@@ -208,8 +208,8 @@ class _Reading:
         classes = pa.repeat(pa.scalar(self.class_name), len(rows.numbers)).dictionary_encode()
         if self.class_column:
             classes = pc.utf8_trim_whitespace(rows.columns[self.class_column]).dictionary_encode()
-            faults = np.where((faults == 0) & ~_seen(classes), 2, faults)
-        return _summed(terms, classes, counts, faults == 0), _named(rows, faults)
+            faults = np.where((faults == 0) & ~_visible(classes), 2, faults)
+        return _summed(terms, classes, counts, faults == 0), _list_faults(rows, faults)
 
     def _terms(self, rows: Rows) -> pa.StringArray:
         columns = [
@@ -229,27 +229,27 @@ def _checked(name: str) -> str:
     return name.strip()
 
 
-def _named(rows: Rows, faults: npt.NDArray[np.int64]) -> list[Fault]:
-    """List the faults of rows, and those that were found before, as they come in the file."""
+def _list_faults(rows: Rows, faults: npt.NDArray[np.int64]) -> list[Fault]:
+    """List the faults of rows, with those of the parser, in the order of the file."""
     places = np.flatnonzero(faults)
     if not len(places):
         return rows.faults
     numbers = rows.numbers[places].tolist()
-    found = [
+    new_faults = [
         Fault(number, *_FAULTS[fault])
         for number, fault in zip(numbers, faults[places].tolist(), strict=True)
     ]
-    return sorted([*rows.faults, *found], key=lambda fault: fault.row)
+    return sorted([*rows.faults, *new_faults], key=lambda fault: fault.row)
 
 
-def _seen(texts: pa.DictionaryArray) -> npt.NDArray[np.bool_]:
+def _visible(texts: pa.DictionaryArray) -> npt.NDArray[np.bool_]:
     """Return which texts have a visible character."""
-    seen = pc.match_substring_regex(texts.dictionary, _SEEN).to_numpy(zero_copy_only=False)
-    return np.asarray(seen[texts.indices.to_numpy()], bool)
+    visible = pc.match_substring_regex(texts.dictionary, _VISIBLE).to_numpy(zero_copy_only=False)
+    return np.asarray(visible[texts.indices.to_numpy()], bool)
 
 
 def _padded(texts: pa.StringArray, width: int) -> pa.StringArray:
-    """Pad numbers with zeros on their left."""
+    """Pad numbers with leading zeros."""
     if not width:
         return texts
     trimmed = pc.utf8_trim_whitespace(texts)
@@ -263,37 +263,37 @@ def _summed(
     counts: npt.NDArray[np.int64],
     sound: npt.NDArray[np.bool_],
 ) -> pa.Table:
-    """Add up the counts of each term and class."""
+    """Sum the counts of each term and class."""
     rows = pa.table({"term": terms, "class": classes, "count": counts})
     return sum_counts(rows if sound.all() else rows.filter(pa.array(sound)))
 
 
 class _Sums:
-    """Sums of counts, whose parts are added up whenever they have more rows than the whole."""
+    """Sums of counts, whose parts are merged whenever they have more rows than the total."""
 
     def __init__(self) -> None:
-        self._whole = COLUMNS.empty_table()
+        self._total = COLUMNS.empty_table()
         self._parts: list[pa.Table] = []
         self._rows = 0
 
     def add(self, part: pa.Table) -> None:
         self._parts.append(part)
         self._rows += len(part)
-        if self._rows > max(_PARTIAL, len(self._whole)):
-            self._add_up()
+        if self._rows > max(_PARTIAL, len(self._total)):
+            self._merge()
 
     def table(self) -> pa.Table:
-        """Return the sums of terms; they are folded last, once each, because that is slow."""
-        self._add_up()
-        return _folded(self._whole)
+        """Return the sums of terms, which are folded only at the end because folding is slow."""
+        self._merge()
+        return _folded(self._total)
 
-    def _add_up(self) -> None:
-        self._whole = sum_counts(pa.concat_tables([self._whole, *self._parts]))
+    def _merge(self) -> None:
+        self._total = sum_counts(pa.concat_tables([self._total, *self._parts]))
         self._parts, self._rows = [], 0
 
 
 def _folded(table: pa.Table) -> pa.Table:
-    """Fold terms, and put single spaces between words."""
+    """Fold terms and separate their words by single spaces."""
     parts = [_folded_rows(part) for part in table.to_batches(max_chunksize=_FOLDED)]
     return pa.Table.from_batches(parts, schema=COLUMNS)
 

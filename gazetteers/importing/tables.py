@@ -1,7 +1,7 @@
 """CSV and TSV files as columns of strings, parsed by pyarrow in blocks of bounded size.
 
-What pyarrow cannot do is done here: the delimiter is detected, columns get distinct names, and a
-quote that is never closed is an error instead of a row that swallows the rest of the file.
+This module adds what pyarrow lacks: detection of the delimiter, distinct names of columns, and an
+error for a quote that is not closed, which pyarrow would extend to the end of the file.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ import pyarrow.csv
 from corpus.errors import InputError, shown
 from gazetteers.importing.encodings import find_encoding
 
-#: Characters between columns, the likeliest first.
+#: Delimiters and their names, the most likely first.
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 
-#: Bytes at the beginning of a file by which its delimiter and its columns are detected.
+#: Bytes at the beginning of a file from which its delimiter and its columns are detected.
 _SAMPLE = 1 << 17
-#: Bytes that are parsed at once. A row cannot be longer.
+#: Bytes that are parsed at a time. A row cannot be longer.
 _BLOCK = 1 << 23
 
 Progress = Callable[[int, int], None]
@@ -43,9 +43,9 @@ class Fault:
     Parameters
     ----------
     row : int
-        Its number: see `Rows`.
+        The number of the row; see `Rows`.
     kind, detail : str
-        What is wrong with it, without its text.
+        A description of the fault, without text of the row.
     """
 
     row: int
@@ -60,12 +60,12 @@ class Rows:
     Parameters
     ----------
     columns : dict of str to pyarrow.StringArray
-        The columns by name, of N rows.
+        The columns by name, with N rows.
     numbers : ndarray of int64, shape (N,)
-        The number of each row in the file: the first line is 1, and empty lines are counted. It is
-        the number of the line as long as no quoted field has a line break.
+        The number of each row in the file, counted from 1, including empty lines. It is the line
+        number as long as no quoted field has a line break.
     faults : list of Fault
-        Rows between them that have more or fewer fields than there are columns.
+        Rows of the block whose number of fields differs from the number of columns.
     """
 
     columns: dict[str, pa.StringArray]
@@ -81,22 +81,22 @@ class Table:
     path : Path
         A regular file: its encoding is checked before it is parsed.
     delimiter : str, optional
-        One character. By default that of `DELIMITERS` by which the first rows have as many fields
-        as the header, of several that of the most fields.
+        One character. The default is the one of `DELIMITERS` with which most of the first rows
+        have as many fields as the header, and among several the one with the most fields.
     encoding : str, optional
         See `find_encoding`.
 
     Attributes
     ----------
     columns : list of str
-        Distinct: a repeated name is numbered (``town``, ``town.2``), and a column without a name is
-        ``column1`` if it is the first.
+        Distinct names. A repeated name is numbered (``town``, ``town.2``), and a column without a
+        name is called by its position (``column1``).
     sample : dict of str to list of str
-        The first rows.
+        The first rows, by column.
     empty : bool
-        Whether there is nothing but the header.
+        Whether the file has no rows but the header.
     encoding : str
-        The one that was named or detected.
+        The encoding that was named or detected.
 
     Raises
     ------
@@ -155,13 +155,13 @@ class Table:
         empty = {name: pa.array([], pa.string()) for name in names}
         try:
             with self.path.open("rb") as file:
-                # Short reads would not do: pyarrow stops at a block of one line feed after a
-                # carriage return.
+                # Buffered, since pyarrow fails on short reads: it stops at a block that is only
+                # the line feed after a carriage return.
                 stream = io.BufferedReader(_Stream(file, invalid.end, self.encoding, progress))
                 for batch in self._batches(stream, invalid):
                     numbers, faults = invalid.placed(len(batch))
-                    some, numbers = _without_empty_rows(batch, numbers)
-                    columns = {name: some.column(self.columns.index(name)) for name in names}
+                    rows, numbers = _without_empty_rows(batch, numbers)
+                    columns = {name: rows.column(self.columns.index(name)) for name in names}
                     yield Rows(columns, numbers, faults)
         except OSError as error:
             raise InputError(f"{shown(self.path)} cannot be read: {error.strerror}") from None
@@ -205,17 +205,17 @@ class Table:
 
 
 class _InvalidRows:
-    """Collects the rows that have more or fewer fields than there are columns.
+    """A collection of the rows whose number of fields differs from the number of columns.
 
     Attributes
     ----------
     end : str
-        A last row to append to the file: it is invalid, and no other row is the same. Where it is
-        not found at the end, a quote was not closed.
+        A unique invalid row to append to the file. If it is not parsed as the last row, a quote was
+        not closed.
     ended : bool
-        Whether it was found.
+        Whether this row was parsed.
     next : int
-        The number of the row after those that were numbered.
+        The number of the next row.
     """
 
     def __init__(self, columns: int, delimiter: str, first: int) -> None:
@@ -232,7 +232,7 @@ class _InvalidRows:
         self._numbers.append(row.number)
         if row.text == self._last:
             self.ended = True
-        elif row.text.strip(' \t"'):  # or else it is an empty line
+        elif row.text.strip(' \t"'):  # otherwise it is an empty line
             found, expected = row.actual_columns, row.expected_columns
             kind = f"row with too {'few' if found < expected else 'many'} fields"
             detail = (
@@ -244,7 +244,7 @@ class _InvalidRows:
     def placed(self, count: int) -> tuple[Numbers, list[Fault]]:
         """Return the numbers of the next valid rows, and the faults before, between and after them.
 
-        pyarrow may be a block ahead, so that some invalid rows come after valid rows of the next
+        pyarrow may be a block ahead, so some invalid rows may follow the valid rows of the next
         call.
         """
         invalid = np.array(self._numbers, np.int64)
@@ -268,7 +268,7 @@ class _Stream(io.RawIOBase):
         self, file: BinaryIO, end: str, encoding: str, progress: Progress | None = None
     ) -> None:
         encoder = codecs.getincrementalencoder(encoding)()
-        encoder.encode("x")  # so that no byte-order mark comes later
+        encoder.encode("x")  # so that the encoded end has no byte-order mark
         self._file = file
         self._end = io.BytesIO(encoder.encode(end, True))
         self._progress = progress
@@ -285,7 +285,7 @@ class _Stream(io.RawIOBase):
 
 
 def _without_empty_rows(batch: pa.RecordBatch, numbers: Numbers) -> tuple[pa.RecordBatch, Numbers]:
-    """Leave out the rows whose fields are all empty."""
+    """Remove the rows whose fields are all empty."""
     empty = pc.equal(batch.column(0), "")
     for column in batch.columns[1:]:
         if not pc.any(empty).as_py():
@@ -296,7 +296,7 @@ def _without_empty_rows(batch: pa.RecordBatch, numbers: Numbers) -> tuple[pa.Rec
 
 
 def _beginning(path: Path, encoding: str) -> tuple[str, bool]:
-    """Return the text of the first bytes of a file, and whether this is all of it."""
+    """Return the text of the first bytes of a file, and whether it is complete."""
     with path.open("rb") as file:
         data = file.read(_SAMPLE + 1)
     whole = len(data) <= _SAMPLE
@@ -305,7 +305,7 @@ def _beginning(path: Path, encoding: str) -> tuple[str, bool]:
 
 
 def _parsed(text: str, delimiter: str, whole: bool) -> list[list[str]]:
-    """Return the complete rows of a sample, empty lines among them."""
+    """Return the complete rows of a sample, including empty lines."""
     rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
     return rows if whole else rows[:-1]
 
@@ -316,7 +316,7 @@ def _is_row(fields: Sequence[str]) -> bool:
 
 
 def _checked_delimiter(delimiter: str) -> str:
-    """Check a delimiter that the user named; a tab may be named by a word."""
+    """Check a delimiter that the user named, and return it; ``tab`` is accepted for a tab."""
     found = {"tab": "\t", "\\t": "\t"}.get(delimiter, delimiter)
     if len(found) != 1 or not found.isascii() or found in '"\n\r' or found.isalnum():
         raise InputError(
@@ -327,19 +327,19 @@ def _checked_delimiter(delimiter: str) -> str:
 
 
 def _detect_delimiter(text: str, whole: bool) -> str:
-    """Return the delimiter by which the header has several fields, and most rows as many."""
+    """Return the delimiter with which the header has several fields, and most rows as many."""
     found = []
     for delimiter in DELIMITERS:
         lengths = [len(row) for row in _parsed(text, delimiter, whole) if _is_row(row)]
         if lengths and lengths[0] > 1:
             share = lengths.count(lengths[0]) / len(lengths)
             found.append((share, lengths[0], delimiter))
-    # Of two that fit as well, the first: max keeps it.
+    # Of equally good delimiters, max returns the first.
     return max(found, key=lambda each: each[:2])[2] if found else next(iter(DELIMITERS))
 
 
 def _distinct(names: Sequence[str]) -> list[str]:
-    """Return distinct names: repeated ones are numbered, and columns without one get one."""
+    """Return distinct names: repeated names are numbered, and missing names are created."""
     found: list[str] = []
     for place, name in enumerate(names, start=1):
         tried, times = name or f"column{place}", 1

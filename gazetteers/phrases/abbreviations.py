@@ -1,7 +1,7 @@
-"""Abbreviations of Spanish and Catalan in names of places, and the words that they stand for.
+"""Spanish and Catalan abbreviations in names of places, and the words that they stand for.
 
 An abbreviation may stand for several words: ``S.`` for ``san`` and ``santa``, ``Av.`` for
-``avenida`` and ``avinguda``. These words then count as one, the first of them.
+``avenida`` and ``avinguda``. Such words are equivalent, and the first of them is canonical.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from gazetteers.folding import fold
 
-#: Words that count as one, and what they are written for short; kinds of streets.
+#: Equivalent words for kinds of streets, and their abbreviations.
 _STREETS = {
     "calle carrer rúa": "c cl",
     "avenida avinguda": "av avd avda avgda",
@@ -30,7 +30,7 @@ _STREETS = {
     "polígono polígon": "pol",
 }
 
-#: The same for all else.
+#: Equivalent words of other kinds, and their abbreviations.
 _OTHERS = {
     "san santo santa sant": "s st sta sto",
     "nuestra": "nª ntra ntr",
@@ -65,7 +65,7 @@ _OTHERS = {
     "y i e": "",
 }
 
-#: What several words are written for short, and each of its other ways.
+#: Phrases of several words, each with its abbreviations.
 SEVERAL = (
     ("nuestra señora", "n. s.", "ns"),
     ("centro de salud", "c. s.", "cs", "c. salud"),
@@ -88,10 +88,10 @@ def _pairs(groups: dict[str, str]) -> tuple[dict[str, str], dict[str, str]]:
     return words, short
 
 
-#: Words by the one that counts for them.
+#: The canonical word of each word, and of each abbreviation.
 WORDS, ABBREVIATIONS = _pairs(_STREETS | _OTHERS)
 
-#: Those that name kinds of streets.
+#: The canonical words for kinds of streets.
 STREETS = frozenset(_pairs(_STREETS)[0].values())
 
 

@@ -1,4 +1,4 @@
-"""Phrases made ready for the matcher: what counts of each word, and the words as numbers."""
+"""Compilation of phrases for the matcher: canonical words, and words as numbers."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ from gazetteers.phrases.matching import (
 )
 from gazetteers.phrases.spellings import spellings
 
-#: Words that are passed over, in lists and in notes.
+#: Words that are skipped in lists and in notes.
 _PASSED = frozenset(("de", "del", "d"))
 
 _ARTICLES = frozenset(("el", "la", "los", "las", "lo", "els", "les", "es", "sa", "ses", "os", "as"))
 
 _STOP, _SLASHES = ".", "/\\"
 
-#: Marks that may stand between the words of a phrase.
+#: Punctuation marks that may occur between the words of a phrase.
 _MARKS = frozenset("'’‘`´\"“”«»-‐‑–—ºª°" + _SLASHES)
 
-#: The apostrophe of a clitic, and the point of a geminate.
+#: The apostrophe of a clitic, and the middle dot of a geminate.
 _WITHIN = re.compile(r"(?<=\w)['’]|·")
 
 Words = tuple[str, ...]
@@ -64,11 +64,12 @@ class CompiledPhrases:
     Parameters
     ----------
     tree : Tree
-        Those of two words and more.
+        The phrases of two or more words.
     index : HashIndex
-        Hashes of surfaces.
+        The hashes of surfaces.
     known : WordTypes
-        What each surface of the index is, and then what all others are. None has a capital.
+        The properties of each surface of the index, followed by those of all other surfaces. None
+        has a capital.
     """
 
     tree: Tree
@@ -77,7 +78,7 @@ class CompiledPhrases:
 
     @classmethod
     def of(cls, terms: Sequence[str], kinds: Sequence[int]) -> CompiledPhrases:
-        """Compile terms, each with the number of its class; the first one of a phrase counts."""
+        """Compile terms, each with the index of its class; the first class of a phrase is kept."""
         written = list(_written(terms))
         alone: dict[str, int] = {}
         several: dict[Words, int] = {}
@@ -133,7 +134,7 @@ def _sign(words: Sequence[str], token: int, touches: Sequence[bool]) -> str:
 
 
 def _compared(written: str) -> str:
-    """Return the canonical word, but leave letters for words unchanged."""
+    """Return the canonical word, but keep single letters unchanged."""
     return written if len(_surface(written)) == 1 else counted(written)
 
 

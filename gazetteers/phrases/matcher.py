@@ -1,4 +1,4 @@
-"""Phrases: names of one word or several, such as those of hospitals and streets, found in notes."""
+"""Matching of phrases, such as names of hospitals and streets, in notes."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from gazetteers.gazetteer import Gazetteer, terms_by_class
 from gazetteers.phrases.automaton import CompiledPhrases
 from gazetteers.phrases.matching import find_longest
 
-#: The class of phrases that look like names and are none.
+#: The class of phrases that look like names but are not.
 BLOCKED = "BLOCKED"
 
 
 class PhraseMatcher:
-    """A matcher of phrases: the longest ones, from left to right, without overlap.
+    """A matcher of phrases that finds the longest matches from left to right, without overlap.
 
     Parameters
     ----------
     phrases : mapping of str to sequence of str
-        Terms by their class, of any case. Where a phrase is of several classes, `BLOCKED` counts,
-        or else the first one.
+        Terms of any case, by class. The class of a phrase of several classes is `BLOCKED`, or else
+        the first of them.
     """
 
     def __init__(self, phrases: Mapping[str, Sequence[str]]) -> None:
@@ -38,7 +38,7 @@ class PhraseMatcher:
 
     @classmethod
     def of(cls, gazetteers: Iterable[Gazetteer]) -> Self:
-        """Build a matcher of gazetteers, with the classes in the order of their first term."""
+        """Build a matcher from gazetteers, with classes in the order of their first term."""
         return cls(terms_by_class(gazetteers))
 
     @property
@@ -48,20 +48,20 @@ class PhraseMatcher:
 
     def find(self, batch: Batch) -> TokenSpans:
         """Return the first and the last token of each match, and the index of its class."""
-        number = batch.n_tokens
-        found = (np.empty(number, np.int64), np.empty(number, np.int64), np.empty(number, np.int64))
+        size = batch.n_tokens
+        found = (np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64))
         words, starts, ends = map(kernel_array, (batch.word_ids, batch.starts, batch.ends))
         tokens = (words, starts, ends, line_numbers(batch))
         compiled = self._compiled
         types, tree = compiled.types(batch.vocabulary), compiled.tree
-        many = find_longest(
+        n_matches = find_longest(
             tokens,
             (types.bits, types.plain, types.dotted, types.alone, types.capital),
             (tree.keys, tree.children, tree.classes, tree.words),
             self._blocked,
             found,
         )
-        return TokenSpans(found[0][:many], found[1][:many], found[2][:many])
+        return TokenSpans(*(column[:n_matches] for column in found))
 
     def match(self, batch: Batch) -> Stream:
         """Return the phrase that each token belongs to.
@@ -69,12 +69,13 @@ class PhraseMatcher:
         Parameters
         ----------
         batch : Batch
-            Documents.
+            The documents.
 
         Returns
         -------
         Stream
-            Of `types`: a value is twice the index of the class, and one more within a phrase.
+            A stream with the vocabulary `types`. The first token of a match has twice the index of
+            its class, and the others one more.
         """
         found = self.find(batch)
         values = np.full(batch.n_tokens, NO_VALUE, np.int32)
@@ -90,7 +91,7 @@ class PhraseMatcher:
 
     @cached_property
     def _compiled(self) -> CompiledPhrases:
-        """Compile the phrases when they are first looked for: few commands of a model do."""
+        """The compiled phrases, built at the first search because few commands need them."""
         order = sorted(range(len(self.classes)), key=lambda kind: kind != self._blocked)
         pairs = [(term, kind) for kind in order for term in self.phrases[self.classes[kind]]]
         return CompiledPhrases.of([term for term, _ in pairs], [kind for _, kind in pairs])

@@ -1,4 +1,4 @@
-"""Phrases as a tree in arrays, and the longest match in it at every token."""
+"""A prefix tree of phrases in arrays, and the search for the longest match at each token."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import numpy.typing as npt
 
 from corpus.kernels.compiled import Array, compiled
 
-#: What a word type is to the matcher, as bits.
+#: Properties of word types, as bits.
 PASSED, PUNCTUATION, STOP, SLASH, SHORT, WHOLE = 1, 2, 4, 8, 16, 32
 
-#: No word, no class, no node.
+#: The absence of a word, a class or a node.
 NONE = -1
 
-#: As many punctuation marks, and as many words that are passed over, may stand between two words.
+#: The maximum numbers of punctuation marks and of skipped words between two words of a phrase.
 PASSING = 2
 
 _ROOT = 0
@@ -24,18 +24,18 @@ _ROOT = 0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tree:
-    """Phrases of two words and more, as paths of numbers of words.
+    """A prefix tree of phrases of two or more words, with words as numbers.
 
     Parameters
     ----------
     keys : ndarray of int64, shape (S,)
-        A hash table of parents and words, ``parent * words + word``; -1 where it is empty.
+        A hash table of pairs of parent and word, ``parent * words + word``; -1 in empty slots.
     children : ndarray of int32, shape (S,)
         The node of each key.
     classes : ndarray of int32, shape (N,)
         The class of the phrase that ends at each node, or -1.
     words : int
-        How many words there are.
+        The number of words.
     """
 
     keys: npt.NDArray[np.int64]
@@ -45,16 +45,16 @@ class Tree:
 
     @classmethod
     def of(cls, phrases: Sequence[Sequence[int]], kinds: Sequence[int], words: int) -> Tree:
-        """Build the tree.
+        """Build the tree of phrases.
 
         Parameters
         ----------
         phrases : sequence of sequence of int
-            The words of each.
+            The words of each phrase.
         kinds : sequence of int
-            The class of each; the first one of a phrase stays.
+            The class of each phrase; the first class of equal phrases is kept.
         words : int
-            All numbers of words are below.
+            The number of words; each word is less.
         """
         offsets = np.cumsum([0, *map(len, phrases)], dtype=np.int64)
         flat = np.fromiter((word for each in phrases for word in each), np.int64, int(offsets[-1]))
@@ -67,7 +67,7 @@ class Tree:
 
 @compiled()
 def _slot(keys: Array, key: int) -> int:
-    """Return the slot of a key, or the empty one where it belongs."""
+    """Return the slot of a key, or the empty slot where it belongs."""
     mask = len(keys) - 1
     mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
     slot = np.int64(mixed >> np.uint64(32)) & mask
@@ -103,18 +103,18 @@ def _grow(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WordTypes:
-    """The properties of the word types of a batch that the matcher uses, an entry each.
+    """The properties of word types that the matcher uses.
 
     Parameters
     ----------
     bits : ndarray of uint8
-        `PASSED` and the others.
+        Combinations of `PASSED`, `PUNCTUATION`, `STOP`, `SLASH`, `SHORT` and `WHOLE`.
     plain, dotted : ndarray of int32
-        The number of its word, and what it is where a full stop or a slash follows; -1 for none.
+        The number of the word, and its number before a full stop or a slash; -1 for none.
     alone : ndarray of int32
-        The class of the phrase that is this word alone, or -1.
+        The class of the phrase that consists of this word, or -1.
     capital : ndarray of bool
-        Whether it has a capital.
+        Whether the word has a capital.
     """
 
     bits: npt.NDArray[np.uint8]
@@ -136,26 +136,26 @@ def find_longest(
     blocked: int,
     found: tuple[Array, Array, Array],
 ) -> int:
-    """Search the longest phrase at each token that no match before it has, from left to right.
+    """Find the longest phrases from left to right, without overlap.
 
     Parameters
     ----------
     tokens : tuple of ndarray
-        Words, starts and ends of a batch, and what must be equal in all tokens of a match: the
-        number of its line.
+        The words, starts, ends and line numbers of the tokens of a batch. A match does not cross
+        lines.
     types : tuple of ndarray
         The fields of `WordTypes`.
     tree : tuple
         The fields of `Tree`.
     blocked : int
-        The class that counts without a capital, or -1.
+        The class whose phrases need no capital, or -1.
     found : tuple of ndarray of int64
-        Is filled: the first and the last token of each match, and its class.
+        Output arrays: the first and the last token of each match, and its class.
 
     Returns
     -------
     int
-        How many there are.
+        The number of matches.
     """
     number, place = 0, int(np.int64(0))  # a literal would be compiled for as a type of its own
     first, last, classes = found
@@ -178,7 +178,7 @@ def _longest(
     tree: tuple[Array, Array, Array, int],
     blocked: int,
 ) -> tuple[int, int]:
-    """Return the last token of the longest phrase from a token on, and its class, or -1."""
+    """Return the last token of the longest phrase that begins at a token, and its class, or -1."""
     words, starts, ends, lines = tokens
     bits, plain, dotted, alone, capital = types
     keys, children, classes, size = tree
@@ -212,7 +212,7 @@ def _longest(
 
 @compiled()
 def _next(token: int, words: Array, starts: Array, ends: Array, lines: Array, bits: Array) -> int:
-    """Return the next word of a phrase after one, past what may be between, or -1."""
+    """Return the next token that may continue a phrase, or -1."""
     marks, passed = 0, 0
     line, short = lines[token], bits[words[token]] & SHORT
     for place in range(token + 1, len(words)):
@@ -229,7 +229,7 @@ def _next(token: int, words: Array, starts: Array, ends: Array, lines: Array, bi
             passed += 1
         else:
             return place
-        # A full stop belongs to its own abbreviation, or to an initial among the words passed.
+        # A full stop belongs to the abbreviation or to a skipped initial before it.
         short = what & SHORT
         if marks > PASSING or passed > PASSING:
             return NONE

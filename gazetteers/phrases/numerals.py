@@ -10,10 +10,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-#: A count must be below: there are not so many people, and sums fit into 64 bits.
+#: The exclusive upper bound of counts, so that sums fit into 64 bits.
 MOST = 10**12
 
-#: What can be wrong with a count: kind and detail of a fault, by number. 0 is nothing.
+#: Kinds and details of faults of counts, by number; 0 is no fault.
 FAULTS = (
     ("", ""),
     ("no count", "expected a whole number"),
@@ -21,7 +21,7 @@ FAULTS = (
     ("negative count", "expected 0 or more"),
     ("count that is too large", f"expected less than {MOST:,}"),
     (
-        "count with a separator that means two things",
+        "count with an ambiguous separator",
         "what separates thousands in one row separates decimals in another",
     ),
 )
@@ -39,9 +39,9 @@ _GROUPED = re.compile(
 class Counts:
     """A reader of the counts of a column, block by block.
 
-    Three digits after each separator are thousands: ``1.464`` and ``1,464`` are 1464. Zeros after
-    one that is followed by another number of digits are decimals: ``12.0`` is 12. A column in
-    which a point, or a comma, would be both is not read.
+    A separator before each three digits separates thousands: ``1.464`` and ``1,464`` are 1464. A
+    separator before another number of zeros separates decimals: ``12.0`` is 12. The use of the
+    same separator for both in a column is a fault.
     """
 
     def __init__(self) -> None:
@@ -54,14 +54,14 @@ class Counts:
         Parameters
         ----------
         texts : pyarrow.StringArray
-            As they are written, N of them.
+            N counts as written.
 
         Returns
         -------
         ndarray of int64, shape (N,)
-            0 where there is a fault.
+            The counts; 0 for a fault.
         ndarray of int8, shape (N,)
-            The number of the fault of each in `FAULTS`.
+            The index of the fault of each count in `FAULTS`.
         """
         texts = pc.utf8_trim_whitespace(texts)
         if pc.all(pc.match_substring_regex(texts, _DIGITS), min_count=0).as_py():
@@ -74,7 +74,7 @@ class Counts:
         return values[places], faults[places]
 
     def _number(self, text: str) -> tuple[int, int]:
-        """Return a number, and the number of its fault."""
+        """Parse a count, and return it with the index of its fault."""
         if _NOTHING.fullmatch(text):
             return 0, _NONE
         negative = text[0] in "-−"
@@ -94,9 +94,9 @@ class Counts:
         return int(digits), 0
 
     def _agrees(self, thousands: str, decimals: str) -> bool:
-        """Return whether a number has the separators of those before it."""
+        """Return whether a count uses the same separators as the counts before it."""
         if thousands not in (",", "."):
-            thousands = ""  # a space is no decimal point
+            thousands = ""  # a space cannot separate decimals
         thousands, decimals = thousands or self._thousands, decimals or self._decimals
         if (
             (thousands and thousands == decimals)
@@ -109,7 +109,7 @@ class Counts:
 
 
 def are_counts(texts: Iterable[str]) -> bool:
-    """Return whether most texts of a column are counts, without those that hold no value."""
+    """Return whether most of the texts of a column that are not missing values are counts."""
     written = pa.array(
         [text for text in texts if not _NOTHING.fullmatch(text.strip())], pa.string()
     )

@@ -1,4 +1,4 @@
-"""Spellings of places in notes that differ from those in published lists."""
+"""Variants of names of places in notes that differ from published lists."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ _ARTICLE = re.compile(r"(.+), ?(els?|l[ao]s?|les|l['’]|es|ses|s['’]|sa|n['�
 _BILINGUAL = re.compile(r"(?<=[^\W\d_]{2}) ?/ ?(?=[^\W\d_]{2})")
 _NONE = re.compile(r"[\s,]+s\s?[/.]\s?n[.º°]?(?!\w).*")
 _AFTER_COMMA = re.compile(r",\s*(?:n[ro]?[.ºo°]*|n[uú]m(?:ero)?\.?|km\.?)?\s*\d.*")
-# A street may be called by its number: calle 13, carretera nacional 332, carretera N-332.
+# Some streets have numbers as names: calle 13, carretera nacional 332, carretera N-332.
 _AT_END = re.compile(
     r"(?<=\w\w)(?<!nacional)(?<!comarcal)[\s,]+(?:n[.º°o]*\s?|n[uú]m\.?\s?)?\d+(?:\s?[-/]\s?\d+)?(?:\s?bis)?$"
 )
 
 
 def spellings(terms: Sequence[str]) -> list[tuple[str, ...]]:
-    """Return the ways in which notes write each term of a list, except abbreviations.
+    """Return the variants of each term of a list in notes, except abbreviations.
 
     Parameters
     ----------
     terms : sequence of str
-        Of any case.
+        Terms of any case.
 
     Returns
     -------
     list of tuple of str
-        Folded. A name in two languages (``Elche/Elx``) is also each of them, an article at the
-        end (``Escorial, El``) goes to the front, and what stands in brackets and the numbers of
-        houses (``Iglesia, 8``, ``C/ Mayor 3``, ``del Frontón s/n``) are left out.
+        Folded variants. A name in two languages (``Elche/Elx``) also has a variant for each. An
+        article at the end (``Escorial, El``) is moved to the front. Text in brackets and house
+        numbers (``Iglesia, 8``, ``C/ Mayor 3``, ``del Frontón s/n``) are removed.
     """
     return [tuple(dict.fromkeys(_spellings(term))) for term in fold(terms)]
 
@@ -52,7 +52,7 @@ def _without_number(term: str) -> str:
     words = _WORDS.findall(rest)
     if is_street(words) and len(words) > 2:
         rest = _AT_END.sub("", rest)
-    # The number of a square that has no name is all that there is to tell it by.
+    # The number is kept if it is the only name of a street.
     return term if len(words) < 2 and is_street(words) else rest or term
 
 

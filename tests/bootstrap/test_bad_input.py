@@ -88,11 +88,11 @@ SOURCES: dict[str, tuple[Callable[[Path], Path], str]] = {
     "no object": (lambda f: jsonl(f, [SECRET]), "in.jsonl:1: lines that are not a JSON object"),
     "no text": (
         lambda f: jsonl(f, {"id": "a", "note": TEXT}),
-        "in.jsonl:1: keys that are missing or of another type: 'text' is to be a string",
+        "in.jsonl:1: keys that are missing or of another type: 'text' must be a string",
     ),
     "no id": (
         lambda f: jsonl(f, {"id": None, "text": TEXT}),
-        "in.jsonl:1: keys that are missing or of another type: 'id' is to be a string or a number",
+        "in.jsonl:1: keys that are missing or of another type: 'id' must be a string or a number",
     ),
     "half a surrogate pair": (
         lambda f: jsonl(f, f'{{"id": "a", "text": "{SECRET} \\ud83d"}}'),
@@ -100,7 +100,7 @@ SOURCES: dict[str, tuple[Callable[[Path], Path], str]] = {
     ),
     "labels that are no list": (
         lambda f: jsonl(f, GOOD | {"label": SECRET}),
-        "in.jsonl:1: keys that are missing or of another type: 'label' is to be a list",
+        "in.jsonl:1: keys that are missing or of another type: 'label' must be a list",
     ),
     "a label that is none": (
         lambda f: jsonl(f, GOOD | {"label": [[SECRET, 4, 5]]}),
@@ -375,13 +375,13 @@ def test_documents_that_cannot_be_compared_are_refused(tmp_path: Path, command: 
     write([Document("good", f"{TEXT}!")], other)
     assert_refused(
         command("evaluate", gold, other),
-        "document good has another text in the gold corpus (22 characters) than in the predicted "
-        "one (23): their offsets cannot be compared",
+        "document good has different texts in the gold corpus (22 characters) and in the predicted "
+        "corpus (23): their offsets cannot be compared",
     )
     twice = jsonl(tmp_path, GOOD, GOOD)
     for arguments, side in (((twice, other), "gold"), ((other, twice), "predicted")):
         refused = command("evaluate", *arguments)
-        assert_refused(refused, f"document good is twice among the {side} documents")
+        assert_refused(refused, f"document good occurs twice in the {side} documents")
 
 
 # Names

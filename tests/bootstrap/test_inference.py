@@ -258,7 +258,7 @@ def test_confidence_of_spans_is_refused_where_there_is_no_place_for_it(
     source, out = project / "seed.jsonl", tmp_path / "out"
     done = command("tag", finished, source, out, "--to", name, "--span-confidence")
     assert done.code == 2
-    assert f"the format {name} has no place for the confidence of spans" in done.err
+    assert f"the format {name} cannot store the confidence of spans" in done.err
     assert len(done.err.splitlines()) == 1
     assert not out.exists()
 

@@ -226,7 +226,7 @@ def test_spans_that_do_not_align_are_widened_and_named(
     assert sum(problems.counts.values()) == noted
     named = [problem for each in problems.named.values() for problem in each]
     assert [problem.where for problem in named] == ["document ward/17"] * noted
-    assert sum("lost" in problem.detail for problem in named) == lost
+    assert sum("dropped" in problem.detail for problem in named) == lost
     for problem in named:
         assert problem.detail.split(",")[0] in {f"{a}-{b} ({name})" for a, b, name in spans}
         assert not any(word in str(problem) for word in text.split())

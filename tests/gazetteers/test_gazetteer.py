@@ -116,13 +116,13 @@ def _nulls(path: Path) -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (_damaged, "is not a gazetteer; bootstrap gazetteer import makes one"),
-        (_other_columns, "is not a gazetteer; bootstrap gazetteer import makes one"),
+        (_damaged, "is not a gazetteer; bootstrap gazetteer import creates one"),
+        (_other_columns, "is not a gazetteer; bootstrap gazetteer import creates one"),
         (_other_types, "is not a gazetteer: its columns are not term, class, count"),
         (_nulls, "is not a gazetteer: its columns are not term, class, count"),
         (Path.mkdir, "is not a gazetteer"),
         (lambda path: path.write_text("term,class,count\na,x,1\n"), "is not a gazetteer"),
-        (lambda path: None, "is not there; expected a gazetteer"),
+        (lambda path: None, "does not exist; expected a gazetteer"),
     ],
 )
 def test_what_is_no_gazetteer_is_refused(make: object, message: str, tmp_path: Path) -> None:

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from corpus.batch import MISALIGNED, Batch, make_batch
+from corpus.alignment import MISALIGNED
+from corpus.batch import Batch, make_batch
 from corpus.document import Document
 from corpus.errors import InputError, shown
 from corpus.formats.batches import parts_of

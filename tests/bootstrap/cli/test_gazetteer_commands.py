@@ -284,7 +284,7 @@ def test_a_dictionary_is_no_gazetteer(action: str, files: Path, command: Command
     target = ["-o", files / "o.parquet"] if action == "merge" else []
     done = command("gazetteer", action, files / "men.csv", *target)
     assert (done.code, done.out) == (2, "")
-    assert "men.csv is not a gazetteer; bootstrap gazetteer import makes one" in done.err
+    assert "men.csv is not a gazetteer; bootstrap gazetteer import creates one" in done.err
     assert done.err.count("\n") == 1
 
 

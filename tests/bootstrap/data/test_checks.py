@@ -159,7 +159,7 @@ def test_names_what_cannot_be_used_and_says_whether_a_run_would_stop(
     assert counts == (1, 2, 1, 1)
     text = "\n".join(found)
     assert "seed: annotations that do not align with tokens: 1" in text
-    assert "document misaligned: 0-4 (PERSON), widened to its tokens" in text
+    assert "document misaligned: 0-4 (PERSON), widened to whole tokens" in text
     assert "seed: overlapping annotations: 1" in text
     assert "document overlap: 0-9 (PERSON) is kept, 5-9 (LOCATION) is left out" in text
     assert "seed: annotations outside of the text: 1" in text

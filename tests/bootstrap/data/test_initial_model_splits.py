@@ -193,12 +193,12 @@ def test_check_shows_no_seed_where_there_is_none(
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ('names = ["gone.parquet"]', "gone.parquet is not there"),
+        ('names = ["gone.parquet"]', "gone.parquet does not exist"),
         ('names = ["text.csv"]', "text.csv is not a gazetteer"),
         ('names = ["words.parquet"]', "words.parquet is not a gazetteer"),
         ('names = ["names.parquet"]\nclasses = ["town"]', "no class town in the gazetteer"),
         ('names = ["starter"]\nnot_names = ["text.csv"]', "text.csv is not a gazetteer"),
-        ('names = ["starter"]\ncounts = "text.csv"', "text.csv holds no counts of words"),
+        ('names = ["starter"]\ncounts = "text.csv"', "text.csv is not a file of word counts"),
         ('names = ["starter"]\ncounts = "names.parquet"', "names.parquet holds no counts"),
         ('names = ["starter"]\n[tagger]\nnames = ["text.csv"]', "text.csv is not a gazetteer"),
     ],

@@ -541,9 +541,8 @@ def test_a_column_that_is_nowhere_is_refused(
 ) -> None:
     refused = run_with(settings=(f"data.{part}=lable",))
     assert (refused.code, refused.out) == (2, "")
-    assert f"seed.jsonl has no column or key 'lable', which was named as that of the {part}" in (
-        refused.err
-    )
+    message = f"has no column or key 'lable', which was named as the column of the {part}"
+    assert message in refused.err
     assert not (tmp_path / "run").exists()
 
 

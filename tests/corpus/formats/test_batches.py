@@ -199,7 +199,7 @@ def test_batches_of_another_schema_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="different columns"):
         write_batches([batch, wider], tmp_path / "o.jsonl")
     named = batch.append_column("label", pa.array([7]))
-    with pytest.raises(InputError, match="column 'label' is carried along and a part of the note"):
+    with pytest.raises(InputError, match="column 'label' is also the name of a part of the note"):
         write_batches([named], tmp_path / "o.jsonl")
     assert [path.name for path in tmp_path.iterdir()] == ["n.parquet"]
 

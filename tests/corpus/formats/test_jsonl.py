@@ -136,7 +136,7 @@ def test_a_line_without_an_id_is_named_by_its_file_and_number(tmp_path: Path) ->
     assert [each.id for each in documents(tmp_path)] == expected
     assert [each.id for each in documents(tmp_path, start=2)] == expected[2:]
     assert [each.id for each in documents(tmp_path / "deep" / "a.jsonl")] == ["a.jsonl:2", "x"]
-    with pytest.raises(ProblemError, match="'nhc' is to be a string or a number"):
+    with pytest.raises(ProblemError, match="'nhc' must be a string or a number"):
         documents(tmp_path, columns=Columns(id="nhc"))
 
 

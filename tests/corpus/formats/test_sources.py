@@ -180,7 +180,7 @@ def test_a_column_that_was_named_is_somewhere(suffix: str, part: str, tmp_path: 
     """Or mistyped annotations would be none, and mistyped patients on both sides of a split."""
     named = Columns(**{part: "other"})
     write([Document("a", "Anna")], tmp_path / f"a.{suffix}")
-    with pytest.raises(InputError, match=f"has no column or key 'other'.* that of the {part}"):
+    with pytest.raises(InputError, match=f"has no column or key 'other'.* column of the {part}"):
         read(tmp_path, columns=named, problems=Problems())
     assert len(list(read(tmp_path, problems=Problems()))) == 1
     document = Document("b", "Pere", (Span(0, 4, "PERSON"),), "p7")

@@ -256,10 +256,10 @@ def test_there_is_a_confidence_for_each_document(
 def test_confidences_have_a_column_of_their_own(tmp_path: Path) -> None:
     columns = Columns(group="confidence")
     write([ANNA], tmp_path / "a.jsonl", columns=columns)
-    with pytest.raises(InputError, match="'confidence' is that of the confidences"):
+    with pytest.raises(InputError, match="'confidence' is reserved for confidences"):
         write([ANNA], tmp_path / "b.jsonl", columns=columns, confidences=[1.0])
     columns = Columns(id="span_confidences")
-    with pytest.raises(InputError, match="'span_confidences' is that of the confidences"):
+    with pytest.raises(InputError, match="'span_confidences' is reserved for confidences"):
         write([ANNA], tmp_path / "b.jsonl", columns=columns, span_confidences=[[1.0, 1.0]])
 
 
@@ -296,7 +296,7 @@ def test_there_is_a_confidence_for_each_span(
 def test_a_format_without_place_for_confidences_of_spans_is_refused(
     tmp_path: Path, format: str
 ) -> None:
-    with pytest.raises(InputError, match=f"format {format} has no place for the confidence of"):
+    with pytest.raises(InputError, match=f"format {format} cannot store the confidence of"):
         write([ANNA], tmp_path / "o", format=format, span_confidences=[[0.5, 0.5]])
     assert not list(tmp_path.iterdir())
 

@@ -75,7 +75,7 @@ def test_a_count_is_read_alone_and_among_others(text: str, expected: int | str) 
 @pytest.mark.parametrize("texts", [("1.464", "12.0"), ("12,0", "1,464"), ("1,464", "1.464")])
 def test_a_separator_means_one_thing_in_a_column(texts: tuple[str, str]) -> None:
     assert [isinstance(each, int) for each in read(*texts)] == [True, False]
-    assert read(*texts)[1] == "count with a separator that means two things"
+    assert read(*texts)[1] == "count with an ambiguous separator"
     assert [read(text) != [""] for text in texts] == [True, True]
 
 

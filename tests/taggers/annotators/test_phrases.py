@@ -121,7 +121,7 @@ def test_a_model_needs_the_files_no_more(
 
 def test_files_are_read_in_training_alone(gazetteer_file: GazetteerFile, tmp_path: Path) -> None:
     tagger = CRFTagger(replace(LEAST, phrases=(str(tmp_path / "towns.parquet"),)))
-    with pytest.raises(InputError, match=r"towns\.parquet is not there"):
+    with pytest.raises(InputError, match=r"towns\.parquet does not exist"):
         tagger.fit(TRAIN, rng=np.random.default_rng(0))
     gazetteer_file("towns", TOWN=TOWNS)
     tagger.fit(TRAIN, rng=np.random.default_rng(0))

@@ -271,7 +271,7 @@ def test_names_come_along_to_begin_with(rest: Batch) -> None:
 
 
 def test_what_cannot_be_read_is_told(train: Batch, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"gone\.parquet is not there; expected a gazetteer"):
+    with pytest.raises(InputError, match=r"gone\.parquet does not exist; expected a gazetteer"):
         fitted(train, options(tmp_path / "gone.parquet"))
     with pytest.raises(InputError, match='names names "": expected paths of gazetteers'):
         CRFOptions(names=("a", ""))

@@ -66,7 +66,7 @@ def test_a_missing_file_is_named(name: str, tmp_path: Path) -> None:
     for reader in readers:
         with pytest.raises(InputError) as caught:
             reader(str(tmp_path / name))
-        assert str(caught.value) == f"{tmp_path / name} is not there; expected a gazetteer"
+        assert str(caught.value) == f"{tmp_path / name} does not exist; expected a gazetteer"
 
 
 @pytest.mark.parametrize("what", ["folder", "text", "table"])

@@ -208,7 +208,7 @@ def test_dictionaries_of_others_are_told(names: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"counts": "no.parquet"}, "no.parquet holds no counts of words"),
+        ({"counts": "no.parquet"}, "no.parquet is not a file of word counts"),
         ({"classes": ("town",)}, "no class town in the gazetteer; it has given, surname"),
     ],
 )
@@ -217,7 +217,7 @@ def test_what_cannot_be_read_is_told(
 ) -> None:
     with pytest.raises(InputError, match=message):
         fitted(kind, notes("Anna"), names, **options)
-    with pytest.raises(InputError, match=r"gone\.parquet is not there"):
+    with pytest.raises(InputError, match=r"gone\.parquet does not exist"):
         fitted(kind, notes("Anna"), names, names.with_name("gone.parquet"))
 
 
