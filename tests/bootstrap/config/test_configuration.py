@@ -224,7 +224,7 @@ def test_all_settings_survive_writing_and_reading(tables: dict[str, dict[str, An
         ('[tagger]\nphrases = "a.parquet"', "phrases = 'a.parquet': expected a list of strings"),
         ("[tagger]\nphrases = [1]", "expected a list of strings"),
         ('[tagger]\nphrases = [""]', 'phrases names "": expected paths of gazetteers'),
-        ('[tagger.rules]\nA = "("', "the rule A is no regular expression"),
+        ('[tagger.rules]\nA = "("', "the rule A is not a valid regular expression"),
         ('[tagger.rules]\nA = "a"', '"rules" is not in streams, so that they have no effect'),
         ("[tagger]\nrules = { R = 1 }", r"expected a table of strings, { RECORD = 'NHC ?\d+' }"),
         ('[tagger]\nfeatures = "form"', "expected a list of strings"),

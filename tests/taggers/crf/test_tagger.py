@@ -1081,8 +1081,8 @@ def test_a_description_that_lacks_a_key_is_an_input_error(saved: Path, key: str)
 @pytest.mark.parametrize(
     ("key", "message"),
     [
-        ("kind", "{} is not the folder of a model: model.json does not say its kind"),
-        ("format", "{} is not the folder of a model: model.json does not say its format"),
+        ("kind", '{} is not the folder of a model: model.json lacks the key "kind"'),
+        ("format", '{} is not the folder of a model: model.json lacks the key "format"'),
         ("digest", "{}/model.json is damaged: it is not the file that was saved"),
     ],
 )

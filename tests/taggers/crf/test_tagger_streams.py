@@ -593,10 +593,10 @@ def test_a_stream_is_no_feature(name: str) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"features": ("form[0..]",)}, "is not written as NAME"),
-        ({"streams": ("rules[2..1]",)}, "looks at no place"),
+        ({"features": ("form[0..]",)}, "is not a template: expected NAME"),
+        ({"streams": ("rules[2..1]",)}, "has an empty window"),
         ({"conjunctions": ("form",)}, "is not a conjunction"),
-        ({"rules": {"A": "("}}, "the rule A is no regular expression"),
+        ({"rules": {"A": "("}}, "the rule A is not a valid regular expression"),
     ],
 )
 def test_what_is_not_well_written_is_an_error_at_once(
