@@ -33,9 +33,9 @@ def propagate_names(
 
     Names of at least two words with a probability of at least `MIN_PROBABILITY` are propagated. An
     occurrence of one of their words outside of any entity becomes a name if it has the same
-    spelling, at least three letters and an initial capital. Other words of full
-    names between two such words, such as ``de``, are included. A new name is merged with an adjacent
-    one of the same class.
+    spelling, at least three letters and an initial capital. Other words of full names between two
+    such words, such as ``de``, are included. A new name is merged with an adjacent one of the same
+    class.
 
     Parameters
     ----------

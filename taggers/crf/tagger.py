@@ -109,7 +109,7 @@ class CRFTagger:
             If a tag is unknown, or documents do not all count 1, and the engine is "crfsuite".
         """
         if not train.n_tokens:
-            raise TrainingError("there is not one token to train a CRF on")
+            raise TrainingError("the training documents contain no tokens")
         if self.options.phrases and PHRASES not in self._annotators:
             self._annotators[PHRASES] = Phrases.of_files(self.options.phrases)
         if not self._resources.names:  # else a model that was read is trained again
@@ -123,17 +123,17 @@ class CRFTagger:
 
         clusters = clusters_for(train, self.options)
         if self.options.cluster_choice == "all":
-            self._resources = self._resources.having(clusters)
+            self._resources = self._resources.with_clusters(clusters)
             return self._fit(train, warm_start, progress)
 
         def fit(name: str, part: Batch, part_progress: Progress | None) -> CRFTagger:
             tagger = CRFTagger(self.options)
             tagger._annotators = self._annotators
-            tagger._resources = self._resources.having(clusters.only([name]))
+            tagger._resources = self._resources.with_clusters(clusters.only([name]))
             return tagger._fit(part, warm_start, part_progress)
 
         name, part_progress = best_clustering(clusters.names, train, fit, rng, progress)
-        self._resources = self._resources.having(clusters.only([name]))
+        self._resources = self._resources.with_clusters(clusters.only([name]))
         self._fit(train, warm_start, part_progress)
         assert self.training is not None
         self.training = replace(self.training, clustering=name)

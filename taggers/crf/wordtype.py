@@ -129,7 +129,7 @@ class WordTypeEngine:
         """
         known = np.unique(train.tags[train.tags >= 0])
         if not len(known):
-            raise TrainingError("there is not one token whose tag is known to train a CRF on")
+            raise TrainingError("no training token has a known tag")
         number = np.full(len(train.labels) + 1, -1, np.int16)  # the last one is that of -1
         number[known] = np.arange(len(known), dtype=np.int16)
         labels = tuple(train.labels[label] for label in known.tolist())

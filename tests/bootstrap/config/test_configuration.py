@@ -218,7 +218,7 @@ def test_all_settings_survive_writing_and_reading(tables: dict[str, dict[str, An
         ('[tagger]\nkind = ["crf"]', "is unknown; known are crf"),
         ('[tagger]\nfeatures = ["shap"]', 'no feature "shap"; the features are form,'),
         ("[tagger]\nfeatures = []", "features is empty"),
-        ('[tagger]\nfeatures = ["form", "form"]', '"form" is there 2 times; expected once'),
+        ('[tagger]\nfeatures = ["form", "form"]', '"form" is named 2 times; expected once'),
         ("[tagger]\nwindow = 21", "window = 21: expected 20 or less"),
         ('[tagger]\nstreams = ["shape"]', '"shape" is a feature of words, not a stream'),
         ('[tagger]\nphrases = "a.parquet"', "phrases = 'a.parquet': expected a list of strings"),

@@ -542,9 +542,9 @@ def test_reduced_it_has_the_same_annotators(
         ("0:header=nombre", 'there is no feature "header"; the features are form, '),
         (
             "0:capitalization[-1] capitalization[0]=a|b",
-            r"attribute number \d of the model is of no known feature; expected ",
+            r"attribute number \d of the model has an unknown feature; expected ",
         ),
-        ("-1:a\nb=c", r"attribute number \d of the model is of no known feature; expected "),
+        ("-1:a\nb=c", r"attribute number \d of the model has an unknown feature; expected "),
     ],
 )
 def test_a_file_that_looks_at_streams_is_refused(
@@ -572,7 +572,7 @@ def test_a_file_that_looks_at_streams_is_refused(
     ],
 )
 def test_what_is_there_twice_is_an_error(changes: dict[str, tuple[str, ...]], name: str) -> None:
-    with pytest.raises(InputError, match=rf'^"{name}" is there [23] times; expected once$'):
+    with pytest.raises(InputError, match=rf'^"{name}" is named [23] times; expected once$'):
         CRFOptions(**changes)  # type: ignore[arg-type]
 
 
