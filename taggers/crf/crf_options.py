@@ -161,9 +161,7 @@ class CRFOptions(TaggerOptions):
                 raise InputError(f'"{name}" is named {count} times; expected once')
         Rules(self.rules)
         if self.rules and "rules" not in templates.needed:
-            raise InputError(
-                'rules have no effect, because streams does not name "rules"'
-            )
+            raise InputError('rules have no effect, because streams does not name "rules"')
         for name in ("c1", "c2"):
             weight = getattr(self, name)
             if not 0 <= weight < math.inf:
