@@ -83,17 +83,14 @@ class CRFTagger:
         Parameters
         ----------
         train : Batch
-            Training documents. Annotators add missing streams. With the engine "wordtype", unknown
-            tags are marginalised (partial annotation), and the log-likelihoods of documents are
-            weighted by the weights of the batch. Documents without tokens are ignored.
+            Training documents. Annotators add missing streams. The engine "wordtype" marginalises
+            unknown tags and weights documents. Documents without tokens are ignored.
         validation : Batch, optional
             Not used: L-BFGS stops when its own objective converges.
         warm_start : CRFTagger, optional
-            A trained tagger whose weights initialise those of the same features and labels. The
-            engine "crfsuite" ignores it.
+            A trained tagger whose weights initialise training; ignored by the engine "crfsuite".
         rng : numpy.random.Generator
-            Draws the documents that are held out to select a clustering; L-BFGS itself is
-            deterministic.
+            Draws the documents that are held out to select a clustering.
         progress : callable, optional
             Called with the number of completed L-BFGS iterations and their maximum.
 
@@ -105,13 +102,11 @@ class CRFTagger:
         Raises
         ------
         TrainingError
-            If the documents contain no tokens or no known tags, or training produces no usable
-            weights.
+            If the documents contain no known tags, or training produces no usable weights.
         InputError
             If a resource cannot be read, or a stream is missing and no annotator adds it.
         ValueError
-            If the engine is "crfsuite", and a tag is unknown or a document has a weight other
-            than 1.
+            If the engine is "crfsuite", and tags are unknown or documents have weights.
         """
         if not train.n_tokens:
             raise TrainingError("the training documents contain no tokens")
@@ -186,9 +181,8 @@ class CRFTagger:
         measure : str
             The measure of confidence, one of `taggers.base.MEASURES`.
         detail : {"document", "token", "entity", "labels"}
-            What to compute in addition to tags and confidence; see `taggers.base.Detail`. CRFsuite
-            does not compute probabilities of entities. With ``"entity"``, its weights are converted
-            to the engine "wordtype".
+            What to compute in addition; see `taggers.base.Detail`. For ``"entity"``, a model of
+            CRFsuite is converted to the engine "wordtype".
         progress : callable, optional
             Called with the number of tagged documents and the number of all documents.
 
@@ -274,8 +268,7 @@ class CRFTagger:
         Parameters
         ----------
         min_document_frequency : int
-            Minimum document frequency: feature values, such as words and parts of words, that occur
-            in fewer training documents are removed.
+            Feature values that occur in fewer training documents are removed.
         hash_names : bool
             Whether to keep only the hashes of feature values, and not their text.
 
@@ -287,7 +280,7 @@ class CRFTagger:
         Raises
         ------
         InputError
-            If a minimum is given for a model of CRFsuite, which has no document frequencies.
+            If document frequencies are required of a model of CRFsuite, which has none.
         """
         engine = self.wordtype()
         if min_document_frequency > 1 and engine is not self._engine:
@@ -312,8 +305,7 @@ class CRFTagger:
         ----------
         model : bytes
             The content of the file. Its labels are ``O``, ``B-`` and ``I-`` labels, and its
-            attributes are those of this tagger, such as ``-1:lower=dr``, ``0:suffix3=ria`` or
-            ``2:EOS``.
+            attributes such as ``-1:lower=dr``, ``0:suffix3=ria`` or ``2:EOS``.
 
         Raises
         ------

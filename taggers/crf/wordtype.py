@@ -42,20 +42,21 @@ from taggers.threads import one_thread
 if TYPE_CHECKING:
     from taggers.crf.crf_options import CRFOptions
 
-#: The type of probabilities by the name of a precision.
+#: The type of probabilities for each precision.
 REALS = {"single": np.float32, "double": np.float64}
 
-#: What it leaves of the value of the objective cannot be told apart below this share.
+#: Relative rounding error of the objective for each precision.
 NOISE = {"single": 1e-4, "double": 1e-12}
 
-#: Training stops where ten steps gain less than this share. A warm start ends within a thousandth
-#: of the objective so, and what is left to gain there no longer changes what is found.
+#: Training stops when the objective improves by less than this share within ten iterations. With
+#: the second value, a warm start ends within a thousandth of the optimum, beyond which predictions
+#: hardly change.
 _COLD, _WARM = 1e-5, 3e-4
 
-#: Words whose features are computed together: what they need at once is small.
+#: Words whose features are computed at once, which limits the memory that is needed.
 _PIECE = 1 << 13
 
-#: Memory for the score tables of words that were met before, in bytes.
+#: Memory for the cached score table of words, in bytes.
 KEPT = 128 * 2**20
 
 
@@ -152,7 +153,7 @@ class WordTypeEngine:
         with one_thread():
             minimum = minimise(
                 likelihood,
-                begin,
+                initial,
                 l1=options.c1,
                 most=options.max_iterations,
                 noise=NOISE[options.precision],

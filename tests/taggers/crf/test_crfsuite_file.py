@@ -157,7 +157,8 @@ def test_other_attributes_are_an_input_error(file: Path, attribute: str) -> None
     with pytest.raises(InputError) as caught:
         weights_of(changed)
     assert str(caught.value) == (
-        "attribute number 2 of the model is not of the form OFFSET:FEATURE=VALUE, such as -1:lower=dr"
+        "attribute number 2 of the model is not of the form OFFSET:FEATURE=VALUE, such as "
+        "-1:lower=dr"
     )
 
 
