@@ -83,8 +83,7 @@ class CRFTagger:
         Parameters
         ----------
         train : Batch
-            Training documents. Annotators add missing streams. The engine "wordtype" marginalises
-            unknown tags and weights documents. Documents without tokens are ignored.
+            Training documents. The engine "wordtype" marginalises unknown tags.
         validation : Batch, optional
             Not used: L-BFGS stops when its own objective converges.
         warm_start : CRFTagger, optional
@@ -185,10 +184,6 @@ class CRFTagger:
             CRFsuite is converted to the engine "wordtype".
         progress : callable, optional
             Called with the number of tagged documents and the number of all documents.
-
-        Returns
-        -------
-        Tagging
 
         Raises
         ------
@@ -304,8 +299,7 @@ class CRFTagger:
         Parameters
         ----------
         model : bytes
-            The content of the file. Its labels are ``O``, ``B-`` and ``I-`` labels, and its
-            attributes such as ``-1:lower=dr``, ``0:suffix3=ria`` or ``2:EOS``.
+            The content of a file with BIO labels and attributes such as ``-1:lower=dr``.
 
         Raises
         ------
