@@ -97,7 +97,7 @@ def _check_encoding(encoding: str) -> None:
         "".encode(encoding)
     except (LookupError, ValueError):
         raise InputError(
-            f"the encoding {shown(encoding)} is unknown; expected such as utf-8 or latin-1"
+            f"there is no encoding {shown(encoding)}; utf-8 and latin-1 are examples"
         ) from None
 
 
