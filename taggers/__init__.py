@@ -1,7 +1,7 @@
-"""Everything that learns or decides tags. Knows nothing of files of notes and of runs.
+"""Sequence taggers and their features, independent of corpus formats and of runs.
 
-Nothing is imported here before it is used: training embeddings needs none of the rest, and has the
-memory to itself.
+Names are imported at first use, so that the process that trains embeddings does not load the
+libraries of the other taggers.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import what is asked for."""
+    """Import a public name at its first use."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(_HOMES[name]), name)

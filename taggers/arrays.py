@@ -1,4 +1,4 @@
-"""Arrays as the files of a model hold them."""
+"""Conversion between arrays and the files of a model."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ import numpy.typing as npt
 
 
 def array_files(arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, bytes]:
-    """Return arrays in NumPy's file format, by the names of their files."""
+    """Return the contents of NumPy files of arrays, by file name."""
     return {f"{name}.npy": array_bytes(array) for name, array in arrays.items()}
 
 
 def read_arrays(folder: Path, names: Sequence[str]) -> list[npt.NDArray[Any]]:
-    """Read what `array_files` returned."""
+    """Read the arrays of these names from files that were written from `array_files`."""
     return [np.load(folder / f"{name}.npy", allow_pickle=False) for name in names]
 
 
 def array_bytes(array: npt.NDArray[Any]) -> bytes:
-    """Return an array in NumPy's file format."""
+    """Return the content of a NumPy file of an array."""
     stream = io.BytesIO()
     np.save(stream, array, allow_pickle=False)
     return stream.getvalue()

@@ -1,4 +1,4 @@
-"""The contract of taggers, and the result of tagging."""
+"""The contract of taggers, and the results of training and tagging."""
 
 from __future__ import annotations
 
@@ -26,36 +26,41 @@ __all__ = [
     "kernels_of",
 ]
 
-#: What tagging gives beside tags and the confidence of documents: nothing, the confidence of
-#: tokens, beside it the probabilities of entities, or the marginals of all labels.
+#: The level of detail of a `Tagging`. Tags and the confidence of documents are always computed.
+#:
+#: - ``"document"``: nothing else;
+#: - ``"token"``: ``token_confidence``;
+#: - ``"entity"``: ``token_confidence`` and ``entity_probabilities``;
+#: - ``"labels"``: ``token_confidence`` and ``marginals``.
 Detail = Literal["document", "token", "entity", "labels"]
 
-#: Receives the steps done and the most there can be.
+#: Callback that receives the number of completed steps and the maximum number of steps.
 Progress = Callable[[int, int], None]
 
 
 class TrainingError(Exception):
-    """Training gave no usable model."""
+    """Training produced no usable model."""
 
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """How training ended.
+    """The result of training a model.
 
     Parameters
     ----------
     converged : bool
         Whether the stopping criterion of the algorithm was met.
     outcome : str
-        What the algorithm said when it stopped.
+        The reason why the algorithm stopped, in words.
     iterations : int
-        Steps of the algorithm.
+        Number of iterations of the algorithm.
     loss : float
-        The value of the objective at the end.
-    failed : bool
-        Whether the algorithm could not go on, so that its model may be poor.
-    clustering : str
-        The clustering that was chosen as the best, where one was.
+        Final value of the objective.
+    failed : bool, default False
+        Whether the algorithm stopped early because of a numerical failure. The model may then be
+        poor.
+    clustering : str, default ""
+        Name of the word clustering that was selected; empty if none was selected.
     """
 
     converged: bool
@@ -68,24 +73,29 @@ class Training:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tagging:
-    """The tags of a batch and how sure the tagger is of each document.
+    """The predicted tags of a batch, and the confidence of the tagger in them.
+
+    The batch has D documents with N tokens in total. The tagger has L labels of C entity classes,
+    and its tags contain E entities.
 
     Parameters
     ----------
     tags : ndarray of int16, shape (N,)
-        Indices into `labels`; an ``I-`` always continues an entity of its class.
+        Indices into `labels`. The tags are well formed: an ``I-`` label only follows a ``B-`` or
+        ``I-`` label of the same class in the same document (see `corpus.tags.well_formed`).
     labels : tuple of str
-        The labels of the tagger.
+        The labels of the tagger: ``O``, and ``B-`` and ``I-`` of every class.
     confidence : ndarray of float64, shape (D,)
-        In [0, 1]; 1 for a document without tokens.
-    token_confidence : ndarray of float64, shape (N,), or None
-        The probability of each token's tag, where it was asked for.
-    marginals : ndarray of float64, shape (N, L), or None
-        The probability of each label, where it was asked for.
-    entity_probabilities : ndarray of float64, shape (E, C), or None
-        Where it was asked for, the marginals of spans: of each entity in the tags, in the order of
-        `corpus.tags.find_entities`, the probability that just its tokens, not one less or more,
-        are an entity of each of ``classes_of(labels)``.
+        Confidence in the tags of each document, in [0, 1]; 1 for a document without tokens.
+    token_confidence : ndarray of float64, shape (N,), optional
+        Marginal probability of the tag of each token. Present unless the detail is
+        ``"document"``.
+    marginals : ndarray of float64, shape (N, L), optional
+        Marginal probability of each label at each token. Present if the detail is ``"labels"``.
+    entity_probabilities : ndarray of float64, shape (E, C), optional
+        Marginal probability of each entity span: the probability that exactly its tokens form an
+        entity of each of ``classes_of(labels)``. Rows are in the order of
+        `corpus.tags.find_entities`. Present if the detail is ``"entity"``.
     """
 
     tags: npt.NDArray[np.int16]
@@ -96,12 +106,12 @@ class Tagging:
     entity_probabilities: npt.NDArray[np.float64] | None = None
 
     def entity_confidence(self, found: TokenSpans) -> npt.NDArray[np.float64]:
-        """Give the probability of each entity as one of its own class.
+        """Return the probability of each entity for its predicted class.
 
         Parameters
         ----------
         found : TokenSpans
-            What `corpus.tags.find_entities` finds in the tags.
+            The entities in the tags, as returned by `corpus.tags.find_entities`.
 
         Returns
         -------
@@ -110,17 +120,27 @@ class Tagging:
         Raises
         ------
         ValueError
-            If the probabilities of entities were not asked for.
+            If the tagging has no probabilities of entities.
         """
         if self.entity_probabilities is None:
-            raise ValueError('the probabilities of entities are given with detail="entity" only')
+            raise ValueError('probabilities of entities are computed only with detail="entity"')
         return self.entity_probabilities[np.arange(len(found.classes)), found.classes]
 
 
 def joined(taggings: Sequence[Tagging]) -> Tagging:
-    """Put the taggings of batches together, of which there is at least one, by one tagger."""
+    """Concatenate the taggings of consecutive batches by the same tagger.
 
-    def together(parts: Iterable[npt.NDArray[Any] | None]) -> npt.NDArray[Any] | None:
+    Parameters
+    ----------
+    taggings : sequence of Tagging
+        At least one, all with the same detail.
+
+    Returns
+    -------
+    Tagging
+    """
+
+    def concatenated(parts: Iterable[npt.NDArray[Any] | None]) -> npt.NDArray[Any] | None:
         arrays = [part for part in parts if part is not None]
         return np.concatenate(arrays) if arrays else None
 
@@ -128,31 +148,41 @@ def joined(taggings: Sequence[Tagging]) -> Tagging:
         np.concatenate([tagging.tags for tagging in taggings]),
         taggings[0].labels,
         np.concatenate([tagging.confidence for tagging in taggings]),
-        together(tagging.token_confidence for tagging in taggings),
-        together(tagging.marginals for tagging in taggings),
-        together(tagging.entity_probabilities for tagging in taggings),
+        concatenated(tagging.token_confidence for tagging in taggings),
+        concatenated(tagging.marginals for tagging in taggings),
+        concatenated(tagging.entity_probabilities for tagging in taggings),
     )
 
 
 def kernels_of(tagger: Tagger) -> tuple[str, ...]:
-    """Return the modules whose compiled functions a tagger calls, for `warm_up`.
+    """Return the modules whose compiled functions a tagger calls.
 
-    A tagger names them in an attribute ``kernels``; one without calls none.
+    They are compiled in advance by `corpus.kernels.registry.warm_up`. A tagger lists them in the
+    optional attribute ``kernels``; a tagger without this attribute calls none.
     """
     return tuple(getattr(tagger, "kernels", ()))
 
 
 class Tagger(Protocol):
-    """Learns tags from batches and tags batches.
+    """A sequence tagger that is trained on batches and predicts the tags of batches.
 
-    The constructor takes the options of the kind and only stores them; what is learned comes with
-    `fit` or `load`. `taggers.kinds` describes how a class becomes a kind that a configuration can
-    name.
+    The constructor takes the options of the kind and only stores them. Parameters are learned by
+    `fit` or read by `load`. `taggers.kinds` describes how a class is registered as a kind that a
+    configuration can name.
+
+    Attributes
+    ----------
+    kind : str
+        Name of the kind, in a configuration and in ``model.json``.
+    labels : tuple of str
+        The labels of the tagger: ``O``, and ``B-`` and ``I-`` of every class. Empty before
+        training, unless the kind needs no annotated documents.
+    training : Training or None
+        The result of training; None before training, and for kinds that do not optimise an
+        objective.
     """
 
-    #: The name of its kind, in a configuration and in ``model.json``.
     kind: str
-    #: Empty before training, unless the kind needs no annotated documents.
     labels: tuple[str, ...]
     training: Training | None
 
@@ -165,9 +195,37 @@ class Tagger(Protocol):
         rng: np.random.Generator,
         progress: Progress | None = None,
     ) -> Self:
-        """Train on tagged documents, with the weights of `warm_start` first, and return `self`.
+        """Train on tagged documents.
 
-        Two fits on the same batches with generators in the same state are equal.
+        Training is deterministic: two fits on equal batches with generators in the same state
+        produce equal models.
+
+        Parameters
+        ----------
+        train : Batch
+            Training documents. ``tags`` are indices into ``labels``; -1 stands for an unknown tag,
+            which occurs only if the options have the capability ``partial_tags``. ``weights``, if
+            present, are the weights of documents, which differ from 1 only with the capability
+            ``document_weights``.
+        validation : Batch, optional
+            Tagged documents for early stopping; a tagger may ignore them.
+        warm_start : Tagger, optional
+            A trained tagger of the same class, whose parameters initialise training; a tagger may
+            ignore it.
+        rng : numpy.random.Generator
+            The source of all random numbers.
+        progress : callable, optional
+            Called with the number of completed steps and the maximum number of steps.
+
+        Returns
+        -------
+        Tagger
+            The tagger itself.
+
+        Raises
+        ------
+        TrainingError
+            If training produces no usable model.
         """
         ...
 
@@ -179,41 +237,78 @@ class Tagger(Protocol):
         detail: Detail = "document",
         progress: Progress | None = None,
     ) -> Tagging:
-        """Tag documents; `measure` is one of `MEASURES`."""
+        """Predict the tags of documents.
+
+        Parameters
+        ----------
+        batch : Batch
+            Documents; their own tags are ignored.
+        measure : str
+            The measure of the confidence in a document, one of `MEASURES`.
+        detail : {"document", "token", "entity", "labels"}
+            What to compute in addition to tags and the confidence of documents (see `Detail`).
+            ``"entity"`` is requested only if the options have the capability
+            ``entity_probabilities``.
+        progress : callable, optional
+            Called with the number of tagged documents and the number of all documents.
+
+        Returns
+        -------
+        Tagging
+
+        Raises
+        ------
+        InputError
+            If `measure` is unknown.
+        ValueError
+            If the tagger has not been trained.
+        """
         ...
 
     def save(self, folder: Path) -> None:
-        """Write the model into a folder, which is made if it is not there.
+        """Write the model into a folder, which is created if it does not exist.
 
-        ``model.json`` in it has the key ``kind``; see `taggers.model_folder.write_model`.
+        The folder contains ``model.json``, a JSON object whose key ``kind`` is the kind of the
+        tagger. `taggers.model_folder.write_model` writes such a folder, with digests of all files.
         """
         ...
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """Read what `save` wrote."""
+        """Read a model that `save` wrote.
+
+        Raises
+        ------
+        InputError
+            If the folder holds no model of this kind, or a damaged one.
+        """
         ...
 
 
 @runtime_checkable
 class PrunableTagger(Tagger, Protocol):
-    """A tagger whose model can be written with fewer traces of its training documents."""
+    """A tagger whose model can be pruned to reveal less of its training documents."""
 
     @property
     def values(self) -> int:
-        """The number of feature values with a weight."""
+        """The number of feature values that have a nonzero weight."""
         ...
 
     def pruned(
         self, *, min_document_frequency: int = 1, hash_names: bool = False
     ) -> PrunableTagger:
-        """Return a model with less of its training documents in it.
+        """Return a model that reveals less of its training documents.
 
         Parameters
         ----------
         min_document_frequency : int
-            Values of features that fewer training documents have are left out.
+            Minimum document frequency: feature values that occur in fewer training documents are
+            removed.
         hash_names : bool
-            Whether only hashes of values are kept, and not their text.
+            Whether to keep only the hashes of feature values, and not their text.
+
+        Returns
+        -------
+        PrunableTagger
         """
         ...

@@ -1,7 +1,7 @@
-"""Confidence of documents, tokens and entities, from probabilities of sequences and marginals.
+"""Confidence of documents, tokens and entities, from sequence probabilities and token marginals.
 
-A tagger with a lattice has the probability of a whole tag sequence and those of entities. A tagger
-with marginals alone takes the tokens of a document to be independent of each other.
+A tagger with a lattice computes the probabilities of whole tag sequences and of entities. For a
+tagger with token marginals alone, the tags of a document are assumed to be independent.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def check_measure(measure: str) -> None:
     Raises
     ------
     InputError
-        If it is not one of `MEASURES`.
+        If `measure` is not one of `MEASURES`.
     """
     if measure not in MEASURES:
         raise InputError(f'there is no measure "{measure}"; there are {", ".join(MEASURES)}')
@@ -70,9 +70,9 @@ def document_confidence(
     Raises
     ------
     InputError
-        If there is no such measure.
+        If the measure does not exist.
     ValueError
-        If what the measure needs is missing.
+        If the token marginals are missing that the measure needs.
     """
     check_measure(measure)
     lengths = np.diff(document_offsets)
@@ -85,7 +85,7 @@ def document_confidence(
     if log_probability is not None:
         logs = log_probability[filled]
     else:
-        with np.errstate(divide="ignore"):  # the logarithm of 0 is minus infinity, as it should be
+        with np.errstate(divide="ignore"):  # the logarithm of 0 is correctly minus infinity
             logs = _reduced(np.add, token_confidence, first, np.log)
     if measure == "normalised":
         logs = logs / lengths[filled]
@@ -99,7 +99,7 @@ def _reduced(
     first: npt.NDArray[np.int64],
     transform: np.ufunc = np.positive,
 ) -> Floats:
-    """Reduce the values of the tokens of each document to one."""
+    """Reduce the values of the tokens of each document to one value."""
     if token_confidence is None:
         raise ValueError("the confidence in documents needs the marginals of their tokens")
     if not len(first):
@@ -129,8 +129,8 @@ def entity_probabilities_of(
 ) -> Floats:
     """Estimate the probabilities of entities from token marginals, without a lattice.
 
-    The probability of an entity of a class is estimated as the lowest marginal of the labels that
-    would make its tokens one: ``B-`` of the class at the first, ``I-`` at the others.
+    The probability of an entity of a class is estimated as the lowest marginal of its labels:
+    ``B-`` of the class at the first token, and ``I-`` of the class at the other tokens.
 
     Parameters
     ----------

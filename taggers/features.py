@@ -1,7 +1,7 @@
 """Features of words.
 
-A feature depends on the word alone, so it is computed once per word type (paper 003,
-section 3.4.2), for many types at a time.
+A feature depends on the word alone. It is therefore computed once per word type (paper 003,
+section 3.4.2), for many word types at a time.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ import numpy.typing as npt
 
 from corpus.errors import InputError, shown
 
-#: Words beyond the ends of a document: the begin and the end of sentence of paper 003.
+#: The words before and after a document: the beginning and end of sentence of paper 003.
 BEGIN, END = "BOS", "EOS"
 
 T = TypeVar("T")
 
-_PAD = " "  # no token holds one
-_BETWEEN = "\n"  # nor this one
+_PAD = " "  # no token contains a space
+_SEPARATOR = "\n"  # no token contains a line break
 _AFFIX = re.compile(r"(prefix|suffix)([1-9])")
-_NUMBER = re.compile(r"[+-]?d+(?:[.,]d+)*")  # of a shape
+_NUMBER = re.compile(r"[+-]?d+(?:[.,]d+)*")  # the shape of a number
 _REPEATED = re.compile(r"(.)\1+", flags=re.DOTALL)
 _ACCENTS = re.compile("[\u0300\u0301\u0302\u0308]")  # grave, acute, circumflex, diaeresis
 _DIGIT = re.compile(r"\d")
@@ -33,19 +33,19 @@ _LEMMA_LANGUAGES = ("es", "ca")
 
 
 class Words:
-    """Some words, and what several features are computed from.
+    """A list of words with cached intermediate results that several features share.
 
     Parameters
     ----------
     types : sequence of str
-        The words. One that is stored composed and one that is stored decomposed are the same.
+        The words. They are normalised to NFC, so that composed and decomposed spellings are equal.
     """
 
     def __init__(self, types: Sequence[str]) -> None:
-        self._kept: dict[Hashable, Any] = {}
-        joined = unicodedata.normalize("NFC", _BETWEEN.join(types))
-        self.forms = joined.split(_BETWEEN)
-        if len(self.forms) != len(types):  # a word has a line break, or there is no word
+        self._cache: dict[Hashable, Any] = {}
+        joined = unicodedata.normalize("NFC", _SEPARATOR.join(types))
+        self.forms = joined.split(_SEPARATOR)
+        if len(self.forms) != len(types):  # a word contains a line break, or there are no words
             self.forms = [unicodedata.normalize("NFC", word) for word in types]
 
     @functools.cached_property
@@ -55,51 +55,51 @@ class Words:
 
     @functools.cached_property
     def unaccented(self) -> list[str]:
-        """The words in lower case without accents; ñ and ç are letters, and stay."""
+        """The words in lower case without accents; ñ and ç are letters and are kept."""
         return self._each(_unaccented)
 
     @functools.cached_property
     def zeroed(self) -> list[str]:
-        """The words in lower case, with 0 for every digit."""
+        """The words in lower case with every digit replaced by 0."""
         return self._each(_zeroed)
 
     @functools.cached_property
     def lemmas(self) -> list[str]:
-        """The lemmas in the language that knows a word, or the words in lower case."""
+        """The lemmas in the first language that knows the word, or else the words in lower case."""
         return _lemmas(self.lowers)
 
     @functools.cached_property
     def shapes(self) -> list[str]:
-        """The words with upper case as X, lower case as x, digits as d."""
+        """The shapes of the words: upper case as X, lower case as x, digits as d."""
         return self._each(_shape)
 
     def _each(self, change: Callable[[str], str]) -> list[str]:
-        """Change all words at once, where that is as good as one by one."""
-        changed = change(_BETWEEN.join(self.forms)).split(_BETWEEN)
+        """Apply a function to the joined words, or to each word if the result cannot be split."""
+        changed = change(_SEPARATOR.join(self.forms)).split(_SEPARATOR)
         if len(changed) == len(self.forms):
             return changed
         return [change(word) for word in self.forms]
 
     def once(self, key: Hashable, compute: Callable[[], T]) -> T:
-        """Compute what several features need for these words once."""
-        if key not in self._kept:
-            self._kept[key] = compute()
-        found: T = self._kept[key]
+        """Return a cached result that several features share, computing it at first use."""
+        if key not in self._cache:
+            self._cache[key] = compute()
+        found: T = self._cache[key]
         return found
 
     def by_shape(self, compute: Callable[[str], str]) -> list[str]:
-        """Compute what depends on the shape alone, once for each shape."""
+        """Compute a feature that depends on the shape alone, once per shape."""
         shapes = self.shapes
         values = {shape: compute(shape) for shape in dict.fromkeys(shapes)}
         return [values[shape] for shape in shapes]
 
 
-#: Gives the value of each word; an empty one says nothing of it.
+#: A function that computes the value of each word; an empty string stands for no value.
 Feature = Callable[[Words], list[str]]
 
 
 class _Shapes:
-    """The character that stands for each character; what is not met is not looked up."""
+    """A table of the shape character of each character, filled at first use."""
 
     def __init__(self) -> None:
         self._table: npt.NDArray[np.uint32] = np.zeros(0x110000, np.uint32)
@@ -143,8 +143,8 @@ def _capitalization(shape: str) -> str:
 
 
 def _unaccented(text: str) -> str:
-    apart = unicodedata.normalize("NFD", text.lower())
-    return unicodedata.normalize("NFC", _ACCENTS.sub("", apart))
+    decomposed = unicodedata.normalize("NFD", text.lower())
+    return unicodedata.normalize("NFC", _ACCENTS.sub("", decomposed))
 
 
 def _zeroed(text: str) -> str:
@@ -155,7 +155,7 @@ def _lemmas(lowers: Sequence[str]) -> list[str]:
     import simplemma  # noqa: PLC0415 - its dictionaries take a second to load
 
     def lemma(word: str) -> str:
-        if not word or not word.isprintable():  # simplemma fails of nothing, and of half characters
+        if not word or not word.isprintable():  # simplemma raises on empty words and surrogates
             return word
         for language in _LEMMA_LANGUAGES:
             if simplemma.is_known(word, lang=language):
@@ -173,17 +173,19 @@ def _suffix(length: int, words: Words) -> list[str]:
     return [word[-length:].rjust(length, _PAD) for word in words.lowers]
 
 
-def _yes(test: bool) -> str:
+def _yes_or_no(test: bool) -> str:
     return "yes" if test else "no"
 
 
-#: Features by the name they have in the configuration; ``prefixN`` and ``suffixN`` come to these.
+#: Features by their name in the configuration, except ``prefixN`` and ``suffixN``.
 FEATURES: dict[str, Feature] = {
     "form": lambda words: words.forms,
     "lower": lambda words: words.lowers,
     "capitalization": lambda words: words.by_shape(_capitalization),
-    "has_digit": lambda words: words.by_shape(lambda shape: _yes("d" in shape)),
-    "is_number": lambda words: words.by_shape(lambda shape: _yes(bool(_NUMBER.fullmatch(shape)))),
+    "has_digit": lambda words: words.by_shape(lambda shape: _yes_or_no("d" in shape)),
+    "is_number": lambda words: words.by_shape(
+        lambda shape: _yes_or_no(bool(_NUMBER.fullmatch(shape)))
+    ),
     "shape": lambda words: words.shapes,
     "short_shape": lambda words: words.by_shape(lambda shape: _REPEATED.sub(r"\1", shape)),
     "lemma": lambda words: words.lemmas,
@@ -191,23 +193,27 @@ FEATURES: dict[str, Feature] = {
 
 
 def is_feature(name: str) -> bool:
-    """Say whether there is a feature of this name."""
+    """Return whether a builtin feature of this name exists."""
     return name in FEATURES or _AFFIX.fullmatch(name) is not None
 
 
 def feature(name: str) -> Feature:
-    """Find a feature by its name.
+    """Return the builtin feature of a name.
 
     Parameters
     ----------
     name : str
-        A key of `FEATURES`, or ``prefixN`` or ``suffixN`` with N from 1 to 9: that many
-        characters of the lower-case word, padded where it is shorter.
+        A key of `FEATURES`, or ``prefixN`` or ``suffixN`` with N from 1 to 9: the first or last N
+        characters of the word in lower case, padded if the word is shorter.
+
+    Returns
+    -------
+    Feature
 
     Raises
     ------
     InputError
-        If there is no such feature.
+        If the feature does not exist.
     """
     if name in FEATURES:
         return FEATURES[name]

@@ -1,17 +1,19 @@
 """The registry of taggers: the kinds of the package, and those of other packages.
 
-A kind of another package is found by an entry point of the group ``bootstrap.taggers``, or by its
-path, ``kind = "package.module:Class"``. Its class follows `taggers.base.Tagger` and has
+A kind of another package is registered by an entry point of the group ``bootstrap.taggers``, or
+named by its import path, ``kind = "package.module:Class"``. Its class implements the protocol
+`taggers.base.Tagger` and has these attributes:
 
-- ``kind``: the name of the entry point, or the path;
-- ``options_type``: a subclass of `taggers.options.TaggerOptions`, which the constructor takes;
-- optionally ``needs_seed = False``, if it is fitted without annotated documents and has its labels
-  from the beginning: then it is a kind of ``[initial_model]``;
-- optionally ``model_format``, the version of its model folder.
+- ``kind``: the name of the entry point, or the import path;
+- ``options_type``: a subclass of `taggers.options.TaggerOptions`; the constructor takes an instance
+  of it;
+- ``needs_seed`` (optional): False if the tagger is fitted without annotated documents and has its
+  labels before training. It is then a kind of ``[initial_model]``;
+- ``model_format`` (optional): the version of its model folder, 1 by default.
 
-Importing a module executes it. A path is therefore imported only where the user's own
-configuration names it, never because the folder of a model does: a folder may come from somebody
-else.
+Importing a module executes its code. An import path is therefore imported only if the user's
+configuration names it, and never because a model folder does, since the folder may come from an
+untrusted source.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ from corpus.errors import InputError, shown
 from taggers.base import Tagger
 from taggers.options import TaggerOptions
 
-#: Of entry points; the name of each is that of a kind.
+#: The group of entry points; the name of an entry point is the name of a kind.
 GROUP = "bootstrap.taggers"
 
 _PATH = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
@@ -43,15 +45,16 @@ class Kind:
     Parameters
     ----------
     name : str
-        As in a configuration and in ``model.json``.
+        The name in a configuration and in ``model.json``.
     tagger : str
-        Its class, as ``"package.module:Class"``; imported when it is used.
+        The class of the tagger, as ``"package.module:Class"``; it is imported at first use.
     options : str
-        The class of its options; empty for the attribute ``options_type`` of the tagger.
+        The class of the options, in the same form; if empty, the attribute ``options_type`` of the
+        tagger is used.
     model_format : int
-        The version of its model folder: a folder of another version is not read.
+        The version of the model folder; folders of other versions are rejected.
     needs_seed : bool
-        Whether it learns from annotated documents.
+        Whether training requires annotated documents.
     """
 
     name: str
@@ -61,12 +64,12 @@ class Kind:
     needs_seed: bool = True
 
     def tagger_type(self) -> type[Any]:
-        """Import the class of the tagger."""
+        """Import and return the class of the tagger."""
         found: type[Any] = _imported(self.tagger)
         return found
 
     def options_type(self) -> type[TaggerOptions]:
-        """Import the class of the options."""
+        """Import and return the class of the options."""
         found: type[TaggerOptions] = (
             _imported(self.options) if self.options else self.tagger_type().options_type
         )
@@ -95,19 +98,23 @@ BUILTIN = {
 
 
 def find_kind(name: str, *, trusted: Collection[str] = ()) -> Kind:
-    """Find a kind of tagger.
+    """Return the kind of tagger of a name.
 
     Parameters
     ----------
     name : str
-        The name of a kind of the package or of an entry point, or the path of a class.
+        The name of a kind of the package or of an entry point, or the import path of a class.
     trusted : collection of str
-        Names that the user's configuration holds: of paths, only these are imported.
+        Names from the user's configuration. Only these import paths are imported.
+
+    Returns
+    -------
+    Kind
 
     Raises
     ------
     InputError
-        If there is no such kind, or its class is not that of a tagger.
+        If the kind is unknown, or its class does not implement a tagger.
     """
     if not isinstance(name, str):
         raise InputError(f'kind = "{name}" is unknown; known are {", ".join(known_kinds())}')
@@ -135,8 +142,8 @@ def known_kinds(*, needs_seed: bool | None = None) -> list[str]:
     Parameters
     ----------
     needs_seed : bool, optional
-        Only those of the package that do, or do not, learn from annotated documents; what entry
-        points name is not imported for this.
+        Select the kinds of the package that require annotated documents, or those that do not. The
+        kinds of entry points are always listed, because selecting them would import them.
     """
     own = [kind.name for kind in BUILTIN.values() if needs_seed in (None, kind.needs_seed)]
     return [*own, *sorted({entry.name for entry in _plugins()} - set(BUILTIN))]
@@ -149,26 +156,30 @@ def make_tagger(kind: str, options: TaggerOptions) -> Tagger:
 
 
 def load_tagger(folder: Path, *, trusted: Collection[str] = ()) -> Tagger:
-    """Read a tagger of whatever kind from its folder.
+    """Read a tagger of any kind from its model folder.
 
     Parameters
     ----------
     folder : Path
-        Where `Tagger.save` wrote it.
+        A folder that `Tagger.save` wrote.
     trusted : collection of str
-        Kinds that the configuration of the run names (see `find_kind`). A folder alone cannot make
-        a module be imported.
+        Kinds that the user's configuration names (see `find_kind`). A model folder alone never
+        causes an import path to be imported.
+
+    Returns
+    -------
+    Tagger
 
     Raises
     ------
     InputError
-        If the folder holds no model, or one of a kind that is not known or not trusted.
+        If the folder holds no model, or its kind is unknown or not trusted.
     """
     try:
         kind = json.loads((folder / "model.json").read_text(encoding="utf-8"))["kind"]
     except KeyError:
         raise InputError(
-            f"{folder} is not the folder of a model: model.json does not say its kind"
+            f'{folder} is not the folder of a model: model.json lacks the key "kind"'
         ) from None
     except (OSError, ValueError, TypeError) as error:
         raise InputError(f"{folder} is not the folder of a model: {error}") from error
@@ -185,10 +196,10 @@ def _plugins() -> list[EntryPoint]:
 
 
 def _plugin(name: str, path: str) -> Kind:
-    """Import the class of a kind of another package, and check that it is one."""
+    """Import the class of a kind of another package, and check that it implements a tagger."""
     try:
         tagger = _imported(path)
-    except Exception as error:  # whatever executing a module raises
+    except Exception as error:  # executing a module can raise any exception
         raise InputError(
             f'kind = "{name}": {path} cannot be imported: {type(error).__name__}: {error}'
         ) from error
@@ -203,7 +214,7 @@ def _plugin(name: str, path: str) -> Kind:
 
 
 def _fault(tagger: Any, name: str) -> str:
-    """Describe what a class lacks to be that of a tagger; nothing if it lacks nothing."""
+    """Return why a class does not implement a tagger; an empty string if it does."""
     if not isinstance(tagger, type):
         return "it is not a class"
     for method in _METHODS:

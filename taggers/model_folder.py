@@ -1,4 +1,4 @@
-"""The folder of a model: its files and a description in JSON, all checked by digests."""
+"""Model folders: the files of a model and a description in JSON, all verified by digests."""
 
 from __future__ import annotations
 
@@ -22,21 +22,23 @@ def write_model(
     *,
     model_format: int | None = None,
 ) -> None:
-    """Write a model into a folder, which is made if it is not there.
+    """Write a model into a folder, which is created if it does not exist.
 
     Parameters
     ----------
     folder : Path
         The folder of the model.
     description : mapping of str to Any
-        Whatever JSON can hold; its ``kind`` is the kind of the tagger.
+        The description of the model, serialisable as JSON. Its ``kind`` is the kind of the tagger.
     files : mapping of str to bytes
-        The content of the files beside it.
+        The contents of the other files, by name.
     model_format : int, optional
-        The version of the folder; that of the registry for a kind of the package, else 1.
+        The version of the folder. The default is the version in the registry for a kind of the
+        package, and 1 for any other kind.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    for name, content in files.items():  # a model that was loaded may still read the old file
+    # Files are replaced atomically, since a loaded model may still map the previous ones.
+    for name, content in files.items():
         write_atomically(folder / name, content)
     digests = {name: _digest(content) for name, content in files.items()}
     version = _format_of(description["kind"], model_format)
@@ -48,37 +50,39 @@ def write_model(
 
 
 def read_description(folder: Path, kind: str, *, model_format: int | None = None) -> dict[str, Any]:
-    """Read the description of a model, and check that its files are those that were saved.
+    """Read the description of a model, and verify the digests of its files.
 
-    Engines trust what they read, so that a damaged file must not reach them; with other features
-    or labels than those of its training, a model would tag without an error.
+    Taggers do not validate the files that they read, so that damaged files are detected here. A
+    description with changed features or labels would otherwise produce wrong tags without an error.
 
     Parameters
     ----------
     folder : Path
-        Where `write_model` wrote one.
+        A folder that `write_model` wrote.
     kind : str
         The expected kind.
     model_format : int, optional
-        The expected version; that of the registry for a kind of the package, else 1.
+        The expected version. The default is the version in the registry for a kind of the package,
+        and 1 for any other kind.
 
     Returns
     -------
     dict of str to Any
-        As `write_model` received it, with ``format``, ``files`` and ``digest``.
+        The description as it was passed to `write_model`, with the additional keys ``format``,
+        ``files`` and ``digest``.
 
     Raises
     ------
     InputError
-        If the folder holds another kind or version, or was changed.
+        If the model has another kind or version, or one of its files was modified.
     OSError, ValueError, KeyError, TypeError, AttributeError
-        If it is not the folder of a model.
+        If the folder is not that of a model.
     """
     description: dict[str, Any] = json.loads((folder / _DESCRIPTION).read_text(encoding="utf-8"))
     for name in ("kind", "format"):
         if name not in description:
             raise InputError(
-                f"{folder} is not the folder of a model: {_DESCRIPTION} does not say its {name}"
+                f'{folder} is not the folder of a model: {_DESCRIPTION} lacks the key "{name}"'
             )
     if description["kind"] != kind:
         raise InputError(
@@ -106,7 +110,7 @@ def _format_of(kind: str, model_format: int | None) -> int:
 
 
 def read_digest(folder: Path) -> str:
-    """Read the digest of a model, which differs for each content of its folder.
+    """Read the digest of a model, which identifies the content of its folder.
 
     Raises
     ------
@@ -121,7 +125,7 @@ def read_digest(folder: Path) -> str:
 
 
 def digest_of(description: Mapping[str, Any]) -> str:
-    """Compute the digest of a description, without its own digest."""
+    """Compute the digest of a description, excluding its key ``digest``."""
     rest = {name: value for name, value in description.items() if name != "digest"}
     return _digest(json.dumps(rest, sort_keys=True).encode())
 

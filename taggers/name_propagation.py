@@ -14,10 +14,11 @@ from corpus.streams import NO_VALUE
 from corpus.tags import TokenSpans, classes_of, find_entities
 from taggers.base import Tagging
 
-#: The least probability of a full name whose words are propagated, and the one of new names.
+#: The minimum probability of a full name whose words are propagated, and the probability that is
+#: assigned to the resulting names.
 MIN_PROBABILITY = 0.9
 
-#: Shorter words are initials and particles.
+#: The minimum length of a propagated word; shorter words are initials and particles.
 _MIN_LETTERS = 3
 
 Classes = npt.NDArray[np.int64]
@@ -28,34 +29,36 @@ Indices = npt.NDArray[np.int64]
 def propagate_names(
     tagging: Tagging, batch: Batch, notes: Indices, classes: Sequence[str]
 ) -> Tagging:
-    """Tag the words of full names wherever else they occur in the same note.
+    """Tag other occurrences of the words of full names in the same note.
 
-    Names of at least two words with a probability of at least `MIN_PROBABILITY` are propagated.
-    Where one of their words, of at least three letters and with a capital, occurs outside of any
-    entity in the same spelling, it becomes a name, or part of an adjacent one of its class,
-    together with the propagated words between two of them.
+    Names of at least two words with a probability of at least `MIN_PROBABILITY` are propagated. An
+    occurrence of one of their words outside of any entity becomes a name if it has the same
+    spelling, at least three letters and an initial capital. Other words of full names between two
+    such words, such as ``de``, are included. A new name is merged with an adjacent one of the same
+    class.
 
     Parameters
     ----------
     tagging : Tagging
-        Of the batch, with the probabilities of entities.
+        The tagging of the batch, with the probabilities of entities.
     batch : Batch
         D documents.
     notes : ndarray of int64, shape (D,)
-        The note, or the patient, of each document; see `note_numbers`.
+        The number of the note or patient of each document; see `note_numbers`.
     classes : sequence of str
-        Classes of names. Words of other entities, such as hospitals, have other meanings too.
+        Classes of names. Other classes, such as hospitals, are unsuitable, since their words also
+        occur with other meanings.
 
     Returns
     -------
     Tagging
-        Entities that are new or longer have the probability `MIN_PROBABILITY`; the confidence of
-        documents and the marginals are those of `tagging`.
+        New and extended entities have the probability `MIN_PROBABILITY`. The confidence of
+        documents and the marginals are unchanged.
 
     Raises
     ------
     InputError
-        If the tagger has no such class.
+        If the tagger lacks one of the classes.
     """
     refuse_unknown(classes, tagging.labels)
     assert tagging.entity_probabilities is not None
@@ -84,12 +87,12 @@ def propagate_names(
 
 
 def refuse_unknown(classes: Sequence[str], labels: Sequence[str]) -> None:
-    """Check that a tagger with such labels has classes of names.
+    """Check that all classes of names are among those of the labels of a tagger.
 
     Raises
     ------
     InputError
-        If it lacks one.
+        If a class is missing.
     """
     known = classes_of(labels)
     for name in classes:
@@ -102,8 +105,8 @@ def refuse_unknown(classes: Sequence[str], labels: Sequence[str]) -> None:
 def note_numbers(batch: Batch) -> Indices:
     """Return the number of the note or patient of each document, shape (D,).
 
-    Documents of one group have one number; a document without a group has its own. Units of a
-    note, such as its lines, are in the group of its patient, or else in that of the note.
+    Documents of the same group have the same number; a document without a group has a number of its
+    own. Units of a note, such as lines, belong to the group of its patient, or else of the note.
     """
     numbers: dict[str, int] = {}
     groups = enumerate(batch.groups.to_pylist())
@@ -127,8 +130,8 @@ def _full_name_words(
 
 
 def _may_be_names(batch: Batch) -> Flags:
-    """Return which tokens are spelt like names: not ``de``, and not a part of an address."""
-    fits = np.array(
+    """Return which tokens can be names: capitalized, long enough, and not next to an ``@``."""
+    capitalized = np.array(
         [len(word) >= _MIN_LETTERS and word[0].isupper() for word in batch.vocabulary], bool
     )
     at = np.array([word == "@" for word in batch.vocabulary], bool)[batch.word_ids]
@@ -136,11 +139,11 @@ def _may_be_names(batch: Batch) -> Flags:
     in_address = np.zeros(len(at), bool)
     in_address[:-1] |= at[1:] & follows[1:]
     in_address[1:] |= at[:-1] & follows[1:]
-    return fits[batch.word_ids] & ~in_address
+    return capitalized[batch.word_ids] & ~in_address
 
 
 def _follow(documents: Indices, tokens: int) -> Flags:
-    """Return which tokens follow another one of their document."""
+    """Return which tokens are not the first token of their document."""
     follows = np.ones(tokens, bool)
     follows[documents[:-1][documents[:-1] < tokens]] = False
     return follows
@@ -149,7 +152,7 @@ def _follow(documents: Indices, tokens: int) -> Flags:
 def _between_names(recurring: Flags, names: Flags, documents: Indices) -> Flags:
     """Select the tokens of each run of recurring words from its first name to its last."""
     places = np.arange(len(recurring))
-    # Tokens of a run have the same number.
+    # All tokens of a run get the same number.
     run: Indices = np.cumsum(~recurring, dtype=np.int64)
     run += np.repeat(np.arange(len(documents) - 1), np.diff(documents)) * (len(recurring) + 1)
     first, last = (np.full(len(recurring), edge) for edge in (len(recurring), -1))
@@ -160,7 +163,7 @@ def _between_names(recurring: Flags, names: Flags, documents: Indices) -> Flags:
 
 
 def _by_token(found: TokenSpans, tokens: int) -> tuple[Classes, Flags]:
-    """Return the class of the entity of each token, or -1, and whether the token begins it."""
+    """Return the class of the entity of each token (or -1), and whether the token begins it."""
     token_classes, begins = np.full(tokens, NO_VALUE, np.int64), np.zeros(tokens, bool)
     lengths = found.last - found.first + 1
     within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
@@ -170,7 +173,7 @@ def _by_token(found: TokenSpans, tokens: int) -> tuple[Classes, Flags]:
 
 
 def _join(token_classes: Classes, begins: Flags, added: Flags, documents: Indices) -> None:
-    """Update which tokens begin an entity where added ones touch others of their class."""
+    """Update which tokens begin an entity, merging added tokens with neighbours of their class."""
     same = np.zeros(len(token_classes), bool)
     same[1:] = token_classes[1:] == token_classes[:-1]
     same &= _follow(documents, len(same))

@@ -13,7 +13,7 @@ from corpus.errors import InputError, shown
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-#: What a tagger can do beyond tagging documents, where a setting of a run needs it:
+#: Optional capabilities of a tagger, which some settings of a run require:
 #:
 #: - ``entity_probabilities``: `Tagger.tag` accepts ``detail="entity"``;
 #: - ``document_weights``: `Tagger.fit` weights documents by ``Batch.weights``;
@@ -23,7 +23,7 @@ Capability = Literal["entity_probabilities", "document_weights", "partial_tags"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Coverage:
-    """How many tokens a resource of a tagger covers.
+    """The token coverage of a resource of a tagger.
 
     Parameters
     ----------
@@ -32,10 +32,10 @@ class Coverage:
     count : callable
         Counts the covered tokens of a batch.
     expected : float
-        The share of covered tokens below which a warning is due; 0 never warns. A run does not
-        start where no resource with an expected share covers any token.
+        The share of covered tokens below which a warning is printed; 0 disables the warning. A run
+        does not start if no resource with an expected share covers any token.
     advice : str
-        The likely reason, at the end of the warning.
+        The likely cause of low coverage, appended to the warning.
     """
 
     of: str
@@ -46,47 +46,47 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True)
 class TaggerOptions:
-    """Base of the options of every kind of tagger.
+    """Base class of the options of every kind of tagger.
 
-    Options are a frozen dataclass whose fields are keys of ``[tagger]`` or ``[initial_model]``, all
-    with defaults, of type str, int, float, bool, ``Literal``, ``tuple[str, ...]``,
-    ``Mapping[str, str]`` or ``Mapping[str, float]``. ``__post_init__`` raises an `InputError` for
-    values that contradict each other. Nothing else in a run knows the fields. The methods have
-    defaults, so that a dataclass without any method is complete.
+    Options are a frozen dataclass whose fields are the keys of ``[tagger]`` or ``[initial_model]``.
+    Every field has a default and one of the types str, int, float, bool, ``Literal``,
+    ``tuple[str, ...]``, ``Mapping[str, str]`` or ``Mapping[str, float]``. ``__post_init__`` raises
+    an `InputError` for inconsistent values. The run treats options as opaque: it uses only the
+    methods below. All methods have defaults, so that a subclass with fields alone is complete.
 
     The metadata of a field may hold:
 
     - ``help``: one sentence for ``bootstrap init`` and the documentation;
-    - ``least`` and ``most``: the limits of a number;
-    - ``example``: TOML that shows a value where the default is empty;
+    - ``least`` and ``most``: the minimum and the maximum of a number;
+    - ``example``: an example value in TOML, for fields whose default is empty;
     - ``path``: True if the string, or each string of the tuple, is a path. A configuration
       resolves it relative to its own folder;
-    - ``builtin``: the names that stand for resources of the package in place of a path.
+    - ``builtin``: names of builtin resources that are accepted in place of a path.
     """
 
     @property
     def capabilities(self) -> frozenset[Capability]:
-        """What a tagger with these options supports; nothing optional by default."""
+        """The optional capabilities of a tagger with these options; none by default."""
         return frozenset()
 
     def files(self) -> Mapping[str, Sequence[Path]]:
         """Return the files that training reads, by the option that names them.
 
-        A run records their digests, and is not resumed if one has changed. The default returns
-        every path among the fields.
+        A run records their digests, and cannot be resumed after one of them has changed. The
+        default returns the paths in all fields.
         """
         return {name: paths for name in path_fields(type(self)) if (paths := self.paths(name))}
 
     def paths(self, name: str) -> list[Path]:
-        """Return the paths in a field, without the names of builtin resources."""
+        """Return the paths in the field `name`, without the names of builtin resources."""
         value, builtin = getattr(self, name), path_fields(type(self))[name]
         values = [value] if isinstance(value, str) else value
         return [Path(each) for each in values if each and each not in builtin]
 
     def check(self) -> Sequence[Coverage]:
-        """Check the options against the files that they name, before a run begins.
+        """Check the options and the files that they name, before a run starts.
 
-        The default checks that the files are there.
+        The default checks that the files exist.
 
         Returns
         -------
@@ -96,7 +96,7 @@ class TaggerOptions:
         Raises
         ------
         InputError
-            If a file is missing or of another kind, or does not hold what the options name.
+            If a file is missing, has another format, or lacks what the options refer to.
         """
         for name, paths in self.files().items():
             for path in paths:
@@ -105,19 +105,21 @@ class TaggerOptions:
         return ()
 
     def with_word_counts(self, count: Callable[[], Path]) -> Self:
-        """Return options that name the word counts of the unlabeled notes.
+        """Return options that refer to the word counts of the unlabeled notes.
+
+        The default returns the options unchanged, for taggers that use no word counts.
 
         Parameters
         ----------
         count : callable
-            Counts all words of the unlabeled notes, once, and returns the file of the counts (see
-            `corpus.counts.WordCounts`). The default does not call it and returns the options.
+            Counts the words of all unlabeled notes at its first call, and returns the path of the
+            counts (see `corpus.counts.WordCounts`).
         """
         return self
 
 
 def path_fields(options: type[DataclassInstance]) -> dict[str, tuple[str, ...]]:
-    """Return the fields of options that hold paths, with the builtin names that each accepts."""
+    """Return the fields of options that hold paths, and the builtin names that each accepts."""
     return {
         each.name: tuple(each.metadata.get("builtin", ()))
         for each in fields(options)

@@ -1,4 +1,4 @@
-"""Many strings in two arrays: few objects, and files that are opened by memory map."""
+"""A table of strings in two arrays, which avoids one object per string and can be memory-mapped."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import numpy.typing as npt
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StringTable:
-    """Many strings in two arrays.
+    """A table of strings in two arrays.
 
     Parameters
     ----------
     text : ndarray of uint8
-        All of them, one after the other, as UTF-8.
+        The concatenated strings, encoded as UTF-8.
     ends : ndarray of int64, shape (V,)
-        Where each ends; empty where there are none.
+        The end offset of each string in `text`.
     """
 
     text: npt.NDArray[np.uint8]
@@ -27,7 +27,7 @@ class StringTable:
 
     @classmethod
     def of(cls, strings: Sequence[str]) -> StringTable:
-        """Build a table of strings."""
+        """Build a table from strings."""
         encoded = [each.encode("utf-8", "surrogatepass") for each in strings]
         ends = np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)))
         return cls(np.frombuffer(b"".join(encoded), np.uint8), ends)
@@ -37,7 +37,7 @@ class StringTable:
         return len(self.ends)
 
     def __getitem__(self, index: int) -> str:
-        """Return one of the strings."""
+        """Return the string at an index."""
         begin = self.ends[index - 1] if index else 0
         return self.text[begin : self.ends[index]].tobytes().decode("utf-8", "surrogatepass")
 
@@ -48,12 +48,12 @@ class StringTable:
         return [data[a:b].decode("utf-8", "surrogatepass") for a, b in itertools.pairwise(bounds)]
 
     def take(self, kept: npt.NDArray[np.bool_]) -> StringTable:
-        """Select some of the strings; none where there are none."""
+        """Select strings by a mask of shape (V,); an empty table stays empty for any mask."""
         if not len(self):
             return self
         lengths = np.diff(self.ends, prepend=0)
         return StringTable(self.text[np.repeat(kept, lengths)], np.cumsum(lengths[kept]))
 
 
-#: No strings.
+#: The empty table.
 EMPTY = StringTable(np.zeros(0, np.uint8), np.zeros(0, np.int64))

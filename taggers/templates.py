@@ -1,7 +1,8 @@
-"""Where features and streams are looked at: their names with the places around a token.
+"""Feature templates: features and streams with the offsets around a token at which they apply.
 
-``shape`` is looked at in the whole window, ``shape[0]`` at the token itself, ``rules[-1..1]`` also
-at its neighbours. ``capitalization[-1] capitalization[0]`` is a conjunction: one value of two.
+``shape`` applies in the whole window, ``shape[0]`` to the token itself, and ``rules[-1..1]`` to the
+token and its neighbours. ``capitalization[-1] capitalization[0]`` is a feature conjunction, whose
+value combines the values of its terms.
 """
 
 from __future__ import annotations
@@ -18,14 +19,14 @@ _TERM = re.compile(r"([^\[\]\s:=|]+)(?:\[(-?[0-9])(?:\.\.(-?[0-9]))?\])?")
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A feature or a stream, and where it is looked at.
+    """A feature or a stream, and the offsets at which it applies.
 
     Parameters
     ----------
     name : str
-        Of the feature or the stream.
+        Name of the feature or the stream.
     offsets : tuple of int
-        Places, counted from the token.
+        Offsets from the token.
     """
 
     name: str
@@ -33,55 +34,66 @@ class Template:
 
     @classmethod
     def parse(cls, text: str, offsets: Sequence[int]) -> Template:
-        """Read such as ``shape``, which is looked at `offsets`, ``shape[0]`` or ``shape[-1..1]``.
+        """Parse a template.
+
+        Parameters
+        ----------
+        text : str
+            A name, optionally with an offset or a window: ``shape``, ``shape[0]`` or
+            ``shape[-1..1]``.
+        offsets : sequence of int
+            The offsets of a name without a window.
 
         Raises
         ------
         InputError
-            If it is written in another way.
+            If the text is not a template, or its window is empty.
         """
         match = _TERM.fullmatch(text)
         if match is None:
             raise InputError(
-                f"{shown(text)} is not written as NAME, NAME[0] or NAME[-1..1], places from -9 to 9"
+                f"{shown(text)} is not a template: expected NAME, NAME[0] or NAME[-1..1], with "
+                "offsets from -9 to 9"
             )
         if match[2]:
             offsets = range(int(match[2]), int(match[3] or match[2]) + 1)
         if not offsets:
-            raise InputError(f"{shown(text)} looks at no place: the first comes after the last")
+            raise InputError(
+                f"{shown(text)} has an empty window: the first offset is greater than the last"
+            )
         return cls(match[1], tuple(offsets))
 
 
 @dataclass(frozen=True, slots=True)
 class Conjunction:
-    """Features and streams at certain places, whose values are taken together.
+    """A conjunction of features and streams at fixed offsets.
 
     Parameters
     ----------
     terms : tuple of (str, int)
-        Names and places.
+        Names of features or streams, and their offsets from the token.
     """
 
     terms: tuple[tuple[str, int], ...]
 
     @property
     def name(self) -> str:
-        """Such as ``capitalization[-1] capitalization[0]``."""
+        """The conjunction as text, such as ``capitalization[-1] capitalization[0]``."""
         return " ".join(f"{name}[{offset}]" for name, offset in self.terms)
 
     @classmethod
     def parse(cls, text: str) -> Conjunction:
-        """Read such as ``capitalization[-1] capitalization[0]``.
+        """Parse a conjunction, such as ``capitalization[-1] capitalization[0]``.
 
         Raises
         ------
         InputError
-            If it is written in another way.
+            If the text is not a conjunction of two or more terms with one offset each.
         """
         terms = [Template.parse(term, (0,)) for term in text.split()]
         if len(terms) < 2 or any(len(term.offsets) > 1 for term in terms):
             raise InputError(
-                f"{shown(text)} is not a conjunction: expected two or more names with one place "
+                f"{shown(text)} is not a conjunction: expected two or more names with one offset "
                 "each, such as capitalization[-1] capitalization[0]"
             )
         return cls(tuple((term.name, term.offsets[0]) for term in terms))
@@ -89,22 +101,25 @@ class Conjunction:
 
 @dataclass(frozen=True, slots=True)
 class Templates:
-    """All that is looked at around a token.
+    """The feature templates of a tagger.
 
     Parameters
     ----------
-    features, streams : tuple of Template
-        What depends on a word alone, and what stands beside it.
+    features : tuple of Template
+        Features, which depend on the word alone.
+    streams : tuple of Template
+        Streams, whose values depend on the context of the token.
     conjunctions : tuple of Conjunction
-        Of features and streams.
-    more : mapping of str to Feature
-        Features by their names beside those that are always there: clusters.
+        Conjunctions of features and streams.
+    resource_features : mapping of str to Feature
+        Features that are computed from resources, such as word clusters, by name. They take
+        precedence over builtin features.
     """
 
     features: tuple[Template, ...]
     streams: tuple[Template, ...] = ()
     conjunctions: tuple[Conjunction, ...] = ()
-    more: Mapping[str, Feature] = field(default_factory=dict)
+    resource_features: Mapping[str, Feature] = field(default_factory=dict)
 
     @classmethod
     def parse(
@@ -113,40 +128,62 @@ class Templates:
         window: int,
         streams: Sequence[str] = (),
         conjunctions: Sequence[str] = (),
-        more: Mapping[str, Feature] | None = None,
+        resource_features: Mapping[str, Feature] | None = None,
     ) -> Templates:
-        """Read what is written in a configuration; features are looked at in the whole window."""
+        """Parse the templates of a configuration.
+
+        Parameters
+        ----------
+        features : sequence of str
+            Templates of features; without a window of its own, a feature applies in the whole
+            window.
+        window : int
+            Number of words on each side of a token.
+        streams : sequence of str
+            Templates of streams; without a window of its own, a stream applies to the token.
+        conjunctions : sequence of str
+            Conjunctions of features and streams.
+        resource_features : mapping of str to Feature, optional
+            Features that are computed from resources, by name.
+
+        Raises
+        ------
+        InputError
+            If one of the templates or conjunctions cannot be parsed.
+        """
         whole = range(-window, window + 1)
         return cls(
             tuple(Template.parse(text, whole) for text in features),
             tuple(Template.parse(text, (0,)) for text in streams),
             tuple(Conjunction.parse(text) for text in conjunctions),
-            more or {},
+            resource_features or {},
         )
 
     def has_feature(self, name: str) -> bool:
-        """Say whether there is a feature of this name."""
-        return name in self.more or is_feature(name)
+        """Return whether a feature of this name exists."""
+        return name in self.resource_features or is_feature(name)
 
     def feature(self, name: str) -> Feature:
-        """Find a feature by its name; see `taggers.features.feature`."""
-        return self.more[name] if name in self.more else feature(name)
+        """Return the feature of a name; see `taggers.features.feature`."""
+        if name in self.resource_features:
+            return self.resource_features[name]
+        return feature(name)
 
     @property
     def window(self) -> int:
-        """How many words before or after the token are looked at, at most."""
-        places = [abs(offset) for each in self.features for offset in each.offsets]
-        return max(places, default=0)
+        """The largest absolute offset of a feature."""
+        distances = [abs(offset) for each in self.features for offset in each.offsets]
+        return max(distances, default=0)
 
     @property
     def reach(self) -> int:
-        """How far from the token words or streams are looked at, at most."""
-        beside = [abs(offset) for each in self.streams for offset in each.offsets]
-        return max([self.window, *beside])
+        """The largest absolute offset of a feature or a stream."""
+        distances = [abs(offset) for each in self.streams for offset in each.offsets]
+        return max([self.window, *distances])
 
     @property
     def needed(self) -> tuple[str, ...]:
-        """Names of all streams that are looked at, those in conjunctions too."""
+        """The names of all required streams, including those in conjunctions."""
         terms = [name for each in self.conjunctions for name, _ in each.terms]
-        beside = [name for name in terms if not self.has_feature(name)]
-        return tuple(dict.fromkeys([*(each.name for each in self.streams), *beside]))
+        in_conjunctions = [name for name in terms if not self.has_feature(name)]
+        return tuple(dict.fromkeys([*(each.name for each in self.streams), *in_conjunctions]))

@@ -1,11 +1,11 @@
-"""Threads of the libraries that multiply matrices."""
+"""Thread limits of the linear algebra libraries."""
 
 from __future__ import annotations
 
 import functools
 from contextlib import AbstractContextManager
 
-import scipy.linalg.cython_blas  # noqa: F401 - what products of matrices in compiled functions use
+import scipy.linalg.cython_blas  # noqa: F401 - loads the BLAS that compiled functions call
 import threadpoolctl
 
 
@@ -15,6 +15,9 @@ def _libraries() -> threadpoolctl.ThreadpoolController:
 
 
 def one_thread() -> AbstractContextManager[object]:
-    """Keep products of matrices to one thread: these are small, and waiting for others is slow."""
+    """Limit BLAS to one thread.
+
+    The matrix products here are small, so that synchronising threads costs more than it saves.
+    """
     limited: AbstractContextManager[object] = _libraries().limit(limits=1, user_api="blas")
     return limited

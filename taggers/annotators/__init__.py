@@ -1,4 +1,4 @@
-"""Annotators: what adds streams to batches, in training and in tagging alike."""
+"""Annotators, which add streams to batches, both in training and in tagging."""
 
 from __future__ import annotations
 
@@ -16,14 +16,17 @@ __all__ = ["ANNOTATORS", "Annotator", "Colons", "LineHeaders", "Phrases", "Rules
 
 
 class Annotator(Protocol):
-    """Says something of each token of a batch. It is saved in the models that look at it."""
+    """A component that computes a stream: one value, or none, for each token of a batch.
+
+    The settings of an annotator are saved in the models that use its stream.
+    """
 
     def annotate(self, batch: Batch) -> Stream:
         """Compute the stream of a batch."""
         ...
 
     def settings(self) -> dict[str, Any]:
-        """Return what `of_settings` needs, for JSON."""
+        """Return the settings for `of_settings`, serialisable as JSON."""
         ...
 
     @classmethod
@@ -42,26 +45,26 @@ ANNOTATORS: dict[str, type[Annotator]] = {
 
 
 def annotated(batch: Batch, names: Sequence[str], annotators: Mapping[str, Annotator]) -> Batch:
-    """Add the streams that a batch lacks.
+    """Return a batch with all required streams.
 
     Parameters
     ----------
     batch : Batch
-        A stream that it has is kept.
+        Documents. Streams that the batch already has are kept.
     names : sequence of str
-        Streams that are needed.
+        The required streams.
     annotators : mapping of str to Annotator
-        By the name of their stream.
+        Annotators, by the name of their stream.
 
     Raises
     ------
     InputError
-        If a stream is not in the batch and there is no annotator for it.
+        If a stream is missing from the batch and has no annotator.
     """
-    lacking = [name for name in names if name not in batch.streams]
-    if strange := [name for name in lacking if name not in annotators]:
+    missing = [name for name in names if name not in batch.streams]
+    if unknown := [name for name in missing if name not in annotators]:
         raise InputError(
-            f'the notes have no stream "{strange[0]}", and no annotator adds it; annotators add '
+            f'the notes have no stream "{unknown[0]}", and no annotator adds it; annotators add '
             f"{', '.join(ANNOTATORS)}"
         )
-    return batch.with_streams({name: annotators[name].annotate(batch) for name in lacking})
+    return batch.with_streams({name: annotators[name].annotate(batch) for name in missing})

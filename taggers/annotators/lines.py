@@ -15,14 +15,15 @@ from corpus.streams import NO_VALUE, Stream
 
 Indices = npt.NDArray[np.int64]
 
-_LONGEST = 4  # words of a header
+_MAX_HEADER_WORDS = 4
 
 
 class LineHeaders:
-    """The words before the first colon of a line, if they are few, for all tokens of the line.
+    """Annotator of line headers: up to four words before the first colon of a line.
 
-    Only colons after a word of letters count, not that of ``10:30``.
-    ``Fecha de ingreso: 3 de mayo`` has the header ``fecha de ingreso``.
+    All tokens of the line get the header as their value. ``Fecha de ingreso: 3 de mayo`` has the
+    header ``fecha de ingreso``. Only colons after a word of letters count, unlike that of
+    ``10:30``.
     """
 
     def annotate(self, batch: Batch) -> Stream:
@@ -33,9 +34,9 @@ class LineHeaders:
         owner = np.searchsorted(begins, colons, side="right") - 1
         owner, first = np.unique(owner, return_index=True)
         colons = colons[first]
-        short = colons - begins[owner] <= _LONGEST
+        short = colons - begins[owner] <= _MAX_HEADER_WORDS
         owner, colons = owner[short], colons[short]
-        parts: dict[bytes, int] = {}  # headers as words, which notes have again and again
+        parts: dict[bytes, int] = {}  # distinct headers as word ids, since most headers recur
         of_lines = [
             parts.setdefault(batch.word_ids[first:last].tobytes(), len(parts))
             for first, last in zip(begins[owner].tolist(), colons.tolist(), strict=True)
@@ -61,27 +62,27 @@ class LineHeaders:
 
 
 class Colons:
-    """The last word before a colon, for the tokens after it in the same line.
+    """Annotator of colons: the word before the latest colon in the line of a token.
 
-    In ``NHC: 123 Nombre: Ana``, 123 has ``nhc`` and Ana has ``nombre``.
+    In ``NHC: 123 Nombre: Ana``, the value of ``123`` is ``nhc`` and that of ``Ana`` is ``nombre``.
     """
 
     def annotate(self, batch: Batch) -> Stream:
-        """Return the word before the last colon before each token, in lower case."""
+        """Return the word before the latest colon that precedes each token, in lower case."""
         lines = line_numbers(batch)
         colons = _colons_after_letters(batch, lines)
         if not len(colons):
             return Stream((), np.full(len(lines), NO_VALUE, np.int32))
         before = np.searchsorted(colons, np.arange(len(lines))) - 1  # colon of each token
         colon = colons[before]
-        says = (before >= 0) & (lines[colon] == lines)
+        has_value = (before >= 0) & (lines[colon] == lines)
         used, words = np.unique(batch.word_ids[colons - 1], return_inverse=True)
         found: dict[str, int] = {}
         numbers = [
             found.setdefault(_composed(batch, word).lower(), len(found)) for word in used.tolist()
         ]
         values = np.array(numbers, np.int32)[words.reshape(-1)][before]
-        return Stream(tuple(found), np.where(says, values, np.int32(NO_VALUE)))
+        return Stream(tuple(found), np.where(has_value, values, np.int32(NO_VALUE)))
 
     def settings(self) -> dict[str, Any]:
         """Return nothing: it has no settings."""
@@ -98,12 +99,12 @@ def _header_text(batch: Batch, words: npt.NDArray[np.int32]) -> str:
 
 
 def _composed(batch: Batch, word: int) -> str:
-    """Normalise a word type, whether its accents are stored separately or not."""
+    """Return a word type normalised to NFC."""
     return unicodedata.normalize("NFC", batch.vocabulary[word])
 
 
 def _colons_after_letters(batch: Batch, lines: Indices) -> Indices:
-    """Return the tokens that are colons after a word of letters in the same line."""
+    """Return the indices of colons that follow a word of letters in the same line."""
     if ":" not in batch.vocabulary:
         return np.zeros(0, np.int64)
     colons = np.flatnonzero(batch.word_ids == batch.vocabulary.index(":"))

@@ -1,4 +1,4 @@
-"""An annotator of phrases: hospitals, towns, streets and whatever else a gazetteer holds."""
+"""An annotator of the phrases of gazetteers, such as hospitals, towns and streets."""
 
 from __future__ import annotations
 
@@ -14,23 +14,26 @@ from corpus.streams import NO_VALUE, Stream
 if TYPE_CHECKING:
     from gazetteers.phrases.matcher import PhraseMatcher
 
-#: Between terms in a model. A term has none: it is of words with spaces between them.
-_BETWEEN = "\n"
+#: Separates terms in a model. Terms contain no line breaks, since spaces separate their words.
+_SEPARATOR = "\n"
 
 
 class Phrases:
-    """The longest phrases of lists: ``B-HOSPITAL`` and ``I-HOSPITAL`` for the tokens of one.
+    """Annotator of the longest matching phrases of gazetteers.
+
+    The tokens of a phrase of the class HOSPITAL have the values ``B-HOSPITAL`` and ``I-HOSPITAL``.
 
     Parameters
     ----------
     phrases : mapping of str to sequence of str, optional
-        Terms by their class; see `gazetteers.phrases.matcher.PhraseMatcher`. Without any, no token
+        Terms by class; see `gazetteers.phrases.matcher.PhraseMatcher`. Without phrases, no token
         has a value.
     """
 
     def __init__(self, phrases: Mapping[str, Sequence[str]] | None = None) -> None:
-        given = phrases or {}
-        self._phrases = {name: tuple(dict.fromkeys(terms)) for name, terms in given.items()}
+        self._phrases = {
+            name: tuple(dict.fromkeys(terms)) for name, terms in (phrases or {}).items()
+        }
         self._matcher: PhraseMatcher | None = None
 
     @classmethod
@@ -40,14 +43,14 @@ class Phrases:
         Parameters
         ----------
         paths : sequence of str
-            Parquet files that ``bootstrap gazetteer import`` made, or names of lists that come
-            with the program (`gazetteers.builtin.BUILTIN_LISTS`). Where a phrase is of several
-            classes, that of the first file counts.
+            Parquet files that ``bootstrap gazetteer import`` wrote, or names of builtin lists
+            (`gazetteers.builtin.BUILTIN_LISTS`). A phrase of several classes has the class of the
+            first file.
 
         Raises
         ------
         InputError
-            If one is not there, is something else, or has no phrase.
+            If a gazetteer is missing, has another format, or contains no phrases.
         """
         from gazetteers.builtin import read_gazetteer  # noqa: PLC0415 - the same
         from gazetteers.gazetteer import terms_by_class  # noqa: PLC0415 - not always used
@@ -56,12 +59,12 @@ class Phrases:
         for path, gazetteer in zip(paths, gazetteers, strict=True):
             if not len(gazetteer):
                 raise InputError(
-                    f"{shown(path)} has no phrase; leave it out, or import a list with some"
+                    f"{shown(path)} has no phrases; remove it, or import a list that has some"
                 )
         return cls(terms_by_class(gazetteers))
 
     def annotate(self, batch: Batch) -> Stream:
-        """Return the phrase of each token."""
+        """Return the label of each token in a phrase, such as ``B-HOSPITAL``."""
         if not self._phrases:
             return Stream((), np.full(batch.n_tokens, NO_VALUE, np.int32))
         from gazetteers.phrases.matcher import PhraseMatcher  # noqa: PLC0415 - numba is slow to import
@@ -71,10 +74,10 @@ class Phrases:
         return self._matcher.match(batch)
 
     def settings(self) -> dict[str, Any]:
-        """Return the phrases, those of a class as one string."""
-        return {"phrases": {name: _BETWEEN.join(each) for name, each in self._phrases.items()}}
+        """Return the phrases, with those of a class joined to one string."""
+        return {"phrases": {name: _SEPARATOR.join(each) for name, each in self._phrases.items()}}
 
     @classmethod
     def of_settings(cls, settings: Mapping[str, Any]) -> Self:
         """Create an annotator from its settings."""
-        return cls({name: text.split(_BETWEEN) for name, text in settings["phrases"].items()})
+        return cls({name: text.split(_SEPARATOR) for name, text in settings["phrases"].items()})

@@ -1,4 +1,4 @@
-"""An annotator of regular expressions: dates, telephone numbers, identifiers and the like."""
+"""An annotator of regular expressions, for dates, telephone numbers, identifiers and the like."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MONTH = (
     "diciembre|gener|febrer|març|maig|juny|juliol|agost|setembre|novembre|desembre"
 )
 
-#: Rules in Spanish and Catalan, by what they find.
+#: The builtin rules for Spanish and Catalan, by name.
 RULES: dict[str, str] = {
     "EMAIL": r"(?<![\w.+-])[\w.+-]++@[\w-]++(?:\.[\w-]++)++",
     "URL": r"(?i:https?://|www\.)[^\s<>]*[^\s<>.,:;!?'\"()\[\]«»“”’]",
@@ -34,26 +34,29 @@ RULES: dict[str, str] = {
     "LONG_NUMBER": r"(?<!\d)\d{6,}(?!\d)",
 }
 
-# What any of them begins with. Where nothing does, none is tried: that is three times as fast.
+# Matches wherever one of the builtin rules can begin. Tested first, it makes them three times as
+# fast.
 _BEGIN = r"(?=[\d+XYZhHwW]|(?<![\w.+-])[\w.+-])"
 
-# What refers to a group by its number: \1, or the condition (?(1)...).
+# A reference to a group by number: \1, or the condition (?(1)...).
 _NUMBERED = re.compile(r"(?<!\\)(?:\\\\)*(?:\\[1-9]|\(\?\([0-9])")
 
 
 class Rules:
-    """The decision of regular expressions: ``B-DATE`` and ``I-DATE`` for the tokens of a date.
+    """Annotator of the matches of regular expressions.
+
+    The tokens of a match of the rule DATE have the values ``B-DATE`` and ``I-DATE``.
 
     Parameters
     ----------
     rules : mapping of str to str, optional
-        Regular expressions by what they find; `RULES` if there are none. The first one that
-        matches at a place is taken.
+        Regular expressions by name; `RULES` if empty. If several match at the same position, the
+        first one wins.
 
     Raises
     ------
     InputError
-        If one is no regular expression, or matches where there is nothing.
+        If a rule is not a valid regular expression, or matches the empty string.
     """
 
     def __init__(self, rules: Mapping[str, str] | None = None) -> None:
@@ -68,11 +71,11 @@ class Rules:
             expression = f"{_BEGIN}(?:{expression})"
         try:
             self._expression = re.compile(expression)
-        except re.error as error:  # such as groups of one name in two of them
-            raise InputError(f"the rules cannot be taken together: {error}") from None
+        except re.error as error:  # such as groups of the same name in two rules
+            raise InputError(f"the rules cannot be combined: {error}") from None
 
     def annotate(self, batch: Batch) -> Stream:
-        """Return the rule that matches each token."""
+        """Return the label of each token in a match, such as ``B-DATE``."""
         found = [
             (row, match.start(), match.end(), int(str(match.lastgroup)[1:]))
             for row, text in enumerate(batch.texts.to_pylist())
@@ -111,18 +114,20 @@ def _check(name: str, rule: str) -> None:
     try:
         empty = re.compile(rule).match("")
     except re.error as error:
-        raise InputError(f"the rule {shown(name)} is no regular expression: {error}") from None
+        raise InputError(
+            f"the rule {shown(name)} is not a valid regular expression: {error}"
+        ) from None
     try:
         re.compile(f"(?:{rule})")
     except re.error as error:
         raise InputError(
-            f"the rule {shown(name)} cannot stand beside others: {error}; flags go with the part "
-            "that they are for, (?i:...)"
+            f"the rule {shown(name)} cannot be combined with others: {error}; write flags for a "
+            "part of the expression, (?i:...)"
         ) from None
     if _NUMBERED.search(rule):
         raise InputError(
-            f"the rule {shown(name)} repeats a group by its number, which is another one among all "
-            "rules; name it: (?P<sign>[/-]) and (?P=sign)"
+            f"the rule {shown(name)} refers to a group by number, which changes when rules are "
+            "combined; name the group: (?P<sign>[/-]) and (?P=sign)"
         )
     if empty:
-        raise InputError(f"the rule {shown(name)} matches where there is nothing")
+        raise InputError(f"the rule {shown(name)} matches the empty string")

@@ -1,4 +1,4 @@
-"""The conditional random field, on two engines: one of our own, by word type, and CRFsuite."""
+"""Conditional random fields, with two engines: the compiled word-type engine, and CRFsuite."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The attributes of tokens as CRFsuite reads them, such as ``-1:lower=dr``."""
+"""The attributes of tokens in the format of CRFsuite, such as ``-1:lower=dr``."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from taggers.crf.channels import Channel, Channels
 from taggers.features import BEGIN, END, Words
 from taggers.templates import Templates
 
-_KEPT = 15_000  # words whose attributes are kept: notes use few words often
+_CACHED_WORDS = 15_000  # words whose attributes are cached; most tokens are frequent words
 
 
 class WindowAttributes:
-    """The attributes of tokens in the format of CRFsuite: features of the tokens around them.
+    """The attributes of tokens in the format of CRFsuite: features and streams in their window.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class WindowAttributes:
         self._channels = Channels(templates)
 
     def of_documents(self, batch: Batch) -> Iterator[list[list[bytes]]]:
-        """Write the attributes of each token, document by document.
+        """Yield the attributes of each token, document by document.
 
         Parameters
         ----------
@@ -38,11 +38,12 @@ class WindowAttributes:
         Yields
         ------
         list of list of bytes
-            Such as ``b"-1:lower=dr"``; ``b"1:EOS"`` for a place beyond the end.
+            The attributes of each token, such as ``b"-1:lower=dr"``, or ``b"1:EOS"`` for a position
+            after the end of the document.
         """
         words = Words(batch.vocabulary)
         columns = [compute(words) for _, compute in self._features]
-        channels = [_Written(channel) for channel in self._channels.of(batch)]
+        channels = [_ChannelAttributes(channel) for channel in self._channels.of(batch)]
         rows: dict[int, list[list[bytes]]] = {}
         bounds = batch.document_offsets.tolist()
         for start, stop in itertools.pairwise(bounds):
@@ -55,14 +56,14 @@ class WindowAttributes:
             for channel in channels:
                 channel.add(start, attributes)
             yield attributes
-            if len(rows) > _KEPT:
+            if len(rows) > _CACHED_WORDS:
                 rows.clear()
 
     def _at_offsets(self, values: Sequence[str]) -> list[list[bytes]]:
         window = self._templates.window
         found: list[list[bytes]] = [[] for _ in range(2 * window + 1)]
         for (template, _), value in zip(self._features, values, strict=True):
-            if not value:  # the feature says nothing of this word
+            if not value:  # the feature has no value for this word
                 continue
             for offset in template.offsets:
                 found[offset + window].append(_encoded(offset, template.name, value))
@@ -84,8 +85,8 @@ class WindowAttributes:
         return attributes
 
 
-class _Written:
-    """The attributes of a channel, written once for each value and place."""
+class _ChannelAttributes:
+    """The attributes of a channel, encoded once for each value and offset."""
 
     def __init__(self, channel: Channel) -> None:
         self._values = channel.stream.values
@@ -98,10 +99,10 @@ class _Written:
         """Add to the attributes of a document whose first token is `start`."""
         values = self._values[start : start + len(attributes)].tolist()
         for place, found in enumerate(attributes):
-            for offset, written in self._at.items():
+            for offset, encoded in self._at.items():
                 other = place + offset
                 if 0 <= other < len(values) and values[other] >= 0:
-                    found.append(written[values[other]])
+                    found.append(encoded[values[other]])
 
 
 def _encoded(offset: int, name: str, value: str) -> bytes:

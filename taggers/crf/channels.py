@@ -1,7 +1,7 @@
-"""Input of a CRF in addition to words: streams, and conjunctions of few-valued features.
+"""Input of a CRF in addition to words: streams, and feature conjunctions.
 
-A conjunction of features of neighbouring words depends on the place, as a stream does, so it is
-made one: its values are numbered, and each token holds a number.
+The value of a conjunction depends on the context of a token, as that of a stream does. Conjunctions
+are therefore converted to streams, with a numbered value for each token.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from taggers.templates import Conjunction, Templates
 Codes = npt.NDArray[np.int32]
 Indices = npt.NDArray[np.int64]
 
-_KEPT = 1_000_000  # words whose values of features are kept
-_DENSE = 32  # with at most this many possible values per token, numbers are looked up in a table
-#: The text in a conjunction where there is no value, or no token.
-_BEYOND = ("", BEGIN, END)
+_CACHED_WORDS = 1_000_000  # words whose feature values are cached
+_DENSE = 32  # with at most this many possible values per token, values are counted in a table
+#: The text in a conjunction for no value, and for positions before and after the document.
+_MISSING = ("", BEGIN, END)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Channel:
-    """A stream of a batch, and the offsets that a CRF uses it at.
+    """A stream of a batch, and the offsets at which it applies.
 
     Parameters
     ----------
     name : str
-        Of the stream or the conjunction.
+        Name of the stream or the conjunction.
     offsets : tuple of int
-        Places, counted from the token.
+        Offsets from the token.
     stream : Stream
         The values of all tokens.
     """
@@ -78,7 +78,7 @@ class Channels:
 
 
 class _FewValued:
-    """The values of a feature that has few: a number for each word, kept for later batches."""
+    """The cached values of a feature with few values: a number for each word."""
 
     def __init__(self, feature: Feature) -> None:
         self._feature = feature
@@ -88,7 +88,7 @@ class _FewValued:
 
     def stream(self, batch: Batch) -> Stream:
         """Return the value of each token's word, numbered among those of the batch."""
-        if len(self._numbers) > _KEPT:
+        if len(self._numbers) > _CACHED_WORDS:
             self._numbers, self._values, self._names = {}, {}, []
         new = [word for word in batch.vocabulary if word not in self._numbers]
         values = self._values
@@ -105,7 +105,7 @@ class _FewValued:
         used, numbers = np.unique(kept, return_inverse=True)
         types = tuple(self._names[number] for number in used.tolist())
         values_of_types = numbers.astype(np.int32)
-        if "" in types:  # the feature says nothing of these words
+        if "" in types:  # the feature has no value for these words
             values_of_types[values_of_types == types.index("")] = NO_VALUE
         return Stream(types, values_of_types[batch.word_ids])
 
@@ -113,14 +113,14 @@ class _FewValued:
 def _joined(conjunction: Conjunction, sources: Mapping[str, Stream], documents: Indices) -> Stream:
     """Join the values of several streams at their offsets into one, such as ``first|lower``.
 
-    They are joined one by one and numbered in between, so that any number of them can be.
+    They are joined one at a time and renumbered after each step, so that numbers cannot overflow.
     """
     parts: list[tuple[str, ...]] = [()]
     values = np.zeros(documents[-1], np.int32)
     documents = kernel_array(documents)
     for name, offset in conjunction.terms:
         stream = sources[name]
-        size = len(stream.vocabulary) + len(_BEYOND)
+        size = len(stream.vocabulary) + len(_MISSING)
         numbers = values.astype(np.int64)
         _append(kernel_array(stream.values), documents, offset, len(stream.vocabulary), numbers)
         used, values = _numbered(numbers, len(parts) * size)
@@ -132,11 +132,11 @@ def _joined(conjunction: Conjunction, sources: Mapping[str, Stream], documents: 
 
 
 def _escaped(stream: Stream, value: int) -> str:
-    """Write a value, or what there is in its place, unlike any other, however they are joined."""
+    """Return the text of a value in a conjunction, escaped so that joined values are distinct."""
     if value >= len(stream.vocabulary):
-        return _BEYOND[value - len(stream.vocabulary)]
+        return _MISSING[value - len(stream.vocabulary)]
     text = stream.vocabulary[value]
-    if text in _BEYOND:
+    if text in _MISSING:
         return rf"\={text}"
     return text.replace("\\", r"\\").replace("|", r"\|")
 
@@ -145,7 +145,8 @@ def _escaped(stream: Stream, value: int) -> str:
 def _append(values: Array, documents: Array, offset: int, size: int, numbers: Array) -> None:
     """Append the value at an offset from each token to its number, as the last digit.
 
-    After the values of the stream come nothing, and the places before and after a document.
+    The digits after the values of the stream stand for no value, and for positions before and after
+    the document.
     """
     for owner in range(len(documents) - 1):
         for token in range(documents[owner], documents[owner + 1]):

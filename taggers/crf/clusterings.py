@@ -1,4 +1,4 @@
-"""Word clusterings of a CRF: all of a folder, or the best of them (paper 003, 3.4.2)."""
+"""Selection of the word clusterings of a CRF: all of a folder, or the best (paper 003, 3.4.2)."""
 
 from __future__ import annotations
 
@@ -17,27 +17,28 @@ from taggers.embeddings.word_clusters import WordClusters
 if TYPE_CHECKING:
     from taggers.crf.crf_options import CRFOptions
 
-#: One in this many groups of training documents is held out to choose a clustering.
+#: One in this many groups of training documents is held out to select a clustering.
 _PARTS = 5
 
-#: Trains a tagger with the clustering of a name.
+#: A function that trains a tagger with the clustering of a name.
 Fit = Callable[[str, Batch, Progress | None], Tagger]
 
 
 def clusters_for(train: Batch, options: CRFOptions) -> WordClusters:
-    """Read the clusters that options name.
+    """Read the clusterings that options name.
 
     Raises
     ------
     InputError
-        If there are none, or no token of the training documents has one.
+        If there are no clusterings, or no token of the training documents has a cluster.
     """
     clusters = WordClusters.read(Path(options.clusters), options.clustering_names)
     counts = np.bincount(train.word_ids, minlength=len(train.vocabulary))
     if not any(clusters.covered(train.vocabulary, counts).values()):
         raise InputError(
-            f"{shown(options.clusters)}: none of the {train.n_tokens:,} tokens to learn from "
-            "has a cluster; were its words normalised in another way, or are they of other notes?"
+            f"{shown(options.clusters)}: none of the {train.n_tokens:,} tokens of the training "
+            "documents has a cluster; were the embeddings trained on other notes, or on words "
+            "normalised differently?"
         )
     return clusters
 
@@ -49,15 +50,15 @@ def best_clustering(
     rng: np.random.Generator,
     progress: Progress | None,
 ) -> tuple[str, Progress | None]:
-    """Choose the clustering with the best F1 on held-out training documents.
+    """Select the clustering with the best F1 on held-out training documents.
 
     Parameters
     ----------
     names : sequence of str
         Clusterings; ties are resolved in their order.
     train : Batch
-        Documents. A fifth of their groups (patients; a document without one is its own group) is
-        held out.
+        Training documents. A fifth of their groups is held out, where a group is a patient, or a
+        document without one.
     fit : callable
         Trains with a clustering.
     rng : numpy.random.Generator

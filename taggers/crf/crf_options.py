@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 #: The stream of the option of the same name.
 PHRASES = "phrases"
-_BESIDE = "[-1..1]"  # the default window of frequencies and phrases
+_NEIGHBOURS = "[-1..1]"  # the default window of name frequencies and phrases
 
-#: Why a trained model has no weights.
+#: The error message for a trained model without weights.
 UNTRAINED = (
     "the CRF was not trained: no weight is better than 0. The training tokens all have the same "
     "tag, or no feature separates their tags, or c1 is too large"
@@ -74,7 +74,7 @@ class CRFOptions(TaggerOptions):
     streams: tuple[str, ...] = field(
         default=("header", "colon"),
         metadata={
-            "help": "features of the context beside words: header, colon, rules, phrases "
+            "help": "features of the context of a token: header, colon, rules, phrases "
             "(bootstrap help features)"
         },
     )
@@ -145,8 +145,8 @@ class CRFOptions(TaggerOptions):
     def __post_init__(self) -> None:
         if not self.features:
             raise InputError("features is empty: expected at least one, such as form")
-        # Of names and forms only: the places of a very wide window would take long to write.
-        templates = Templates.parse(self.features, 0, self.looked_at, self.conjunctions)
+        # Only names and forms are checked, so that the window does not matter.
+        templates = Templates.parse(self.features, 0, self.stream_templates, self.conjunctions)
         for each in templates.features:
             feature(each.name)
         for each in templates.streams:
@@ -158,12 +158,10 @@ class CRFOptions(TaggerOptions):
                 raise InputError(f'{name} names "": expected paths of gazetteers')
         for name, count in Counter(self._names(templates)).items():
             if count > 1:
-                raise InputError(f'"{name}" is there {count} times; expected once')
+                raise InputError(f'"{name}" is named {count} times; expected once')
         Rules(self.rules)
         if self.rules and "rules" not in templates.needed:
-            raise InputError(
-                'there are rules, but "rules" is not in streams, so that they have no effect'
-            )
+            raise InputError('rules have no effect, because streams does not name "rules"')
         for name in ("c1", "c2"):
             weight = getattr(self, name)
             if not 0 <= weight < math.inf:
@@ -178,17 +176,17 @@ class CRFOptions(TaggerOptions):
             if is_feature(name):
                 raise InputError(f'"{name}" is a feature, not a clustering')
             if names.count(name) > 1:
-                raise InputError(f'"{name}" is there {names.count(name)} times; expected once')
+                raise InputError(f'"{name}" is named {names.count(name)} times; expected once')
 
     @property
     def capabilities(self) -> frozenset[Capability]:
-        """All of them; python-crfsuite has no partial tags and no weights."""
+        """All capabilities; python-crfsuite supports neither partial tags nor document weights."""
         if self.engine == "crfsuite":
             return frozenset({"entity_probabilities"})
         return frozenset({"entity_probabilities", "document_weights", "partial_tags"})
 
     def files(self) -> Mapping[str, Sequence[Path]]:
-        """Return the files of the clusterings, not their folder, and the gazetteers."""
+        """Return the files of the clusterings, instead of their folder, and the gazetteers."""
         found: dict[str, Sequence[Path]] = {}
         if self.clusters:
             listed = [path for _, path in cluster_files(Path(self.clusters))]
@@ -198,17 +196,17 @@ class CRFOptions(TaggerOptions):
         return found
 
     def check(self) -> Sequence[Coverage]:
-        """Open the clusters and gazetteers, and check that every stream exists.
+        """Read the clusters and gazetteers, and check that every stream exists.
 
         Returns
         -------
         sequence of Coverage
-            The tokens with a cluster, for each embedding.
+            The coverage of tokens by the clusters of each embedding.
 
         Raises
         ------
         InputError
-            If a resource is missing or of another kind, or a stream does not exist.
+            If a resource is missing or has another format, or a stream does not exist.
         """
         self._check_streams()
         if self.phrases:
@@ -228,7 +226,7 @@ class CRFOptions(TaggerOptions):
         return [_coverage(WordClusters([table])) for table in clusters.tables]
 
     def _check_streams(self) -> None:
-        """Refuse a stream that no annotator adds: documents bring none of their own."""
+        """Check that annotators add all streams, since documents have none of their own."""
         clusters = cluster_files(Path(self.clusters)) if self.clusters else []
         known = [*ANNOTATORS, *(name for name, _ in clusters)]
         for name in self.templates().needed:
@@ -247,11 +245,11 @@ class CRFOptions(TaggerOptions):
         return tuple(Template.parse(text, (0,)).name for text in self.clusterings)
 
     @property
-    def looked_at(self) -> tuple[str, ...]:
-        """The streams, with that of phrases where there are gazetteers for it."""
+    def stream_templates(self) -> tuple[str, ...]:
+        """The templates of streams, including that of phrases if there are gazetteers for it."""
         named = Templates.parse((), 0, self.streams, self.conjunctions).needed
         return (
-            (*self.streams, f"{PHRASES}{_BESIDE}")
+            (*self.streams, f"{PHRASES}{_NEIGHBOURS}")
             if self.phrases and PHRASES not in named
             else self.streams
         )
@@ -268,7 +266,7 @@ class CRFOptions(TaggerOptions):
         clusters : mapping of str to Feature, optional
             The available clusterings, as features.
         names : mapping of str to Feature, optional
-            Frequencies among names, as features of a token and its neighbours.
+            The frequencies of words among names, as features of a token and its neighbours.
 
         Returns
         -------
@@ -277,19 +275,19 @@ class CRFOptions(TaggerOptions):
         clusters, names = clusters or {}, names or {}
         named = self.clusterings or tuple(clusters)
         used = [text for text in named if Template.parse(text, (0,)).name in clusters]
-        frequencies = [f"{name}{_BESIDE}" for name in names]
+        frequencies = [f"{name}{_NEIGHBOURS}" for name in names]
         return Templates.parse(
             (*self.features, *used, *frequencies),
             self.window,
-            self.looked_at,
+            self.stream_templates,
             self.conjunctions,
             {**clusters, **names},
         )
 
     @staticmethod
     def _names(templates: Templates) -> list[str]:
-        looked_at = [each.name for each in (*templates.features, *templates.streams)]
-        return [*looked_at, *(each.name for each in templates.conjunctions)]
+        names = [each.name for each in (*templates.features, *templates.streams)]
+        return [*names, *(each.name for each in templates.conjunctions)]
 
 
 def _coverage(clusters: WordClusters) -> Coverage:

@@ -1,4 +1,4 @@
-"""The CRF engine on python-crfsuite (Okazaki, 2007): slower, and the reference for the other."""
+"""The CRF engine on python-crfsuite (Okazaki, 2007), the reference implementation."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MODEL = "crf.crfsuite"
 _ITERATION = re.compile(r"\*+ Iteration #(\d+) \*+")
 _LOSS = re.compile(r"Loss: (-?[\d.]+|-?nan|-?inf)")
 _END = re.compile(r"L-BFGS (terminated with .*|resulted in convergence.*)")
-_ALREADY_MINIMIZED = "error code (2)"  # of liblbfgs: the weights it begins with, 0, are the best
+_ALREADY_MINIMIZED = "error code (2)"  # of liblbfgs: the initial weights, 0, are the minimum
 
 
 class CRFsuiteEngine:
@@ -36,11 +36,12 @@ class CRFsuiteEngine:
     Parameters
     ----------
     labels : tuple of str
-        Those that it can give, in the order of the batch it was trained with.
+        The labels of the training batch, in its order.
     templates : Templates
-        What it looks at.
+        The feature templates of the model.
     model : bytes
-        CRFsuite's model file. It is trusted: a damaged one can crash the process.
+        The content of a model file of CRFsuite. It must be intact, since CRFsuite does not validate
+        it: a damaged file can crash the process.
     """
 
     def __init__(self, labels: tuple[str, ...], templates: Templates, model: bytes) -> None:
@@ -66,12 +67,12 @@ class CRFsuiteEngine:
         TrainingError
             If L-BFGS failed before its first step.
         ValueError
-            If a tag is unknown, or documents do not all count 1.
+            If a tag is unknown, or a document has a weight other than 1.
         """
         if (train.tags < 0).any():
             raise ValueError("CRFsuite needs every tag of its training documents")
         if train.weights is not None and (train.weights != 1).any():
-            raise ValueError("CRFsuite knows no weights of documents: each counts 1")
+            raise ValueError("CRFsuite supports no weights of documents: each must be 1")
         trainer = _Trainer(options.max_iterations, progress)
         trainer.set_params(
             {
@@ -82,7 +83,7 @@ class CRFsuiteEngine:
                 "feature.possible_transitions": True,
             }
         )
-        # CRFsuite reads labels as ASCII, so it gets their numbers.
+        # CRFsuite reads labels as ASCII, so that they are passed as numbers.
         tags = train.tags.astype(str).tolist()
         attributes = WindowAttributes(templates)
         for row, document in enumerate(attributes.of_documents(train)):
@@ -90,7 +91,7 @@ class CRFsuiteEngine:
                 trainer.append(
                     document, tags[train.document_offsets[row] : train.document_offsets[row + 1]]
                 )
-        model = _trained(trainer)
+        model = _train_in_memory(trainer)
         return cls(train.labels, templates, model), trainer.result()
 
     def decode(
@@ -101,7 +102,7 @@ class CRFsuiteEngine:
         Raises
         ------
         ValueError
-            If the probabilities of entities are asked for, which CRFsuite does not give.
+            If the probabilities of entities are requested, which CRFsuite does not compute.
         """
         if detail == "entity":
             raise ValueError("CRFsuite computes no probabilities of entities")
@@ -138,17 +139,17 @@ class CRFsuiteEngine:
                     decoded.marginals[start + place, number] = crfsuite.marginal(name, place)
 
     def files(self) -> dict[str, bytes]:
-        """Return the content of the model's files."""
+        """Return the content of the files of a model."""
         return {_MODEL: self.model}
 
     @classmethod
     def of_files(cls, folder: Path, labels: tuple[str, ...], templates: Templates) -> Self:
-        """Read what `files` gave."""
+        """Read an engine from the files of a model."""
         return cls(labels, templates, (folder / _MODEL).read_bytes())
 
 
 class _Trainer(pycrfsuite.BaseTrainer):  # type: ignore[misc]
-    """Listens to CRFsuite's log, the only place that says how L-BFGS ended."""
+    """A trainer that parses the log of CRFsuite, which alone reports how L-BFGS ended."""
 
     def __init__(self, most: int, progress: Progress | None) -> None:
         super().__init__(algorithm="lbfgs")
@@ -156,7 +157,7 @@ class _Trainer(pycrfsuite.BaseTrainer):  # type: ignore[misc]
         self._progress = progress
         self._iterations = 0
         self._loss = math.nan
-        self._outcome = "L-BFGS said nothing of how it ended"
+        self._outcome = "CRFsuite did not report how L-BFGS ended"
 
     def message(self, message: str) -> None:
         if match := _ITERATION.match(message):
@@ -169,7 +170,7 @@ class _Trainer(pycrfsuite.BaseTrainer):  # type: ignore[misc]
             self._outcome = match[0]
 
     def result(self) -> Training:
-        """Return how training ended."""
+        """Return the result of training."""
         converged = "resulted in convergence" in self._outcome or (
             "stopping criteria" in self._outcome
         )
@@ -181,8 +182,8 @@ class _Trainer(pycrfsuite.BaseTrainer):  # type: ignore[misc]
         return Training(converged, self._outcome, self._iterations, self._loss, failed)
 
 
-def _trained(trainer: _Trainer) -> bytes:
-    """Train and give the model file, which is a copy of words of notes and stays off the disk."""
+def _train_in_memory(trainer: _Trainer) -> bytes:
+    """Train, and return the model file, which contains words of notes and is not left on disk."""
     with _private_file() as path:
         trainer.train(path)
         return Path(path).read_bytes()
@@ -196,6 +197,6 @@ def _private_file() -> Iterator[str]:
             yield f"/proc/self/fd/{descriptor}"
         finally:
             os.close(descriptor)
-    else:  # only Linux has files in memory
+    else:  # only Linux has anonymous files in memory
         with tempfile.TemporaryDirectory() as folder:
             yield str(Path(folder) / _MODEL)

@@ -1,4 +1,4 @@
-"""Reading the binary model files of CRFsuite, whose dump has six decimals only."""
+"""Reader of the binary model files of CRFsuite, whose text dump has only six decimals."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _DATABASE = struct.Struct("<4sIIIII")
 _FEATURE = np.dtype([("type", "<u4"), ("source", "<u4"), ("target", "<u4"), ("weight", "<f8")])
 _STATE, _TRANSITION = 0, 1
 _ATTRIBUTE = re.compile(rf"(-?\d{{1,3}}):(?:({BEGIN}|{END})|([^=]+)=(.*))", re.DOTALL)
-_SHORT = re.compile(r"[A-Za-z_][\w.]{0,30}")  # the name of a feature, and no text of a note
-_CHUNK = 12  # bytes before the features: a name, a size, a number
+_SHORT = re.compile(r"[A-Za-z_][\w.]{0,30}")  # a plausible feature name, rather than note text
+_CHUNK = 12  # bytes of the chunk header before the features: a name, a size, a count
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,15 +32,15 @@ class CRFsuiteModel:
     Parameters
     ----------
     labels : tuple of str
-        In its order, L of them.
+        The L labels, in the order of the file.
     attributes : tuple of str
-        A of them.
+        The A attributes.
     attribute_ids, label_ids : ndarray of int64, shape (K,)
         The attribute and the label of each state feature.
     state : ndarray of float64, shape (K,)
         Weights of the state features.
     transition : ndarray of float64, shape (L, L)
-        From a label to the following one; 0 where the file has none.
+        Weights of transitions, from a label to the following one; 0 if absent from the file.
     """
 
     labels: tuple[str, ...]
@@ -57,12 +57,16 @@ def read_crfsuite(data: bytes) -> CRFsuiteModel:
     Parameters
     ----------
     data : bytes
-        The file.
+        The content of the file.
+
+    Returns
+    -------
+    CRFsuiteModel
 
     Raises
     ------
     InputError
-        If it is no such file, or is cut off.
+        If the data are not a model file of CRFsuite, or are truncated.
     """
     try:
         return _read(data)
@@ -78,9 +82,9 @@ def weights_of(
     Parameters
     ----------
     model : CRFsuiteModel
-        With attributes such as ``-1:lower=dr`` or ``2:EOS``.
+        A model with attributes such as ``-1:lower=dr`` or ``2:EOS``.
     templates : Templates, optional
-        What it looks at; by default, what its attributes say: windows of features of words.
+        The feature templates of the model; derived from the attributes by default.
 
     Returns
     -------
@@ -90,7 +94,7 @@ def weights_of(
     Raises
     ------
     InputError
-        If there is an attribute of another form, or of a feature that is not known.
+        If an attribute has another form, or its feature is unknown.
     """
     places, names, values = _parsed(model.attributes)
     reach = int(np.abs(places).max(initial=0))
@@ -116,14 +120,14 @@ def weights_of(
 def _parsed(
     attributes: Sequence[str],
 ) -> tuple[npt.NDArray[np.int64], list[str], list[str]]:
-    """Yield the offset, the name and the value of each attribute; borders have no name."""
+    """Return the offset, the name and the value of each attribute; borders have no name."""
     places = np.empty(len(attributes), np.int64)
     names, values = [], []
     for row, attribute in enumerate(attributes):
         match = _ATTRIBUTE.fullmatch(attribute)
         if match is None:
             raise InputError(
-                f"attribute number {row + 1} of the model is not written as PLACE:FEATURE=VALUE, "
+                f"attribute number {row + 1} of the model is not of the form OFFSET:FEATURE=VALUE, "
                 "such as -1:lower=dr"
             )
         places[row] = int(match[1])
@@ -133,13 +137,16 @@ def _parsed(
 
 
 def _features(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the features of attributes; an error names none that may be text of a note."""
+    """Return the features of attributes.
+
+    An error message quotes an unknown name only if it cannot be text of a note.
+    """
     for row, name in enumerate(names):
         if name and not is_feature(name):
             if not _SHORT.fullmatch(name):
                 raise InputError(
-                    f"attribute number {row + 1} of the model is of no known feature; expected "
-                    f"PLACE:FEATURE=VALUE with one of {', '.join(FEATURES)}, prefixN and suffixN"
+                    f"attribute number {row + 1} of the model has an unknown feature; expected "
+                    f"OFFSET:FEATURE=VALUE with one of {', '.join(FEATURES)}, prefixN and suffixN"
                 )
             feature(name)
     return tuple(dict.fromkeys(name for name in names if name))
@@ -161,9 +168,9 @@ def _read(data: bytes) -> CRFsuiteModel:
         _HEADER.unpack_from(data)
     )
     if (magic, kind) != (b"lCRF", b"FOMC"):
-        raise ValueError("it does not begin as one")
+        raise ValueError("the header is not that of a first-order model")
     if size != len(data):
-        raise ValueError(f"it has {len(data)} bytes and says that it has {size}")
+        raise ValueError(f"it has {len(data)} bytes, but its header declares {size}")
     names = _strings(data, at_labels, labels)  # before memory is allocated for the labels
     (number,) = struct.unpack_from("<I", data, at_features + 8)
     features = np.frombuffer(data, _FEATURE, number, at_features + _CHUNK)
@@ -172,7 +179,7 @@ def _read(data: bytes) -> CRFsuiteModel:
     transition = np.zeros((labels, labels))
     transition[follows["source"], follows["target"]] = follows["weight"]
     if len(states) and (states["source"].max() >= attributes or states["target"].max() >= labels):
-        raise ValueError("a feature is of an attribute or a label that is not there")
+        raise ValueError("a feature refers to an attribute or a label that does not exist")
     return CRFsuiteModel(
         names,
         _strings(data, at_attributes, attributes),
@@ -184,7 +191,7 @@ def _read(data: bytes) -> CRFsuiteModel:
 
 
 def _strings(data: bytes, start: int, number: int) -> tuple[str, ...]:
-    """Read the strings of a constant quark database, by their numbers."""
+    """Read the strings of a constant quark database, in the order of their ids."""
     name, _, _, _, size, offset = _DATABASE.unpack_from(data, start)
     if name != b"CQDB" or size < number:
         raise ValueError("a table of its strings is damaged")

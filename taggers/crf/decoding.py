@@ -1,4 +1,4 @@
-"""The best tag sequences of many documents, and how probable they are."""
+"""Decoding of many documents: best tag sequences, their probabilities, and marginals."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ _PACKED = 8192  # tokens packed at a time
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Decoded:
-    """The best label of each token of some documents.
+    """The best label sequences of documents.
 
     Parameters
     ----------
     labels : ndarray of int16, shape (N,)
-        Of the best sequences.
+        The labels of the best sequences.
     log_probability : ndarray of float64, shape (D,)
-        Of the whole sequences; 0 for documents without tokens.
+        The logarithm of the probability of each sequence; 0 for documents without tokens.
     chosen : ndarray of float64, shape (N,), or None
-        The marginal probability of each of these labels, where asked for.
+        The marginal probability of each of these labels, if requested.
     marginals : ndarray of float64, shape (N, L), or None
-        Of every label of each token, where asked for.
+        The marginal probability of every label of each token, if requested.
     entities : ndarray of float64, shape (E, C), or None
-        The probability of each entity of the sequences as one of each class, where asked for.
+        The probability of each entity of the sequences for each class, if requested.
     """
 
     labels: npt.NDArray[np.int16]
@@ -65,7 +65,7 @@ class StreamScores:
     offsets : ndarray of int64, shape (O,)
         Offsets from the token.
     table : ndarray of float32 or float64, shape (V, O, P)
-        What each value adds.
+        The scores that each value adds at each offset.
     """
 
     values: npt.NDArray[np.int32]
@@ -74,18 +74,18 @@ class StreamScores:
 
 
 class Decoder:
-    """Decodes documents whose words have rows in a table of scores.
+    """A decoder of documents whose words have rows in a table of scores.
 
     Parameters
     ----------
     table : ndarray of float32 or float64, shape (T, O, P)
-        What a word adds to the scores of the tokens around it; P is L padded.
+        The scores that a word adds to the tokens around it, at each offset; P is L padded.
     transition : ndarray of float64, shape (L, L)
         Scores from a label to the following one.
     begin, end : int
-        Rows of the places before and after a document.
+        Rows of the positions before and after a document.
     names : sequence of str
-        The labels, which say what an entity is: needed for the probabilities of entities.
+        The names of the labels, required for the probabilities of entities.
     """
 
     def __init__(
@@ -126,7 +126,7 @@ class Decoder:
         streams : sequence of StreamScores
             The streams of tokens, in addition to their words.
         detail : str
-            What is wanted beside the best sequences.
+            What to compute in addition to the best sequences; see `taggers.base.Detail`.
         progress : callable, optional
             Called with the number of documents done and of all documents.
 

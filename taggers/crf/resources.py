@@ -39,7 +39,7 @@ class Resources:
         Raises
         ------
         InputError
-            If one is missing or of another kind.
+            If a gazetteer is missing or has another format.
         """
         if not options.names:
             return cls()
@@ -50,7 +50,7 @@ class Resources:
 
         return cls(names=NameFrequencies.of(read_names(options.names)))
 
-    def having(self, clusters: WordClusters) -> Resources:
+    def with_clusters(self, clusters: WordClusters) -> Resources:
         """Return the same resources with other clusters."""
         return replace(self, clusters=clusters)
 
@@ -61,16 +61,16 @@ class Resources:
         return options.templates(clusters, names)
 
     def with_nonzero_weights(self, templates: Templates, hashes: Hashes) -> Resources:
-        """Return the resources without words none of whose clusters has a weight.
+        """Return the resources without words whose clusters have no weight.
 
-        Where clusters are part of combined features, all words are kept.
+        If clusters are part of feature conjunctions, all words are kept.
 
         Parameters
         ----------
         templates : Templates
             The feature templates of the model.
         hashes : ndarray of uint64
-            Hashes of the feature values with a weight.
+            Hashes of the feature values with a nonzero weight.
         """
         joined = {name for each in templates.conjunctions for name, _ in each.terms}
         if not self.clusters or joined & set(self.clusters.names):
@@ -78,7 +78,7 @@ class Resources:
         return replace(self, clusters=self.clusters.with_nonzero_weights(hashes))
 
     def description(self) -> dict[str, Any]:
-        """Return what `of_files` needs beside the files, as JSON can hold it."""
+        """Return the description that `of_files` needs in addition to the files, as JSON values."""
         return {
             "clusters": self.clusters.description() if self.clusters else [],
             "names": self.names.classes if self.names else [],

@@ -1,4 +1,4 @@
-"""The conditional random field of paper 003 (section 3.4.2), on either of two engines."""
+"""The CRF tagger (paper 003, section 3.4.2), on either of two engines."""
 
 from __future__ import annotations
 
@@ -34,23 +34,24 @@ if TYPE_CHECKING:
 
     Engine: TypeAlias = CRFsuiteEngine | WordTypeEngine
 
-_WITHIN = "."  # where a model finds clusters, names and phrases: in its own folder
+#: Replaces the paths of resources in a saved model, which contains the resources themselves.
+_INSIDE_MODEL = "."
 
 
 class CRFTagger:
-    """A linear-chain CRF.
+    """A tagger with a linear-chain conditional random field.
 
     Parameters
     ----------
-    options : CRFOptions
-        Engine, features, window and regularization.
+    options : CRFOptions, optional
+        Engine, features, window and regularization; defaults if omitted.
 
     Attributes
     ----------
     labels : tuple of str
-        The labels it was trained with.
+        The labels of the training documents; empty before training.
     training : Training or None
-        How training ended; None before it.
+        The result of training; None before training.
     """
 
     kind = "crf"
@@ -65,7 +66,7 @@ class CRFTagger:
         self._annotators: dict[str, Annotator] = {
             name: Rules(self.options.rules) if name == "rules" else ANNOTATORS[name]()
             for name in self.options.templates().needed
-            if name in ANNOTATORS and name != PHRASES  # whose files are read in training alone
+            if name in ANNOTATORS and name != PHRASES  # phrases are read from files by `fit`
         }
 
     def fit(
@@ -82,37 +83,35 @@ class CRFTagger:
         Parameters
         ----------
         train : Batch
-            Documents; streams that they lack are added by annotators. With the engine "wordtype",
-            tags that are unknown are summed over, and the weights of the batch say how much a
-            document counts. Documents without tokens teach nothing.
+            Training documents. The engine "wordtype" marginalises unknown tags.
         validation : Batch, optional
-            Not used: L-BFGS stops by its own objective.
+            Not used: L-BFGS stops when its own objective converges.
         warm_start : CRFTagger, optional
-            Begin with its weights, as far as it has the same features and labels.
+            A trained tagger whose weights initialise training; ignored by the engine "crfsuite".
         rng : numpy.random.Generator
-            Not drawn from: L-BFGS is deterministic.
+            Draws the documents that are held out to select a clustering.
         progress : callable, optional
-            Called with the L-BFGS steps done and the most there can be.
+            Called with the number of completed L-BFGS iterations and their maximum.
 
         Returns
         -------
         CRFTagger
-            Itself.
+            The tagger itself.
 
         Raises
         ------
         TrainingError
-            If there is nothing to learn from, or L-BFGS failed before its first step.
+            If the documents contain no known tags, or training produces no usable weights.
         InputError
-            If the documents lack a stream of the options, and no annotator adds it.
+            If a resource cannot be read, or a stream is missing and no annotator adds it.
         ValueError
-            If a tag is unknown, or documents do not all count 1, and the engine is "crfsuite".
+            If the engine is "crfsuite", and tags are unknown or documents have weights.
         """
         if not train.n_tokens:
-            raise TrainingError("there is not one token to train a CRF on")
+            raise TrainingError("the training documents contain no tokens")
         if self.options.phrases and PHRASES not in self._annotators:
             self._annotators[PHRASES] = Phrases.of_files(self.options.phrases)
-        if not self._resources.names:  # else a model that was read is trained again
+        if not self._resources.names:  # a loaded model has its own
             self._resources = Resources.of_names(self.options)
         if not self.options.clusters:
             return self._fit(train, warm_start, progress)
@@ -123,17 +122,17 @@ class CRFTagger:
 
         clusters = clusters_for(train, self.options)
         if self.options.cluster_choice == "all":
-            self._resources = self._resources.having(clusters)
+            self._resources = self._resources.with_clusters(clusters)
             return self._fit(train, warm_start, progress)
 
         def fit(name: str, part: Batch, part_progress: Progress | None) -> CRFTagger:
             tagger = CRFTagger(self.options)
             tagger._annotators = self._annotators
-            tagger._resources = self._resources.having(clusters.only([name]))
+            tagger._resources = self._resources.with_clusters(clusters.only([name]))
             return tagger._fit(part, warm_start, part_progress)
 
         name, part_progress = best_clustering(clusters.names, train, fit, rng, progress)
-        self._resources = self._resources.having(clusters.only([name]))
+        self._resources = self._resources.with_clusters(clusters.only([name]))
         self._fit(train, warm_start, part_progress)
         assert self.training is not None
         self.training = replace(self.training, clustering=name)
@@ -161,7 +160,7 @@ class CRFTagger:
         return self
 
     def _templates(self) -> Templates:
-        """Return the features and streams that it uses."""
+        """Return the feature templates of the model."""
         return self._resources.templates(self.options)
 
     def tag(
@@ -172,24 +171,26 @@ class CRFTagger:
         detail: Detail = "document",
         progress: Progress | None = None,
     ) -> Tagging:
-        """Tag documents with their most probable sequences.
+        """Predict the most probable tag sequence of each document.
 
         Parameters
         ----------
         batch : Batch
-            Its own tags are not used.
+            Documents; their own tags are ignored.
         measure : str
-            How to measure confidence: one of `taggers.base.MEASURES`.
-        detail : str
-            "token" for the confidence of each token, "entity" for that and the probabilities of
-            each entity, "labels" for the marginals of all labels. CRFsuite has none of entities:
-            with its engine, the other one tags with its weights then.
+            The measure of confidence, one of `taggers.base.MEASURES`.
+        detail : {"document", "token", "entity", "labels"}
+            What to compute in addition; see `taggers.base.Detail`. For ``"entity"``, a model of
+            CRFsuite is converted to the engine "wordtype".
         progress : callable, optional
-            Called with the number of documents done and of all documents.
+            Called with the number of tagged documents and the number of all documents.
 
-        Returns
-        -------
-        Tagging
+        Raises
+        ------
+        InputError
+            If the measure is unknown, or a stream is missing and no annotator adds it.
+        ValueError
+            If the tagger has not been trained.
         """
         check_measure(measure)
         if self._engine is None:
@@ -225,7 +226,7 @@ class CRFTagger:
     def _by_class(
         self, entities: npt.NDArray[np.float64], labels: Sequence[str]
     ) -> npt.NDArray[np.float64]:
-        """Convert columns of the classes of an engine to those of the classes of the tagger."""
+        """Reorder columns by the classes of the engine to the classes of the tagger."""
         classes = classes_of(self.labels)
         found = np.zeros((len(entities), len(classes)))
         found[:, [classes.index(name) for name in classes_of(labels)]] = entities
@@ -233,12 +234,12 @@ class CRFTagger:
 
     @property
     def kernels(self) -> tuple[str, ...]:
-        """The modules whose compiled functions it calls; see `taggers.base.kernels_of`."""
+        """The modules whose compiled functions are called; see `taggers.base.kernels_of`."""
         modules = ("corpus.tokens.scanner", "taggers.crf.wordtype")
         return (*modules, "gazetteers.phrases.matching") if self.options.phrases else modules
 
     def wordtype(self) -> WordTypeEngine:
-        """Return the engine "wordtype" of this model, whichever it was trained with."""
+        """Return the word-type engine of this model, converted from CRFsuite if necessary."""
         from taggers.crf.wordtype import WordTypeEngine  # noqa: PLC0415 - numba is slow to import
 
         if self._engine is None:
@@ -253,24 +254,28 @@ class CRFTagger:
 
     @property
     def values(self) -> int:
-        """The number of feature values that have a weight."""
+        """The number of feature values that have a nonzero weight."""
         return len(self.wordtype().weights.hashes)
 
     def pruned(self, *, min_document_frequency: int = 1, hash_names: bool = False) -> CRFTagger:
-        """Return a model that holds less of the documents that it was trained on.
+        """Return a model that reveals less of its training documents.
 
         Parameters
         ----------
         min_document_frequency : int
-            Values of features that fewer training documents have are left out: words, and parts of
-            words.
+            Feature values that occur in fewer training documents are removed.
         hash_names : bool
-            Whether values are kept as hashes only, and not as text.
+            Whether to keep only the hashes of feature values, and not their text.
+
+        Returns
+        -------
+        CRFTagger
+            A model with the engine "wordtype".
 
         Raises
         ------
         InputError
-            If the model does not know how many documents have a value: one of CRFsuite.
+            If document frequencies are required of a model of CRFsuite, which has none.
         """
         engine = self.wordtype()
         if min_document_frequency > 1 and engine is not self._engine:
@@ -294,13 +299,12 @@ class CRFTagger:
         Parameters
         ----------
         model : bytes
-            Its labels are ``O``, ``B-`` and ``I-`` labels, its attributes such as
-            ``-1:lower=dr``, ``0:suffix3=ria`` or ``2:EOS``: those of this tagger.
+            The content of a file with BIO labels and attributes such as ``-1:lower=dr``.
 
         Raises
         ------
         InputError
-            If it is no such model.
+            If the file is damaged, or has other labels or attributes.
         """
         from taggers.crf.crfsuite_file import read_crfsuite  # noqa: PLC0415 - numba is slow to import
         from taggers.crf.wordtype import WordTypeEngine  # noqa: PLC0415 - the same
@@ -308,9 +312,9 @@ class CRFTagger:
         names = read_crfsuite(model).labels
         classes = {name[2:] for name in names if name[:2] in {"B-", "I-"} and name[2:]}
         labels = bio_labels(classes)
-        if strange := sorted(set(names) - set(labels)):
+        if unexpected := sorted(set(names) - set(labels)):
             raise InputError(
-                f"the model has the label {shown(strange[0])}; expected O, B-CLASS and I-CLASS"
+                f"the model has the label {shown(unexpected[0])}; expected O, B-CLASS and I-CLASS"
             )
         engine = WordTypeEngine.of_crfsuite(model)
         features = tuple(each.name for each in engine.templates.features)
@@ -333,11 +337,11 @@ class CRFTagger:
         if resources.clusters:
             hashes = self.wordtype().weights.hashes
             resources = resources.with_nonzero_weights(self._templates(), hashes)
-            options = replace(options, clusters=_WITHIN)
+            options = replace(options, clusters=_INSIDE_MODEL)
         if resources.names:
-            options = replace(options, names=(_WITHIN,))
+            options = replace(options, names=(_INSIDE_MODEL,))
         if options.phrases:
-            options = replace(options, phrases=(_WITHIN,))
+            options = replace(options, phrases=(_INSIDE_MODEL,))
         description = {
             "kind": self.kind,
             "labels": self.labels,
@@ -351,12 +355,12 @@ class CRFTagger:
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """Read what `save` wrote.
+        """Read a model that `save` wrote.
 
         Raises
         ------
         InputError
-            If the folder holds no CRF, or one of its files is not the one that was saved.
+            If the folder holds no CRF model, or one of its files was modified.
         """
         try:
             description = read_description(folder, cls.kind)
@@ -378,7 +382,7 @@ class CRFTagger:
 
 
 def _frozen(value: Any) -> Any:
-    """Convert a list of JSON to the tuple that it was."""
+    """Convert a JSON list back to a tuple."""
     return tuple(value) if isinstance(value, list) else value
 
 

@@ -1,7 +1,7 @@
-"""The weights of a linear-chain CRF, added up by word type.
+"""The weights of a linear-chain CRF, summed by word type.
 
-A feature depends on one word at one offset, so that what a word adds to the scores of the tokens
-around it is added up once for each word type, and gathered for each token.
+A feature depends on one word at one offset. The scores that a word adds to the tokens around it are
+therefore summed once for each word type, and gathered for each token.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from taggers.templates import Templates
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
 
-#: The feature of the places before and after a document: no stream can have this name.
+#: The feature of the positions before and after a document. No stream can have this name.
 BORDER = "[border]"
 
 
@@ -33,24 +33,24 @@ class Weights:
     Parameters
     ----------
     labels : int
-        How many there are, L.
+        Number of labels, L.
     offsets : int
-        Number of offsets around a token, its own in the middle: odd.
+        Number of offsets around a token, its own in the middle. An odd number.
     hashes : ndarray of uint64, shape (V,)
-        The values of all features.
+        Hashes of the values of all features and streams.
     names : StringTable
-        What they are, such as ``lower=dr``; none where a model is not to tell. A value is one of
-        a feature of words, or of what stands beside them.
+        The values as text, such as ``lower=dr``; empty if a model keeps only hashes.
     seen : ndarray of int32, shape (V,)
-        Training documents in which each value occurs.
+        Document frequency of each value in the training documents.
     begins : ndarray of int64, shape (V * offsets + 1,)
-        State weights ``begins[v * offsets + o]`` to the next are of value v at offset o.
+        State weights ``begins[v * offsets + o]`` to ``begins[v * offsets + o + 1]`` are those of
+        value v at offset o.
     state_labels : ndarray of int16, shape (K,)
         The label of each state weight.
     state : ndarray of float64, shape (K,)
         State weights.
     transition : ndarray of float64, shape (L, L)
-        From a label to the following one.
+        Weights of transitions, from a label to the following one.
     """
 
     labels: int
@@ -107,12 +107,12 @@ def sorted_weights(
 
 
 def prune(weights: Weights, values: npt.NDArray[np.bool_] | None = None) -> Weights:
-    """Drop state weights of 0, and values that have no other.
+    """Remove zero state weights, and values without nonzero weights.
 
     Parameters
     ----------
     weights : Weights
-        Of a model.
+        The weights of a model.
     values : ndarray of bool, shape (V,), optional
         Which values to keep; all of them by default.
     """
@@ -151,22 +151,22 @@ def carry_over(
     old_offsets: int,
     weights: Array,
 ) -> None:
-    """Copy the weights that another model has for the same value, offset and label.
+    """Copy the weights of another model with the same value, offset and label (warm start).
 
     Parameters
     ----------
     codes : ndarray of int32, shape (V,)
-        The number of each value in the other model, negative where it lacks it.
+        The index of each value in the other model; negative if absent.
     begins, labels : ndarray
-        Of the state weights, as in `Weights`.
+        The state weights of this model, as in `Weights`.
     number : ndarray of int64, shape (L,)
-        The number of each label in the other model, negative where it lacks it.
+        The index of each label in the other model; negative if absent.
     shift : int
-        By how many words the window of the other model is wider.
+        The number of words by which the window of the other model extends further on each side.
     old_begins, old_labels, old_weights, old_offsets
-        Those of the other model.
+        The state weights of the other model, as in `Weights`.
     weights : ndarray of float64, shape (K,)
-        What is copied to.
+        The state weights that are written.
     """
     offsets = (len(begins) - 1) // max(len(codes), 1)
     for value in range(len(codes)):
@@ -189,14 +189,14 @@ def values_of(types: Sequence[str], templates: Templates) -> list[list[str]]:
 
 
 def value_hashes(values: Sequence[Sequence[str]], features: Sequence[str]) -> Hashes:
-    """Hash values.
+    """Compute the hashes of feature values.
 
     Parameters
     ----------
     values : sequence of sequence of str
-        Of each feature, the value of each word.
+        For each feature, the value of each word.
     features : sequence of str
-        Their names.
+        The names of the features.
 
     Returns
     -------
@@ -207,7 +207,7 @@ def value_hashes(values: Sequence[Sequence[str]], features: Sequence[str]) -> Ha
 
 
 def border_hashes() -> Hashes:
-    """Hash the places before and after a document, as if they were words of one feature."""
+    """Compute the hashes of the positions before and after a document, as values of a feature."""
     return hash_values(BORDER, [BEGIN, END])
 
 
@@ -226,15 +226,15 @@ def add_weights(
     Parameters
     ----------
     codes : ndarray of int32, shape (T, F)
-        Values of each word, negative where there is no weight for it.
+        Values of each word; negative for a value without weights.
     places : ndarray of int64, shape (O,)
-        Which of the offsets that weights are for are those of the table.
+        Indices of the offsets of the table among the offsets of the weights.
     stride : int
-        How many offsets weights are for.
+        Number of offsets of the weights.
     begins, labels, weights
-        As in `Weights`.
+        The state weights, as in `Weights`.
     table : ndarray of float, shape (T, O, P)
-        Of words, offsets and labels.
+        Scores by word, offset and label, which are updated.
     """
     for word in range(len(codes)):
         for column in range(codes.shape[1]):
@@ -257,7 +257,7 @@ def add_expected(
     table: Array,
     expected: Array,
 ) -> None:
-    """Add what is expected of each word to the weights of its values: transposed `add_weights`."""
+    """Add the expected counts of each word to those of its values: `add_weights` transposed."""
     for word in range(len(codes)):
         for column in range(codes.shape[1]):
             code = codes[word, column]
@@ -270,12 +270,12 @@ def add_expected(
 
 
 def middle(offsets: int, stride: int) -> Indices:
-    """Return the places of a window in the middle of a wider one, as in `add_weights`."""
+    """Return the indices of the offsets of a window among those of a wider window."""
     return np.arange(offsets) + (stride - offsets) // 2
 
 
 def empty_table(words: int, offsets: int, labels: int, real: npt.DTypeLike) -> lattice.Reals:
-    """Allocate a table of word scores: 0, and a score for padding labels that is never reached."""
+    """Allocate a table of zero scores, in which padding labels are excluded from all paths."""
     padded = -(-labels // lattice.LANES) * lattice.LANES
     table = np.zeros((words, offsets, padded), real)
     table[:, offsets // 2, labels:] = lattice.NEVER

@@ -1,4 +1,4 @@
-"""The CRF engine that works on each word type once: training, tagging and its files."""
+"""The word-type engine of CRFs, which computes features and scores once per word type."""
 
 from __future__ import annotations
 
@@ -42,36 +42,37 @@ from taggers.threads import one_thread
 if TYPE_CHECKING:
     from taggers.crf.crf_options import CRFOptions
 
-#: The type of probabilities by the name of a precision.
+#: The type of probabilities for each precision.
 REALS = {"single": np.float32, "double": np.float64}
 
-#: What it leaves of the value of the objective cannot be told apart below this share.
+#: Relative rounding error of the objective for each precision.
 NOISE = {"single": 1e-4, "double": 1e-12}
 
-#: Training stops where ten steps gain less than this share. A warm start ends within a thousandth
-#: of the objective so, and what is left to gain there no longer changes what is found.
+#: Training stops when the objective improves by less than this share within ten iterations. With
+#: the second value, a warm start ends within a thousandth of the optimum, beyond which predictions
+#: hardly change.
 _COLD, _WARM = 1e-5, 3e-4
 
-#: Words whose features are computed together: what they need at once is small.
+#: Words whose features are computed at once, which limits the memory that is needed.
 _PIECE = 1 << 13
 
-#: Memory for the score tables of words that were met before, in bytes.
+#: Memory for the cached score table of words, in bytes.
 KEPT = 128 * 2**20
 
 
 class WordTypeEngine:
-    """A linear-chain CRF.
+    """A linear-chain CRF that computes scores once per word type.
 
     Parameters
     ----------
     templates : Templates
-        What it looks at.
+        The feature templates of the model.
     labels : tuple of str
-        Those that it can give.
+        The labels of the model.
     weights : Weights
-        Of the features.
+        The weights of the model.
     real : dtype
-        Of tagging: float32, or float64 for more digits in twice the time.
+        The type of probabilities in tagging: float32, or float64, which takes twice the time.
     """
 
     def __init__(
@@ -106,21 +107,21 @@ class WordTypeEngine:
         Parameters
         ----------
         train : Batch
-            Documents, with at least one known tag.
+            Documents with at least one known tag.
         options : CRFOptions
-            Regularization.
+            Regularization, precision and the maximum number of iterations.
         templates : Templates
             The features and streams to use.
         warm_start : WordTypeEngine, optional
-            Begin with its weights, as far as it has them.
+            A model whose weights initialise those of the same values, offsets and labels.
         progress : callable, optional
-            Called with the L-BFGS steps done and the most there can be.
+            Called with the number of completed L-BFGS iterations and their maximum.
 
         Returns
         -------
         engine : WordTypeEngine
         training : Training
-            How it ended.
+            The result of training.
 
         Raises
         ------
@@ -129,8 +130,8 @@ class WordTypeEngine:
         """
         known = np.unique(train.tags[train.tags >= 0])
         if not len(known):
-            raise TrainingError("there is not one token whose tag is known to train a CRF on")
-        number = np.full(len(train.labels) + 1, -1, np.int16)  # the last one is that of -1
+            raise TrainingError("no training token has a known tag")
+        number = np.full(len(train.labels) + 1, -1, np.int16)  # the last element is that of tag -1
         number[known] = np.arange(len(known), dtype=np.int16)
         labels = tuple(train.labels[label] for label in known.tolist())
         training_set = TrainingSet.of(
@@ -146,18 +147,18 @@ class WordTypeEngine:
         )
         real = REALS[options.precision]
         likelihood = Likelihood(training_set, options.c2, real)
-        begin = np.zeros(likelihood.size)
+        initial = np.zeros(likelihood.size)
         if warm_start is not None:
-            begin = _carried_over(warm_start, training_set, labels)
+            initial = _initial_weights(warm_start, training_set, labels)
         with one_thread():
             minimum = minimise(
                 likelihood,
-                begin,
+                initial,
                 l1=options.c1,
                 most=options.max_iterations,
                 noise=NOISE[options.precision],
                 delta=_COLD if warm_start is None else _WARM,
-                # From nothing, the curvature there says little of where it goes.
+                # At zero weights, the curvature is a poor guide to that near the optimum.
                 curvature=None if warm_start is None else likelihood.curvature,
                 progress=progress,
             )
@@ -185,7 +186,7 @@ class WordTypeEngine:
             return decoder.decode(words, documents, streams, detail=detail, progress=progress)
 
     def pruned(self, min_document_frequency: int, hash_names: bool) -> WordTypeEngine:
-        """Return an engine without rare values, and with hashes instead of names if asked for."""
+        """Return an engine without rare values, optionally without the text of values."""
         weights = self.weights
         if min_document_frequency > 1:
             weights = prune(weights, np.asarray(weights.seen >= min_document_frequency))
@@ -207,7 +208,7 @@ class WordTypeEngine:
         model : bytes
             The file.
         templates : Templates, optional
-            What it looks at; by default, what its attributes say.
+            The feature templates of the model; derived from its attributes by default.
         named : callable
             Maps the labels of the file to the names of tags.
         """
@@ -216,7 +217,7 @@ class WordTypeEngine:
         return cls(templates, tuple(map(named, found.labels)), weights, np.float64)
 
     def files(self) -> dict[str, bytes]:
-        """Return the content of the model's files: arrays in NumPy's format."""
+        """Return the content of the files of a model: arrays in NumPy's format."""
         arrays = {name: getattr(self.weights, name) for name in _ARRAYS}
         arrays |= {"names": self.weights.names.text, "name_ends": self.weights.names.ends}
         return {f"{name}.npy": array_bytes(array) for name, array in arrays.items()}
@@ -225,10 +226,10 @@ class WordTypeEngine:
     def of_files(
         cls, folder: Path, labels: tuple[str, ...], options: CRFOptions, templates: Templates
     ) -> Self:
-        """Read what `files` gave."""
+        """Read an engine from the files of a model."""
 
         def read(name: str) -> npt.NDArray[Any]:
-            # "c" maps as "r" does, but as writable, so that `kernel_array` copies nothing.
+            # Unlike "r", copy-on-write maps are writable, so that `kernel_array` copies nothing.
             return kernel_array(np.load(folder / f"{name}.npy", mmap_mode="c", allow_pickle=False))
 
         names = StringTable(read("names"), read("name_ends"))
@@ -240,7 +241,7 @@ class WordTypeEngine:
 _ARRAYS = ("hashes", "seen", "begins", "state_labels", "state", "transition")
 
 
-def _carried_over(
+def _initial_weights(
     warm_start: WordTypeEngine, training: TrainingSet, labels: tuple[str, ...]
 ) -> npt.NDArray[np.float64]:
     """Return the initial weights: those of another model, by value, offset and label."""
@@ -261,18 +262,18 @@ def _carried_over(
 
 
 class WordScores:
-    """The table of what words add to the scores of the tokens around them.
+    """The cached table of the scores that words add to the tokens around them.
 
-    Rows of words that were met before are kept, up to `KEPT` bytes.
+    The rows of words are cached up to `KEPT` bytes.
 
     Parameters
     ----------
     weights : Weights
-        Of the values of features.
+        The weights of the model.
     templates : Templates
-        The features and streams to use.
+        The feature templates of the model.
     real : dtype
-        Of the scores.
+        The type of the scores.
     """
 
     def __init__(self, weights: Weights, templates: Templates, real: npt.DTypeLike) -> None:
@@ -310,12 +311,12 @@ class WordScores:
         return np.fromiter(map(self._index.__getitem__, types), np.int32, len(types))
 
     def _new(self, types: Sequence[str]) -> list[str]:
-        """Return the words that have no row, each once."""
+        """Return the distinct words without a row."""
         index = self._index
         return [word for word in dict.fromkeys(types) if word not in index]
 
     def _compute(self, words: Sequence[str], row: int) -> None:
-        """Compute the rows of words, from `row` on."""
+        """Compute the rows of words, the first of them at index `row`."""
         hashes = value_hashes(values_of(words, self._templates), self._features)
         codes = self._value_index.positions(hashes.reshape(-1)).reshape(hashes.shape)
         self._add(codes, self._rows[row : row + len(words)])
@@ -329,7 +330,7 @@ class WordScores:
             self._rows = more
 
     def stream_scores(self, channel: Channel) -> StreamScores:
-        """Compute what the values of a stream add."""
+        """Compute the scores that the values of a stream add."""
         types = channel.stream.vocabulary
         offsets = np.array(channel.offsets, np.int64)
         table = empty_table(len(types), len(offsets), self._weights.labels, self._real)

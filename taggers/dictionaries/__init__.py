@@ -1,1 +1,1 @@
-"""Taggers that start from frequency dictionaries, and from no annotation (paper 003, 3.6)."""
+"""Taggers built from frequency dictionaries, without annotation (paper 003, section 3.6)."""

@@ -1,4 +1,4 @@
-"""The binary dictionary model (paper 003, 3.6.1): what is in a dictionary is a name."""
+"""The binary dictionary model (paper 003, section 3.6.1): every word of a dictionary is a name."""
 
 from __future__ import annotations
 
@@ -24,20 +24,21 @@ from taggers.dictionaries.word_usage import Counts, Uses
 
 
 class DictionaryTagger(NameTagger[DictionaryOptions]):
-    """Tags words of a dictionary of names, those that stand together as one name.
+    """A tagger that tags the words of a dictionary of names; adjacent words form one name.
 
-    A document with a word that is in the dictionary of what is no name, too, has confidence 0, and
-    any other has 1. Such a word is not tagged.
+    Words that are also in the negative dictionary, of words that are not names, are ambiguous. They
+    are not tagged. The confidence in a document is 0 if it contains an ambiguous word, and 1
+    otherwise.
     """
 
     kind = "dictionary"
     options_type = DictionaryOptions
 
-    def _compared(self, names: Frequencies, types: Sequence[str], counts: Counts) -> BinaryWords:
+    def _fitted(self, names: Frequencies, types: Sequence[str], counts: Counts) -> BinaryWords:
         options = self.options
         uses = Uses.of(names, types, counts)
         borne = names.counts.sum(axis=1)
-        # Nobody is called just by a word that only stands in names of several: de, la.
+        # A word that occurs only within longer names, such as "de" and "la", is not a name.
         positive = (borne >= options.bearers) & (names.alone.sum(axis=1) > 0)
         if options.not_names:
             negative = names.having(read_names(options.not_names))
@@ -47,7 +48,7 @@ class DictionaryTagger(NameTagger[DictionaryOptions]):
         if not (positive & ~negative).any():
             raise TrainingError(
                 f"no word of the dictionaries is borne by {options.bearers} people or more and is "
-                "not among what is no name: there is nothing to tag"
+                "missing from the negative dictionary: there is nothing to tag"
             )
         return BinaryWords(names.hashes[positive], negative[positive])
 
@@ -55,18 +56,18 @@ class DictionaryTagger(NameTagger[DictionaryOptions]):
         return BinaryWords.read(folder)
 
     def _thresholds(self) -> tuple[float, float]:
-        return 1.0, 1.0  # of divergences that are 0 or infinite
+        return 1.0, 1.0  # the divergence is 0 or infinite
 
 
 class BinaryWords:
-    """Which words are names.
+    """The words of the positive and the negative dictionary.
 
     Parameters
     ----------
     hashes : ndarray of uint64, shape (V,)
-        Of the folded words of the positive dictionary.
+        Hashes of the folded words of the positive dictionary.
     negative : ndarray of bool, shape (V,)
-        Which of them are in the negative one, too.
+        Which of them are also in the negative dictionary.
     """
 
     def __init__(self, hashes: Hashes, negative: npt.NDArray[np.bool_]) -> None:
@@ -75,7 +76,7 @@ class BinaryWords:
         self._index = HashIndex(hashes)
 
     def judge(self, batch: Batch) -> WordJudgements:
-        """Return whether each word of a batch is a name, and whether that is contradicted."""
+        """Return which words of a batch are names, and which are ambiguous."""
         rows = self._index.positions(word_hashes(fold(batch.vocabulary)))
         known = rows >= 0
         doubtful = np.zeros(len(rows), bool)
@@ -84,7 +85,7 @@ class BinaryWords:
         return WordJudgements(divergence, np.zeros(len(rows), bool), doubtful)
 
     def description(self) -> dict[str, Any]:
-        """Return nothing: everything is in the files."""
+        """Return an empty description: the files hold the whole model."""
         return {}
 
     def files(self) -> dict[str, bytes]:
@@ -93,6 +94,6 @@ class BinaryWords:
 
     @classmethod
     def read(cls, folder: Path) -> Self:
-        """Read what `files` gave."""
+        """Read the dictionaries from the files of a model."""
         hashes, negative = read_arrays(folder, ("names", "negative"))
         return cls(hashes, negative)

@@ -27,7 +27,7 @@ _NAMES: dict[str, Any] = {
 _CLASSES: dict[str, Any] = {"help": "the classes of the gazetteers that are used; all if empty"}
 _LABEL: dict[str, Any] = {"help": "the class that names are tagged as"}
 _BLOCKED: dict[str, Any] = {
-    "help": "gazetteers of phrases with which no name begins: eponymous diseases, months, "
+    "help": "gazetteers of phrases within which no name begins: eponymous diseases, months, "
     f'hospitals, streets; "{BLOCKING}" is a builtin list',
     **_LISTS,
 }
@@ -40,7 +40,7 @@ _COUNTS: dict[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class NameOptions(TaggerOptions):
-    """Options that all taggers from dictionaries of names share."""
+    """Options shared by all taggers that are built from dictionaries of names."""
 
     names: tuple[str, ...] = field(default=(), metadata=_NAMES)
     classes: tuple[str, ...] = field(default=(), metadata=_CLASSES)
@@ -63,7 +63,7 @@ class NameOptions(TaggerOptions):
 
     @property
     def capabilities(self) -> frozenset[Capability]:
-        """Probabilities of entities."""
+        """The capability ``entity_probabilities``."""
         return frozenset({"entity_probabilities"})
 
     def check(self) -> Sequence[Coverage]:
@@ -72,12 +72,12 @@ class NameOptions(TaggerOptions):
         Returns
         -------
         sequence of Coverage
-            The tokens whose word is in the dictionaries of names.
+            The coverage of tokens by the dictionaries of names.
 
         Raises
         ------
         InputError
-            If a file is missing or of another kind.
+            If a file is missing or has another format.
         """
         from taggers.dictionaries.name_lists import read_names  # noqa: PLC0415 - numba is slow to import
 
@@ -93,7 +93,7 @@ class NameOptions(TaggerOptions):
         return [Coverage("an entry in the name lists", count)]
 
     def with_word_counts(self, count: Callable[[], Path]) -> Self:
-        """Return options that name counts of the words of the notes."""
+        """Return options that refer to the word counts of the notes."""
         return self if self.counts else replace(self, counts=str(count()))
 
 
@@ -109,8 +109,8 @@ class DivergenceOptions(NameOptions):
     threshold: float = field(
         default=2.0,
         metadata={
-            "help": "a word whose divergence is this or more is no name: the logarithm of the "
-            "ratio between its frequency in the notes and that expected of a name",
+            "help": "words with this divergence or more are not names: the logarithm of the ratio "
+            "between the frequency in the notes and that expected of a name",
             "least": 0.01,
         },
     )
@@ -133,12 +133,12 @@ class DictionaryOptions(NameOptions):
 
     bearers: int = field(
         default=20,
-        metadata={"help": "words in the names of fewer people are no names", "least": 1},
+        metadata={"help": "words in the names of fewer people are not names", "least": 1},
     )
     not_names: tuple[str, ...] = field(
         default=(),
         metadata={
-            "help": "gazetteers of words that are no names; if empty, words that are frequent in "
+            "help": "gazetteers of words that are not names; if empty, words that are frequent in "
             "the notes and rare among names",
             **_LISTS,
         },
@@ -146,7 +146,7 @@ class DictionaryOptions(NameOptions):
     frequent: float = field(
         default=1e-5,
         metadata={
-            "help": "the share of the tokens of the notes from which a word is frequent",
+            "help": "minimum share of the tokens of the notes of a frequent word",
             "least": 0,
             "most": 1,
         },
@@ -154,7 +154,7 @@ class DictionaryOptions(NameOptions):
     rare: float = field(
         default=1e-4,
         metadata={
-            "help": "the share of the words of names below which a word is rare",
+            "help": "maximum share of the words of names of a rare word",
             "least": 0,
             "most": 1,
         },

@@ -1,4 +1,7 @@
-"""The frequency-divergence model (paper 003, 3.6.2): names are as frequent as in the census."""
+"""The frequency-divergence model (paper 003, section 3.6.2).
+
+Words that are names are as frequent in the notes as in the census.
+"""
 
 from __future__ import annotations
 
@@ -14,16 +17,16 @@ from taggers.dictionaries.word_usage import Counts, Uses
 
 
 class DivergenceTagger(NameTagger[DivergenceOptions]):
-    """Tags words that are as frequent in the notes as they are among names.
+    """A tagger of words whose frequency in the notes agrees with that expected of a name.
 
-    Words that are off by too much have other meanings, and are not trusted; see
+    Words that are much more frequent have other meanings and are not tagged; see
     `taggers.dictionaries.word_divergence.WordDivergence`.
     """
 
     kind = "divergence"
     options_type = DivergenceOptions
 
-    def _compared(self, names: Frequencies, types: Sequence[str], counts: Counts) -> WordDivergence:
+    def _fitted(self, names: Frequencies, types: Sequence[str], counts: Counts) -> WordDivergence:
         return WordDivergence.of(names, Uses.of(names, types, counts), self.options.smoothing)
 
     def _read(self, folder: Path, description: Mapping[str, Any]) -> WordDivergence:

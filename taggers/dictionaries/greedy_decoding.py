@@ -1,4 +1,4 @@
-"""Greedy decoding of the judgements of words into tags: one pass over the tokens."""
+"""Greedy decoding of word judgements into tags, in one pass over the tokens."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from taggers.confidence import check_measure, document_confidence, entity_probab
 
 Floats = npt.NDArray[np.float64]
 
-#: The most joining words between two words of a name: ``de la``, ``-``.
-_JOINED = 3
-_BEGIN, _INSIDE = 1, 2  # places in the labels of one class
+#: The maximum distance between two words of a name, with joining words such as ``de la`` between.
+_MAX_DISTANCE = 3
+_BEGIN, _INSIDE = 1, 2  # indices of B- and I- in the labels of one class
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WordJudgements:
-    """Judgements of the T words of a batch.
+    """Judgements of the T word types of a batch.
 
     Parameters
     ----------
     divergence : ndarray of float64, shape (T,)
-        How far each is from being nothing but a name; infinite where it is in no name.
+        The divergence of each word from a name; infinite for a word that is in no name.
     joins : ndarray of bool, shape (T,)
-        Words that stand between words of a name, and are none by themselves.
+        Words that join the words of a name, and are not names themselves.
     doubtful : ndarray of bool, shape (T,)
-        Words that leave no confidence in a document, whatever they are tagged as.
+        Ambiguous words, whose tokens have certainty 0.
     """
 
     divergence: npt.NDArray[np.float64]
@@ -52,34 +52,40 @@ def tag_greedily(
 ) -> Tagging:
     """Tag the names of a batch.
 
-    A word is one of a name if its divergence is below a threshold, which depends on whether the
-    word before is one; so is what joins two of them. What stands together is one name. The
-    certainty of such a word is 1 - divergence / threshold (paper 003, equation 3.7); that of
-    another word of the dictionary 1 - threshold / divergence, which is as far from the threshold
-    the other way; that of all other words is 1.
+    A word belongs to a name if its divergence is below a threshold, which depends on whether the
+    preceding word belongs to a name. Joining words between two such words belong to the name too.
+    Adjacent words form one name.
+
+    The certainty of a word of a name is 1 - divergence / threshold (paper 003, equation 3.7). The
+    certainty of another word of the dictionary is 1 - threshold / divergence, its counterpart above
+    the threshold. The certainty of any other word is 1.
 
     Parameters
     ----------
     batch : Batch
         Documents.
     judgements : WordJudgements
-        Judgements of its words.
+        Judgements of the word types of the batch.
     blocked : ndarray of bool, shape (N,)
-        Tokens with which no name begins.
+        Tokens that cannot begin a name.
     label : str
         The class of names.
     threshold, threshold_after : float
-        Above 0; the second after a word of a name.
+        Thresholds above 0; `threshold_after` applies after a word of a name.
     measure : str
         "min_marginal" for the lowest certainty of a token (equation 3.7), "probability" for the
-        product of all of them, "normalised" for the geometric mean.
-    detail : str
-        What else to give; see `taggers.base.Tagging`.
+        product of the certainties, "normalised" for their geometric mean.
+    detail : {"document", "token", "entity", "labels"}
+        What to compute in addition to tags and confidence; see `taggers.base.Detail`.
+
+    Returns
+    -------
+    Tagging
 
     Raises
     ------
     InputError
-        If there is no such measure.
+        If the measure does not exist.
     """
     check_measure(measure)
     labels = bio_labels([label])
@@ -108,7 +114,10 @@ def tag_greedily(
 
 
 def _marginals(certainty: npt.NDArray[np.float64], tags: npt.NDArray[np.int16]) -> Floats:
-    """Return marginals, shape (N, 3): what a tag lacks is for ``O``, or for ``B-`` if it is one."""
+    """Return marginals, shape (N, 3).
+
+    The remaining probability of a token is assigned to ``O``, or to ``B-`` if its tag is ``O``.
+    """
     marginals = np.zeros((len(tags), 3))
     marginals[np.arange(len(tags)), tags] = certainty
     marginals[np.arange(len(tags)), np.where(tags > 0, 0, _BEGIN)] += 1 - certainty
@@ -132,19 +141,19 @@ def _decode(
 ) -> None:
     """Write the tags and the certainty of all tokens; see `tag_greedily`."""
     for document in range(len(documents) - 1):
-        last = -1  # token of the name that is being read, or -1
+        last = -1  # the last token of the current name, or -1
         for token in range(documents[document], documents[document + 1]):
             found = divergence[words[token]]
             if last < 0 and blocked[token]:
                 continue
-            most = threshold_after if last >= 0 else threshold
-            if found < most:
-                certainty[token] = 1 - found / most
+            limit = threshold_after if last >= 0 else threshold
+            if found < limit:
+                certainty[token] = 1 - found / limit
                 if last >= 0:
                     tags[last + 1 : token + 1] = _INSIDE
                 else:
                     tags[token] = _BEGIN
                 last = token
-            elif not (last >= 0 and joins[words[token]] and token - last <= _JOINED):
+            elif not (last >= 0 and joins[words[token]] and token - last <= _MAX_DISTANCE):
                 last = -1
-                certainty[token] = 1 - most / found
+                certainty[token] = 1 - limit / found

@@ -1,4 +1,4 @@
-"""How frequent a word is among names, as features of words (paper 002, 3.3: external resources)."""
+"""Features of the frequency of words among names (paper 002, section 3.3: external resources)."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ from gazetteers.frequencies import Frequencies, word_hashes
 from taggers.arrays import array_files, read_arrays
 from taggers.features import Feature, Words
 
-#: Begins the names of the features; the class of names follows.
+#: The prefix of the names of the features; it is followed by the class of names.
 PREFIX = "frequency-"
 
-#: 10 bearers, tripled again and again.
-_TRIPLED = 10 * 3 ** np.arange(37, dtype=np.int64)
-#: What can stand in the name of a feature.
+#: The lower bounds of the magnitudes: 10 bearers, 30, 90 and so on.
+_BOUNDS = 10 * 3 ** np.arange(37, dtype=np.int64)
+#: A valid name of a feature.
 _NAME = re.compile(r"[^\[\]\s:=|]+")
 
 _FILES = ("name-words", "name-frequencies")
 
 
 class NameFrequencies:
-    """The magnitude of the frequency of words, by class of names.
+    """The magnitudes of the frequencies of words, by class of names.
 
     Parameters
     ----------
     classes : tuple of str
-        C of them.
+        The C classes of names.
     hashes : ndarray of uint64, shape (V,)
-        Of the folded words: a model tells them, but does not spell them.
+        Hashes of the folded words. A model stores no text of them.
     magnitudes : ndarray of int8, shape (V, C)
-        How many times 10 bearers must be tripled for those of each word; -1 where nobody bears it.
-        A word that stands in longer names only, such as ``de``, has none either.
+        The magnitude m of the frequency of each word in each class: it has at least 10 * 3^m
+        bearers. -1 if a word has no bearers, or occurs only within longer names, like ``de``.
     """
 
     def __init__(
@@ -53,32 +53,32 @@ class NameFrequencies:
 
     @classmethod
     def of(cls, names: Frequencies) -> Self:
-        """Take the frequencies of dictionaries.
+        """Compute the magnitudes of the frequencies of dictionaries.
 
         Raises
         ------
         InputError
-            If no feature can be named after a class.
+            If the name of a class cannot be part of the name of a feature.
         """
         for name in names.classes:
             if not _NAME.fullmatch(name):
                 raise InputError(
                     f"names: no feature can be named after the class {shown(name)}: it is empty or "
-                    "has a space or one of [ ] : = |; bootstrap gazetteer import --class names it "
-                    "in another way"
+                    "contains a space or one of [ ] : = |; rename it by bootstrap gazetteer import "
+                    "--class"
                 )
         counts = np.where(names.alone > 0, names.counts, 0)
-        size = np.maximum(np.searchsorted(_TRIPLED, counts, side="right") - 1, 0)
+        size = np.maximum(np.searchsorted(_BOUNDS, counts, side="right") - 1, 0)
         magnitudes = np.where(counts > 0, size, -1).astype(np.int8)
         return cls(names.classes, names.hashes, magnitudes)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Those of the features."""
+        """The names of the features."""
         return tuple(f"{PREFIX}{name}" for name in self.classes)
 
     def features(self) -> dict[str, Feature]:
-        """Give a feature of words for each class: it says the magnitude, or nothing."""
+        """Return a feature for each class, whose value is the magnitude, if there is one."""
         return {name: self._feature(column) for column, name in enumerate(self.names)}
 
     def _feature(self, column: int) -> Feature:
@@ -89,7 +89,7 @@ class NameFrequencies:
         return magnitudes
 
     def _of(self, words: Words) -> npt.NDArray[np.int8]:
-        """Look words up, shape (T, C)."""
+        """Return the magnitudes of words, shape (T, C)."""
         rows = self._index.positions(word_hashes(fold(words.forms)))
         found = np.full((len(rows), len(self.classes)), -1, np.int8)
         known = rows != ABSENT
@@ -97,11 +97,11 @@ class NameFrequencies:
         return found
 
     def files(self) -> dict[str, bytes]:
-        """Give the content of a model's files."""
+        """Return the content of the files of a model."""
         return array_files(dict(zip(_FILES, (self.hashes, self.magnitudes), strict=True)))
 
     @classmethod
     def of_files(cls, folder: Path, classes: Sequence[Any]) -> Self:
-        """Read what `files` gave."""
+        """Read the frequencies from the files of a model."""
         hashes, magnitudes = read_arrays(folder, _FILES)
         return cls(tuple(map(str, classes)), hashes, magnitudes)

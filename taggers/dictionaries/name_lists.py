@@ -1,4 +1,4 @@
-"""Frequency dictionaries of several gazetteers."""
+"""Frequency dictionaries that are merged from several gazetteers."""
 
 from __future__ import annotations
 
@@ -10,18 +10,22 @@ from gazetteers.gazetteer import merge
 
 
 def read_names(paths: Sequence[str], classes: Sequence[str] = ()) -> Frequencies:
-    """Read gazetteers and distribute their terms over words.
+    """Read gazetteers, and compute the frequencies of the words of their terms.
 
     Parameters
     ----------
     paths : sequence of str
-        See `gazetteers.builtin.read_gazetteer`.
+        Paths or names of builtin lists; see `gazetteers.builtin.read_gazetteer`.
     classes : sequence of str
-        Which of their classes; all by default.
+        The classes to use; all by default.
+
+    Returns
+    -------
+    Frequencies
 
     Raises
     ------
     InputError
-        If one is missing or of another kind, or a class is in none of them.
+        If a gazetteer is missing or has another format, or a class is in none of them.
     """
     return Frequencies.of(merge([read_gazetteer(path) for path in paths]), classes)

@@ -1,4 +1,4 @@
-"""The base class of the dictionary taggers: fitted to words, they tag in one pass."""
+"""The base class of the dictionary taggers, which are fitted to word counts."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from taggers.dictionaries.name_lists import read_names
 from taggers.dictionaries.word_usage import Counts, words_of_notes
 from taggers.model_folder import read_description, write_model
 
-#: In place of paths in a model, which has all that it needs.
-_WITHIN = "."
+#: Replaces the paths of gazetteers in a saved model, which contains what was computed from them.
+_INSIDE_MODEL = "."
 
 OptionsT = TypeVar("OptionsT", bound=DivergenceOptions | DictionaryOptions)
 
 
 class WordModel(Protocol):
-    """The knowledge of a tagger about words."""
+    """The model of words of a dictionary tagger."""
 
     def judge(self, batch: Batch) -> WordJudgements:
-        """Return the judgements of the words of a batch."""
+        """Return the judgements of the word types of a batch."""
         ...
 
     def description(self) -> dict[str, Any]:
-        """Return what `NameTagger.load` reads in addition to the files, for JSON."""
+        """Return the part of the model that is saved in its description, as JSON values."""
         ...
 
     def files(self) -> dict[str, bytes]:
@@ -46,7 +46,7 @@ class WordModel(Protocol):
 
 
 class NameTagger(ABC, Generic[OptionsT]):
-    """Tags names by what is known of words.
+    """Base class of taggers that tag names by a model of words.
 
     Parameters
     ----------
@@ -56,13 +56,13 @@ class NameTagger(ABC, Generic[OptionsT]):
     Attributes
     ----------
     labels : tuple of str
-        ``O``, ``B-`` and ``I-`` of the class of names.
+        ``O``, and ``B-`` and ``I-`` of the class of names.
     training : None
-        Nothing is trained.
+        Fitting optimises no objective.
     """
 
     kind: ClassVar[str]
-    #: The modules whose compiled functions it calls; see `taggers.base.kernels_of`.
+    #: The modules whose compiled functions are called; see `taggers.base.kernels_of`.
     kernels: ClassVar[tuple[str, ...]] = (
         "corpus.tokens.scanner",
         "gazetteers.phrases.matching",
@@ -79,16 +79,16 @@ class NameTagger(ABC, Generic[OptionsT]):
         self._blocking = Phrases()
 
     @abstractmethod
-    def _compared(self, names: Frequencies, types: Sequence[str], counts: Counts) -> WordModel:
-        """Compare dictionaries with the words of the notes."""
+    def _fitted(self, names: Frequencies, types: Sequence[str], counts: Counts) -> WordModel:
+        """Fit the model of words to the word counts of the notes."""
 
     @abstractmethod
     def _read(self, folder: Path, description: Mapping[str, Any]) -> WordModel:
-        """Read what a word model wrote."""
+        """Read the model of words from a model folder."""
 
     @abstractmethod
     def _thresholds(self) -> tuple[float, float]:
-        """Return the threshold of divergence, and that after a word of a name."""
+        """Return the threshold of divergence, and the one after a word of a name."""
 
     def fit(
         self,
@@ -99,29 +99,34 @@ class NameTagger(ABC, Generic[OptionsT]):
         rng: np.random.Generator,
         progress: Progress | None = None,
     ) -> Self:
-        """Compare the dictionaries with the notes.
+        """Fit the model of words to the dictionaries and the word counts of the notes.
 
         Parameters
         ----------
         train : Batch
-            Its words are counted where ``options.counts`` names no counts. Tags are not used.
+            Documents whose words are counted if ``options.counts`` is empty. Tags are not used.
         validation, warm_start : optional
             Not used.
         rng : numpy.random.Generator
-            Not drawn from.
+            Not used: fitting is deterministic.
         progress : callable, optional
-            Called when it is done.
+            Called once, after fitting.
+
+        Returns
+        -------
+        NameTagger
+            The tagger itself.
 
         Raises
         ------
         InputError
             If a dictionary or the counts cannot be read.
         TrainingError
-            If there are no words of notes, or none of them is in the dictionaries.
+            If the notes contain no words, or none of their words is in the dictionaries.
         """
         names = read_names(self.options.names, self.options.classes)
         types, counts = words_of_notes(train, self.options.counts)
-        self._model = self._compared(names, types, counts)
+        self._model = self._fitted(names, types, counts)
         self._blocking = Phrases.of_files(self.options.blocked)
         if progress:
             progress(1, 1)
@@ -135,7 +140,10 @@ class NameTagger(ABC, Generic[OptionsT]):
         detail: Detail = "document",
         progress: Progress | None = None,
     ) -> Tagging:
-        """Tag documents; see `taggers.dictionaries.greedy_decoding.tag_greedily`."""
+        """Predict the tags of documents by greedy decoding.
+
+        See `taggers.dictionaries.greedy_decoding.tag_greedily`.
+        """
         if self._model is None:
             raise ValueError("the tagger has not been fitted")
         threshold, threshold_after = self._thresholds()
@@ -154,15 +162,15 @@ class NameTagger(ABC, Generic[OptionsT]):
         return tagging
 
     def save(self, folder: Path) -> None:
-        """Write the model into a folder: hashes of words, and the judgement of each.
+        """Write the model into a folder: the hashes of words, and the judgement of each.
 
-        It does not say where the dictionaries were.
+        The paths of the dictionaries are not saved.
         """
         if self._model is None:
             raise ValueError("the tagger has not been fitted")
         options = asdict(self.options) | {"counts": ""}
         lists = [name for name in ("names", "not_names", "blocked") if options.get(name)]
-        options |= {name: [_WITHIN] for name in lists}
+        options |= {name: [_INSIDE_MODEL] for name in lists}
         description = {
             "kind": self.kind,
             "options": options,
@@ -173,12 +181,12 @@ class NameTagger(ABC, Generic[OptionsT]):
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """Read what `save` wrote.
+        """Read a model that `save` wrote.
 
         Raises
         ------
         InputError
-            If it is something else, or damaged.
+            If the folder holds no model of this kind, or a damaged one.
         """
         try:
             description = read_description(folder, cls.kind)

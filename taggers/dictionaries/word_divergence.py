@@ -1,4 +1,4 @@
-"""What the frequencies of words among names and in the notes say of them (paper 003, 3.6.2)."""
+"""The divergence of word frequencies between the census and the notes (paper 003, 3.6.2)."""
 
 from __future__ import annotations
 
@@ -22,36 +22,39 @@ from taggers.dictionaries.word_usage import CASES, Uses, case_numbers
 
 Floats = npt.NDArray[np.float64]
 
-#: Words that stand alone as a name in a smaller part of those who bear them join other words:
-#: ``de``, ``la``, ``del``, ``san``.
+#: Words that are a whole name for a smaller share of their bearers are joining words: ``de``,
+#: ``la``, ``del``, ``san``.
 _ALONE = 0.05
-#: Signs that join the words of a name.
+#: Characters that join the words of a name.
 _HYPHENS = frozenset("-–‐")
 
 
 class WordDivergence:
-    """How far words are from being nothing but names.
+    """The divergence of words from the frequency expected of a name.
 
-    Of a word with the share f of a census, f times the share s of tokens that are names times the
-    number of tokens are expected to be names: m, where there are n. Its divergence is
-    ``max(0, log((n + a) / (m + a)))``. The smoothing a makes little of a difference where m is
-    small: of most names less than one is expected, and those that occur do so once or more. Added
-    to that is by how much fewer of the tokens that are capitalized like a token are names than of
-    those capitalized like most names, as a logarithm.
+    The expected count of a word in the notes is m = f s N, where f is its share of the census, s
+    the share of tokens that are names, and N the number of tokens. With the observed count n, its
+    divergence is ``max(0, log((n + a) / (m + a)))``. The smoothing a reduces the divergence where m
+    is small: the expected count of most names is below 1, while the names that occur do so at least
+    once.
+
+    A penalty for capitalization is added for each token: the logarithm of the ratio between the
+    share of names among tokens capitalized like most names, and the share among tokens capitalized
+    like this one.
 
     Parameters
     ----------
     hashes : ndarray of uint64, shape (V,)
-        Of the folded words.
+        Hashes of the folded words.
     divergence : ndarray of float32, shape (V,)
-        Of each.
+        The divergence of each word.
     joins : ndarray of bool, shape (V,)
-        Which of them join the words of a name, and are none.
+        Which words only join the words of a name, and are not names themselves.
     cases : ndarray of float64, shape (K,)
-        What is added to the divergence of a token for its capitalization; 0 for that of most
+        The penalty that is added to the divergence for each capitalization; 0 for that of most
         names.
     scales : ndarray of float64, shape (K,)
-        The estimated share of all tokens that are names, capitalized so.
+        For each capitalization, the estimated share of all tokens that are names written that way.
     """
 
     def __init__(
@@ -71,18 +74,18 @@ class WordDivergence:
 
     @classmethod
     def of(cls, names: Frequencies, uses: Uses, smoothing: float) -> Self:
-        """Compare words of names with their uses in the notes."""
+        """Compute the divergence of the words of names from their use in the notes."""
         borne = names.counts.sum(axis=1)
-        some = borne > 0  # what nobody bears is no name
+        some = borne > 0  # a word without bearers is not a name
         borne, counts = borne[some], uses.counts[some]
         shares = borne / max(borne.sum(), 1)
         scales = np.array([name_share(shares, column, uses.tokens) for column in counts.T])
-        if not scales.any():  # too few to tell: all that are in the dictionary are taken for names
+        if not scales.any():  # too few occurrences: treat all words of the dictionary as names
             scales = counts.sum(axis=0) / max(uses.tokens, 1)
         if not scales.any():
             raise TrainingError(
-                "none of the dictionary's words occurs in the notes: no word can be told to be a "
-                "name; are the dictionaries those of the people in the notes?"
+                "none of the dictionary's words occurs in the notes: no word can be tagged as a "
+                "name; do the dictionaries match the population of the notes?"
             )
         expected = shares * scales.sum() * uses.tokens
         ratio = np.log((counts.sum(axis=1) + smoothing) / (expected + smoothing))
@@ -91,12 +94,12 @@ class WordDivergence:
             names.hashes[some],
             np.maximum(ratio, 0.0).astype(np.float32),
             joins,
-            _fewer_names(scales * uses.tokens / np.maximum(uses.totals, 1), scales),
+            _case_penalties(scales * uses.tokens / np.maximum(uses.totals, 1), scales),
             scales,
         )
 
     def judge(self, batch: Batch) -> WordJudgements:
-        """Say of each word of a batch what is known of it."""
+        """Return the judgements of the word types of a batch."""
         types = batch.vocabulary
         rows = self._index.positions(word_hashes(fold(types)))
         known, cases = rows >= 0, case_numbers(types)
@@ -108,19 +111,19 @@ class WordDivergence:
         return WordJudgements(divergence, joins, np.zeros(len(types), bool))
 
     def description(self) -> dict[str, dict[str, float]]:
-        """Give what is said of capitalization, as JSON can hold it."""
+        """Return the penalties and shares of capitalizations, as JSON values."""
         rows = zip(CASES, self.cases.tolist(), self.scales.tolist(), strict=True)
         return {name: {"added": added, "share": share} for name, added, share in rows}
 
     def files(self) -> dict[str, bytes]:
-        """Give the content of a model's files."""
+        """Return the content of the files of a model."""
         return array_files(
             {"names": self.hashes, "divergence": self.divergence, "joins": self.joins}
         )
 
     @classmethod
     def read(cls, folder: Path, description: Mapping[str, Mapping[str, float]]) -> Self:
-        """Read what `description` and `files` gave."""
+        """Read a model from its files and `description`."""
         hashes, divergence, joins = read_arrays(folder, ("names", "divergence", "joins"))
         cases, scales = (
             np.array([float(description[name][key]) for name in CASES])
@@ -129,22 +132,22 @@ class WordDivergence:
         return cls(hashes, divergence, joins, cases, scales)
 
 
-def _fewer_names(parts: Floats, scales: Floats) -> Floats:
-    """Say how many fewer tokens are names than of those written like most names.
+def _case_penalties(parts: Floats, scales: Floats) -> Floats:
+    """Compute the penalty of each capitalization relative to that of most names.
 
     Parameters
     ----------
     parts : ndarray of float64, shape (K,)
-        Which part of the tokens that are written in each case are names.
+        The share of names among the tokens of each capitalization.
     scales : ndarray of float64, shape (K,)
-        Which part of all tokens are names that are written so.
+        The share of all tokens that are names of each capitalization.
 
     Returns
     -------
     ndarray of float64, shape (K,)
-        Logarithms of ratios, 0 or more; finite, as JSON can hold them.
+        Logarithms of ratios, at least 0 and finite, so that JSON can represent them.
     """
-    least = np.finfo(np.float64).tiny
-    most = parts[scales.argmax()]
-    fewer: Floats = np.maximum(np.log(most) - np.log(np.maximum(parts, least)), 0.0)
-    return fewer
+    smallest = np.finfo(np.float64).tiny
+    reference = parts[scales.argmax()]
+    penalties: Floats = np.log(reference) - np.log(np.maximum(parts, smallest))
+    return np.maximum(penalties, 0.0)

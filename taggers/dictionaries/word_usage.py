@@ -1,4 +1,4 @@
-"""How the words of a dictionary are used in the notes: how often, and with which capitals."""
+"""Counts of the words of a dictionary in the notes, by capitalization."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from taggers.features import Words, feature
 
 Counts = npt.NDArray[np.int64]
 
-#: Ways of writing a word, by the values of the feature "capitalization".
+#: The capitalizations of a word with letters: values of the feature ``capitalization``.
 CASES = ("lower", "first", "upper", "initial", "mixed")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Uses:
-    """How often the words of a dictionary occur in the notes.
+    """Counts of the words of a dictionary in the notes.
 
     Parameters
     ----------
     counts : ndarray of int64, shape (V, K)
-        How often each word of the dictionary is written in each of the K `CASES`.
+        The count of each word of the dictionary in each of the K `CASES`.
     totals : ndarray of int64, shape (K,)
-        How many tokens of the notes are written so, whichever their words.
+        The number of tokens of the notes in each of the `CASES`, over all words.
     tokens : int
-        Of the notes.
+        The number of tokens of the notes.
     """
 
     counts: Counts
@@ -41,16 +41,16 @@ class Uses:
 
     @classmethod
     def of(cls, names: Frequencies, types: Sequence[str], counts: Counts) -> Uses:
-        """Look the words of notes up in a dictionary.
+        """Count the words of a dictionary.
 
         Parameters
         ----------
         names : Frequencies
-            V words.
+            The dictionary, of V words.
         types : sequence of str
-            Words as the notes write them.
+            The word types of the notes.
         counts : ndarray of int64
-            How many tokens are each.
+            The number of tokens of each word type.
         """
         rows, cases = names.rows(types), case_numbers(types)
         cased = cases >= 0
@@ -63,28 +63,33 @@ class Uses:
 
 
 def case_numbers(types: Sequence[str]) -> npt.NDArray[np.int64]:
-    """Give the place in `CASES` of each word, or -1 where it has no letter."""
+    """Return the index in `CASES` of each word, or -1 for a word without letters."""
     numbers = {name: number for number, name in enumerate(CASES)}
     values = feature("capitalization")(Words(types))
     return np.fromiter((numbers.get(value, -1) for value in values), np.int64, len(values))
 
 
 def words_of_notes(train: Batch, counts: str) -> tuple[Sequence[str], Counts]:
-    """Give the words of all notes and their counts.
+    """Return the word types of the notes and their counts.
 
     Parameters
     ----------
     train : Batch
-        Whose words are counted if no counts are named.
+        Documents whose words are counted if `counts` is empty.
     counts : str
-        A file of ``bootstrap count``, or nothing.
+        The path of a file that ``bootstrap count`` wrote; may be empty.
+
+    Returns
+    -------
+    types : sequence of str
+    counts : ndarray of int64
 
     Raises
     ------
     InputError
-        If there is no such file.
+        If the file of the counts is missing or damaged.
     TrainingError
-        If there is not one word.
+        If there are no words.
     """
     if counts:
         found = WordCounts.load(Path(counts))
@@ -93,5 +98,5 @@ def words_of_notes(train: Batch, counts: str) -> tuple[Sequence[str], Counts]:
         numbers = np.bincount(train.word_ids, minlength=len(train.vocabulary)).astype(np.int64)
         types = train.vocabulary
     if not numbers.any():
-        raise TrainingError("there is not one word of the notes to compare the dictionary with")
+        raise TrainingError("the notes contain no words to compare the dictionary with")
     return types, numbers

@@ -1,1 +1,1 @@
-"""Vectors of words learned from unlabeled notes, and clusters of them (paper 003, section 3.3)."""
+"""Word embeddings trained on unlabeled notes, and word clusters (paper 003, section 3.3)."""

@@ -1,4 +1,4 @@
-"""Clusters of words whose vectors point the same way, by k-means (paper 003, section 3.3.2)."""
+"""Word clusters by k-means on normalised vectors (paper 003, section 3.3.2)."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class ClusterOptions:
     Parameters
     ----------
     k : int
-        How many clusters.
+        Number of clusters, K.
     random_state : int
-        Of the words that they begin with.
+        Seed of the random initial centres.
     passes : int
-        Over all vectors.
+        Maximum number of iterations of k-means.
     """
 
     k: int
@@ -45,13 +45,13 @@ class Clustering:
     Parameters
     ----------
     name : str
-        Such as ``lower-w5-k128``.
+        The name of the clustering, such as ``lower-w5-k128``.
     clusters : ndarray of int32, shape (V,)
-        From 0 to K - 1.
+        The cluster of each word, from 0 to K - 1.
     options : ClusterOptions
-        How they were found.
+        The options of clustering.
     inertia : float
-        The mean squared distance of the vectors, of length 1, from the centres of their clusters.
+        The mean squared distance of the normalised vectors from the centres of their clusters.
     """
 
     name: str
@@ -65,12 +65,12 @@ class Clustering:
 
 
 def clusterings_of(embedding: Embedding) -> dict[str, Clustering]:
-    """Open the clusterings of an embedding, by their names, the fewest clusters first.
+    """Load the clusterings of an embedding by name, in ascending number of clusters.
 
     Raises
     ------
     InputError
-        If one is damaged.
+        If a clustering is damaged.
     """
     clusterings = [_opened(embedding, *each) for each in cluster_files(embedding.folder)]
     return {each.name: each for each in clusterings}

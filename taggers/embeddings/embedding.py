@@ -1,4 +1,4 @@
-"""Embeddings: vectors of words in a folder, opened by memory map."""
+"""Word embeddings, stored in a folder and opened by memory map."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from taggers.string_table import StringTable
 
 Rows = npt.NDArray[np.int32]
 
-_SPACE = "word"  # what words are hashed as
+_HASH_NAMESPACE = "word"
 _PIECE = 1 << 14  # vectors that are compared at once
 
 #: The type and the dimensions of the array in each file.
@@ -43,11 +43,11 @@ class Neighbour:
     Parameters
     ----------
     word : str
-        In the spelling of the embedding.
+        The word as spelled in the embedding.
     similarity : float
         The cosine of the angle between the vectors.
     count : int
-        How often the word occurs in the notes; 0 where that is not known.
+        The count of the word in the notes; 0 if unknown.
     """
 
     word: str
@@ -61,17 +61,17 @@ class Embedding:
     Attributes
     ----------
     folder : Path
-        Where they are.
+        The folder of the embedding.
     normalisation : str
-        What words become before they are looked up: a key of `NORMALISATIONS`.
+        The normalisation of words before lookup, a key of `NORMALISATIONS`.
     names : StringTable
         The words, the most frequent first.
     counts : ndarray of int64, shape (V,)
-        How often each occurs; 0 where that is not known.
+        The count of each word; 0 if unknown.
     vectors : ndarray of float32, shape (V + 2, N)
-        Zeros, the mean of all, and the vector of each word.
+        A row of zeros, the mean of all vectors, and the vector of each word.
     settings : dict
-        How it was made.
+        The settings of training, or the source of pretrained vectors.
     """
 
     def __init__(self, folder: Path, description: Mapping[str, Any]) -> None:
@@ -90,14 +90,14 @@ class Embedding:
         self._check()
 
     def _check(self) -> None:
-        """Raise a `ValueError` if the files do not belong together."""
+        """Raise a `ValueError` if the files are inconsistent."""
         sizes = {len(self.names), len(self.counts), len(self.vectors) - FIRST}
         if sizes != {len(self._index.hashes)}:
-            raise ValueError(f"its files are of different words: {sorted(sizes)} of them")
+            raise ValueError(f"its files have different numbers of words: {sorted(sizes)}")
         if self.names.ends[-1:].tolist() != [len(self.names.text)][: len(self)]:
-            raise ValueError("the characters of its words are not as many as they should be")
+            raise ValueError("the text of its words does not have the expected length")
         if self._parts is not None and self._parts.shape[1] != self.dimension:
-            raise ValueError("the vectors of its words and those of their parts do not fit")
+            raise ValueError("the vectors of words and of n-grams have different dimensions")
 
     @classmethod
     def load(cls, folder: Path) -> Self:
@@ -116,12 +116,12 @@ class Embedding:
             raise InputError(f"{shown(folder)} holds no embedding: {error}") from None
         raise InputError(
             f"{shown(folder)} holds an embedding of format {shown(description['format'])}; this "
-            f"version reads format {FORMAT}: make it again"
+            f"version reads format {FORMAT}: train or load it again"
         )
 
     @property
     def name(self) -> str:
-        """That of its folder."""
+        """The name of the embedding, which is that of its folder."""
         return self.folder.name
 
     def __len__(self) -> int:
@@ -130,7 +130,7 @@ class Embedding:
 
     @property
     def dimension(self) -> int:
-        """Components of a vector, N."""
+        """The dimension of the vectors, N."""
         return int(self.vectors.shape[1])
 
     def rows(self, types: Sequence[str]) -> Rows:
@@ -139,7 +139,7 @@ class Embedding:
         Parameters
         ----------
         types : sequence of str
-            T words as they are written.
+            T words, before normalisation.
 
         Returns
         -------
@@ -165,8 +165,8 @@ class Embedding:
     def of(self, types: Sequence[str]) -> Floats:
         """Return the vectors of words, shape (T, N).
 
-        A word that is not found has the mean of the vectors of its parts where they are known
-        (fastText), or else the mean of all vectors.
+        An unknown word has the mean of the vectors of its character n-grams (fastText), or else the
+        mean of all vectors.
         """
         rows = self.rows(types)
         found: Floats = self.vectors[rows]
@@ -188,7 +188,7 @@ class Embedding:
         return found
 
     def word_of(self, word: str) -> tuple[str, int] | None:
-        """Return the word whose vector a word has and its count, if there is one."""
+        """Return the word of the embedding that a word is mapped to, and its count, if any."""
         row = int(self.rows([word])[0])
         return None if row == UNKNOWN else (self.names[row - FIRST], int(self.counts[row - FIRST]))
 
@@ -198,9 +198,9 @@ class Embedding:
         Parameters
         ----------
         word : str
-            As it is written.
+            A word, before normalisation.
         number : int
-            How many.
+            Maximum number of neighbours.
 
         Returns
         -------
@@ -222,7 +222,7 @@ class Embedding:
         ]
 
     def directions(self) -> Iterator[Floats]:
-        """Yield the vectors of words with length 1, some at a time, read and not kept."""
+        """Yield the normalised vectors of words in pieces, without keeping them in memory."""
         for begin in range(FIRST, len(self.vectors), _PIECE):
             piece = _unmapped(self.vectors, begin, begin + _PIECE)
             lengths = np.linalg.norm(piece, axis=1, keepdims=True)
@@ -231,7 +231,7 @@ class Embedding:
 
 def _mapped(folder: Path, name: str) -> npt.NDArray[Any]:
     """Map one of the files, and raise a `ValueError` if it holds something else."""
-    # "c" maps as "r" does, but is of the type that functions are compiled for already.
+    # Unlike "r", copy-on-write maps are writable arrays, for which functions are compiled.
     array: npt.NDArray[Any] = np.load(folder / f"{name}.npy", mmap_mode="c", allow_pickle=False)
     kind, dimensions = _ARRAYS[name]
     if array.dtype != kind or array.ndim != dimensions:
@@ -240,7 +240,7 @@ def _mapped(folder: Path, name: str) -> npt.NDArray[Any]:
 
 
 def _unmapped(array: npt.NDArray[Any], begin: int, end: int) -> npt.NDArray[Any]:
-    """Read rows of an array in a file without leaving them in memory, as a map would."""
+    """Read rows of a mapped array from its file, without keeping its pages in memory."""
     if not isinstance(array, np.memmap):
         return array[begin:end]
     width = array.shape[1]
@@ -252,7 +252,7 @@ def _unmapped(array: npt.NDArray[Any], begin: int, end: int) -> npt.NDArray[Any]
 
 def word_hashes(words: Sequence[str]) -> Hashes:
     """Compute the hashes of words in the vocabulary of an embedding."""
-    return hash_values(_SPACE, words)
+    return hash_values(_HASH_NAMESPACE, words)
 
 
 def _lower(words: Sequence[str]) -> list[str]:
@@ -264,7 +264,7 @@ def _lemma(words: Sequence[str]) -> list[str]:
 
 
 def write_words(folder: Path, words: Sequence[str], counts: npt.NDArray[np.int64]) -> None:
-    """Write the words of an embedding, the most frequent first, and how often each occurs."""
+    """Write the words of an embedding, the most frequent first, and their counts."""
     names = StringTable.of(words)
     np.save(folder / "words.npy", names.text)
     np.save(folder / "word_ends.npy", names.ends)

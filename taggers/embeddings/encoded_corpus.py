@@ -1,4 +1,4 @@
-"""Notes as numbers of their words on disk: they are read once for each epoch of training."""
+"""Notes encoded as word numbers on disk, to be read once per epoch of training."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy.typing as npt
 #: The lengths of sentences, and the numbers of the words of all of them.
 Piece = tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]
 
-#: Words of a sentence that gensim looks at; what is longer is cut into such pieces.
+#: Maximum length of a sentence in gensim; longer sentences are split.
 LONGEST = 10_000
 
 #: Sentences that are read at once.
@@ -25,9 +25,9 @@ def write_numbers(folder: Path, pieces: Iterable[Piece]) -> None:
     Parameters
     ----------
     folder : Path
-        It gets ``lengths`` and ``numbers``: int32, in the order of this machine's bytes.
+        The folder of the files ``lengths`` and ``numbers``, of int32 in native byte order.
     pieces : iterable of Piece
-        Sentences, some at a time.
+        Batches of sentences.
     """
     with (folder / "lengths").open("wb") as lengths, (folder / "numbers").open("wb") as numbers:
         for of_sentences, of_words in pieces:
@@ -36,7 +36,7 @@ def write_numbers(folder: Path, pieces: Iterable[Piece]) -> None:
 
 
 def read_numbers(folder: Path) -> Iterator[Piece]:
-    """Read what `write_numbers` wrote, some sentences at a time."""
+    """Yield batches of the sentences that `write_numbers` wrote."""
     with (folder / "lengths").open("rb") as lengths, (folder / "numbers").open("rb") as numbers:
         while len(of_sentences := np.fromfile(lengths, np.int32, _PIECE)):
             yield of_sentences, np.fromfile(numbers, np.int32, int(of_sentences.sum()))
@@ -52,7 +52,7 @@ class RankedSentences:
     ranks : ndarray of int32
         The rank of the word of each number, or -1: such words are left out.
     progress : callable
-        Told how many words with a rank were given.
+        Called with the number of words with a rank so far.
     """
 
     def __init__(

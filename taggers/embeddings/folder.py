@@ -1,4 +1,4 @@
-"""A folder of embeddings: each in a folder of its own, with its clusters."""
+"""A folder of embeddings, each in a subfolder with its clusters."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from taggers.embeddings.listing import embedding_folders
 
 
 def find_embeddings(folder: Path) -> list[Embedding]:
-    """Open the embeddings of a folder, or the one that it is.
+    """Load the embeddings of a folder, or the single embedding that the folder itself is.
 
     Returns
     -------
     list of Embedding
-        By their names.
+        Sorted by name.
 
     Raises
     ------
     InputError
-        If there is none, or one is damaged.
+        If there is no embedding, or one is damaged.
     """
     found = embedding_folders(folder)
     if not found:
         raise InputError(
-            f"{shown(folder)} holds no embedding; bootstrap embed train makes one of notes, and "
-            "bootstrap embed load of a file of vectors"
+            f"{shown(folder)} holds no embedding; train one by bootstrap embed train, or load "
+            "pretrained vectors by bootstrap embed load"
         )
     return [Embedding.load(path) for path in found]

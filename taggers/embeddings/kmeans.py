@@ -1,7 +1,7 @@
-"""K-means (scikit-learn) on the directions of vectors, in a process of its own.
+"""K-means (scikit-learn) on normalised vectors, run in a separate process.
 
-It begins with words drawn at random: k-means++ takes longer for its start than all passes after
-it where clusters are many, and ends no better (docs/explanation/word-embeddings.md).
+Centres are initialised with random words. With many clusters, the initialisation of k-means++ takes
+longer than all iterations, without a better result (docs/explanation/word-embeddings.md).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from taggers.embeddings.clusters import ClusterOptions, write_clusters
 from taggers.embeddings.embedding import Embedding
 from taggers.threads import one_thread
 
-#: Passes between two reports: each time the clusters are looked up once more.
+#: Iterations between two reports of progress, each of which assigns the clusters once more.
 _PASSES = 4
 
 
@@ -26,11 +26,11 @@ def find_clusters(send: Callable[[int], None], folder: Path, options: ClusterOpt
     Parameters
     ----------
     send : callable
-        Told of the passes done.
+        Called with the number of completed iterations.
     folder : Path
-        Of the embedding.
+        The folder of the embedding.
     options : ClusterOptions
-        No more clusters than words.
+        Options of clustering, with at most as many clusters as words.
     """
     from sklearn.cluster import KMeans  # noqa: PLC0415 - slow to import
     from sklearn.exceptions import ConvergenceWarning  # noqa: PLC0415 - the same
@@ -39,7 +39,7 @@ def find_clusters(send: Callable[[int], None], folder: Path, options: ClusterOpt
     directions = np.concatenate(list(embedding.directions()))
     start: object = "random"
     done = 0
-    # With several threads, sums are rounded in the order of chance.
+    # With several threads, the order of summation and hence rounding are not deterministic.
     with one_thread(), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # fewer vectors differ than k
         while done < options.passes:
@@ -56,6 +56,6 @@ def find_clusters(send: Callable[[int], None], folder: Path, options: ClusterOpt
             start = found.cluster_centers_
             done += passes
             send(done)
-            if found.n_iter_ < passes:  # nothing moves any more
+            if found.n_iter_ < passes:  # converged
                 break
     write_clusters(embedding, found.labels_, options, float(found.inertia_) / len(directions))

@@ -11,31 +11,32 @@ from typing import Any
 
 from corpus.errors import InputError, shown
 
-#: Completes the folder of an embedding.
+#: The description of an embedding, written last: its folder is complete once this file exists.
 DESCRIPTION = "embedding.json"
 
-#: Of the files of an embedding.
+#: The version of the files of an embedding.
 FORMAT = 1
 
-#: Exceptions of opening damaged files; NumPy raises the last three for headers.
+#: Exceptions raised by damaged files; NumPy raises the last three for headers.
 DAMAGED = (
     *(OSError, EOFError, ValueError, KeyError, TypeError, AttributeError),
     *(IndexError, SyntaxError, TokenError),
 )
 
-#: Completes a clustering.
+#: The description of a clustering, written after its array.
 CLUSTERS = re.compile(r"clusters-([1-9][0-9]*)\.json")
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 
 
 def checked_name(name: str) -> str:
-    """Return the name of an embedding, after checking it: it is part of feature names.
+    """Check the name of an embedding, which is part of feature names, and return it.
 
     Raises
     ------
     InputError
-        If it has other characters than letters without accents, digits, points and lines.
+        If the name has other characters than letters without accents, digits, ``_``, ``.`` and
+        ``-``.
     """
     if not _NAME.fullmatch(name):
         raise InputError(
@@ -77,13 +78,13 @@ def write_description(
     Parameters
     ----------
     folder : Path
-        It holds all the rest.
+        The folder of the embedding, which contains all other files.
     normalisation : str
-        What words became.
+        The normalisation of the words.
     settings : mapping
-        How it was made.
+        The settings of training, or the source of pretrained vectors.
     part_lengths : tuple of (int, int), optional
-        How long the parts of words are for which there is a file of vectors, ``parts.npy``.
+        The minimum and maximum length of the character n-grams with vectors in ``parts.npy``.
     """
     description = {
         "format": FORMAT,

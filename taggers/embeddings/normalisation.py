@@ -1,4 +1,4 @@
-"""Which spellings of a word share a vector (paper 003, table 3.1)."""
+"""Normalisations of words, which determine the spellings that share a vector (paper 003, 3.1)."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from taggers.features import Words
 
-#: What words become before they are counted and looked up, by the name of the normalisation.
+#: Normalisations that are applied to words before counting and lookup, by name.
 NORMALISATIONS: dict[str, Callable[[Words], list[str]]] = {
     "none": lambda words: words.forms,
-    # Lower case of what is composed need not be: there is a ǰ and no such capital.
+    # The lower case of a composed word can be decomposed: ǰ has no composed capital.
     "lower": lambda words: Words(words.lowers).forms,
     "unaccented": lambda words: words.unaccented,
     "digits": lambda words: Words(words.zeroed).forms,

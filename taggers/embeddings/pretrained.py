@@ -67,7 +67,7 @@ def load_pretrained(
     -------
     embedding : Embedding
     repeated : int
-        Words left out because they equal an earlier one, as they are or normalised.
+        Number of words that were skipped because they equal an earlier word after normalisation.
 
     Raises
     ------
@@ -79,7 +79,7 @@ def load_pretrained(
     with _reading(source), open_vectors(source) as file:
         file_format = check_vectors(file, shown(source), encoding)
     if os.path.lexists(target):
-        raise InputError(f"{shown(target)} is there already: name another one with --name")
+        raise InputError(f"{shown(target)} exists already: choose another name with --name")
     with new_folder(target) as staging:
         repeated = _write_embedding(
             source,
@@ -97,7 +97,7 @@ def _check_encoding(encoding: str) -> None:
         "".encode(encoding)
     except (LookupError, ValueError):
         raise InputError(
-            f"there is no encoding {shown(encoding)}; utf-8 and latin-1 are some"
+            f"there is no encoding {shown(encoding)}; utf-8 and latin-1 are examples"
         ) from None
 
 
@@ -114,7 +114,7 @@ def _write_embedding(
     encoding: str,
     progress: Progress,
 ) -> int:
-    """Write an embedding of the vectors of a file, and return how many words are repeated."""
+    """Write an embedding of the vectors of a file, and return the number of repeated words."""
     progress(0, file_format.words)
     vectors = _loaded(source, staging, file_format, encoding)
     lengths = None
@@ -159,7 +159,7 @@ def _loaded(source: Path, staging: Path, file_format: VectorFormat, encoding: st
 
 
 def _write_copy(source: Path, target: Path, file_format: VectorFormat) -> None:
-    """Write a file as gensim can read it: it reads no compressed model and no unusual text."""
+    """Write a copy that gensim can read, which supports no compressed models or unusual text."""
     with open_vectors(source) as file, target.open("wb") as copy:
         if file_format.kind == "fasttext":
             shutil.copyfileobj(file, copy)
@@ -174,7 +174,7 @@ def _write_vectors(
     """Write the vectors of distinct normalised words, and return these words."""
     normalise = NORMALISATIONS[normalisation]
     words: dict[str, None] = {}
-    number = len(vectors.key_to_index)  # after them, gensim leaves a place for each repeated word
+    number = len(vectors.key_to_index)  # gensim leaves an unused row for each repeated word
     with VectorFile(staging / "vectors.npy", vectors.vector_size) as file:
         for begin in range(0, number, _PIECE):
             rows = []

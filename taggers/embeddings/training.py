@@ -1,6 +1,6 @@
-"""Training of word2vec and fastText (gensim) on notes whose words are numbered.
+"""Training of word2vec and fastText (gensim) on notes encoded as word numbers.
 
-It runs in a process of its own that imports nothing else: the vectors are all that needs memory.
+Training runs in a separate process that imports little else, so that memory is left to the vectors.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from taggers.embeddings.listing import write_description
 from taggers.embeddings.vectors import VectorFile
 from taggers.string_table import StringTable
 
-#: The learning rate at the begin and at the end: those of word2vec.
+#: The initial and the final learning rate, as in word2vec.
 FIRST_RATE, LAST_RATE = 0.025, 0.0001
 
-#: In a folder whose training has begun: what is trained.
+#: The file that marks a folder whose training has begun, and describes the training.
 BEGUN = "task.json"
 
 _PIECE = 1 << 14  # vectors that are written at once
@@ -38,23 +38,24 @@ class TrainingOptions:
     Parameters
     ----------
     kind : {"word2vec", "fasttext"}
-        Of words, or of words and their parts, so that a word never seen has a vector too.
+        The algorithm. fastText also trains vectors of character n-grams, from which vectors of
+        unknown words are computed.
     dimension : int
-        Components of a vector, N.
+        Dimension of the vectors, N.
     window : int
-        Words looked at on each side, at most.
+        Maximum distance between the current and the predicted word.
     epochs : int
-        Passes over the notes.
+        Number of passes over the notes.
     min_count : int
-        Words that occur less often get no vector.
+        Minimum count of the words with a vector.
     random_state : int
-        With one worker, the same number gives the same vectors.
+        Seed. Training is reproducible with one worker.
     workers : int
-        Threads. With several the order of their work is that of chance.
+        Number of threads. With several, results are not reproducible.
     sample : float
-        Share of all tokens above which a word is passed over at random.
+        Share of all tokens above which frequent words are downsampled.
     negative : int
-        Words drawn for each pair.
+        Number of negative samples per pair.
     """
 
     kind: Literal["word2vec", "fasttext"] = "word2vec"
@@ -68,7 +69,7 @@ class TrainingOptions:
     negative: int = 5
 
 
-#: What fastText cuts words into: parts of so many characters, each in one of so many places.
+#: Minimum and maximum length of the character n-grams of fastText, and number of hash buckets.
 SHORTEST_PART, LONGEST_PART, PLACES = 3, 6, 200_000
 
 
@@ -81,17 +82,17 @@ class Task:
     options : TrainingOptions
         How to train.
     notes : Path
-        Numbered notes (see `taggers.embeddings.encoded_corpus`).
+        The encoded notes (see `taggers.embeddings.encoded_corpus`).
     folder : Path
-        It holds ``words.npy``, ``word_ends.npy``, ``counts.npy`` and ``ranks.npy``: the vectors'
-        words, how often they occur, and for each number in the notes the rank of its word, or -1.
-        ``vectors.npy`` is written there, and ``parts.npy`` of fastText.
+        A folder with ``words.npy``, ``word_ends.npy``, ``counts.npy`` and ``ranks.npy``: the words
+        with a vector, their counts, and the rank of the word of each number in the notes, or -1.
+        ``vectors.npy`` and, for fastText, ``parts.npy`` are written there.
     target : Path
-        What the folder is called when the embedding is complete.
+        The final path of the folder, once the embedding is complete.
     normalisation : str
-        What words became.
+        The normalisation of the words.
     settings : mapping
-        How the embedding is made.
+        The settings of training, for the description of the embedding.
     """
 
     options: TrainingOptions
@@ -124,10 +125,10 @@ def train(send: Callable[[int], None], task: Task) -> None:
         def progress(done: int, before: int = epoch * tokens) -> None:
             send(before + done)
 
-        sentences = _Heard(RankedSentences(task.notes, ranks, progress))
+        sentences = _ErrorCapturing(RankedSentences(task.notes, ranks, progress))
         model.train(
             sentences,
-            total_words=tokens,  # without a number of sentences, the rate falls with the words
+            total_words=tokens,  # lets the learning rate decrease with the number of words
             epochs=1,
             start_alpha=_rate(epoch / options.epochs),
             end_alpha=_rate((epoch + 1) / options.epochs),
@@ -137,7 +138,7 @@ def train(send: Callable[[int], None], task: Task) -> None:
         if epoch + 1 < options.epochs:
             checkpoint.save(epoch + 1)
     with VectorFile(task.folder / "vectors.npy", options.dimension) as file:
-        for begin in range(0, len(counts), _PIECE):  # sums of pieces need no copy of the whole
+        for begin in range(0, len(counts), _PIECE):  # in pieces, to avoid a copy of the whole
             file.add(model.wv.vectors[begin : begin + _PIECE])
     if options.kind == "fasttext":
         np.save(task.folder / "parts.npy", model.wv.vectors_ngrams)
@@ -154,11 +155,11 @@ def _rate(share: float) -> float:
     return FIRST_RATE - (FIRST_RATE - LAST_RATE) * share
 
 
-class _Heard:
-    """An iterable of sentences that ends where reading them fails.
+class _ErrorCapturing:
+    """An iterable of sentences that stops at an error and stores the exception.
 
-    gensim asks for them in a thread of its own. An exception would end that thread, and gensim
-    would wait for it for ever.
+    gensim reads sentences in a separate thread. An exception would end that thread, and gensim
+    would wait for it indefinitely.
 
     Attributes
     ----------
@@ -173,17 +174,17 @@ class _Heard:
     def __iter__(self) -> Iterator[list[int]]:
         try:
             yield from self._sentences
-        except Exception as error:  # whatever it is, the other thread raises it
+        except Exception as error:  # raised again in the main thread
             self.error = error
 
 
 def _model(options: TrainingOptions, counts: npt.NDArray[np.int64], folder: Path) -> Any:
     """Build an untrained model whose words are their ranks."""
-    given = {
+    arguments = {
         "sg": 1,
         "vector_size": options.dimension,
         "window": options.window,
-        "min_count": 1,  # what is rarer has no rank
+        "min_count": 1,  # rare words have no rank already
         "seed": options.random_state,
         "workers": options.workers,
         "sample": options.sample,
@@ -191,26 +192,26 @@ def _model(options: TrainingOptions, counts: npt.NDArray[np.int64], folder: Path
         "sorted_vocab": 0,
     }
     if options.kind == "word2vec":
-        return _word2vec(given, counts)
+        return _word2vec(arguments, counts)
     from gensim.models.fasttext import FastText  # noqa: PLC0415 - slow to import
 
     words = StringTable(np.load(folder / "words.npy"), np.load(folder / "word_ends.npy")).strings()
     parts = {"min_n": SHORTEST_PART, "max_n": LONGEST_PART, "bucket": PLACES}
-    model = FastText(**given, **parts)
+    model = FastText(**arguments, **parts)
     model.build_vocab_from_freq(dict(zip(words, counts.tolist(), strict=True)))
     model.wv.key_to_index = {rank: rank for rank in range(len(counts))}
     return model
 
 
-def _word2vec(given: dict[str, Any], counts: npt.NDArray[np.int64]) -> Any:
+def _word2vec(arguments: dict[str, Any], counts: npt.NDArray[np.int64]) -> Any:
     """Build an untrained model of word2vec.
 
-    gensim keeps three objects and two tables in memory for each word; here a word is its rank, and
-    what gensim would compute from dicts is computed from the counts.
+    gensim stores three objects and two table entries for each word. To save this memory, words are
+    replaced by their ranks, and the tables are computed from the counts.
     """
     from gensim.models.word2vec import Word2Vec  # noqa: PLC0415 - slow to import
 
-    model = Word2Vec(**given)
+    model = Word2Vec(**arguments)
     ranks = range(len(counts))
     model.wv.key_to_index = model.wv.index_to_key = ranks
     model.wv.expandos = {"count": counts, "sample_int": sampled(counts, model.sample)}
@@ -254,7 +255,7 @@ class _Checkpoint:
         return {**words, "hidden": model.syn1neg}
 
     def save(self, epoch: int) -> None:
-        """Write the model as it is after so many epochs."""
+        """Write the state of the model after a number of epochs."""
         kind, keys, place, *gauss = self._model.random.get_state()
         state = [kind, keys.tolist(), place, *gauss]
         with replaced_folder(self._folder) as staging:

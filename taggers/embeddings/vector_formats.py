@@ -1,7 +1,7 @@
-"""Check of a file of vectors, before gensim allocates the memory that its header announces.
+"""Checks of files of pretrained vectors, before gensim allocates memory according to the header.
 
-gensim reads word2vec, fastText and GloVe, but trusts a header, ignores what follows the announced
-vectors, loops for ever in a truncated vocabulary of fastText, and does not name the damaged line.
+gensim reads word2vec, fastText and GloVe, but it trusts the header, ignores data after the declared
+vectors, hangs on a truncated vocabulary of fastText, and does not report the damaged line.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from corpus.errors import InputError
 
 Floats = npt.NDArray[np.float32]
 
-#: Bytes that a line or a word may have.
+#: Maximum number of bytes of a line or a word.
 LONGEST = 1 << 20
-#: Components that a vector may have.
+#: Maximum dimension of a vector.
 LARGEST = 1 << 14
 
 _MARK = b"\xef\xbb\xbf"  # the byte-order mark that some editors write
-_DIGITS = 100  # that a number may have
+_DIGITS = 100  # maximum length of a number
 _PARTS_OF_LINE = re.compile(rb"[^\s]+( -?[0-9][0-9.e+-]*)+ ?\r?\n?")
 
-#: What a binary model of fastText begins with.
+#: The magic number of a binary model of fastText.
 _FASTTEXT = (793712314).to_bytes(4, "little")
 _HEADER = struct.Struct("<2i12id")
 _VERSION, _DIMENSION = 1, 2  # of the fields of the header
@@ -49,11 +49,11 @@ class VectorFormat:
     kind : {"text", "binary", "fasttext"}
         Text of word2vec, fastText and GloVe; binary vectors of word2vec; a model of fastText.
     words : int
-        Vectors of words.
+        Number of word vectors.
     dimension : int
-        Components of a vector.
+        Dimension of the vectors.
     header : bool
-        Whether a first line says these numbers.
+        Whether the first line states these numbers.
     plain : bool
         Whether gensim can read it as it is: a text without byte-order mark, with a word without
         spaces in each line, and single spaces between it and the numbers.
@@ -77,7 +77,7 @@ def check_vectors(file: BinaryIO, name: str, encoding: str) -> VectorFormat:
     Parameters
     ----------
     file : binary file
-        At its beginning. It is read once, and no vector is kept.
+        The file, at its beginning. It is read once, without keeping vectors in memory.
     name : str
         The name of the file in messages.
     encoding : str
@@ -102,15 +102,15 @@ def check_vectors(file: BinaryIO, name: str, encoding: str) -> VectorFormat:
         dimension = len(_numbers(fields[1:]))
         if not 0 < dimension <= LARGEST:
             raise InputError(
-                f"{name} is no file of vectors: its first line is neither two numbers, words and "
-                "components, nor a word and its vector"
+                f"{name} is not a file of vectors: its first line is neither two numbers, words "
+                "and components, nor a word and its vector"
             )
         file.seek(len(_MARK) if marked else 0)
         words, plain = _check_lines(file, name, encoding, dimension, before=0)
         return VectorFormat("text", words, dimension, header=False, plain=plain and not marked)
     words, dimension = map(int, fields)
     if not (words and 0 < dimension <= LARGEST):
-        raise InputError(f"{name} says that it has {words} vectors of {dimension} components")
+        raise InputError(f"{name} declares {words} vectors of {dimension} components")
     place = file.tell()
     second = file.readline(LONGEST).split()
     file.seek(place)
@@ -120,7 +120,7 @@ def check_vectors(file: BinaryIO, name: str, encoding: str) -> VectorFormat:
     found, plain = _check_lines(file, name, encoding, dimension, before=1)
     if found != words:
         raise InputError(
-            f"{name} says that it has {words:,} vectors, and there are {found:,}"
+            f"{name} declares {words:,} vectors, but contains {found:,}"
             f"{': was it cut off?' if found < words else ''}"
         )
     return VectorFormat("text", words, dimension, plain=plain and not marked)
@@ -175,7 +175,7 @@ def _is_plain(line: bytes, fields: Sequence[bytes], dimension: int, where: str) 
 
 
 def _numbers(fields: Sequence[bytes]) -> Floats:
-    """Return fields as numbers, or nothing if one is no number."""
+    """Return fields as numbers, or an empty array if a field is not a number."""
     if max(map(len, fields), default=0) > _DIGITS:  # each would take the memory of the longest
         return np.zeros(0, np.float32)
     try:
@@ -188,7 +188,7 @@ def _numbers(fields: Sequence[bytes]) -> Floats:
 def refuse_infinite(vectors: Floats, where: str) -> None:
     """Raise an `InputError` if a component is infinite or no number."""
     if not np.isfinite(vectors).all():
-        raise InputError(f"{where}: a component is not a finite number; leave that word out")
+        raise InputError(f"{where}: a component is not a finite number; remove that word")
 
 
 def _check_binary(file: BinaryIO, name: str, encoding: str, number: int, dimension: int) -> None:
@@ -200,11 +200,11 @@ def _check_binary(file: BinaryIO, name: str, encoding: str, number: int, dimensi
             "file of word2vec: was it cut off?"
         )
     if (rest + file.read(LONGEST)).strip():  # word2vec ends the last vector with a line
-        raise InputError(f"{name} goes on after the {number:,} vectors that it says it has")
+        raise InputError(f"{name} contains data after the {number:,} vectors that it declares")
 
 
 def _check_fasttext(file: BinaryIO, name: str, encoding: str) -> VectorFormat:
-    """Check a binary model of fastText: what its header says is all of the file."""
+    """Check that a binary model of fastText contains exactly what its header declares."""
     try:
         header = _unpacked(file, _HEADER)
         number = _number_of_words(header, _unpacked(file, _SIZES))
@@ -237,7 +237,7 @@ def _number_of_words(header: tuple[Any, ...], sizes: tuple[Any, ...]) -> int:
 
 
 def _skip_matrix(file: BinaryIO, rows: int, columns: int) -> None:
-    """Pass over a matrix, or raise an error if it has another shape or is cut off."""
+    """Skip a matrix, or raise an error if it has another shape or is truncated."""
     if _unpacked(file, _MATRIX) != (False, rows, columns):
         raise ValueError
     file.seek(4 * rows * columns - 1, 1)
@@ -281,6 +281,6 @@ def _decoded(word: bytes, encoding: str, where: str) -> str:
         return word.decode(encoding)
     except UnicodeError:  # of which some encodings raise no more special one
         raise InputError(
-            f"{where}: a word that is not {encoding}; name its encoding by --encoding, such as "
-            "latin-1"
+            f"{where}: a word is not encoded as {encoding}; pass the encoding by --encoding, such "
+            "as latin-1"
         ) from None

@@ -1,4 +1,4 @@
-"""The file of the vectors of an embedding, written a piece at a time."""
+"""The file of the vectors of an embedding, written incrementally."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ import numpy.typing as npt
 
 Floats = npt.NDArray[np.float32]
 
-#: Rows before those of words: zeros, for padding and for the places before and after a document;
-#: and the mean of all vectors, for a word that has none.
+#: Rows before those of words: zeros for padding and for positions outside of a document, and the
+#: mean of all vectors for unknown words. `FIRST` is the row of the first word.
 PADDING, UNKNOWN, FIRST = 0, 1, 2
 
 _HEADER = 128  # bytes: as NumPy pads it
 
 
 class VectorFile:
-    """A writer of vectors in NumPy's format, in one pass and without knowing their number.
+    """A writer of vectors in NumPy's format, in one pass and without their number in advance.
 
     Parameters
     ----------
     path : Path
-        A new file.
+        The file to create.
     dimension : int
-        Components of a vector, N.
+        Dimension of the vectors, N.
     """
 
     def __init__(self, path: Path, dimension: int) -> None:

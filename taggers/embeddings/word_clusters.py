@@ -1,4 +1,4 @@
-"""The clusters of words as features of them, and as a model keeps them."""
+"""Word clusters as features of words, and their storage in a model."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ class ClusterTable:
     Parameters
     ----------
     names : tuple of str
-        Of the C clusterings.
+        The names of the C clusterings.
     normalisation : str
-        What words become before they are looked up.
+        The normalisation of words before lookup.
     hashes : ndarray of uint64, shape (V,)
-        Of the words: a model tells them, but does not spell them.
+        Hashes of the words. A model stores no text of them.
     clusters : ndarray of int32, shape (V, C)
         The cluster of each word in each clustering.
     """
@@ -48,7 +48,7 @@ class ClusterTable:
     clusters: Clusters
 
     def of(self, words: Words, index: HashIndex) -> Clusters:
-        """Return the clusters of words, shape (T, C), or `NONE`."""
+        """Return the clusters of words, shape (T, C); `NONE` for unknown words."""
         rows = index.positions(word_hashes(NORMALISATIONS[self.normalisation](words)))
         found = np.full((len(rows), len(self.names)), NONE, np.int32)
         known = rows != ABSENT
@@ -57,12 +57,12 @@ class ClusterTable:
 
 
 class WordClusters:
-    """Clusterings by their names.
+    """A collection of clusterings.
 
     Parameters
     ----------
     tables : sequence of ClusterTable
-        Their names are distinct.
+        Tables of clusterings with distinct names.
     """
 
     def __init__(self, tables: Sequence[ClusterTable] = ()) -> None:
@@ -76,19 +76,19 @@ class WordClusters:
         Parameters
         ----------
         folder : Path
-            It has clusterings.
+            A folder of embeddings with clusterings.
         names : sequence of str
-            Which of them; all by default.
+            The clusterings to load; all by default.
 
         Raises
         ------
         InputError
-            If there are none, or not those.
+            If there are no clusterings, or one of the names is unknown.
         """
         found = {each: clusterings_of(each) for each in find_embeddings(folder)}
         there = [name for clusterings in found.values() for name in clusterings]
         if not there:
-            raise InputError(f"{shown(folder)} has no clusters yet: bootstrap cluster makes them")
+            raise InputError(f"{shown(folder)} has no clusters yet: run bootstrap cluster first")
         for name in names:
             if name not in there:
                 raise InputError(
@@ -118,7 +118,7 @@ class WordClusters:
         }
 
     def only(self, names: Iterable[str]) -> WordClusters:
-        """Return some of the clusterings."""
+        """Return the clusterings of some names."""
         wanted = set(names)
         tables = []
         for table in self.tables:
@@ -135,14 +135,14 @@ class WordClusters:
         Parameters
         ----------
         types : sequence of str
-            Words.
+            Word types.
         counts : ndarray of int64
-            How many tokens are each.
+            The number of tokens of each word type.
 
         Returns
         -------
         dict of str to int
-            By the names of embeddings.
+            The number of covered tokens, by the name of the embedding.
         """
         words = Words(types)
         found = {}
@@ -152,24 +152,24 @@ class WordClusters:
         return found
 
     def with_nonzero_weights(self, hashes: Hashes) -> WordClusters:
-        """Leave out words none of whose clusters has a weight.
+        """Return the clusterings without words whose clusters have no weight.
 
         Parameters
         ----------
         hashes : ndarray of uint64
-            Of the values of features that have a weight.
+            Hashes of the feature values with a nonzero weight.
 
         Returns
         -------
         WordClusters
-            With the same features for a model that has those weights.
+            Clusterings that yield the same predictions with these weights.
         """
         return WordClusters(
             [_with_nonzero_weights(table, HashIndex(hashes)) for table in self.tables]
         )
 
     def description(self) -> list[dict[str, Any]]:
-        """Return the description that `of_files` needs beside the files, for JSON."""
+        """Return the description that `of_files` needs in addition to the files, as JSON values."""
         return [
             {"names": table.names, "normalisation": table.normalisation} for table in self.tables
         ]
@@ -187,7 +187,7 @@ class WordClusters:
 
     @classmethod
     def of_files(cls, folder: Path, description: Sequence[Mapping[str, Any]]) -> Self:
-        """Read what `files` gave."""
+        """Read clusterings from the files of a model."""
         tables = []
         for number, table in enumerate(description):
             hashes = np.load(folder / f"clusters-{number}-words.npy", mmap_mode="c")

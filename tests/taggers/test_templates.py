@@ -53,13 +53,15 @@ def test_another_form_is_an_error_of_one_line(text: str) -> None:
     with pytest.raises(InputError) as caught:
         Template.parse(text, (0,))
     message = str(caught.value)
-    assert message.endswith("is not written as NAME, NAME[0] or NAME[-1..1], places from -9 to 9")
+    assert message.endswith(
+        "is not a template: expected NAME, NAME[0] or NAME[-1..1], with offsets from -9 to 9"
+    )
     assert message.isprintable()
 
 
 def test_places_that_end_before_they_begin_are_an_error() -> None:
     with pytest.raises(
-        InputError, match=r"^rules\[1\.\.-1\] looks at no place: the first comes after the last$"
+        InputError, match=r"^rules\[1\.\.-1\] has an empty window: the first offset is greater than"
     ):
         Template.parse("rules[1..-1]", (0,))
 
@@ -85,9 +87,9 @@ def test_another_conjunction_is_an_error_of_one_line(text: str) -> None:
 
 
 def test_the_error_of_a_conjunction_names_the_part_that_is_wrong() -> None:
-    with pytest.raises(InputError, match=r"^rules\[x\] is not written as"):
+    with pytest.raises(InputError, match=r"^rules\[x\] is not a template: expected NAME"):
         Conjunction.parse("shape[0] rules[x]")
-    with pytest.raises(InputError, match=r"^rules\[1\.\.0\] looks at no place"):
+    with pytest.raises(InputError, match=r"^rules\[1\.\.0\] has an empty window"):
         Conjunction.parse("shape[0] rules[1..0]")
 
 

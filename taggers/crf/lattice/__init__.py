@@ -1,13 +1,13 @@
 """Forward-backward and Viterbi over many documents at a time (Sutton and McCallum, 2012, ch. 4).
 
-Documents are packed time-major: sorted by length, longest first, so that the tokens at place t of
-all documents that have one are neighbours in memory. A step of the forward algorithm is then one
-product of matrices for all documents.
+Documents are packed time-major: they are sorted by length, longest first, so that the tokens at
+position t of all documents are contiguous in memory. A step of the forward algorithm is then one
+matrix product for all documents.
 
-Everything is kept as probabilities: the scores of a token are taken relative to their largest, the
-transitions to theirs, and every step is divided by its sum. What underflows that way is too small
-to matter as long as the transitions to a label do not differ by too much (`safe`);
-`taggers.crf.lattice.logspace` has the algorithms for those that do.
+The algorithms work on probabilities instead of logarithms. Scores and transitions are relative to
+their maximum, and each step is normalised by its sum. Underflow is negligible as long as the
+transitions do not differ too much (`safe`). `taggers.crf.lattice.logspace` contains the algorithms
+for transitions that do.
 """
 
 from __future__ import annotations

@@ -1,12 +1,11 @@
 """Probabilities of the entities of the best tag sequences: the marginals of their spans.
 
 The marginal of a span is the probability that a sequence drawn from the CRF has an entity of a
-class on just these tokens, as `corpus.tags.find_entities` reads it: a ``B-``, or an ``I-`` that
-continues nothing of its class, then ``I-`` up to the last token, and no ``I-`` of the class after
-it. Sums over such sequences are those of forward-backward with all other labels left out within
-the span (constrained forward-backward: Culotta and McCallum, 2004, "Confidence estimation for
-information extraction"), so that only the tokens of entities are worked on, and nothing is
-subtracted or divided by what may be small.
+class on exactly these tokens, as defined by `corpus.tags.find_entities`: a ``B-`` label, or an
+``I-`` label that continues no entity of its class, then ``I-`` labels up to the last token, and no
+``I-`` label of the class after it. The sum over such sequences is computed by constrained
+forward-backward (Culotta and McCallum, 2004, "Confidence estimation for information extraction"),
+which visits only the tokens of entities and is numerically stable.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from taggers.crf.lattice import Packing, Reals
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
 
-_NONE = -1  # in the place of a label that a model does not have, or of the class of O
+_NONE = -1  # stands for a label that the model lacks, and for the class of O
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,7 +60,7 @@ class EntityLabels:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PackedEntities:
-    """The entities of the documents of a packing, and what is computed of them.
+    """The entities of the documents of a packing, and their probabilities.
 
     Parameters
     ----------
@@ -74,11 +73,11 @@ class PackedEntities:
     first, last : ndarray of int64, shape (E,)
         The places of their first and last tokens in the documents.
     sums : ndarray of float64, shape (E, C, 2)
-        Over the sequences that have one entity of the class on the tokens, those whose last label
-        is the ``B-`` and those where it is the ``I-``: up to the last token after `begin`, and
-        all in all after `end`.
+        Sums over the sequences with an entity of the class on exactly these tokens, separately for
+        the last label ``B-`` and ``I-``: up to the last token after `begin`, and over the whole
+        document after `end`.
     probabilities : ndarray of float64, shape (E, C)
-        What is computed in the end.
+        The probability of each entity for each class, after `end` or `sum_exactly`.
     """
 
     labels: EntityLabels
@@ -123,7 +122,7 @@ class PackedEntities:
         _begin(*where, *labels, emission, transition, alpha, scale, self.sums)
 
     def end(self, packing: Packing, successors: Reals, transition: Reals) -> None:
-        """Compute the probabilities, of what `lattice.backward` leaves of the emissions."""
+        """Compute the probabilities, after `lattice.backward` has overwritten the emissions."""
         where = self.rows, self.last, packing.lengths, packing.steps
         labels = self.labels.begin, self.labels.inside
         _end(*where, len(self.labels.names), *labels, successors, transition, self.sums)
@@ -240,9 +239,9 @@ def _end(
     transition: Array,
     sums: Array,
 ) -> None:
-    """Multiply the sums by those over what may follow: all but going on with the entity.
+    """Multiply the sums by those over all continuations that end the entity.
 
-    `successors` is ``emission * beta / scale``. At the end of a document, nothing follows.
+    `successors` is ``emission * beta / scale``. At the end of a document, the factor is 1.
     """
     for span in range(len(rows)):
         row = rows[span]
@@ -311,7 +310,7 @@ def _log_entered(
     transition: Array,
     alpha: Array,
 ) -> float:
-    """Sum over the sequences that come to an ``I-`` from labels of other classes, or begin so."""
+    """Sum over the sequences that reach ``I-`` from other classes or at the first token."""
     if place == 0:
         return float(alpha[0, tail])
     total = -np.inf
@@ -325,7 +324,7 @@ def _log_entered(
 def _log_left(
     after: int, origin: int, tail: int, scores: Array, transition: Array, beta: Array
 ) -> float:
-    """Sum over what may follow a label, but for an ``I-``; 1 at the end of a document."""
+    """Sum over all continuations of a label except ``I-``; the logarithm of 1 at the end."""
     number, labels = scores.shape
     if after == number:
         return 0.0
@@ -339,6 +338,6 @@ def _log_left(
 
 @compiled()
 def _log_add(left: float, right: float) -> float:
-    """Add two numbers that are given as logarithms, minus infinity for 0."""
+    """Add two numbers in logarithmic form, with minus infinity for 0."""
     most, least = max(left, right), min(left, right)
     return most if least == -np.inf else most + np.log1p(np.exp(least - most))

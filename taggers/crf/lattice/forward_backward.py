@@ -13,13 +13,13 @@ _SAFE = {np.dtype(np.float32): 40.0, np.dtype(np.float64): 350.0}
 
 
 def safe(transition: npt.NDArray[np.float64], real: np.dtype[np.floating]) -> bool:
-    """Return whether underflow of this type cannot change results.
+    """Return whether underflow in this type cannot affect results.
 
-    The smallest number there is, exp(-103) or exp(-745), is what is lost of a step before it is
-    divided by its sum, and a transition to every label may make that sum small. A path that is
-    lost can catch up with the best one by one transition at most: from then on, the best one may
-    go where it goes. Twice what transitions differ by must hence stay well above the smallest
-    number.
+    Probabilities below the smallest positive number, exp(-103) or exp(-745), are lost in each step
+    before it is normalised. A path that was lost can gain on the best path by at most one
+    transition, since the best path may then take the same labels. The sum of the largest
+    differences between transitions to and from a label must therefore stay well below these
+    exponents.
 
     Parameters
     ----------
@@ -96,8 +96,8 @@ def backward(
 ) -> None:
     """Convert `alpha` to marginals times the weight of their document, and count transitions.
 
-    `expected` gains ``alpha[t].T @ (emission * beta / scale)[t + 1]``; times the transition, it is
-    how often each transition is expected. What `emission` holds is lost.
+    ``alpha[t].T @ (emission * beta / scale)[t + 1]`` is added to `expected`. Multiplied by the
+    transitions, it is the expected count of each transition. `emission` is overwritten.
     """
     labels = alpha.shape[1]
     beta = np.empty((steps[1] - steps[0], labels), alpha.dtype)
@@ -128,7 +128,7 @@ def backward(
 def log_sums(steps: Array, scale: Array, largest: Array, top: float, log_z: Array) -> None:
     """Compute log Z of each document.
 
-    `largest` and `top` are what was taken off the scores of tokens and off the transitions.
+    `largest` and `top` are the values subtracted from the scores of tokens and from transitions.
     """
     for step in range(len(steps) - 1):
         shift = 0.0 if step == 0 else top

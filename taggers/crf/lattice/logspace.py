@@ -1,6 +1,6 @@
-"""Forward-backward and Viterbi on logarithms, for transitions that differ too much for `lattice`.
+"""Forward-backward on logarithms, for transitions that differ too much for `lattice`.
 
-Slower, and sure of any finite weights.
+It is slower, but numerically stable for any finite weights.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from corpus.kernels.compiled import Array, compiled
 
 @compiled("float64[:, ::1], float64[:, ::1], float64[:, ::1], float64[:, ::1]")
 def log_forward_backward(scores: Array, transition: Array, alpha: Array, beta: Array) -> float:
-    """Compute the logarithms of the forward and backward sums of a document, and give log Z.
+    """Compute the logarithms of the forward and backward sums of a document, and return log Z.
 
     Parameters
     ----------
     scores : ndarray of float64, shape (n, L)
-        Of each label at each token, at least one.
+        Scores of each label at each token; at least one token.
     transition : ndarray of float64, shape (L, L)
         From a label to the following one.
     alpha, beta : ndarray of float64, shape (n, L)
-        What is computed: ``alpha[t, y] + beta[t, y] - log Z`` is the logarithm of a marginal.
+        Outputs: ``alpha[t, y] + beta[t, y] - log Z`` is the logarithm of a marginal.
     """
     number, labels = scores.shape
     for label in range(labels):  # an assignment of slices takes seconds to compile

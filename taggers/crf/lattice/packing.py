@@ -12,9 +12,9 @@ from corpus.kernels.compiled import Array, compiled
 Reals = npt.NDArray[np.floating]
 Indices = npt.NDArray[np.int64]
 
-#: Labels are padded to a multiple of this, so that rows are whole vectors of the processor.
+#: Labels are padded to a multiple of this, so that rows fill the vector registers.
 LANES = 8
-#: Score of a padding label: its exponential is 0, and sums of it are finite.
+#: Score of a padding label. Its exponential is 0, and sums of such scores are finite.
 NEVER = -1e9
 
 
@@ -160,10 +160,10 @@ def gather_stream(
     table: Array,
     scores: Array,
 ) -> None:
-    """Add what a stream adds to the scores of each token to them.
+    """Add the scores of the values of a stream around each token.
 
-    ``scores[token] += sum over o of table[values[token + offsets[o]], o]``, of the tokens in the
-    same document of which the stream says something. Tokens are packed as in `taggers.crf.lattice`.
+    ``scores[token] += sum over o of table[values[token + offsets[o]], o]``, over the offsets at
+    which there is a token with a value in the same document.
     """
     for row in range(len(first)):
         start, length = first[row], lengths[row]
@@ -189,7 +189,7 @@ def scatter_stream(
     marginals: Array,
     table: Array,
 ) -> None:
-    """Add the marginals of tokens to the rows of the values beside them: `gather` transposed."""
+    """Add the marginals of each token to the rows of the values around it."""
     for row in range(len(first)):
         start, length = first[row], lengths[row]
         for place in range(length):

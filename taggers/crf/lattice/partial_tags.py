@@ -64,9 +64,9 @@ def subtract_observed(
 ) -> None:
     """Convert marginals to expected less observed counts, in documents that are `known`.
 
-    The marginal of the right label less 1 is what all others have together: where a model is sure,
-    these are small numbers and keep their digits. `departures` gains the sums over all tokens
-    after which a transition comes.
+    The marginal of the observed label less 1 is computed as minus the sum of the others, which is
+    accurate for marginals close to 1. The sums over all tokens but the last of each document are
+    added to `departures`.
     """
     labels = len(departures)
     for row in range(len(first)):

@@ -10,7 +10,7 @@ from taggers.crf.lattice.packing import LANES, Reals
 
 
 def padded_transition(transition: npt.NDArray[np.float64], real: np.dtype[np.floating]) -> Reals:
-    """Pad transitions with 0: the scores of padding labels keep these off every path."""
+    """Pad transitions with 0; padding labels are excluded from all paths by their scores."""
     labels = len(transition)
     size = -(-labels // LANES) * LANES
     padded = np.zeros((size, size), real)
@@ -54,7 +54,7 @@ def viterbi(steps: Array, scores: Array, transition: Array, delta: Array) -> Non
                     new_other[label] = max(new_other[label], best)
             row += 2
         for row in range(number):
-            # Relative to the best, so that long documents lose no digits.
+            # Relative to the best score, so that long documents lose no precision.
             current = delta[now + row]
             best = current[0] + scores[now + row, 0]
             for label in range(labels):
@@ -81,9 +81,9 @@ def backtrack(
 ) -> None:
     """Follow the best paths back from their ends, ties to the lowest label, and score them.
 
-    `transition` are those of `viterbi`; `exact` are the same in double precision and not padded.
-    What they lack in digits in single precision would add up along a path that goes the same way
-    again and again.
+    `transition` is the argument of `viterbi`; `exact` holds the same values in double precision and
+    without padding. Rounding errors of single precision would accumulate along a path that repeats
+    the same transition.
     """
     labels = len(exact)
     for row in range(len(first)):

@@ -1,8 +1,8 @@
-"""Minimising a smooth function of many variables, or one with an L1 norm added.
+"""Minimisation of a smooth convex function, optionally with L1 regularization.
 
-L-BFGS (Nocedal and Wright, Numerical Optimization, 2006, algorithm 7.5), and OWL-QN where there is
-an L1 norm (Andrew and Gao, Scalable training of L1-regularized log-linear models, 2007). By default
-it stops where CRFsuite does.
+L-BFGS (Nocedal and Wright, Numerical Optimization, 2006, algorithm 7.5), and OWL-QN for L1
+regularization (Andrew and Gao, Scalable training of L1-regularized log-linear models, 2007). The
+default stopping criteria are those of CRFsuite.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ import numpy.typing as npt
 Vector = npt.NDArray[np.float64]
 Evaluate = Callable[[Vector], tuple[float, Vector]]
 
-_PAIRS = 8  # of steps and changes of the gradient that are kept
+_PAIRS = 8  # stored curvature pairs: a step, and the change of the gradient along it
 _PERIOD = 10  # iterations over which the improvement is measured
-_ASKED = 3  # times that the curvature is asked for, once a period
-_TRIALS = 20  # of a line search
-_DECREASE, _CURVATURE = 1e-4, 0.9  # the Wolfe conditions
+_CURVATURE_ESTIMATES = 3  # number of evaluations of the curvature, one per period
+_TRIALS = 20  # maximum number of evaluations of a line search
+_DECREASE, _CURVATURE = 1e-4, 0.9  # constants of the Wolfe conditions
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,17 +31,17 @@ class Minimum:
     Parameters
     ----------
     x : ndarray of float64
-        The place.
+        The point.
     value : float
-        The function there, with the L1 norm.
+        The value of the objective at `x`, including the L1 norm.
     iterations, evaluations : int
-        How much was done; that the curvature was asked for counts as an evaluation.
+        Number of iterations, and of evaluations of the function or the curvature.
     converged : bool
-        Whether the gradient vanished, or the value no longer fell or only within its noise.
+        Whether the gradient vanished, or the objective stopped decreasing by more than its noise.
     outcome : str
-        Why it stopped, in words.
+        The reason for stopping, in words.
     failed : bool
-        Whether it could not go on although there is more to gain, as far as the gradient says.
+        Whether the line search failed although the gradient predicts a further decrease.
     """
 
     x: Vector
@@ -70,25 +70,24 @@ def minimise(
     Parameters
     ----------
     evaluate : callable
-        Computes f and its gradient at a place.
+        Computes f and its gradient at a point.
     start : ndarray of float64
-        Where to begin.
+        The initial point.
     l1 : float
         Weight of the L1 norm.
     most : int
-        Iterations at most.
+        Maximum number of iterations.
     epsilon : float
-        Stop where the norm of the gradient is below this times that of x (at least 1).
+        Stop if the norm of the gradient is at most this factor times the norm of x (at least 1).
     delta : float
-        Stop where the value has fallen by less than this share in ten iterations.
+        Stop if the value has decreased by less than this share within ten iterations.
     noise : float
-        Values that differ by less than this share cannot be told apart.
+        Relative rounding error of the values.
     curvature : callable, optional
-        Estimates the diagonal of the Hessian at a place, above 0, for about what an evaluation
-        takes. What the steps so far say nothing of is then taken to bend like that, not everywhere
-        the same.
+        Estimates the diagonal of the Hessian at a point; all elements are positive. Its inverse
+        replaces a multiple of the identity as the initial approximation of the inverse Hessian.
     progress : callable, optional
-        Called with the iterations done and `most`.
+        Called with the number of completed iterations and `most`.
 
     Returns
     -------
@@ -114,7 +113,7 @@ def minimise(
         if len(values) > most:
             return ended(False, "the maximum number of iterations was reached")
         done = len(values) - 1
-        if curvature and done % _PERIOD == 0 and done < _ASKED * _PERIOD:
+        if curvature and done % _PERIOD == 0 and done < _CURVATURE_ESTIMATES * _PERIOD:
             inverse = 1 / curvature(place.x)
             search.evaluations += 1
         direction = _direction(place.slope, pairs, inverse)
@@ -122,7 +121,7 @@ def minimise(
             direction[direction * place.slope >= 0] = 0
         following = search.along(place, direction, first=not pairs and inverse is None)
         settled = search.settled
-        if following is None and pairs:  # the curvature seen so far misleads: begin anew
+        if following is None and pairs:  # restart with the steepest descent
             pairs.clear()
             following = search.along(place, -place.slope, first=True)
             settled = settled and search.settled
@@ -145,9 +144,10 @@ _Pair = tuple[npt.NDArray[np.float32], npt.NDArray[np.float32], float]
 
 
 def _direction(slope: Vector, pairs: deque[_Pair], inverse: Vector | None) -> Vector:
-    """Multiply the gradient by the approximate inverse Hessian, and turn it downhill.
+    """Compute the descent direction: minus the approximate inverse Hessian times the gradient.
 
-    Beside what the pairs say, that is a multiple of the diagonal `inverse`, or of 1.
+    The initial approximation of the inverse Hessian is a multiple of the diagonal `inverse`, or of
+    the identity.
     """
     direction = -slope
     shares = []
@@ -167,18 +167,18 @@ def _direction(slope: Vector, pairs: deque[_Pair], inverse: Vector | None) -> Ve
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Place:
+class _Point:
     x: Vector
     value: float  # with the L1 norm
     gradient: Vector  # without it
     slope: Vector  # with it: the pseudo-gradient
 
 
-def _pair(place: _Place, following: _Place) -> _Pair | None:
+def _pair(place: _Point, following: _Point) -> _Pair | None:
     """Return the curvature pair of a step; None where the curvature is not positive.
 
-    Single precision is enough of steps, of which only a few are kept, but the product must be that
-    of what is kept: otherwise the approximate Hessian is not positive definite at the end.
+    Pairs are stored in single precision. The product is computed from the stored values, since the
+    approximate Hessian might otherwise not be positive definite near the minimum.
     """
     step = (following.x - place.x).astype(np.float32)
     change = (following.gradient - place.gradient).astype(np.float32)
@@ -188,14 +188,14 @@ def _pair(place: _Place, following: _Place) -> _Pair | None:
 
 
 class _Search:
-    """Evaluates the function and searches along lines.
+    """The objective, with a line search.
 
     Attributes
     ----------
     evaluations : int
-        So far.
+        Number of evaluations.
     settled : bool
-        Whether there is nothing to gain along the latest line but noise.
+        Whether the decrease that is possible along the latest line is within the noise.
     """
 
     def __init__(self, evaluate: Evaluate, l1: float, noise: float) -> None:
@@ -205,20 +205,20 @@ class _Search:
         self._l1 = l1
         self._noise = noise
 
-    def at(self, x: Vector) -> _Place:
-        """Evaluate the function at a place."""
+    def at(self, x: Vector) -> _Point:
+        """Evaluate the objective at a point."""
         self.evaluations += 1
         value, gradient = self._evaluate(x)
         if not self._l1:
-            return _Place(x, value, gradient, gradient)
+            return _Point(x, value, gradient, gradient)
         value += self._l1 * float(np.abs(x).sum())
         right, left = gradient + self._l1, gradient - self._l1
         at_zero = np.where(right < 0, right, np.where(left > 0, left, 0.0))
         slope = np.where(x > 0, right, np.where(x < 0, left, at_zero))
-        return _Place(x, value, gradient, slope)
+        return _Point(x, value, gradient, slope)
 
-    def along(self, place: _Place, direction: Vector, *, first: bool) -> _Place | None:
-        """Find a place along a direction that satisfies the weak Wolfe conditions."""
+    def along(self, place: _Point, direction: Vector, *, first: bool) -> _Point | None:
+        """Return a point along a direction that satisfies the weak Wolfe conditions, if any."""
         descent = float(place.slope @ direction)
         self.settled = False
         if not descent < 0:
@@ -228,9 +228,9 @@ class _Search:
         low, high = 0.0, np.inf
         found = None
         for _ in range(_TRIALS):
-            trial = self.at(self._stay(place, place.x + step * direction))
+            trial = self.at(self._projected(place, place.x + step * direction))
             with np.errstate(over="ignore", invalid="ignore"):
-                # Of the L1 norm nothing is known in between.
+                # With an L1 norm, the objective is not smooth along the line.
                 slope = np.nan if self._l1 else float(trial.gradient @ direction)
             if not self._low_enough(place, trial, step * descent, descent, slope):
                 trials.append(trial)
@@ -246,27 +246,28 @@ class _Search:
         self.settled = found is None and self._is_noise(place, trials)
         return found
 
-    def _is_noise(self, place: _Place, trials: list[_Place]) -> bool:
+    def _is_noise(self, place: _Point, trials: list[_Point]) -> bool:
         """Return whether the decrease that the slope predicts is within the noise.
 
-        The minimum of a convex function lies before the first place that is higher. Where none of
-        the trials is higher, by more than noise, the slope may not promise more up to the last.
+        The minimum of a convex function along the line lies before the first trial with a higher
+        value. If no trial is higher by more than the noise, the decrease predicted for the last
+        trial is compared.
         """
         noise = self._noise * abs(place.value)
         finite = [trial for trial in trials if np.isfinite(trial.value)]
         higher = [trial for trial in finite if trial.value - place.value > noise]
-        promises = [float(place.slope @ (place.x - each.x)) for each in higher or finite]
-        if not promises:
+        predicted = [float(place.slope @ (place.x - each.x)) for each in higher or finite]
+        if not predicted:
             return False
-        return (min(promises) if higher else max(promises)) <= noise
+        return (min(predicted) if higher else max(predicted)) <= noise
 
     def _low_enough(
-        self, place: _Place, trial: _Place, gain: float, descent: float, slope: float
+        self, place: _Point, trial: _Point, gain: float, descent: float, slope: float
     ) -> bool:
-        """Return whether the value has decreased enough; one that is not finite has not.
+        """Return whether the value satisfies the sufficient decrease condition.
 
-        Where values differ by no more than their noise, slopes tell (the approximate Wolfe
-        conditions of Hager and Zhang, 2005).
+        A value that is not finite does not. Where values differ by no more than their noise, the
+        approximate Wolfe condition on slopes is used (Hager and Zhang, 2005).
         """
         if self._l1:
             gain = float(place.slope @ (trial.x - place.x))
@@ -275,8 +276,8 @@ class _Search:
         near = trial.value <= place.value + self._noise * abs(place.value)
         return near and slope <= (2 * _DECREASE - 1) * descent
 
-    def _stay(self, place: _Place, x: Vector) -> Vector:
-        """Set to 0 what would cross it: there the L1 norm has its edge."""
+    def _projected(self, place: _Point, x: Vector) -> Vector:
+        """Project a point onto the orthant of the current point, where the L1 norm is smooth."""
         if not self._l1:
             return x
         orthant = np.where(place.x != 0, np.sign(place.x), -np.sign(place.slope))
@@ -284,9 +285,10 @@ class _Search:
 
 
 def _between(low: float, high: float, descent: float, rise: float | None, slope: float) -> float:
-    """Interpolate to where the slope vanishes, if that is well between.
+    """Return the next step size, interpolated to where the slope vanishes, or else the middle.
 
-    By the slopes at both ends or, where there is a `rise`, by the parabola that has it.
+    The interpolation is quadratic: from the slopes at both ends, or from the slope at 0 and the
+    increase of the value, `rise`, if there is one.
     """
     middle = (low + high) / 2
     bend = slope - descent if rise is None else 2 * (rise - high * descent) / high

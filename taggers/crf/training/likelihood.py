@@ -1,4 +1,4 @@
-"""The likelihood of a training set under a CRF, and its gradient."""
+"""The log-likelihood of a training set under a CRF, and its gradient."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]
 
-_PACKED = 8192  # tokens packed at a time: what they need stays in the processor's cache
-_DAMPED = 0.7  # the power of variances in curvature
-_FLAT = 0.01  # half the least curvature
+_PACKED = 8192  # tokens per packing, so that its scores fit into the processor's cache
+_DAMPED = 0.7  # the exponent of variances in the curvature
+_FLAT = 0.01  # half the minimum curvature
 
 
 class Likelihood:
-    """The negative log-likelihood with an L2 norm: ``-sum weight * log P(y|x) + c2 |w|^2``.
+    """The regularised negative log-likelihood: ``-sum weight * log P(y|x) + c2 |w|^2``.
 
-    Of documents with unknown labels, P is that of the known ones: the sum over all sequences that
-    have them (Tsuboi et al., Training conditional random fields using incomplete annotations,
-    2008).
+    In documents with partial annotation, unknown labels are marginalised: P is the sum over all
+    label sequences that agree with the known labels (Tsuboi et al., Training conditional random
+    fields using incomplete annotations, 2008).
 
     Parameters
     ----------
     training : TrainingSet
-        The documents.
+        The training documents.
     c2 : float
-        Weight of the L2 norm.
+        Weight of the L2 regularization.
     real : dtype
-        Of the lattices: float32, or float64 for more digits in twice the time.
+        The type of the lattices: float32, or float64, which takes twice the time.
     """
 
     def __init__(self, training: TrainingSet, c2: float, real: npt.DTypeLike) -> None:
@@ -56,7 +56,7 @@ class Likelihood:
         unknown = partial(training.documents, training.tags)
         self._known = ~unknown
         self._partial = lattice.pack(training.documents, _PACKED, unknown)
-        packings = [*self._packings, *self._partial]  # these may be the larger ones
+        packings = [*self._packings, *self._partial]  # either may have the largest packing
         largest = max((packing.tokens for packing in packings), default=0)
         self._buffers = np.empty((2, largest, self._words.scores.shape[2]), real)
         self.size = len(training.state.labels) + training.labels**2
@@ -92,11 +92,11 @@ class Likelihood:
         return value + self._c2 * float(x @ x), gradient
 
     def curvature(self, x: Floats) -> Floats:
-        """Estimate the second derivative by each weight, shape (K + L * L,).
+        """Estimate the diagonal of the Hessian at the weights x, shape (K + L * L,).
 
-        It is the variance of how often a value and a label occur together, taken token by token
-        and for a transition from its two labels. The weights of a token bend together and not each
-        for itself, so variances of very different size are brought closer.
+        The estimate of a state weight is the variance of the count of its pair of value and label,
+        with tokens taken as independent. That of a transition is the smaller variance of its two
+        labels. Since the weights of a token are correlated, the variances are damped by a power.
         """
         training = self._training
         weights = training.weights_of(x)
@@ -117,7 +117,7 @@ class Likelihood:
         return curved
 
     def _spread(self, passing: _Pass, packing: lattice.Packing, *, constrained: bool) -> Floats:
-        """Add the variances of a packing to the words, and give the sum of each label."""
+        """Add the variances of a packing to those of words, and return the sum of each label."""
         training = self._training
         scores, marginals = self._gathered(packing, constrained=constrained)
         passing.expect(packing, scores, marginals, np.ones(len(packing.documents)))
@@ -131,7 +131,10 @@ class Likelihood:
     def _gathered(
         self, packing: lattice.Packing, *, constrained: bool
     ) -> tuple[lattice.Reals, lattice.Reals]:
-        """Compute the scores of a packing, if `constrained` of known tags only, and a buffer."""
+        """Compute the scores of a packing, and return them with a buffer of the same shape.
+
+        With `constrained`, labels that contradict the known tags are excluded.
+        """
         training = self._training
         scores, marginals = self._buffers[:, : packing.tokens]
         where = packing.first, packing.lengths, packing.steps
@@ -144,7 +147,7 @@ class Likelihood:
         return scores, marginals
 
     def _scatter(self, packing: lattice.Packing, marginals: lattice.Reals) -> None:
-        """Add what is expected of tokens to the words around them."""
+        """Add the expected counts of tokens to those of the words around them."""
         where = packing.first, packing.lengths, packing.steps
         expected = self._words.expected
         lattice.scatter(self._training.words, *where, marginals, *self._borders, expected)
@@ -155,9 +158,10 @@ class Likelihood:
             )
 
     def _pass(self, passing: _Pass, packing: lattice.Packing, *, constrained: bool) -> float:
-        """Add what is expected in a packing, and give its log Z less the scores of its tags.
+        """Add the expected counts of a packing, and return its log Z less the scores of its tags.
 
-        With `constrained`, only known tags are expected, and it is taken away.
+        With `constrained`, sequences that contradict the known tags are excluded, and the expected
+        counts are subtracted.
         """
         training = self._training
         weights = training.weights[packing.documents]
@@ -165,7 +169,7 @@ class Likelihood:
         where = packing.first, packing.lengths, packing.steps
         path = np.zeros(len(weights))
         if not constrained:
-            # Of the same scores, so that what they lack in digits is the same in both.
+            # From the same scores as log Z, so that their rounding errors cancel out.
             lattice.score_paths(*where, scores, passing.transition, training.tags, path)
         sign = -1.0 if constrained else 1.0
         log_z = passing.expect(packing, scores, marginals, sign * weights)
@@ -177,14 +181,14 @@ class Likelihood:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _StreamTable:
-    """A stream and what its values add to scores."""
+    """A stream and the table of the scores that its values add."""
 
     stream: TrainingStream
     table: WordTable
 
 
 class _Pass:
-    """Forward-backward over packings with the same transitions, which it counts."""
+    """Forward-backward over packings, accumulating the expected counts of transitions."""
 
     def __init__(self, transition: Floats, real: np.dtype[np.floating]) -> None:
         self.transition = transition
@@ -199,8 +203,8 @@ class _Pass:
     def transitions(self, observed: Floats) -> Floats:
         """Compute the expected less the observed count of each transition, shape (L, L).
 
-        The most frequent one from each label follows from all that depart from there, which has
-        more digits than the difference of two large numbers.
+        The value of the most frequent transition from each label is computed from the total of the
+        label, which is more accurate than the difference of two large numbers.
         """
         labels = len(self.transition)
         counts: Floats = (self._counts * self._forward)[:labels, :labels] + self._exact_counts

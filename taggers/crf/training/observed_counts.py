@@ -1,8 +1,8 @@
 """Counts of pairs of words and labels, and of feature values and labels, in a training set.
 
-A CRF has a weight for each value of a feature, offset and label that occur together (paper 003,
-section 3.4.2). They are counted in two stages, so that a token is visited once whatever the
-number of features: words with labels first, then the values of the words' features.
+A CRF has a weight for each feature value, offset and label that occur together (paper 003, section
+3.4.2). They are counted in two stages, first for words and then for feature values, so that each
+token is visited once for any number of features.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ Indices = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pairs:
-    """Pairs of a row and a label, ordered by both, and how often each occurs.
+    """Counts of pairs of a row and a label, ordered by both.
 
     Parameters
     ----------
     begins : ndarray of int64, shape (rows + 1,)
         Pairs ``begins[r]`` to ``begins[r + 1]`` are those of row r.
     labels : ndarray of int16, shape (K,)
-        Of each pair.
+        The label of each pair.
     counts : ndarray of float64, shape (K,)
-        How often it occurs.
+        The count of each pair.
     """
 
     begins: Indices
@@ -36,11 +36,11 @@ class Pairs:
     counts: npt.NDArray[np.float64]
 
     def at_least(self, count: float) -> Pairs:
-        """Select the pairs that occur at least this often."""
+        """Select the pairs with at least a count."""
         return self._kept(self.counts >= count)
 
     def of_rows(self, rows: npt.NDArray[np.bool_]) -> Pairs:
-        """Select the pairs of some rows; the others stay without any."""
+        """Select the pairs of some rows; the other rows become empty."""
         return self._kept(np.repeat(rows, np.diff(self.begins)))
 
     def amid(self, offsets: int, more: int) -> Pairs:
@@ -77,24 +77,25 @@ def pairs_of_words(
     offsets: int,
     labels: int,
 ) -> Pairs:
-    """Count how often a word stands at an offset from a label.
+    """Count the pairs of a word at an offset and a label.
 
     Parameters
     ----------
     words : ndarray of int32, shape (N,)
-        The word of each token, below `types`; negative where nothing is to be counted.
+        The word of each token, below `types`; tokens with a negative number are not counted.
     documents : ndarray of int64, shape (D + 1,)
         Offsets of each document's tokens.
     tags : ndarray of int16, shape (N,)
-        The label of each token; negative where it is not known.
+        The label of each token; negative if unknown.
     types, offsets, labels : int
-        How many there are. Offset o of W is o - W // 2 tokens after the label.
+        Number of word types, offsets and labels. In a window of W offsets, index o stands for
+        o - W // 2 tokens after the label.
 
     Returns
     -------
     Pairs
-        Of the rows ``word * offsets + offset``. Words `types` and ``types + 1`` are the begin and
-        the end of a document.
+        Counts in rows ``word * offsets + offset``. The words `types` and ``types + 1`` are the
+        positions before and after a document.
     """
     order, groups = _grouped(words, types)
     owners = np.repeat(np.arange(len(documents) - 1), np.diff(documents))
@@ -110,9 +111,9 @@ def pairs_of_words(
 
 
 def _grouped(values: npt.NDArray[np.int32], number: int) -> tuple[Indices, Indices]:
-    """Return the places of each value, one value after the other, and where those of each begin.
+    """Return the positions of all values, sorted by value, and the first index of each value.
 
-    Negative values are left out.
+    Negative values are ignored.
     """
     held = np.bincount(values[values >= 0], minlength=number)
     groups = np.concatenate([np.zeros(1, np.int64), np.cumsum(held)])
@@ -202,21 +203,21 @@ def _take(
 def pairs_of_values(
     words: Pairs, codes: npt.NDArray[np.int32], values: int, offsets: int, labels: int
 ) -> Pairs:
-    """Count how often a value of a feature stands at an offset from a label.
+    """Count the pairs of a feature value at an offset and a label.
 
     Parameters
     ----------
     words : Pairs
-        Of words.
+        Counts of words, as returned by `pairs_of_words`.
     codes : ndarray of int32, shape (types, F)
-        The values of each word, below `values`; negative where there is none.
+        The feature values of each word, below `values`; negative for no value.
     values, offsets, labels : int
-        How many there are.
+        Number of feature values, offsets and labels.
 
     Returns
     -------
     Pairs
-        Of the rows ``value * offsets + offset``.
+        Counts in rows ``value * offsets + offset``.
     """
     places, groups = _grouped(codes.reshape(-1), values)
     types = places // codes.shape[1]
@@ -265,7 +266,7 @@ def transitions(
     weights: npt.NDArray[np.float64],
     labels: int,
 ) -> npt.NDArray[np.float64]:
-    """Count how often a label follows another, shape (labels, labels)."""
+    """Count the weighted transitions between known labels, shape (labels, labels)."""
     counts = np.zeros((labels, labels))
     begins = np.zeros(len(tags) + 1, bool)
     begins[documents] = True
@@ -281,7 +282,7 @@ def seen_in(
     codes: npt.NDArray[np.int32],
     values: int,
 ) -> npt.NDArray[np.int32]:
-    """Count the documents in which each value of a feature occurs, shape (values,)."""
+    """Compute the document frequency of each feature value, shape (values,)."""
     seen = np.zeros(values, np.int32)
     _count_documents(words, documents, codes, np.full(values, -1, np.int64), seen)
     return seen

@@ -1,4 +1,4 @@
-"""The documents that a CRF is trained on, as numbers: word types, values of features, labels."""
+"""The training set of a CRF in numeric form: word types, feature values and labels."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ Indices = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrainingStream:
-    """A stream as training needs it.
+    """A stream of a training set.
 
     Parameters
     ----------
     values : ndarray of int32, shape (N,)
         The value of each token, numbered from 0; negative for no value.
     codes : ndarray of int32, shape (V,)
-        The numbers of these values among all of a `TrainingSet`.
+        The numbers of these values among all values of a `TrainingSet`.
     offsets : ndarray of int64, shape (O,)
         Offsets from the token.
     """
@@ -50,7 +50,7 @@ class TrainingStream:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrainingSet:
-    """Documents as training needs them.
+    """The documents of a training set in numeric form.
 
     Parameters
     ----------
@@ -59,28 +59,28 @@ class TrainingSet:
     documents : ndarray of int64, shape (D + 1,)
         Offsets of each document's tokens.
     tags : ndarray of int16, shape (N,)
-        Labels, negative where not known.
+        Labels; negative if unknown.
     weights : ndarray of float64, shape (D,)
-        How much each document counts.
+        The weight of each document.
     codes : ndarray of int32, shape (T + 2, F + 1)
-        The values of each word's features; the last two rows are the begin and the end.
+        The feature values of each word. The last two rows are the positions before and after a
+        document.
     streams : tuple of TrainingStream
         The streams of tokens, in addition to their words.
     hashes : ndarray of uint64, shape (V,)
-        Of the values, of features and of streams.
+        Hashes of the values of features and streams.
     names : StringTable
-        The values, such as ``lower=dr``.
+        The values as text, such as ``lower=dr``.
     seen : ndarray of int32, shape (V,)
-        Documents in which each value occurs.
+        The document frequency of each value.
     state : Pairs
-        Of values and labels: a weight each, and how often they occur together.
+        Counts of the pairs of values and labels, each of which has a state weight.
     transition : ndarray of float64, shape (L, L)
-        How often a label follows another in documents whose labels are all known, each counted by
-        its weight.
+        Counts of transitions in documents whose labels are all known, weighted by document.
     window, reach : int
         The largest offset of words, and the largest of words or streams.
     labels : int
-        How many there are.
+        Number of labels, L.
     """
 
     words: Codes
@@ -118,8 +118,8 @@ class TrainingSet:
         min_frequency: float = 0.0,
     ) -> TrainingSet:
         """Build a training set: number the feature values of words and streams, and count them."""
-        # Frequent words first and those alike by their hash: however a batch was put together, the
-        # same documents are the same training set.
+        # Words are sorted by frequency and then by hash, so that the training set does not depend
+        # on the order of the vocabulary.
         counts = np.bincount(words, minlength=len(types))
         order = np.lexsort((hash_values("word", types), -counts))
         words = _ranks(order)[words]
@@ -184,7 +184,7 @@ class _Counter:
         self._stride = 2 * templates.reach + 1
 
     def words(self, words: Codes, types: Sequence[str]) -> tuple[Codes, Pairs]:
-        """Count the values of the words' features, and the places beyond the ends of documents."""
+        """Count the feature values of words, and the positions before and after documents."""
         templates = self._templates
         names = [each.name for each in templates.features]
         values = values_of(types, templates)
@@ -195,14 +195,14 @@ class _Counter:
         pairs = pairs_of_values(by_word, codes, number, self._stride, self._labels)
         offsets = [each.offsets for each in templates.features]
         window = tuple(range(-templates.window, templates.window + 1))
-        used = np.repeat(self._looked_at([*offsets, window]), sizes, axis=0)
+        used = np.repeat(self._offset_masks([*offsets, window]), sizes, axis=0)
         seen = seen_in(words, self._documents, codes, number)
         seen[-2:] = np.count_nonzero(np.diff(self._documents))
         self.seen.append(seen)
         return codes, pairs.of_rows(used.reshape(-1))
 
     def stream(self, channel: Channel) -> tuple[TrainingStream, Pairs]:
-        """Count the values of a stream that says something."""
+        """Count the values of a stream that has any."""
         used, values = used_only(channel.stream.values, len(channel.stream.vocabulary))
         types = [channel.stream.vocabulary[index] for index in used.tolist()]
         hashes = hash_values(channel.name, types)
@@ -215,13 +215,13 @@ class _Counter:
         offsets = 2 * max(map(abs, channel.offsets)) + 1
         pairs = pairs_of_words(values, *self._tagged, size, offsets, self._labels)
         pairs = pairs.first_rows(size * offsets).amid(offsets, self._stride)
-        pairs = pairs.of_rows(np.tile(self._looked_at([channel.offsets])[0], size))
-        own = np.append(np.arange(size, dtype=np.int32), np.int32(-1))  # the last is that of -1
+        pairs = pairs.of_rows(np.tile(self._offset_masks([channel.offsets])[0], size))
+        own = np.append(np.arange(size, dtype=np.int32), np.int32(-1))  # the last stands for -1
         self.seen.append(seen_in(values, self._documents, own[:, None], size))
         return TrainingStream(values, codes, np.array(channel.offsets, np.int64)), pairs
 
-    def _looked_at(self, offsets: Sequence[tuple[int, ...]]) -> npt.NDArray[np.bool_]:
-        """Return which of all places are among some, shape (len(offsets), O)."""
+    def _offset_masks(self, offsets: Sequence[tuple[int, ...]]) -> npt.NDArray[np.bool_]:
+        """Return the mask of each tuple of offsets, shape (len(offsets), O)."""
         places = np.arange(self._stride) - self._templates.reach
         return np.array([np.isin(places, some) for some in offsets])
 
@@ -231,7 +231,7 @@ class _Counter:
         features = [each.name for each in self._templates.features]
         codes = np.full((types + 2, len(features) + 1), -1, np.int32)
         for column, name in enumerate(features):
-            # In the order of the words, so that what frequent words need is close together.
+            # Numbered in the order of words, so that values of frequent words are close in memory.
             present = np.flatnonzero(list(map(bool, values[column])))
             numbers, first = number_distinct(hashes[present, column])
             codes[present, column] = numbers + np.int32(len(self.names))
@@ -244,14 +244,14 @@ class _Counter:
 
 
 def _ranks(order: Indices) -> Codes:
-    """Return the place of each number in an order."""
+    """Return the rank of each number in an order."""
     ranks = np.empty(len(order), np.int32)
     ranks[order] = np.arange(len(order), dtype=np.int32)
     return ranks
 
 
 def partial(documents: Indices, tags: npt.NDArray[np.int16]) -> npt.NDArray[np.bool_]:
-    """Return which documents have tokens whose label is not known."""
+    """Return which documents have partial annotation: tokens with an unknown label."""
     unknown = np.concatenate([np.zeros(1, np.int64), np.cumsum(tags < 0)])
     found: npt.NDArray[np.bool_] = np.diff(unknown[documents]) > 0
     return found

@@ -1,8 +1,8 @@
-"""The scores that words add to the tokens around them, for all words of a training set at once.
+"""Tables of the scores that the words of a training set add to the tokens around them.
 
-Some features are few-valued and have weights for nearly every label, and many of them follow from
-one of their number: whether a word has digits follows from its shape. What such features add is
-added up once for each of their joint values, and then to every word as one row.
+Some features have few values and weights for nearly every label, and many of them are functions of
+another one: whether a word has digits follows from its shape. The weights of such features are
+summed once for each of their joint values, and the sum is added to each word as one row.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from taggers.crf.weights import add_expected, add_weights, empty_table
 
 Codes = npt.NDArray[np.int32]
 
-_FEW = 8  # joint values are few if there are this many words to each of them
-_DENSE = 4  # weights that cost as much to add as a row of this many labels
+_FEW = 8  # the minimum number of words per joint value
+_DENSE = 4  # the number of row elements that take as long to add as one sparse weight
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Joint:
-    """Features that are added up together.
+    """Features whose weights are summed together.
 
     Parameters
     ----------
     codes : ndarray of int32, shape (J, members)
-        Of each joint value.
+        The feature values of each joint value.
     words : ndarray of int32, shape (T,)
         The joint value of each word.
     table, expected : ndarray of float, shape (J, O, P)
-        What the joint values add, and what is expected of them.
+        The scores that the joint values add, and their expected counts.
     """
 
     codes: Codes
@@ -49,22 +49,22 @@ class WordTable:
     Parameters
     ----------
     codes : ndarray of int32, shape (T, F)
-        Values of each word, negative where there is none.
+        Feature values of each word; negative for no value.
     state : Pairs
-        The state weights: values at offsets, and labels.
+        The state weights: pairs of a value at an offset, and a label.
     places : ndarray of int64, shape (O,)
-        Which of the offsets that weights are for are those of the table.
+        Indices of the offsets of the table among the offsets of the weights.
     stride : int
-        How many offsets weights are for.
+        Number of offsets of the weights.
     labels : int
-        How many there are.
+        Number of labels.
     real : dtype
-        Of the scores.
+        The type of the scores.
 
     Attributes
     ----------
     scores, expected : ndarray of float, shape (T, O, P)
-        Of each word.
+        The scores that each word adds, and its expected counts.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class WordTable:
         add_weights(self._alone, *self._state, weights, self.scores)
 
     def collect(self, gradient: npt.NDArray[np.float64]) -> None:
-        """Add what is expected of the words to the gradient of the weights, shape (K,)."""
+        """Add the expected counts of the words to the gradient of the weights, shape (K,)."""
         for joint in self._joint:
             joint.expected[:] = 0
             _sum_rows(joint.words, self.expected, joint.expected)
@@ -114,10 +114,10 @@ class WordTable:
 def _grouped(
     codes: Codes, weights: npt.NDArray[np.int64], enough: int
 ) -> tuple[list[list[int]], list[int]]:
-    """Select groups of columns worth summing together, and the columns left over.
+    """Select groups of columns that are worth summing together, and the remaining columns.
 
-    A group is a column of few values and the columns that follow from it, with at least `enough`
-    weights to a word.
+    A group is a column with few values and the columns that are functions of it, with at least
+    `enough` weights per word.
     """
     left = list(range(codes.shape[1]))
     words = max(len(codes), 1)
@@ -137,7 +137,7 @@ def _grouped(
 
 
 def _follows(column: npt.NDArray[np.int32], key: npt.NDArray[np.int32]) -> bool:
-    """Return whether every value of the key comes with one value of the column."""
+    """Return whether a column is a function of the key."""
     first = np.full(int(key.max(initial=-1)) + 2, -2, np.int32)
     first[key] = column
     return bool((first[key] == column).all())

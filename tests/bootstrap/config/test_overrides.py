@@ -91,7 +91,7 @@ def test_a_former_name_is_an_error_that_names_its_successor(
 def test_an_error_between_settings_names_the_overrides_of_its_section(file: Path) -> None:
     rules = "tagger.rules={ A = 'a' }"
     message = refusal(file, "", "loop.batch=5", rules)
-    assert message.startswith(f'{file} with --set {rules}: [tagger] there are rules, but "rules"')
+    assert message.startswith(f"{file} with --set {rules}: [tagger] rules have no effect, because")
     message = refusal(file, "", "loop.batch=5", "loop.pseudo_weight=0.5", "tagger.engine=crfsuite")
     assert message.startswith(f"{file} with --set loop.batch=5 with --set loop.pseudo_weight=0.5")
     assert "loop.pseudo_weight other than 1 needs document weights, which [tagger]" in message

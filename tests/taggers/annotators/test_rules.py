@@ -192,18 +192,27 @@ def test_where_there_is_nothing_nothing_is_found() -> None:
 @pytest.mark.parametrize(
     ("rules", "message"),
     [
-        ({"A": "("}, "the rule A is no regular expression: missing "),
-        ({"A": "a", "B\n": "*"}, r"the rule B\\n is no regular expression: nothing to repeat"),
-        ({"A": "a)(b"}, "the rule A is no regular expression: unbalanced"),
-        ({"A": ""}, "the rule A matches where there is nothing$"),
-        ({"A": "a*"}, "the rule A matches where there is nothing$"),
-        ({"A": "x|"}, "the rule A matches where there is nothing$"),
-        ({"A": r"(a)\1"}, r"the rule A repeats a group by its number, .* name it: \(\?P<sign>"),
-        ({"A": r"(a)\\\1"}, "the rule A repeats a group by its number"),
-        ({"A": r"(a)?b(?(1)c|d)"}, "the rule A repeats a group by its number"),
-        ({"A": "(?i)a"}, r"the rule A cannot stand beside others: global flags.*, \(\?i:\.\.\.\)$"),
-        ({"A": "(?P<x>a)", "B": "(?P<x>b)"}, "the rules cannot be taken together: .*'x'"),
-        ({"A": "(?P<_0>a)"}, "the rules cannot be taken together: .*'_0'"),
+        ({"A": "("}, "the rule A is not a valid regular expression: missing "),
+        (
+            {"A": "a", "B\n": "*"},
+            r"the rule B\\n is not a valid regular expression: nothing to repeat",
+        ),
+        ({"A": "a)(b"}, "the rule A is not a valid regular expression: unbalanced"),
+        ({"A": ""}, "the rule A matches the empty string$"),
+        ({"A": "a*"}, "the rule A matches the empty string$"),
+        ({"A": "x|"}, "the rule A matches the empty string$"),
+        (
+            {"A": r"(a)\1"},
+            r"the rule A refers to a group by number, .* name the group: \(\?P<sign>",
+        ),
+        ({"A": r"(a)\\\1"}, "the rule A refers to a group by number"),
+        ({"A": r"(a)?b(?(1)c|d)"}, "the rule A refers to a group by number"),
+        (
+            {"A": "(?i)a"},
+            r"the rule A cannot be combined with others: global flags.*, \(\?i:\.\.\.\)$",
+        ),
+        ({"A": "(?P<x>a)", "B": "(?P<x>b)"}, "the rules cannot be combined: .*'x'"),
+        ({"A": "(?P<_0>a)"}, "the rules cannot be combined: .*'_0'"),
     ],
 )
 def test_a_bad_rule_is_an_error_of_one_line(rules: dict[str, str], message: str) -> None:

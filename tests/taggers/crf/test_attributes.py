@@ -137,7 +137,7 @@ def test_how_many_words_are_kept_does_not_change_results(
     batch = batch_of("abcdefa", "gab", "aaaa", "b", "", "abcdefa")
     attributes = WindowAttributes(Templates.parse(["form", "prefix3"], 2))
     expected = list(attributes.of_documents(batch))
-    monkeypatch.setattr(attributes_module, "_KEPT", kept)
+    monkeypatch.setattr(attributes_module, "_CACHED_WORDS", kept)
     assert list(attributes.of_documents(batch)) == expected
 
 
@@ -149,7 +149,7 @@ def test_a_word_is_worked_on_once(monkeypatch: pytest.MonkeyPatch) -> None:
         return words.forms
 
     monkeypatch.setitem(features_module.FEATURES, "counted", counted)
-    monkeypatch.setattr(attributes_module, "_KEPT", 1)
+    monkeypatch.setattr(attributes_module, "_CACHED_WORDS", 1)
     list(
         WindowAttributes(Templates.parse(["counted"], 1)).of_documents(
             batch_of("abac", "bb", "ccab")

@@ -152,7 +152,7 @@ def test_how_many_words_are_kept_makes_no_difference(
     batches: list[Documents], terms: list[tuple[str, int]], kept: int
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(channels_module, "_KEPT", kept)
+        patch.setattr(channels_module, "_CACHED_WORDS", kept)
         channels = channels_of(terms)
         for documents in batches:
             batch = batch_of(documents)
@@ -183,7 +183,7 @@ def test_a_word_that_was_met_is_not_worked_on_again(computed: list[str]) -> None
 def test_what_is_kept_of_words_is_bounded(
     computed: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(channels_module, "_KEPT", 3)
+    monkeypatch.setattr(channels_module, "_CACHED_WORDS", 3)
     channels = channels_of([("counted", 0), ("counted", 1)])
     for words in ("abcd", "ae", "a"):
         channels.of(batch_of([[(word, None) for word in words]]))

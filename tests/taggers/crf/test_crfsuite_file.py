@@ -157,7 +157,8 @@ def test_other_attributes_are_an_input_error(file: Path, attribute: str) -> None
     with pytest.raises(InputError) as caught:
         weights_of(changed)
     assert str(caught.value) == (
-        "attribute number 2 of the model is not written as PLACE:FEATURE=VALUE, such as -1:lower=dr"
+        "attribute number 2 of the model is not of the form OFFSET:FEATURE=VALUE, such as "
+        "-1:lower=dr"
     )
 
 
@@ -180,7 +181,7 @@ def test_a_feature_that_is_not_known_is_an_input_error(tmp_path: Path, name: str
 def test_what_may_be_text_of_a_note_is_not_said(tmp_path: Path, name: str) -> None:
     message = unknown_feature(name, tmp_path)
     assert name not in message
-    assert message.startswith("attribute number 1 of the model is of no known feature; expected ")
+    assert message.startswith("attribute number 1 of the model has an unknown feature; expected ")
 
 
 def test_the_beginning_of_another_file_is_not_said() -> None:

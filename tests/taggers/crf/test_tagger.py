@@ -542,9 +542,9 @@ def test_from_unknown_tags_nothing_false_is_learned(toy: Batch) -> None:
 
 
 def test_without_one_known_tag_there_is_nothing_to_learn(toy: Batch) -> None:
-    with pytest.raises(TrainingError, match="not one token whose tag is known"):
+    with pytest.raises(TrainingError, match="no training token has a known tag"):
         fitted(notes("La Rosa", labelled=False))
-    with pytest.raises(TrainingError, match="not one token whose tag is known"):
+    with pytest.raises(TrainingError, match="no training token has a known tag"):
         fitted(toy.with_tags(np.full_like(toy.tags, -1), toy.labels))
 
 
@@ -684,7 +684,7 @@ def test_an_untrained_tagger_is_nothing_to_begin_with(toy: Batch) -> None:
 
 @pytest.mark.parametrize("texts", [(), ("",), ("", " \n")])
 def test_nothing_to_train_on_is_an_error(texts: tuple[str, ...], small: CRFOptions) -> None:
-    with pytest.raises(TrainingError, match="not one token"):
+    with pytest.raises(TrainingError, match="contain no tokens"):
         fitted(notes(*texts), small)
 
 
@@ -1081,8 +1081,8 @@ def test_a_description_that_lacks_a_key_is_an_input_error(saved: Path, key: str)
 @pytest.mark.parametrize(
     ("key", "message"),
     [
-        ("kind", "{} is not the folder of a model: model.json does not say its kind"),
-        ("format", "{} is not the folder of a model: model.json does not say its format"),
+        ("kind", '{} is not the folder of a model: model.json lacks the key "kind"'),
+        ("format", '{} is not the folder of a model: model.json lacks the key "format"'),
         ("digest", "{}/model.json is damaged: it is not the file that was saved"),
     ],
 )

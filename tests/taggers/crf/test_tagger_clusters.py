@@ -279,8 +279,8 @@ def test_a_warm_start_carries_weights_of_clusters(folder: Path, train: Batch) ->
         ({"clusterings": ("lower-w5-k2",)}, "clusterings has no effect without clusters"),
         ({"cluster_choice": "best"}, "cluster_choice has no effect without clusters"),
         ({"clusters": "x", "clusterings": ("lower", "a")}, '"lower" is a feature'),
-        ({"clusters": "x", "clusterings": ("a", "a[0]")}, '"a" is there 2 times'),
-        ({"clusters": "x", "clusterings": ("a b",)}, "not written as"),
+        ({"clusters": "x", "clusterings": ("a", "a[0]")}, '"a" is named 2 times'),
+        ({"clusters": "x", "clusterings": ("a b",)}, "is not a template"),
     ],
 )
 def test_options_that_cannot_be_meant_are_refused(wrong: dict[str, object], message: str) -> None:

@@ -542,9 +542,9 @@ def test_reduced_it_has_the_same_annotators(
         ("0:header=nombre", 'there is no feature "header"; the features are form, '),
         (
             "0:capitalization[-1] capitalization[0]=a|b",
-            r"attribute number \d of the model is of no known feature; expected ",
+            r"attribute number \d of the model has an unknown feature; expected ",
         ),
-        ("-1:a\nb=c", r"attribute number \d of the model is of no known feature; expected "),
+        ("-1:a\nb=c", r"attribute number \d of the model has an unknown feature; expected "),
     ],
 )
 def test_a_file_that_looks_at_streams_is_refused(
@@ -572,7 +572,7 @@ def test_a_file_that_looks_at_streams_is_refused(
     ],
 )
 def test_what_is_there_twice_is_an_error(changes: dict[str, tuple[str, ...]], name: str) -> None:
-    with pytest.raises(InputError, match=rf'^"{name}" is there [23] times; expected once$'):
+    with pytest.raises(InputError, match=rf'^"{name}" is named [23] times; expected once$'):
         CRFOptions(**changes)  # type: ignore[arg-type]
 
 
@@ -593,10 +593,10 @@ def test_a_stream_is_no_feature(name: str) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"features": ("form[0..]",)}, "is not written as NAME"),
-        ({"streams": ("rules[2..1]",)}, "looks at no place"),
+        ({"features": ("form[0..]",)}, "is not a template: expected NAME"),
+        ({"streams": ("rules[2..1]",)}, "has an empty window"),
         ({"conjunctions": ("form",)}, "is not a conjunction"),
-        ({"rules": {"A": "("}}, "the rule A is no regular expression"),
+        ({"rules": {"A": "("}}, "the rule A is not a valid regular expression"),
     ],
 )
 def test_what_is_not_well_written_is_an_error_at_once(

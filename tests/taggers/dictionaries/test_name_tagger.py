@@ -191,10 +191,10 @@ def test_counts_of_a_file_are_as_good_as_those_of_the_notes(
 
 def test_without_words_there_is_nothing_to_compare(kind: str, names: Path, tmp_path: Path) -> None:
     for train in (notes(), notes("", " ")):
-        with pytest.raises(TrainingError, match="not one word of the notes"):
+        with pytest.raises(TrainingError, match="the notes contain no words"):
             fitted(kind, train, names)
     count_words([Document("a", " ")]).save(tmp_path / "words.parquet")
-    with pytest.raises(TrainingError, match="not one word of the notes"):
+    with pytest.raises(TrainingError, match="the notes contain no words"):
         fitted(kind, notes("Anna"), names, counts=str(tmp_path / "words.parquet"))
 
 

@@ -194,7 +194,7 @@ def test_embeddings_without_clusters_are_an_error(
     make_embedding: MakeEmbedding, tmp_path: Path
 ) -> None:
     make_embedding(tmp_path / "e", {"a": [1.0]})
-    with pytest.raises(InputError, match="no clusters yet: bootstrap cluster"):
+    with pytest.raises(InputError, match="no clusters yet: run bootstrap cluster"):
         WordClusters.read(tmp_path)
     with pytest.raises(InputError, match="holds no embedding"):
         WordClusters.read(tmp_path / "nowhere")

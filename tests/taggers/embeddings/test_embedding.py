@@ -412,7 +412,9 @@ def test_a_folder_without_embeddings_is_an_error(tmp_path: Path) -> None:
     (tmp_path / ".hidden" / "embedding.json").write_text("{}")
     (tmp_path / "file").touch()
     for folder in (tmp_path, tmp_path / "nothing", tmp_path / "file"):
-        with pytest.raises(InputError, match="holds no embedding; bootstrap embed train makes one"):
+        with pytest.raises(
+            InputError, match="holds no embedding; train one by bootstrap embed train"
+        ):
             find_embeddings(folder)
 
 

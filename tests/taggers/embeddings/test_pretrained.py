@@ -368,19 +368,19 @@ def test_a_model_with_components_that_are_no_numbers_is_an_error(
         ("3 2\nde 1\nla 3 4\nen 4 5\n", "a.txt:2"),
         ("3 2\nde 1 2 3\nla 3 4\nen 4 5\n", "a.txt:2: 3 numbers"),
         ("3 3\nde 1 2\nla 3 4\nen 4 5\n", "a.txt:2: 2 numbers; expected a word and 3 numbers"),
-        ("4 2\nde 1 2\nla 3 4\nen 4 5\n", "it has 4 vectors, and there are 3: was it cut off?"),
-        ("2 2\nde 1 2\nla 3 4\nen 4 5\n", "it has 2 vectors, and there are 3"),
-        ("0 0\n", "says that it has 0 vectors of 0 components"),
-        ("0 2\nde 1 2\n", "says that it has 0 vectors of 2 components"),
-        ("3 0\nde\nla\nen\n", "says that it has 3 vectors of 0 components"),
+        ("4 2\nde 1 2\nla 3 4\nen 4 5\n", "declares 4 vectors, but contains 3: was it cut off?"),
+        ("2 2\nde 1 2\nla 3 4\nen 4 5\n", "declares 2 vectors, but contains 3"),
+        ("0 0\n", "declares 0 vectors of 0 components"),
+        ("0 2\nde 1 2\n", "declares 0 vectors of 2 components"),
+        ("3 0\nde\nla\nen\n", "declares 3 vectors of 0 components"),
         ("3 2\n", "a.txt, word 1 of 3"),
         ("3 2", "a.txt, word 1 of 3"),
         ("3 2\n\n\n", "a.txt"),
-        ("1 99999999999\nde 1 2\n", "says that it has 1 vectors of 99999999999 components"),
-        ("1 20000\nde 1 2\n", "says that it has 1 vectors of 20000 components"),
+        ("1 99999999999\nde 1 2\n", "declares 1 vectors of 99999999999 components"),
+        ("1 20000\nde 1 2\n", "declares 1 vectors of 20000 components"),
         ("9" * 5000 + " 2\nde 1 2\n", "a.txt"),
         (f"de {'1 ' * 20_000}\n", "a.txt"),
-        ("99999999999999999999999 2\nde 1 2\n", "and there are 1: was it cut off?"),
+        ("99999999999999999999999 2\nde 1 2\n", "but contains 1: was it cut off?"),
         ("de 1 nan\nla 3 4\n", "a.txt:1: a component is not a finite number"),
         ("de 1 2\nla inf 4\n", "a.txt:2: a component is not a finite number"),
         ("de 1 2\nla -Infinity 4\n", "a.txt:2: a component is not a finite number"),
@@ -389,12 +389,15 @@ def test_a_model_with_components_that_are_no_numbers_is_an_error(
         ("", "a.txt is empty"),
         ("\n\n", "begins with a blank line"),
         ("\nde 1 2\n", "begins with a blank line"),
-        ("Hospital de Olot, a 12 de mayo.\nPaciente de 68 años.\n", "a.txt is no file of vectors"),
-        ("{}\n", "a.txt is no file of vectors"),
-        ("de\n", "a.txt is no file of vectors"),
-        ("x" * (3 << 20), "a.txt is no file of vectors"),
-        ("x " * (1 << 20), "a.txt is no file of vectors"),
-        (f"{'0 ' * 10_000}{'x' * 1_000_000}", "a.txt is no file of vectors"),
+        (
+            "Hospital de Olot, a 12 de mayo.\nPaciente de 68 años.\n",
+            "a.txt is not a file of vectors",
+        ),
+        ("{}\n", "a.txt is not a file of vectors"),
+        ("de\n", "a.txt is not a file of vectors"),
+        ("x" * (3 << 20), "a.txt is not a file of vectors"),
+        ("x " * (1 << 20), "a.txt is not a file of vectors"),
+        (f"{'0 ' * 10_000}{'x' * 1_000_000}", "a.txt is not a file of vectors"),
         ("paciente de 68\naños que acude\n", "a.txt"),
     ],
 )
@@ -413,11 +416,11 @@ def test_a_word_that_is_not_of_the_encoding_is_an_error(tmp_path: Path, header: 
     path = tmp_path / "a.txt"
     path.write_bytes(f"{header}de 1 2\nNúria 3 4\n".encode("latin-1"))
     line = 3 if header else 2
-    assert f"a.txt:{line}: a word that is not utf-8; name its encoding" in refused(path)
-    assert f"a.txt:{line}: a word that is not ascii" in refused(path, encoding="ascii")
+    assert f"a.txt:{line}: a word is not encoded as utf-8; pass the encoding" in refused(path)
+    assert f"a.txt:{line}: a word is not encoded as ascii" in refused(path, encoding="ascii")
     assert "a.txt" in refused(path, encoding="idna")
     path.write_bytes(f"{header}de 1 2\nla 3 4\n".encode("utf-16"))
-    assert "a.txt is no file of vectors" in refused(path)
+    assert "a.txt is not a file of vectors" in refused(path)
 
 
 @pytest.fixture(scope="module")
@@ -451,7 +454,7 @@ def test_a_binary_file_that_goes_on_is_an_error(binary: bytes, tmp_path: Path) -
     path = tmp_path / "a.bin"
     for more in (b"x", b"\0", b"\n\nx", b" " * 30 + b"x", b"la " + b"\0" * 16):
         path.write_bytes(binary + more)
-        assert "a.bin goes on after the 10 vectors" in refused(path)
+        assert "a.bin contains data after the 10 vectors" in refused(path)
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
@@ -501,7 +504,7 @@ def test_a_name_that_is_taken_is_an_error(tmp_path: Path) -> None:
     load_pretrained(tmp_path / "a.txt", folder)
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     for path, name in ((tmp_path / "a.txt", None), (tmp_path / "b.txt", "a")):
-        with pytest.raises(InputError, match="a is there already: name another one with --name"):
+        with pytest.raises(InputError, match="a exists already: choose another name with --name"):
             load_pretrained(path, folder, name=name)
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
     assert [each.name for each in folder.iterdir()] == ["a"]
