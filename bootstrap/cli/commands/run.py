@@ -185,7 +185,7 @@ def outcome_lines(run: Run) -> Sequence[str]:
     outcome, beyond = run.outcome(), beyond_tolerance(run.metrics())
     reason = STOPPED.get(outcome.stopped or "", "it is not finished")
     first, best = outcome.first, outcome.best
-    kind = run.start_kind
+    kind = run.initial_kind
     start = "the seed alone" if kind == SEED else f"the {kind} model alone"
     return [
         "",
