@@ -30,7 +30,7 @@ validation = "notes/validation.jsonl"
 unlabeled = "notes/unlabeled.jsonl"
 """,
     "divergence": """\
-# The demonstration of bootstrap without annotated training notes: synthetic notes and a list of names.
+# The demonstration of bootstrap without a seed: synthetic notes and a list of names.
 
 [data]
 validation = "notes/validation.jsonl"

@@ -84,8 +84,8 @@ def propagated_classes(model: Path) -> tuple[str, ...]:
     found = _read_unit_file(model)
     if "repeated" in found:
         raise InputError(
-            f'{model / UNIT_FILE} was written by an earlier version ("repeated" is now "propagate"); '
-            "train the model again"
+            f'{model / UNIT_FILE} was written by an earlier version ("repeated" is now '
+            '"propagate"); train the model again'
         )
     propagated = found.get("propagate", [])
     if not isinstance(propagated, list) or not all(isinstance(name, str) for name in propagated):

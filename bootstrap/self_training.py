@@ -1,7 +1,7 @@
 """The self-training loop (paper 003, 3.2.1, algorithm 1).
 
-The loop is pure: it neither reads files nor prints. It yields a record of every iteration, which the
-caller saves and displays.
+The loop is pure: it neither reads files nor prints. It yields a record of every iteration for
+the caller to save and display.
 """
 
 from __future__ import annotations

@@ -122,8 +122,8 @@ class Configuration:
                 raise ConfigurationError(f"[data] {name} is empty: expected documents")
         if self.select.level == "span" and self.select.measure != SelectOptions().measure:
             raise ConfigurationError(
-                f'select.measure = "{self.select.measure}" applies to whole documents and has no effect '
-                'with select.level = "span"; remove it'
+                f'select.measure = "{self.select.measure}" applies to whole documents and has no '
+                'effect with select.level = "span"; remove it'
             )
         taggers = {section: (kind, options) for section, kind, options in self._taggers()}
         for setting, capability, section in self._needs():

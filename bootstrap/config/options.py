@@ -150,8 +150,8 @@ class LoopOptions:
     keep: Literal["accumulate", "relabel"] = field(
         default="accumulate",
         metadata={
-            "help": '"accumulate" keeps pseudo-labels; "relabel" tags and selects all earlier batches '
-            "again with the newest model"
+            "help": '"accumulate" keeps pseudo-labels; "relabel" tags and selects all earlier '
+            "batches again with the newest model"
         },
     )
     warm_start: bool = field(

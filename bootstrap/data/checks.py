@@ -270,8 +270,8 @@ def _class_warnings(reports: Mapping[str, SplitReport], classes: Sequence[str]) 
     evaluated = set(reports["validation"].entities)
     for name in map(shown, sorted(evaluated - learnable)):
         yield (
-            f"{name} is in validation and not in {where}: it cannot be learned, so all its entities "
-            "are missed"
+            f"{name} is in validation and not in {where}: it cannot be learned, so all its "
+            "entities are missed"
         )
     for name in map(shown, sorted(learnable - evaluated)):
         yield f"{name} is in {where} and not in validation: it cannot be evaluated"

@@ -106,8 +106,8 @@ class ProcessExecutor(Executor):
 
     def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
         """Yield the results of a function; see `Executor`."""
-        # Without `max_nbytes`, joblib would write large items to files, and without `temp_folder` it
-        # would create a folder in shared memory.
+        # By default, joblib writes large items to files (`max_nbytes`) and creates a folder in
+        # shared memory (`temp_folder`).
         parallel = joblib.Parallel(
             n_jobs=self._jobs,
             return_as="generator",

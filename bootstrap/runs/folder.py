@@ -168,13 +168,13 @@ class Run:
         if self.iteration_folder(still_open + 1).exists():
             raise RunError(
                 f"{self.iteration_folder(still_open)} has no metrics.json, and later iterations "
-                "exist: restore the file, or remove this iteration and all later ones to repeat them"
+                "exist; restore the file, or remove this iteration and all later ones to repeat"
             )
 
     def close_iteration(
         self, iteration: int, selected: PseudoLabelled | None, metrics: IterationMetrics
     ) -> None:
-        """Write the selected documents of an iteration, its metrics, which close it, and summaries."""
+        """Write the selected documents and the metrics of an iteration, which close it."""
         folder = self.iteration_folder(iteration)
         if not folder.is_dir():  # nothing was selected: the previous model is kept
             shutil.copytree(self.model_folder(iteration - 1), folder / "model")
@@ -228,8 +228,8 @@ class Run:
         Parameters
         ----------
         keep : str
-            The value of ``[loop] keep``: whether to read the selected documents of all iterations or
-        of the last one.
+            The value of ``[loop] keep``, which determines whether the selected documents of all
+            iterations or of the last one are read.
         tagger : ParallelTagger
             The model of the last closed iteration.
         classes : sequence of str

@@ -85,8 +85,8 @@ def _refuse_other_configuration(run: Run, configuration: Configuration) -> None:
         if before.get(name) != now.get(name) and not _may_change(name, before.get(name)):
             if name not in before and _in_every_run(name):
                 raise RunError(
-                    f"{run.folder} was started by a version without the setting {name}; start a new "
-                    "run in another folder with --out"
+                    f"{run.folder} was started by a version without the setting {name}; start a "
+                    "new run in another folder with --out"
                 )
             raise RunError(
                 f"{run.folder} was started with {name} = {_shown(before, name)}, not "

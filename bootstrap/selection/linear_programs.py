@@ -80,7 +80,7 @@ class Program:
         )
 
     def max_number(self, upper: Floats) -> int:
-        """Compute the largest number of rows within tolerance over fractional ``0 <= x <= upper``."""
+        """Compute the largest number of rows within tolerance, for fractional x up to `upper`."""
         solved = self._solve_relaxed(np.ones(len(upper)), upper, exact=False)
         return 0 if solved is None else int(np.floor(solved.x[:-1].sum() + 1e-6))
 

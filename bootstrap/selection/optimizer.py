@@ -95,7 +95,7 @@ class Candidates:
 
 
 def _kinds(content: Content) -> Indices:
-    """Number the kinds of documents by content, and return the kind of each, shape (D,)."""
+    """Compute the kind of each document, a number for its content, shape (D,)."""
     kind = content.tokens.copy()
     some = np.flatnonzero(~content.empty)
     if len(some):

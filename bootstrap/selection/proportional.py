@@ -65,8 +65,9 @@ def select_examples(
     Among all selections of at most `most` documents that reach the threshold and keep every
     statistic within its tolerance, the one with the most documents is returned; ties are broken by
     the highest confidence. If all of them are smaller than the share `FLOOR` of the confident
-    documents, the selection of that size with the smallest maximal deviation is returned. Both are found by linear and integer programming, and
-    `Selection.bound` bounds the distance from the optimum.
+    documents, the selection of that size with the smallest maximal deviation is returned. Both
+    problems are solved by linear and integer programming. `Selection.bound` bounds the distance
+    from the optimum.
 
     Parameters
     ----------

@@ -167,12 +167,12 @@ def test_the_demonstration_runs_what_it_prints(
     called: list[Any] = []
     runs: list[Any] = []
 
-    def do_run(configuration: Any, folder: Path, **options: Any) -> Run:
+    def run_and_show(configuration: Any, folder: Path, **options: Any) -> Run:
         runs.append(configuration)
         return Run(finished)
 
     gold = [Document("a", "Anna", (Span(0, 4, "PERSON"),))]
-    monkeypatch.setattr("bootstrap.cli.commands.run.do_run", do_run)
+    monkeypatch.setattr("bootstrap.cli.commands.run.run_and_show", run_and_show)
     monkeypatch.setattr("bootstrap.demo.scores_on_test", lambda *arguments: score(gold, gold))
     for name in ("embed_train", "cluster"):
         monkeypatch.setattr(f"bootstrap.cli.commands.{name}.main", called.append)

@@ -101,7 +101,8 @@ def test_warns_of_rare_classes_and_of_those_on_one_side(
     assert found == [
         "seed: only 29 PERSON entities; scores on fewer than 30 are unreliable",
         "validation: only 2 DATE entities; scores on fewer than 30 are unreliable",
-        "DATE is in validation and not in the seed: it cannot be learned, so all its entities are missed",
+        "DATE is in validation and not in the seed: it cannot be learned, so all its entities are "
+        "missed",
         "AGE is in the seed and not in validation: it cannot be evaluated",
     ]
 

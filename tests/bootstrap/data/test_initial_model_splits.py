@@ -163,7 +163,8 @@ def test_tokens_in_the_dictionaries_are_counted(configure: Configure) -> None:
 def test_warnings_are_of_what_the_initial_model_tags(configure: Configure) -> None:
     assert checked(configure())[1] == []
     assert checked(configure('label = "NAME"'))[1] == [
-        "PERSON is in validation and not in [initial_model]: it cannot be learned, so all its entities are missed",
+        "PERSON is in validation and not in [initial_model]: it cannot be learned, so all "
+        "its entities are missed",
         "NAME is in [initial_model] and not in validation: it cannot be evaluated",
     ]
     beside = checked(configure('label = "NAME"', data='seed = "seed.jsonl"'))[1]

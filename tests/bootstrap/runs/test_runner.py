@@ -229,8 +229,8 @@ def test_a_finished_run_is_not_overwritten(
     refused = command("run", project / "config.toml", "--out", copied)
     assert (refused.code, refused.out) == (2, "")
     assert refused.err == (
-        f"bootstrap: {copied} is a run already; continue with --resume, or name another folder with "
-        "--out\n"
+        f"bootstrap: {copied} is a run already; continue with --resume, or name another folder "
+        "with --out\n"
     )
     again = command("run", project / "config.toml", "--out", copied, "--resume")
     assert again.code == 0
@@ -269,8 +269,8 @@ def test_a_run_of_an_older_version_is_told_from_another_configuration(
     refused = command("run", project / "config.toml", "--out", copied, "--resume")
     assert (refused.code, refused.out) == (2, "")
     assert refused.err == (
-        f"bootstrap: {copied} was started by a version without the setting loop.warm_start; start a "
-        "new run in another folder with --out\n"
+        f"bootstrap: {copied} was started by a version without the setting loop.warm_start; start "
+        "a new run in another folder with --out\n"
     )
 
 
