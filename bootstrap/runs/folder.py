@@ -168,7 +168,7 @@ class Run:
         if self.iteration_folder(still_open + 1).exists():
             raise RunError(
                 f"{self.iteration_folder(still_open)} has no metrics.json, and later iterations "
-                "exist; restore the file, or remove this iteration and all later ones to repeat"
+                "exist; restore the file, or remove this and all later iterations to repeat them"
             )
 
     def close_iteration(
