@@ -196,9 +196,7 @@ def _run(arguments: argparse.Namespace, options: Configuration) -> None:
     if arguments.experiment == "supervised":
         supervised(options)
     else:
-        states = (
-            [0] if arguments.experiment == "census" else arguments.states
-        )  # there is no seed to sample
+        states = [0] if arguments.experiment == "census" else arguments.states
         self_trained(arguments.experiment, states, options)
 
 

@@ -43,7 +43,7 @@ class PseudoLabelled:
 
     @classmethod
     def concatenated(cls, parts: Sequence[Self]) -> Self | None:
-        """Return all documents in one batch; None where there are no parts."""
+        """Return all documents in one batch; None if there are no parts."""
         if not parts:
             return None
         confidence = np.concatenate([part.confidence for part in parts])
@@ -61,8 +61,8 @@ class Iteration:
     tagger : Tagger
         The model trained in this iteration, or the previous one if the training set is unchanged.
     selected : PseudoLabelled or None
-        The documents selected before it was trained; when relabelling, of all batches so far.
-        None in iteration 0, and where nothing was selected.
+        The documents selected for its training; when relabelling, those of all batches so far.
+        None in iteration 0, and if nothing was selected.
     selections : tuple of Selection
         The selection from each batch tagged in this iteration.
     tagged, blank : int

@@ -357,7 +357,7 @@ def _tagger_options(
 
 
 def _located(options: OptionsT, section: str, source: Source) -> OptionsT:
-    """Make the paths in options absolute, which their metadata marks."""
+    """Convert the path options, which their metadata marks, to absolute paths."""
     return replace(
         options,
         **{
@@ -368,7 +368,7 @@ def _located(options: OptionsT, section: str, source: Source) -> OptionsT:
 
 
 def _absolute(value: Any, builtin: Sequence[str], folder: Path) -> Any:
-    """Make a path, or each of several, absolute; the names of builtin resources stay."""
+    """Convert a path, or each of several, to an absolute one, except for builtin resources."""
     if isinstance(value, tuple):
         return tuple(_absolute(each, builtin, folder) for each in value)
     if not value or is_synthetic(value) or value in builtin:

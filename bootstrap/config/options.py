@@ -145,7 +145,10 @@ class LoopOptions:
     )
     min_delta: float = field(
         default=0.0,
-        metadata={"help": "F1 must rise by more than this to count as a rise", "least": 0},
+        metadata={
+            "help": "patience is reset only if validation F1 rises by more than this",
+            "least": 0,
+        },
     )
     keep: Literal["accumulate", "relabel"] = field(
         default="accumulate",
@@ -169,7 +172,7 @@ class LoopOptions:
     random_state: int = field(
         default=0,
         metadata={
-            "help": "seed of the random number generators; runs with equal seeds are equal",
+            "help": "seed of the random number generators; equal seeds reproduce results",
             "least": 0,
         },
     )

@@ -110,7 +110,7 @@ def check_notes(
     Parameters
     ----------
     data : DataOptions
-        The documents of the run; problems are collected whatever its rules for them.
+        The documents of the run; its rules for problems are ignored, and all problems counted.
     labels : mapping of str to str, optional
         The class of each label of the source; by default, labels are classes.
     coverages : sequence of Coverage
