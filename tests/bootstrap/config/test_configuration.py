@@ -446,6 +446,6 @@ def test_a_measure_of_documents_is_refused_where_spans_are_selected(
     assert load(file, '[select]\nlevel = "span"\nmeasure = "probability"')
     message = refusal(file, '[select]\nlevel = "span"', f"select.measure={measure}")
     assert message == (
-        f'{file} with --set select.measure={measure}: select.measure = "{measure}" applies to whole '
-        'documents and has no effect with select.level = "span"; remove it'
+        f'{file} with --set select.measure={measure}: select.measure = "{measure}" applies to '
+        'whole documents and has no effect with select.level = "span"; remove it'
     )
