@@ -1,4 +1,4 @@
-"""Tokens a second from text to `Batch`, on one core: reading the files is not counted.
+"""Tokens per second from text to `Batch`, on one core, without reading the files.
 
 python benchmarks/batches.py
 """
@@ -22,9 +22,11 @@ ROUNDS = 5
 
 
 def main() -> None:
-    """Time the regular expression alone and the making of a batch, in turn."""
+    """Time the regular expression alone and the building of a batch, in turn."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--copies", type=int, default=3, help="of MEDDOCAN's train and dev lines")
+    parser.add_argument(
+        "--copies", type=int, default=3, help="number of copies of MEDDOCAN's train and dev lines"
+    )
     copies = parser.parse_args().copies
     sources = chain.from_iterable(read(DATA / s, problems=Problems()) for s in ("train", "dev"))
     lines = [Document(d.id, d.text) for d in split_documents(sources, "line", Problems())] * copies
@@ -34,14 +36,16 @@ def main() -> None:
         for line in lines:
             TOKEN.findall(line.text)
         middle = time.process_time()
-        made = make_batch(lines, labelled=False)
+        built = make_batch(lines, labelled=False)
         expression.append(middle - begin)
         batch.append(time.process_time() - middle)
-    tokens = made.n_tokens
-    print(f"{len(lines):,} lines, {tokens:,} tokens, {len(made.vocabulary):,} word types")
+    tokens = built.n_tokens
+    print(f"{len(lines):,} lines, {tokens:,} tokens, {len(built.vocabulary):,} word types")
     for name, seconds in (("expression alone, line by line", expression), ("batch", batch)):
         rates = sorted(tokens / second / 1e6 for second in seconds)
-        print(f"{name}: {rates[len(rates) // 2]:.2f} million tokens a second (median of {ROUNDS})")
+        print(
+            f"{name}: {rates[len(rates) // 2]:.2f} million tokens per second (median of {ROUNDS})"
+        )
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
-"""The models that start from the census alone, on MEDDOCAN by line (paper 003, table 3.2).
+"""Dictionary models of the Spanish census, on MEDDOCAN by line (paper 003, table 3.2).
 
-PERSON only. The dictionaries are the given names and surnames of ../shared/data/spain, the counts
-those of the words of train and dev. Nothing is annotated but what scores are computed with.
+They find PERSON only. The dictionaries are the given names and surnames of ../shared/data/spain.
+The word counts are those of train and dev. Annotations are only used to compute scores.
 
-    python benchmarks/census.py train      # what settings were chosen on
-    python benchmarks/census.py dev        # what is reported
-    python benchmarks/census.py speed      # tokens a second, beside making the batches
+    python benchmarks/census.py train      # on which settings were chosen
+    python benchmarks/census.py dev        # the reported scores
+    python benchmarks/census.py speed      # tokens per second, compared with building batches
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ OPTIONS = {"divergence": DivergenceOptions, "dictionary": DictionaryOptions}
 
 
 def fitted(kind: str, names: str, counts: str) -> Tagger:
-    """Compare the census with the notes."""
+    """Fit a dictionary model to the census and the word counts."""
     options = OPTIONS[kind](names=(names,), counts=counts)
-    nothing = make_batch([], labelled=False)
-    return make_tagger(kind, options).fit(nothing, rng=np.random.default_rng(0))
+    empty = make_batch([], labelled=False)
+    return make_tagger(kind, options).fit(empty, rng=np.random.default_rng(0))
 
 
 def alone(split: str, folder: Path) -> None:
@@ -59,7 +59,7 @@ def _where(documents: Sequence[Document], chosen: np.ndarray) -> list[Document]:
 
 
 def speed(folder: Path) -> None:
-    """Print tokens a second of tagging, and of making the batches, in one process."""
+    """Print the tokens per second of tagging, compared with building batches, in one process."""
     lines = lines_of("train", PERSON)
     names, counts = census(folder), counted(folder, lines)
     begin = time.perf_counter()
@@ -68,14 +68,14 @@ def speed(folder: Path) -> None:
     made = time.perf_counter() - begin
     for kind in OPTIONS:
         tagger = fitted(kind, names, counts)
-        _tag_all(tagger, batches)  # what is compiled is compiled
+        _tag_all(tagger, batches)  # compiles the kernels
         begin = time.perf_counter()
         for _ in range(10):
             _tag_all(tagger, batches)
         taken = (time.perf_counter() - begin) / 10
         print(
-            f"{kind:10} {tokens / taken / 1e6:.2f} million tokens a second, "
-            f"{made / taken:.1f} times as fast as making the batches"
+            f"{kind:10} {tokens / taken / 1e6:.2f} million tokens per second, "
+            f"{made / taken:.1f} times as fast as building the batches"
         )
 
 
@@ -85,7 +85,7 @@ def _tag_all(tagger: Tagger, batches: Sequence[Batch]) -> None:
 
 
 def main() -> None:
-    """Print the figures of an experiment."""
+    """Print the results of an experiment."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("experiment", choices=("train", "dev", "speed"))
     arguments = parser.parse_args()

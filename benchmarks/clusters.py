@@ -1,9 +1,9 @@
-"""Starts of k-means on the vectors of many words: how near the clusters are, and how long it takes.
+"""Initialisations and algorithms of k-means on many word vectors: inertia and duration.
 
-The words are heads of words of MEDDOCAN joined with tails of others, and fastText, trained on the
-same notes, gives each a vector: there are as many as in a large corpus, and they lie as vectors
-of words do. "Passes" are of Lloyd's algorithm from words drawn at random, "mini-batches" of
-MiniBatchKMeans.
+The words are prefixes of MEDDOCAN's words joined with suffixes of others. FastText, trained on the
+same notes, computes their vectors: their number is that of a large corpus, and their distribution
+is that of word vectors. "Passes" are iterations of Lloyd's algorithm from randomly sampled words,
+and "mini-batches" are those of MiniBatchKMeans.
 
     python benchmarks/clusters.py --words 580000 --k 128 1024
 """
@@ -28,7 +28,7 @@ DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data" / "meddoca
 
 
 def vectors_of_words(number: int) -> np.ndarray:
-    """Give vectors of length 1 of so many words, shape (number, 100)."""
+    """Compute unit vectors of a number of words, shape (number, 100)."""
     notes = read(DATA / "train", problems=Problems())
     lines = [line.lower() for note in notes for line in note.text.splitlines()]
     tokens = tokenize(lines)
@@ -48,14 +48,14 @@ def vectors_of_words(number: int) -> np.ndarray:
 
 
 class Stopwatch:
-    """Prints how good clusters are and the seconds since it was made."""
+    """Prints the mean squared distance of clusters and the total duration."""
 
     def __init__(self, vectors: np.ndarray) -> None:
         self._vectors = vectors
         self._seconds = 0.0
 
     def measure(self, name: str, cluster: Callable[[], KMeans | MiniBatchKMeans]) -> np.ndarray:
-        """Find clusters, print their mean squared distance from the centres, and give these."""
+        """Cluster, print the mean squared distance from the centres, and return the centres."""
         begin = time.perf_counter()
         found = cluster()
         self._seconds += time.perf_counter() - begin
@@ -66,7 +66,7 @@ class Stopwatch:
 
 
 def compare(vectors: np.ndarray, k: int, plus_plus: bool) -> None:
-    """Print what different starts and algorithms give."""
+    """Print the results of different initialisations and algorithms."""
     print(f"K = {k:,}, {len(vectors):,} vectors, one thread", flush=True)
     shared = {"n_clusters": k, "n_init": 1, "random_state": 0}
     watch, start, done = Stopwatch(vectors), "random", 0
@@ -86,7 +86,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--words", type=int, default=580_000)
     parser.add_argument("--k", type=int, nargs="+", default=[128, 1024, 8192])
-    parser.add_argument("--plus-plus", action="store_true", help="k-means++ too")
+    parser.add_argument("--plus-plus", action="store_true", help="run k-means++ as well")
     options = parser.parse_args()
     vectors = vectors_of_words(options.words)
     with one_thread():

@@ -1,8 +1,8 @@
 """Speed and memory of the CRF engines, side by side: the tables of docs/performance.md.
 
-Notes are lines of MEDDOCAN's training split, drawn again and again, in which one word in twenty
-is replaced by one that no model has met. Both engines take turns on the same notes; python-crfsuite
-gets the attributes of each word from memory, which is its fastest route.
+The notes are lines of MEDDOCAN's training split, sampled with replacement, in which one word in
+twenty is replaced by an unknown one. Both engines alternate on the same notes. The attributes of
+each word are cached for python-crfsuite, which is its fastest mode.
 
     python benchmarks/crf.py tag              # one core; 42 and 5 labels
     python benchmarks/crf.py train            # 10,311 lines, an evaluation of the objective
@@ -45,14 +45,14 @@ NOVEL = 0.05
 CLASSES = {42: None, 5: MERGED}
 
 
-def drawn(lines: Sequence[Document], number: int, rng: np.random.Generator) -> list[Document]:
-    """Draw lines with replacement."""
+def sampled(lines: Sequence[Document], number: int, rng: np.random.Generator) -> list[Document]:
+    """Sample lines with replacement."""
     picks = rng.integers(0, len(lines), number).tolist()
     return [replace(lines[pick], id=str(row)) for row, pick in enumerate(picks)]
 
 
 def with_novel_words(notes: Sequence[Document], rng: np.random.Generator) -> list[Document]:
-    """Replace one token in twenty by its letters in another order, which no model has met."""
+    """Replace one token in twenty by an unknown word: its letters and others, in random order."""
     batch = make_batch([replace(note, spans=()) for note in notes], labelled=False)
     new = rng.random(batch.n_tokens) < NOVEL
     found = []
@@ -84,8 +84,8 @@ def with_novel_words(notes: Sequence[Document], rng: np.random.Generator) -> lis
     return found
 
 
-class Race:
-    """Both engines with the same weights, tagging the same notes with their probability."""
+class TaggingComparison:
+    """Both engines with the same weights, which tag the same notes with their confidence."""
 
     def __init__(self, classes: dict[str, str] | None, number: int, folder: Path) -> None:
         lines = lines_of("train", classes)
@@ -94,17 +94,17 @@ class Race:
         self.slow = CRFTagger(options).fit(make_batch(lines, labelled=True), rng=rng)
         self.slow.pruned().save(folder)
         self.folder = folder
-        self.notes = with_novel_words(drawn(lines, number, rng), rng)
+        self.notes = with_novel_words(sampled(lines, number, rng), rng)
         self.batch = make_batch(self.notes, labelled=False)
         self.few = make_batch(self.notes[:2000], labelled=False)
         self.fresh().tag(self.few)
 
     def fresh(self) -> CRFTagger:
-        """Give a tagger that has kept no word."""
+        """Load a tagger with an empty cache of words."""
         return CRFTagger.load(self.folder)
 
     def seconds(self) -> dict[tuple[str, str], float]:
-        """Take the time of one round, in processor seconds a token."""
+        """Measure one round, in processor seconds per token."""
         found = {}
         for name, batch, notes in (
             ("wordtype", self.batch, self.notes),
@@ -119,13 +119,13 @@ class Race:
 
 
 def tagging(number: int, rounds: int) -> None:
-    """Compare tagging from batches and from text."""
+    """Compare the speed of tagging batches and texts."""
     print("| labels | from | wordtype, tokens/s | crfsuite, tokens/s | ratio |")
     print("|---|---|---|---|---|")
     for labels, classes in CLASSES.items():
         with tempfile.TemporaryDirectory() as folder:
-            race = Race(classes, number, Path(folder))
-            found = [race.seconds() for _ in range(rounds)]
+            comparison = TaggingComparison(classes, number, Path(folder))
+            found = [comparison.seconds() for _ in range(rounds)]
         for source in ("batch", "text"):
             own, other = (
                 1 / float(np.median([seconds[name, source] for seconds in found]))
@@ -135,7 +135,7 @@ def tagging(number: int, rounds: int) -> None:
 
 
 def training(arguments: Sequence[str]) -> None:
-    """Compare an evaluation of the objective, the preparation before it, and memory."""
+    """Compare the preparation, an evaluation of the objective, and memory."""
     for engine in ("wordtype", "crfsuite"):
         command = [sys.executable, __file__, "one", engine, *arguments]
         print(
@@ -146,10 +146,10 @@ def training(arguments: Sequence[str]) -> None:
 
 
 def one_training(options: CRFOptions, number: int, classes: dict[str, str] | None) -> None:
-    """Train with one engine in this process and print what it took."""
+    """Train with one engine in this process and print the durations and memory."""
     lines = lines_of("train", classes)
     rng = np.random.default_rng(0)
-    notes = with_novel_words(drawn(lines, number, rng), rng) if number else lines
+    notes = with_novel_words(sampled(lines, number, rng), rng) if number else lines
     batch = make_batch(notes, labelled=True)
     del lines, notes
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -169,16 +169,16 @@ def one_training(options: CRFOptions, number: int, classes: dict[str, str] | Non
 
 
 def prepared_set(batch: Batch, options: CRFOptions) -> TrainingSet:
-    """Look up all that training needs."""
+    """Prepare the training set of a batch."""
     templates = options.templates()
-    batch = _looked_at(batch, options)
+    batch = _annotated(batch, options)
     return TrainingSet.of(
         batch.word_ids, batch.vocabulary, batch.document_offsets, batch.tags, np.ones(len(batch)),
         templates=templates, channels=Channels(templates).of(batch), labels=len(batch.labels),
     )  # fmt: skip
 
 
-def _looked_at(batch: Batch, options: CRFOptions) -> Batch:
+def _annotated(batch: Batch, options: CRFOptions) -> Batch:
     needed = options.templates().needed
     return annotated(batch, needed, {name: ANNOTATORS[name]() for name in needed})
 
@@ -199,7 +199,7 @@ def _crfsuite(batch: Batch, options: CRFOptions) -> tuple[float, float, float]:
     begin = time.process_time()
     marks: list[float] = []
     _, trained = CRFsuiteEngine.trained(
-        _looked_at(batch, options),
+        _annotated(batch, options),
         replace(options, max_iterations=10),
         progress=lambda *_: marks.append(time.process_time()),
     )
@@ -209,12 +209,12 @@ def _crfsuite(batch: Batch, options: CRFOptions) -> tuple[float, float, float]:
 
 
 class Traced(Likelihood):
-    """Keeps the value of each evaluation; what estimates the curvature counts as one."""
+    """Records the value of each evaluation; an estimate of the curvature counts as one."""
 
     values: ClassVar[list[float]] = []
 
     def __call__(self, x: Vector) -> tuple[float, Vector]:
-        """Give the objective and its gradient."""
+        """Compute the objective and its gradient."""
         found = super().__call__(x)
         self.values.append(found[0])
         return found
@@ -226,9 +226,9 @@ class Traced(Likelihood):
 
 
 def warm_start(classes: dict[str, str] | None, most: int, *, tagged: bool) -> None:
-    """Train again after ten percent more notes, from nothing and from the weights of before.
+    """Train again with ten percent more notes, from zero and from the previous weights.
 
-    With `tagged`, those notes have the tags that the first model gives them, as in a run.
+    With `tagged`, the additional notes are pseudo-labelled by the first model, as in a run.
     """
     lines = lines_of("train", classes)
     order = np.random.default_rng(0).permutation(len(lines)).tolist()
@@ -254,7 +254,7 @@ def warm_start(classes: dict[str, str] | None, most: int, *, tagged: bool) -> No
         near = int(np.argmax(np.array(Traced.values) <= 1.001 * cold)) + 1
         print(
             f"{name}: {len(Traced.values)} evaluations, {seconds:.1f} s, objective "
-            f"{training.loss:.2f}; within 0.1 % of the cold end after {near} evaluations"
+            f"{training.loss:.2f}; within 0.1 % of the cold objective after {near} evaluations"
         )
 
 
@@ -277,8 +277,8 @@ def main() -> None:
     elif options.what == "train":
         training(sys.argv[2:])
     elif options.what == "one":
-        looked_at = {"streams": (), "conjunctions": ()} if options.words else {}
-        crf = CRFOptions(engine=options.engine, precision=options.precision, **looked_at)
+        simpler = {"streams": (), "conjunctions": ()} if options.words else {}
+        crf = CRFOptions(engine=options.engine, precision=options.precision, **simpler)
         one_training(crf, options.notes, classes)
     else:
         warm_start(classes, options.iterations, tagged=options.tagged)

@@ -1,7 +1,7 @@
-"""Memory of counting, training and looking at vectors of many words.
+"""Memory of counting many words, training embeddings of them and showing neighbours.
 
-Notes are made up of different words, five times each. What is printed is the most memory that any
-of a command's processes had.
+The notes consist of different words, five times each. The peak memory of the largest process of
+each command is printed.
 
     python benchmarks/embeddings.py --words 600000
 """
@@ -18,12 +18,12 @@ import tempfile
 import time
 from pathlib import Path
 
-_WORDS = 100  # of a note
+_WORDS = 100  # words per note
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 def word(number: int) -> str:
-    """Write a number as a word of letters."""
+    """Convert a number to a word."""
     number = number * 7919 + 26**4
     letters = ""
     while number:
@@ -33,7 +33,7 @@ def word(number: int) -> str:
 
 
 def write_notes(path: Path, words: int) -> None:
-    """Write every word five times, in another order each time."""
+    """Write every word five times, each time in a different order."""
     rng = random.Random(0)
     with path.open("w") as file:
         for time_ in range(5):
@@ -44,7 +44,7 @@ def write_notes(path: Path, words: int) -> None:
 
 
 def measured(*arguments: object) -> None:
-    """Carry out a command and print what it took."""
+    """Run a command and print its peak memory and duration."""
     program = [
         sys.executable,
         "-c",
@@ -63,7 +63,7 @@ def measured(*arguments: object) -> None:
 
 
 def main() -> None:
-    """Print a line for each command."""
+    """Print the memory and the duration of each command."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--words", type=int, default=600_000)
     options = parser.parse_args()

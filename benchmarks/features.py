@@ -1,7 +1,7 @@
 """Comparison of features, windows and regularization: the table of docs/explanation/crf.md.
 
-A quarter of MEDDOCAN's training documents is held out for scoring and the rest is for training, by
-line, with the classes merged to PERSON and LOCATION. The development split is not used.
+A quarter of MEDDOCAN's training documents is held out for scoring. Models are trained on the others
+by line, with the classes merged to PERSON and LOCATION. The development split is not used.
 
     python benchmarks/features.py
     python benchmarks/features.py --clusters FOLDER
@@ -53,63 +53,68 @@ VARIANTS = {
 }
 
 
-def f1_of(train: Sequence[Document], judge: Sequence[Document], options: CRFOptions) -> float:
-    """Train on lines and score others."""
+def f1_of(train: Sequence[Document], held_out: Sequence[Document], options: CRFOptions) -> float:
+    """Train on lines and compute F1 on held-out ones."""
     tagger = CRFTagger(options).fit(make_batch(train, labelled=True), rng=np.random.default_rng(0))
-    gold = gold_batch(judge)
+    gold = gold_batch(held_out)
     return score_batches(gold, tagged(tagger, gold.batch)).counts("ner").f1
 
 
 def cluster_variants(folder: Path) -> dict[str, CRFOptions]:
-    """Give what clusters a CRF may look at."""
+    """Return options with different clusters as features."""
 
-    def looking_at(normalisation: str, windows: Sequence[int], ks: Sequence[int]) -> CRFOptions:
+    def with_clusters(normalisation: str, windows: Sequence[int], ks: Sequence[int]) -> CRFOptions:
         names = tuple(f"{normalisation}-w{window}-k{k}" for window in windows for k in ks)
         return replace(DEFAULT, clusters=str(folder), clusterings=names)
 
     several = (16, 64, 256, 1024)
     return {
         "no clusters": DEFAULT,
-        **{f"lower, window 5, K = {k}": looking_at("lower", (5,), (k,)) for k in (*several, 8192)},
-        "lower, window 5, K = 16 to 1024": looking_at("lower", (5,), several),
-        "lower, window 1, K = 16 to 1024": looking_at("lower", (1,), several),
-        "lower, windows 1 and 5, K = 64 to 1024": looking_at("lower", (1, 5), several[1:]),
         **{
-            f"{name}, windows 1 and 5, K = 16 to 1024": looking_at(name, (1, 5), several)
+            f"lower, window 5, K = {k}": with_clusters("lower", (5,), (k,))
+            for k in (*several, 8192)
+        },
+        "lower, window 5, K = 16 to 1024": with_clusters("lower", (5,), several),
+        "lower, window 1, K = 16 to 1024": with_clusters("lower", (1,), several),
+        "lower, windows 1 and 5, K = 64 to 1024": with_clusters("lower", (1, 5), several[1:]),
+        **{
+            f"{name}, windows 1 and 5, K = 16 to 1024": with_clusters(name, (1, 5), several)
             for name in ("none", "lower", "unaccented", "digits")
         },
     }
 
 
 def split_train() -> tuple[list[Document], list[Document]]:
-    """Give the lines to learn from, and those that judge."""
+    """Return the lines for training and the held-out lines."""
     lines = lines_of("train", MERGED)
     sources = list(dict.fromkeys(line.group for line in lines))
-    judging = set(np.random.default_rng(0).permutation(sources)[: len(sources) // 4])
-    train = [line for line in lines if line.group not in judging]
-    return train, [line for line in lines if line.group in judging]
+    held_out_groups = set(np.random.default_rng(0).permutation(sources)[: len(sources) // 4])
+    train = [line for line in lines if line.group not in held_out_groups]
+    return train, [line for line in lines if line.group in held_out_groups]
 
 
 def seeds_of(kind: str, train: Sequence[Document]) -> list[list[Document]]:
-    """Draw three seeds."""
+    """Sample three seeds."""
     draw = SEEDS[kind]
     return [[train[index] for index in draw(train, np.random.default_rng(n))] for n in range(3)]
 
 
 def print_table(variants: Mapping[str, CRFOptions], kinds: Sequence[str], whole: bool) -> None:
-    """Print a row for each variant: means over seeds, and what all lines give if asked for."""
-    train, judge = split_train()
+    """Print a row for each variant: mean F1 over seeds, and F1 of training on all lines."""
+    train, held_out = split_train()
     seeds = {kind: seeds_of(kind, train) for kind in kinds}
     columns = [*kinds, *(["all"] if whole else [])]
     print(f"| | {' | '.join(columns)} |\n|{'---|' * (len(columns) + 1)}")
     for name, options in variants.items():
-        cells = [np.mean([f1_of(seed, judge, options) for seed in seeds[kind]]) for kind in kinds]
-        cells += [f1_of(train, judge, options)] if whole else []
+        cells = [
+            np.mean([f1_of(seed, held_out, options) for seed in seeds[kind]]) for kind in kinds
+        ]
+        cells += [f1_of(train, held_out, options)] if whole else []
         print(f"| {name} | {' | '.join(f'{cell:.4f}' for cell in cells)} |", flush=True)
 
 
 def main() -> None:
-    """Print the table of features, or that of clusters."""
+    """Print the table of features, or the table of clusters."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--clusters", type=Path, help="a folder of embeddings with clusters")
     folder = parser.parse_args().clusters

@@ -1,7 +1,7 @@
-"""How the cost of the CRF grows with notes, word types, labels and window.
+"""Cost of the CRF by the number of notes, word types and labels, and by the window.
 
-Notes are lines of MEDDOCAN's training split, drawn again and again, in which one word in twenty is
-replaced by one that no model has met. Processor time, one core.
+The notes are lines of MEDDOCAN's training split, sampled with replacement, in which one word in
+twenty is replaced by an unknown one. The times are processor times on one core.
 
     python benchmarks/growth.py
 """
@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from crf import CLASSES, drawn, prepared_set, with_novel_words
+from crf import CLASSES, prepared_set, sampled, with_novel_words
 from meddocan_lines import lines_of
 
 from corpus.batch import Batch, make_batch
@@ -26,14 +26,14 @@ OPTIONS = CRFOptions(max_iterations=20)
 
 
 def notes_of(labels: int, number: int) -> Batch:
-    """Draw notes with so many labels."""
+    """Sample notes annotated with a number of labels."""
     lines = lines_of("train", CLASSES[labels])
     rng = np.random.default_rng(0)
-    return make_batch(with_novel_words(drawn(lines, number, rng), rng), labelled=True)
+    return make_batch(with_novel_words(sampled(lines, number, rng), rng), labelled=True)
 
 
 def seconds(work: Callable[[], object], rounds: int = 3) -> float:
-    """Give the median of the processor time that something takes."""
+    """Return the median processor time of a function."""
     found = []
     for _ in range(rounds):
         begin = time.process_time()
@@ -43,7 +43,7 @@ def seconds(work: Callable[[], object], rounds: int = 3) -> float:
 
 
 def row(name: str, batch: Batch, options: CRFOptions) -> str:
-    """Measure training and tagging of a batch."""
+    """Measure training and tagging of a batch, and return a row of the table."""
     begin = time.process_time()
     training = prepared_set(batch, options)
     prepared = time.process_time() - begin
@@ -62,8 +62,8 @@ def row(name: str, batch: Batch, options: CRFOptions) -> str:
     )
 
 
-def copied() -> float:
-    """Give the bytes a second that this processor copies: what is read and what is written."""
+def memory_bandwidth() -> float:
+    """Measure the bytes that one core reads and writes per second of copying."""
     source = np.ones(1 << 27, np.uint8)
     target = np.empty_like(source)
     return 2 * len(source) / seconds(lambda: np.copyto(target, source), 5)
@@ -72,7 +72,9 @@ def copied() -> float:
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--notes", type=int, default=50_000, help="of the rows but the first ones")
+    parser.add_argument(
+        "--notes", type=int, default=50_000, help="number of notes of all rows but the first ones"
+    )
     number = parser.parse_args().notes
     print(
         "| | tokens | word types | weights | preparation, s | an evaluation, s | per token, ns "
@@ -87,7 +89,7 @@ def main() -> None:
         print(row(f"window {window}", batch, replace(OPTIONS, window=window)), flush=True)
     alone = replace(OPTIONS, streams=(), conjunctions=())
     print(row("words alone", batch, alone), flush=True)
-    print(f"\nmemory: {copied() / 1e9:.1f} GB/s copied by one core")
+    print(f"\nmemory: {memory_bandwidth() / 1e9:.1f} GB/s copied by one core")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """Self-training on MEDDOCAN by line: the figures of docs/results.md.
 
-Every line of the training split is a document. A seed is drawn from them, the rest is the pool.
-The development split is cut in two by document: one half stops the loop and chooses the
-iteration, the other half is scored with it; then the halves change places.
+Every line of the training split is a document. A seed is sampled from them, and the rest is the
+unlabeled pool. The development split is divided into two halves by document. The stopping criterion
+and the best iteration are computed on one half, and scores on the other, and vice versa.
 
     python benchmarks/meddocan.py supervised
     python benchmarks/meddocan.py small --states 0 1 2
@@ -10,7 +10,8 @@ iteration, the other half is scored with it; then the halves change places.
     python benchmarks/meddocan.py hundred --set tagger.clusters=FOLDER
     python benchmarks/meddocan.py census --set initial_model.kind=dictionary
 
-The last one has no seed and finds PERSON only: it starts from the names of ../shared/data/spain.
+The last command has no seed and finds PERSON only: its initial model uses the names of
+../shared/data/spain.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ from taggers import make_tagger
 from taggers.base import Tagger
 from taggers.name_propagation import note_numbers, propagate_names
 
-#: The pool has 10,000 lines: five batches, of which up to a half is selected.
+#: The pool has 10,000 lines: five batches, of which at most half of the lines are selected.
 LOOP = {"loop": {"batch": 2000}, "select": {"max_selected": 1000}}
 
 
@@ -65,12 +66,12 @@ def tagged(tagger: Tagger, batch: Batch, propagate: Sequence[str] = ()) -> Batch
 
 
 def gold_batch(lines: Sequence[Document]) -> GoldBatch:
-    """Tokenize annotated lines, and keep their annotations as they are."""
+    """Tokenize annotated lines and keep their annotations."""
     return GoldBatch.from_documents(lines, make_batch(lines, labelled=True))
 
 
 def supervised(options: Configuration) -> None:
-    """Print the scores of all of train, with all types and with the merged ones."""
+    """Print the scores of supervised training, with all classes and with merged ones."""
     for name, classes in (("22 types", None), ("merged", MERGED)):
         train, dev = lines_of("train", classes), lines_of("dev", classes)
         tagger = make_tagger(options.kind, options.tagger)
@@ -88,7 +89,7 @@ def supervised(options: Configuration) -> None:
 
 
 def self_trained(kind: str, states: Sequence[int], options: Configuration) -> None:
-    """Print what self-training from a seed gives, with each half of dev reporting once."""
+    """Print the scores of self-training from a seed, on each half of the development split."""
     classes = PERSON if kind == "census" else MERGED
     train, dev = lines_of("train", classes), lines_of("dev", classes)
     sides = np.arange(len({line.group for line in dev})) % 2
@@ -100,13 +101,13 @@ def self_trained(kind: str, states: Sequence[int], options: Configuration) -> No
         rest = np.setdiff1d(np.arange(len(train)), chosen)
         seed = [train[index] for index in chosen]
         pool = Lines([train[index] for index in rest], options.loop.batch)
-        for chooser, reporter in ((0, 1), (1, 0)):
-            rows.append(_one_run(seed, pool, halves[chooser], halves[reporter], options))
+        for validation, test in ((0, 1), (1, 0)):
+            rows.append(_one_run(seed, pool, halves[validation], halves[test], options))
             before, after, steps, selected, right = rows[-1]
             print(
-                f"{kind} state {state} reported on half {reporter}: seed {before.f1:.4f}, "
+                f"{kind} state {state} scored on half {test}: seed {before.f1:.4f}, "
                 f"self-trained {after.f1:.4f} (iteration {steps}); selected {selected}, "
-                f"share of them without an error {right:.3f}",
+                f"share of these without an error {right:.3f}",
                 flush=True,
             )
     for name, column in (("seed", 0), ("self-trained", 1)):
@@ -121,37 +122,37 @@ def self_trained(kind: str, states: Sequence[int], options: Configuration) -> No
 def _one_run(
     seed: Sequence[Document],
     pool: Lines,
-    chooser: GoldBatch,
-    reporter: GoldBatch,
+    validation: GoldBatch,
+    test: GoldBatch,
     options: Configuration,
 ) -> tuple[ConfusionCounts, ConfusionCounts, str, list[int], float]:
     gold = {line.id: line for line in pool._lines}
-    batch, start = chooser.batch, options.initial_model
-    seed_batch = make_batch(seed, labelled=True, classes=start.classes if start else [])
+    batch, initial = validation.batch, options.initial_model
+    seed_batch = make_batch(seed, labelled=True, classes=initial.classes if initial else [])
     classes = classes_of(batch.labels)
     reference = measured_reference(content_of(batch, batch.tags, batch.labels, classes), classes)
     f1, reported, selected = [], [], []
     right = total = 0
 
     def tagger_for(iteration: int) -> Tagger:
-        if start and iteration == 0:
-            return make_tagger(start.kind, start.options)
+        if initial and iteration == 0:
+            return make_tagger(initial.kind, initial.options)
         return make_tagger(options.kind, options.tagger)
 
     for step in self_train(
         seed_batch,
         pool,
-        chooser,
+        validation,
         tagger_for,
         strategy=strategy_for(options.select, reference),
-        initial_strategy=initial_strategy_for(start.trust, options.select, reference)
-        if start
+        initial_strategy=initial_strategy_for(initial.selection, options.select, reference)
+        if initial
         else None,
         loop=options.loop,
     ):
         f1.append(step.f1)
-        predicted = tagged(step.tagger, reporter.batch, options.loop.propagate)
-        reported.append(score_batches(reporter, predicted).counts("ner"))
+        predicted = tagged(step.tagger, test.batch, options.loop.propagate)
+        reported.append(score_batches(test, predicted).counts("ner"))
         if step.selected:
             found = step.selected.batch.to_documents()
             selected.append(len(found))
@@ -163,7 +164,7 @@ def _one_run(
 
 
 def main() -> None:
-    """Print the figures of an experiment."""
+    """Print the scores of an experiment."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("experiment", choices=("supervised", "census", *SEEDS))
     parser.add_argument("--states", type=int, nargs="+", default=[0, 1, 2])
@@ -181,7 +182,7 @@ def main() -> None:
                 **_census(Path(folder)),
                 **tables.get("initial_model", {}),
             }
-        _carry_out(arguments, parse_configuration(tables, Source("benchmark", Path())))
+        _run(arguments, parse_configuration(tables, Source("benchmark", Path())))
 
 
 def _census(folder: Path) -> dict[str, Any]:
@@ -190,12 +191,12 @@ def _census(folder: Path) -> dict[str, Any]:
     return {"names": [census(folder)], "counts": counted(folder, lines)}
 
 
-def _carry_out(arguments: argparse.Namespace, options: Configuration) -> None:
+def _run(arguments: argparse.Namespace, options: Configuration) -> None:
     print(f"loop {asdict(options.loop)}\nselect {asdict(options.select)}", flush=True)
     if arguments.experiment == "supervised":
         supervised(options)
     else:
-        states = [0] if arguments.experiment == "census" else arguments.states  # nothing is drawn
+        states = [0] if arguments.experiment == "census" else arguments.states
         self_trained(arguments.experiment, states, options)
 
 

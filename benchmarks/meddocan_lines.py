@@ -1,4 +1,4 @@
-"""Lines of MEDDOCAN as documents, and the seeds that are drawn from them."""
+"""Lines of MEDDOCAN as documents, and seeds sampled from them."""
 
 from __future__ import annotations
 
@@ -34,30 +34,34 @@ def lines_of(split: str, classes: dict[str, str] | None) -> list[Document]:
 
 
 def small_seed(lines: Sequence[Document], rng: np.random.Generator) -> np.ndarray:
-    """Draw 331 lines, 80 % of them with entities (paper 003, table 4.1)."""
-    return _drawn(lines, 265, 66, rng)
+    """Sample 331 lines, 80 % of them with entities (paper 003, table 4.1)."""
+    return _sampled(lines, 265, 66, rng)
 
 
-def _drawn(lines: Sequence[Document], some: int, none: int, rng: np.random.Generator) -> np.ndarray:
-    """Draw so many lines with entities, and so many without."""
+def _sampled(
+    lines: Sequence[Document], positive: int, negative: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Sample numbers of lines with and without entities."""
     has = np.array([bool(line.spans) for line in lines])
-    with_entities = rng.choice(np.flatnonzero(has), some, replace=False)
-    return np.concatenate([with_entities, rng.choice(np.flatnonzero(~has), none, replace=False)])
+    with_entities = rng.choice(np.flatnonzero(has), positive, replace=False)
+    return np.concatenate(
+        [with_entities, rng.choice(np.flatnonzero(~has), negative, replace=False)]
+    )
 
 
 def biased_seed(lines: Sequence[Document], rng: np.random.Generator) -> np.ndarray:
-    """Draw 600 lines that begin with a header of one word such as ``Nombre:``."""
+    """Sample 600 lines that begin with a header of one word such as ``Nombre:``."""
     headed = np.array([HEADER.match(line.text) is not None for line in lines])
     return rng.choice(np.flatnonzero(headed), 600, replace=False)
 
 
 def hundred_seed(lines: Sequence[Document], rng: np.random.Generator) -> np.ndarray:
-    """Draw 100 lines, 80 of them with entities."""
-    return _drawn(lines, 80, 20, rng)
+    """Sample 100 lines, 80 of them with entities."""
+    return _sampled(lines, 80, 20, rng)
 
 
 def no_seed(lines: Sequence[Document], rng: np.random.Generator) -> np.ndarray:
-    """Draw no line: the dictionaries of the census are all there is."""
+    """Return no lines, for an initial model that needs no seed."""
     return np.zeros(0, np.int64)
 
 

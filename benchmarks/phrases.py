@@ -1,7 +1,7 @@
 """Speed and accuracy of phrase matching in MEDDOCAN's training documents: docs/howto/phrases.md.
 
 The lists are those of ../shared/data/spain: hospitals, health centres, municipalities and the
-streets of town halls, each a class. Nothing of the development split is looked at.
+streets of town halls, each a class. The development split is not used.
 
     python benchmarks/phrases.py
     python benchmarks/phrases.py --blocked
@@ -44,7 +44,7 @@ def terms_of(name: str, columns: tuple[str, ...]) -> Iterator[str]:
 
 
 def batches_of(lines: list[Document]) -> list[Batch]:
-    """Make batches of lines, again and again until there are tokens enough."""
+    """Build batches of lines, repeated until they have the number of tokens of the benchmark."""
     once = [
         make_batch(lines[at : at + BATCH], labelled=False) for at in range(0, len(lines), BATCH)
     ]
@@ -53,7 +53,7 @@ def batches_of(lines: list[Document]) -> list[Batch]:
 
 
 def print_speed(matcher: PhraseMatcher, lines: list[Document]) -> None:
-    """Say how many tokens a second are matched, and how many `make_batch` makes."""
+    """Print the tokens per second of matching and of `make_batch`."""
     begin = time.process_time()
     matcher.find(make_batch(lines[:1], labelled=False))
     compiling = time.process_time() - begin
@@ -61,7 +61,7 @@ def print_speed(matcher: PhraseMatcher, lines: list[Document]) -> None:
     tokens = sum(batch.n_tokens for batch in batches)
     texts = [[Document("", text) for text in batch.texts.to_pylist()] for batch in batches[:8]]
     few = sum(batch.n_tokens for batch in batches[:8])
-    matching, making = [], []
+    matching, building = [], []
     for _ in range(ROUNDS):
         begin = time.process_time()
         for batch in batches:
@@ -70,14 +70,14 @@ def print_speed(matcher: PhraseMatcher, lines: list[Document]) -> None:
         for documents in texts:
             make_batch(documents, labelled=False)
         matching.append(tokens / (middle - begin) / 1e6)
-        making.append(few / (time.process_time() - middle) / 1e6)
+        building.append(few / (time.process_time() - middle) / 1e6)
     print(f"{tokens:,} tokens; the phrases are compiled in {compiling:.2f} s")
-    for name, rates in (("phrases", matching), ("making batches", making)):
-        print(f"{name}: {np.median(rates):.2f} million tokens a second (median of {ROUNDS})")
+    for name, rates in (("phrases", matching), ("building batches", building)):
+        print(f"{name}: {np.median(rates):.2f} million tokens per second (median of {ROUNDS})")
 
 
 def print_quality(matcher: PhraseMatcher, gold: Batch) -> None:
-    """Say how many entities begin where a phrase of their class does, and what phrases are."""
+    """Print how many entities begin with a phrase of their class, and the reverse."""
     entities = find_entities(gold.tags, gold.document_offsets, gold.labels)
     found = matcher.find(gold)
     print("| class | entities | begin with a phrase | phrases | begin an entity | are in one |")
@@ -94,12 +94,12 @@ def print_quality(matcher: PhraseMatcher, gold: Batch) -> None:
 
 
 def main() -> None:
-    """Print both."""
+    """Print the speed and the quality of phrase matching."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--blocked", action="store_true", help="with the words that are blocked")
-    given = parser.parse_args()
+    parser.add_argument("--blocked", action="store_true", help="with the builtin blocked phrases")
+    options = parser.parse_args()
     phrases = {name: list(terms_of(*where)) for name, where in LISTS.items()}
-    if given.blocked:
+    if options.blocked:
         phrases[BLOCKED] = builtin_blocking().terms.to_pylist()
     matcher = PhraseMatcher(phrases)
     print(f"{sum(map(len, matcher.phrases.values())):,} phrases")

@@ -1,4 +1,4 @@
-"""Seconds that selecting from a batch of documents takes, and how near to the bound it comes.
+"""Duration of selection from a batch of documents, and the size of selections against the bound.
 
 python benchmarks/selection.py
 """
@@ -17,12 +17,12 @@ from corpus.tags import TokenSpans, bio_labels, classes_of, tags_of_entities
 from taggers.base import Tagging
 
 
-def made_batch(documents: int, classes: int, rate: float, rng: np.random.Generator) -> Batch:
-    """Make documents of about 20 tokens with entities in a few of them."""
+def generated_batch(documents: int, classes: int, rate: float, rng: np.random.Generator) -> Batch:
+    """Generate documents of about 20 tokens, of which a few have entities."""
     lengths = rng.geometric(1 / 20, documents) + 2
     offsets = np.concatenate([[0], np.cumsum(lengths)])
-    busy = np.repeat(rng.gamma(0.3, 1 / 0.3, documents), lengths)
-    first = np.flatnonzero(rng.random(offsets[-1]) < rate * busy)
+    intensity = np.repeat(rng.gamma(0.3, 1 / 0.3, documents), lengths)
+    first = np.flatnonzero(rng.random(offsets[-1]) < rate * intensity)
     first = first[np.diff(first, prepend=-9) > 4]
     owner = np.searchsorted(offsets, first, side="right") - 1
     last = np.minimum(first + rng.integers(0, 3, len(first)), offsets[owner + 1] - 1)
@@ -37,19 +37,19 @@ def made_batch(documents: int, classes: int, rate: float, rng: np.random.Generat
 
 
 def content(batch: Batch) -> Content:
-    """Count what is in a batch."""
+    """Count the tokens and the entities of each document of a batch."""
     return content_of(batch, batch.tags, batch.labels, classes_of(batch.labels))
 
 
 def main() -> None:
-    """Select from batches of 50,000 that have fewer entities than the reference."""
+    """Select from batches of 50,000 documents with as many or fewer entities than the reference."""
     for classes in (2, 22):
         for most in (5_000, 20_000):
             for rate in (0.014, 0.004):
                 rng = np.random.default_rng(0)
-                validation = made_batch(5_000, classes, 0.014, rng)
+                validation = generated_batch(5_000, classes, 0.014, rng)
                 reference = measured_reference(content(validation), classes_of(validation.labels))
-                batch = made_batch(50_000, classes, rate, rng)
+                batch = generated_batch(50_000, classes, rate, rng)
                 entities = content(batch).entities.sum(axis=1)
                 noise = rng.exponential(0.08, len(batch)) * (1 + entities)
                 tagging = Tagging(batch.tags, batch.labels, np.clip(1 - noise, 0, 1))

@@ -1,4 +1,4 @@
-"""The census of Spain and the counts of words, as files that taggers of dictionaries read."""
+"""The census of Spain and word counts, as the files of dictionary models."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FILES = {
 
 
 def census(folder: Path) -> str:
-    """Write the names of the census into one gazetteer, and return its path."""
+    """Write the names of the census to a gazetteer, and return its path."""
     path = folder / "names.parquet"
     found = [
         import_table(SPAIN / name, ImportOptions(class_name=kind)) for name, kind in FILES.items()

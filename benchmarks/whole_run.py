@@ -1,10 +1,10 @@
 """A whole self-training run with both CRF engines: seconds per stage and peak memory.
 
 Synthetic notes, 20 iterations of 50,000, at most 20,000 of each selected. python-crfsuite is timed
-on its first three iterations; the rest is extrapolated: training by the documents in the training
-set, tagging and the other stages by their mean.
+on its first three iterations, and the others are extrapolated: training in proportion to the
+documents of the training set, and the other stages by their mean.
 
-    python benchmarks/whole_run.py                      # both, one core: half an hour and more
+    python benchmarks/whole_run.py                      # one core: more than half an hour
     python benchmarks/whole_run.py --iterations 5 --batch 10000 --most 4000
 """
 
@@ -43,7 +43,7 @@ confidence = 0.5
 max_selected = {most}
 """
 
-#: Runs the command line and says what the largest of its processes had in memory.
+#: Runs the command line and prints the peak memory of its largest processes.
 RUN = """
 import json, resource, sys
 from bootstrap.cli.main import main
@@ -55,7 +55,7 @@ sys.exit(code)
 
 
 def run(engine: str, options: argparse.Namespace, iterations: int) -> dict[str, Any]:
-    """Carry out a run and give its metrics and memory."""
+    """Train a tagger in a new process, and return its metrics and peak memory."""
     with tempfile.TemporaryDirectory() as folder:
         config = Path(folder) / "config.toml"
         config.write_text(
@@ -98,7 +98,7 @@ def extrapolated(rows: list[dict[str, Any]], sizes: list[int]) -> dict[str, floa
 
 
 def main() -> None:
-    """Print the table of both engines."""
+    """Print a table of the durations and the memory of both engines."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--iterations", type=int, default=20)
     parser.add_argument("--batch", type=int, default=50_000)

@@ -1,4 +1,4 @@
-"""The functions of ``import bootstrap``: what the commands do, on Python objects."""
+"""The functions of ``import bootstrap``: the commands as functions of Python objects."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Model:
     tagger : ParallelTagger
         The tagger.
     unit : {"document", "line", "sentence"}
-        What is tagged by itself.
+        The unit that is tagged by itself.
     propagate : tuple of str
         Classes whose names are propagated within a note.
     """
@@ -81,7 +81,7 @@ class Model:
             Texts, whose ids become their positions, or documents, whose own spans are ignored.
             They are read as they are tagged, a bounded number at a time.
         measure : str
-            How the confidence of a note is computed: a key of `taggers.base.MEASURES`.
+            The measure of the confidence of a note, one of `taggers.base.MEASURES`.
         span_confidence : bool
             Whether to compute the probability of each span as well.
 
@@ -112,9 +112,9 @@ def load(path: str | Path, *, jobs: int = 1) -> Model:
     Parameters
     ----------
     path : str or Path
-        A run, whose best model is loaded, or the folder of a model.
+        A run, whose best model is loaded, or a model folder.
     jobs : int
-        Processes that tag.
+        Number of processes that tag.
 
     Returns
     -------
@@ -123,7 +123,7 @@ def load(path: str | Path, *, jobs: int = 1) -> Model:
     Raises
     ------
     InputError
-        If it is neither, or damaged.
+        If the path is neither, or the model is damaged.
     """
     folder = find_model(Path(path))
     tagger = ParallelTagger.load(folder, trusted=trusted_kinds(Path(path)), jobs=jobs)
@@ -151,7 +151,7 @@ def train(
     resume : bool
         Whether to resume an interrupted run in that folder.
     jobs : int, optional
-        Processes that tag; one per processor by default.
+        Number of processes that tag; by default the number of processors.
     on_iteration : callable, optional
         Called with the metrics of each iteration when it is finished.
     report : callable, optional
@@ -170,7 +170,7 @@ def train(
     Raises
     ------
     InputError
-        If a setting or a file is not as expected.
+        If a setting or a file is invalid.
     TrainingError
         If the training of a model fails.
     """
@@ -247,7 +247,7 @@ def read(
     encoding: str = "utf-8",
     problems: Problems | None = None,
 ) -> Iterator[Document]:
-    """Read documents, one after the other.
+    """Yield the documents of a corpus.
 
     Parameters
     ----------
@@ -258,7 +258,7 @@ def read(
     columns : Columns, optional
         The names of columns or keys.
     encoding : str
-        Of text formats.
+        Encoding of text formats.
     problems : Problems, optional
         Collects what cannot be used; by default reading stops at the first such problem.
     """
@@ -283,9 +283,9 @@ def write(
     Parameters
     ----------
     documents : iterable of Document or TaggedDocument
-        Written as they come.
+        The documents, which are written one by one.
     target : str or Path
-        The suffix decides the format, unless it is given. It must not exist.
+        The target, which must not exist. Its suffix determines the format by default.
     format : str, optional
         A key of `corpus.formats.table.FORMATS`.
     columns : Columns, optional

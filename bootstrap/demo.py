@@ -1,4 +1,4 @@
-"""The demonstration: a run on synthetic notes, from a small and biased seed or a list of names."""
+"""The demonstration: self-training on synthetic notes, from a biased seed or a list of names."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from corpus.formats import read, write
 from corpus.problems import Problems
 from corpus.synthetic import synthetic_notes
 
-#: Notes of the seed, and of validation and test.
-SEED_NOTES, JUDGED_NOTES = 300, 4000
+#: Number of notes of the seed, and of validation and test each.
+SEED_NOTES, EVALUATION_NOTES = 300, 4000
 
 _HEAD = {
     SEED: """\
-# The demonstration of bootstrap: synthetic notes, of which a biased few are annotated.
+# The demonstration of bootstrap: synthetic notes and a small, biased seed.
 
 [data]
 seed = "notes/seed.jsonl"
@@ -30,7 +30,7 @@ validation = "notes/validation.jsonl"
 unlabeled = "notes/unlabeled.jsonl"
 """,
     "divergence": """\
-# The demonstration of bootstrap without an annotated note: synthetic notes and a list of names.
+# The demonstration of bootstrap without a seed: synthetic notes and a list of names.
 
 [data]
 validation = "notes/validation.jsonl"
@@ -44,7 +44,7 @@ kind = "divergence"
 names = ["starter"]
 
 [tagger]
-# Not the word itself: the CRF would memorise names missing from the list as no names.
+# Without the word itself, so that the CRF does not memorise which words are missing from the list.
 features = ["lower[-2..-1]", "form[1..2]", "capitalization", "short_shape"]
 conjunctions = []
 names = ["starter"]
@@ -60,7 +60,7 @@ batch = {batch}
 [select]
 {select}
 """
-#: An initial model needs all its confident documents: few notes contain a name.
+#: All confident documents of an initial model are needed, because few notes contain a name.
 _SELECT = {SEED: "max_selected = {most}", "divergence": "max_selected = {batch}\nconfidence = 0.5"}
 
 
@@ -71,7 +71,7 @@ class Demo:
     Parameters
     ----------
     folder : Path
-        Where it is.
+        The path of the folder.
     """
 
     folder: Path
@@ -96,7 +96,7 @@ class Demo:
         return self.folder / "notes" / f"{split}.jsonl"
 
 
-def make_demo(folder: Path, number: int, start: str = SEED) -> Demo:
+def make_demo(folder: Path, number: int, initial_model: str = SEED) -> Demo:
     """Generate the notes and the configuration of a demonstration.
 
     Parameters
@@ -105,30 +105,30 @@ def make_demo(folder: Path, number: int, start: str = SEED) -> Demo:
         A new folder.
     number : int
         The number of unlabeled notes.
-    start : {"seed", "divergence"}
-        The start of the run: annotated notes, or a list of names.
+    initial_model : {"seed", "divergence"}
+        The model of iteration 0: trained on annotated notes, or derived from a list of names.
 
     Returns
     -------
     Demo
     """
     demo = Demo(folder)
-    # Synthetic notes are not private: this is how real ones are kept.
+    # Synthetic notes are not private; the permissions are those that real notes need.
     demo.notes("seed").parent.mkdir(mode=0o700, parents=True)
     folder.chmod(0o700)
     splits = {
-        "validation": synthetic_notes(JUDGED_NOTES, random_state=1),
-        "test": synthetic_notes(JUDGED_NOTES, random_state=2),
+        "validation": synthetic_notes(EVALUATION_NOTES, random_state=1),
+        "test": synthetic_notes(EVALUATION_NOTES, random_state=2),
         "unlabeled": _without_labels(synthetic_notes(number, random_state=3)),
     }
-    if start == SEED:
+    if initial_model == SEED:
         splits["seed"] = synthetic_notes(SEED_NOTES, random_state=0, part="seed")
     for split, documents in splits.items():
         write(documents, demo.notes(split))
     # With few known names, an iteration needs more notes.
-    batch = max(1, number // (6 if start == SEED else 3))
-    select = _SELECT[start].format(batch=batch, most=max(1, batch // 5))
-    settings = _CONFIGURATION.format(head=_HEAD[start], batch=batch, select=select)
+    batch = max(1, number // (6 if initial_model == SEED else 3))
+    select = _SELECT[initial_model].format(batch=batch, most=max(1, batch // 5))
+    settings = _CONFIGURATION.format(head=_HEAD[initial_model], batch=batch, select=select)
     demo.config.write_text(settings, encoding="utf-8")
     return demo
 

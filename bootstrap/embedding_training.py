@@ -1,4 +1,4 @@
-"""Embeddings of the words of unlabeled notes: from notes to a folder of them."""
+"""Training of word embeddings on unlabeled notes."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
     from taggers.embeddings.embedding import Embedding
 
 _WORDS, _PLACES = "words.parquet", "places.npy"
-_NOTES = ".notes"  # the folder of the numbered notes while there is something to train
-_PIECE = 1 << 16  # words that are normalised at once
+_NOTES = ".notes"  # folder of the encoded notes, removed after training
+_CHUNK = 1 << 16  # words normalised at a time
 _STRING = pa.large_string()
 
-#: So many tokens are looked at in all epochs, where the notes have fewer: up to `_MOST_EPOCHS`.
+#: The tokens processed in all epochs together, within the limits on their number.
 _TOKENS = 12_000_000
-_FEWEST_EPOCHS, _MOST_EPOCHS = 5, 30
+_MIN_EPOCHS, _MAX_EPOCHS = 5, 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +50,9 @@ class Plan:
     Parameters
     ----------
     normalisation : str
-        What words become: a key of `NORMALISATIONS`.
+        The normalisation of words: a key of `NORMALISATIONS`.
     options : TrainingOptions
-        How to train. Epochs of 0 are as many as suit the number of tokens.
+        The options of training. With 0 epochs, the number of tokens determines their number.
     """
 
     normalisation: str
@@ -60,7 +60,7 @@ class Plan:
 
     @property
     def name(self) -> str:
-        """Such as ``lower-w5``: that of its folder."""
+        """The name of its folder, such as ``lower-w5``."""
         suffix = "" if self.options.kind == "word2vec" else f"-{self.options.kind}"
         return f"{self.normalisation}-w{self.options.window}{suffix}"
 
@@ -69,14 +69,14 @@ class Plan:
         found: dict[str, Any] = json.loads(json.dumps({**asdict(self.options), "notes": notes}))
         return found
 
-    def suited(self, tokens: int) -> TrainingOptions:
-        """Return the options for notes with a number of tokens."""
+    def options_for(self, tokens: int) -> TrainingOptions:
+        """Return the options with the number of epochs for a number of tokens."""
         return replace(self.options, epochs=self.options.epochs or epochs_for(tokens))
 
 
 def epochs_for(tokens: int) -> int:
     """Return the number of epochs for a number of tokens: the fewer tokens, the more."""
-    return min(max(math.ceil(_TOKENS / max(tokens, 1)), _FEWEST_EPOCHS), _MOST_EPOCHS)
+    return min(max(math.ceil(_TOKENS / max(tokens, 1)), _MIN_EPOCHS), _MAX_EPOCHS)
 
 
 def embed(
@@ -94,19 +94,19 @@ def embed(
     Parameters
     ----------
     documents : callable
-        Gives the notes, in the unit that is a sentence: words look no further.
+        Returns the notes, split into the unit that context windows do not cross.
     notes : dict
-        What tells these notes from others (see `notes_of`).
+        The fingerprint of the notes (see `notes_of`).
     folder : Path
-        Gets a folder for each embedding; others may be there.
+        The folder in which a folder for each embedding is created.
     plans : sequence of Plan
-        What to train.
+        The embeddings to train.
     jobs : int
-        Embeddings that are trained at the same time.
+        Number of embeddings trained at the same time.
     resume : bool
-        Whether to go on with what an interrupted process left.
+        Whether to continue an interrupted training.
     report : callable
-        Told of tokens done in training.
+        Called with the stage, the tokens done and their total.
 
     Returns
     -------
@@ -116,13 +116,13 @@ def embed(
     Raises
     ------
     InputError
-        If one of them is there already and not to be gone on with, or made in another way, or if no
-        word occurs often enough.
+        If an embedding exists and `resume` is false or its settings differ, or if no word occurs
+        often enough.
     """
-    with held_folder(folder):
-        done = [plan for plan in plans if _is_there(folder, plan, notes, resume=resume)]
+    with locked_folder(folder):
+        done = [plan for plan in plans if _exists(folder, plan, notes, resume=resume)]
         if len(done) < len(plans):
-            counts = _numbered(folder / _NOTES, documents, notes, resume=resume)
+            counts = _encode_notes(folder / _NOTES, documents, notes, resume=resume)
             left = [plan for plan in plans if plan not in done]
             _train(folder, left, counts, notes, jobs=jobs, report=report)
         shutil.rmtree(folder / _NOTES, ignore_errors=True)
@@ -132,18 +132,18 @@ def embed(
 
 
 @contextlib.contextmanager
-def held_folder(folder: Path) -> Iterator[None]:
+def locked_folder(folder: Path) -> Iterator[None]:
     """Create a folder of embeddings, and lock it against other processes.
 
     Raises
     ------
     InputError
-        If it cannot be made, or another process works on it.
+        If it cannot be created, or another process works on it.
     """
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"{shown(folder)} cannot be made: {error.strerror}") from None
+        raise InputError(f"{shown(folder)} cannot be created: {error.strerror}") from None
     with contextlib.ExitStack() as stack:
         try:
             stack.enter_context(folder_lock(folder))
@@ -153,7 +153,7 @@ def held_folder(folder: Path) -> Iterator[None]:
 
 
 def notes_of(source: str, unit: str) -> dict[str, Any]:
-    """Return a fingerprint of notes: their files, and the unit of their sentences."""
+    """Compute a fingerprint of notes: the state of their files, and their unit."""
     digest, files = hashlib.blake2b(digest_size=16), 0
     if not is_synthetic(source):
         for path in find_files(source):
@@ -163,43 +163,43 @@ def notes_of(source: str, unit: str) -> dict[str, Any]:
     return {"source": source, "unit": unit, "files": files, "digest": digest.hexdigest()}
 
 
-def _is_there(folder: Path, plan: Plan, notes: dict[str, Any], *, resume: bool) -> bool:
+def _exists(folder: Path, plan: Plan, notes: dict[str, Any], *, resume: bool) -> bool:
     """Return whether the planned embedding exists with the same settings."""
     path = folder / plan.name
     if not path.exists():
         return False
     if not resume:
         raise InputError(
-            f"{shown(path)} is there already: go on with it by --resume, remove it, or name "
-            "another folder"
+            f"{shown(path)} exists already; continue with --resume, remove it, or name another "
+            "folder"
         )
     from taggers.embeddings.embedding import Embedding  # noqa: PLC0415 - numba takes memory
 
-    # One that was made of a file has other settings.
+    # The settings of pretrained embeddings have other keys.
     before, now = Embedding.load(path).settings.get("requested", {}), plan.settings(notes)
     for name in {**before, **now}:
         if before.get(name) != now.get(name):
             raise InputError(
-                f"{shown(path)} was made with another setting of {name}: remove it, or name "
+                f"{shown(path)} was created with another value of {name}; remove it, or name "
                 "another folder"
             )
     return True
 
 
-def _numbered(
+def _encode_notes(
     folder: Path,
     documents: Callable[[], Iterable[Document]],
     notes: dict[str, Any],
     *,
     resume: bool,
 ) -> WordCounts:
-    """Count the words of notes and write them as numbers, unless that was done before.
+    """Count the words of notes and write the notes as word numbers, unless both exist.
 
-    The number of a word is its place among the counts.
+    Words are numbered by their first occurrence; `_PLACES` holds the row of each in the counts.
     """
-    closing = folder / "notes.json"
+    marker = folder / "notes.json"
     with contextlib.suppress(OSError, ValueError):
-        if resume and json.loads(closing.read_text(encoding="utf-8")) == notes:
+        if resume and json.loads(marker.read_text(encoding="utf-8")) == notes:
             return WordCounts.load(folder / _WORDS)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(mode=0o700)
@@ -207,12 +207,12 @@ def _numbered(
     write_numbers(folder, _pieces(documents(), counter))
     counts, order = counter.ranked()
     if not len(counts):
-        raise InputError(f"{notes['source']}: {counts.total:,} documents and not one word")
+        raise InputError(f"{notes['source']}: {counts.total:,} documents without any word")
     counts.save(folder / _WORDS)
     places = np.empty(len(order), np.int32)
     places[order] = np.arange(len(order), dtype=np.int32)
     np.save(folder / _PLACES, places)
-    write_atomically(closing, json.dumps(notes).encode())
+    write_atomically(marker, json.dumps(notes).encode())
     return counts
 
 
@@ -233,7 +233,7 @@ def _train(
 ) -> None:
     tasks = [_task_of(plan, folder, notes, counts.tokens) for plan in plans]
     report("looking up words", 0, 0)
-    # In processes of their own, which give their memory back.
+    # Separate processes release their memory when they end.
     for _ in in_processes(_prepare, [(task,) for task in tasks], jobs=jobs):
         pass
     name = plans[0].name if len(plans) == 1 else f"{len(plans)} embeddings"
@@ -244,7 +244,7 @@ def _train(
 
 
 def _task_of(plan: Plan, folder: Path, notes: dict[str, Any], tokens: int) -> Task:
-    options = plan.suited(tokens)
+    options = plan.options_for(tokens)
     settings = {"requested": plan.settings(notes), "epochs": options.epochs, "tokens": tokens}
     return Task(
         options=options,
@@ -261,9 +261,9 @@ def _tokens_of(task: Task) -> int:
 
 
 def _prepare(send: Callable[[None], None], task: Task) -> None:
-    """Write the words that get vectors, and the rank of each number of the notes.
+    """Write the vocabulary, and the rank in it of each word number of the notes.
 
-    What was trained of the same words before is kept.
+    An interrupted training with the same settings is kept.
     """
     from taggers.embeddings.embedding import write_words  # noqa: PLC0415 - numba takes memory
 
@@ -271,10 +271,10 @@ def _prepare(send: Callable[[None], None], task: Task) -> None:
     words = table["word"].combine_chunks()
     frequent = _frequent(table, task.options.min_count)
     if not len(frequent):
-        most = int(pc.max(_frequent(table, 1)["count"]).as_py())
+        highest = int(pc.max(_frequent(table, 1)["count"]).as_py())
         raise InputError(
-            f"no word occurs {task.options.min_count} times in the notes, and the most frequent "
-            f"one {most:,} times: name a lower --min-count, or give more notes"
+            f"no word occurs {task.options.min_count} times in the notes; the highest frequency is "
+            f"{highest:,}: set a lower --min-count, or add notes"
         )
     found = pc.index_in(words, value_set=frequent["word"].combine_chunks())
     places = np.load(task.notes / _PLACES)
@@ -293,8 +293,8 @@ def _normalised(counts: WordCounts, normalisation: str) -> pa.Table:
     """Return the normalised form of each word, and its count."""
     normalise = NORMALISATIONS[normalisation]
     forms = [
-        pa.array(normalise(Words(counts.words[begin : begin + _PIECE].to_pylist())), _STRING)
-        for begin in range(0, len(counts), _PIECE)
+        pa.array(normalise(Words(counts.words[begin : begin + _CHUNK].to_pylist())), _STRING)
+        for begin in range(0, len(counts), _CHUNK)
     ]
     return pa.table({"word": pa.chunked_array(forms), "count": counts.counts})
 

@@ -1,4 +1,4 @@
-"""Export of a model with fewer of the words that it was trained on, and the cost of it."""
+"""Export of a model with fewer words of its training notes, and the cost in F1."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Exported:
     Parameters
     ----------
     values : tuple of int
-        Feature values with a weight, before and after.
+        Number of feature values with a weight, before and after.
     f1 : tuple of float, or None
         Strict entity F1 on annotated documents, before and after; None if there are none.
     documents : int
@@ -51,20 +51,21 @@ def export_model(
     hash_names: bool,
     gold: Iterable[Document] | None,
 ) -> Exported:
-    """Write a model without feature values of few documents, and without readable words.
+    """Write a model without rare feature values, and optionally without readable words.
 
     Parameters
     ----------
     model : Path
-        A run, whose best model is exported, the folder of a model, or a model file of CRFsuite.
+        A run, whose best model is exported, a model folder, or a model file of CRFsuite.
     target : Path
         A new folder.
     min_document_frequency : int
-        Feature values of fewer training documents are removed.
+        Feature values that occur in fewer training documents are removed.
     hash_names : bool
-        Whether to keep only hashes of words.
+        Whether to store only hashes of feature values, such as words.
     gold : iterable of Document, or None
-        Annotated documents to compute the cost on; None reads the validation documents of a run.
+        Annotated documents to score the model on before and after; None reads the validation
+        documents of a run.
 
     Returns
     -------
@@ -73,16 +74,16 @@ def export_model(
     Raises
     ------
     InputError
-        If there is no such model, it cannot be pruned, or the target exists.
+        If the model does not exist or cannot be pruned, or if the target exists.
     """
     refuse_existing(target)
-    tagger, unit = _opened(model)
-    reduced = tagger.pruned(min_document_frequency=min_document_frequency, hash_names=hash_names)
+    tagger, unit = _load(model)
+    pruned = tagger.pruned(min_document_frequency=min_document_frequency, hash_names=hash_names)
     notes = list(_validation(model) if gold is None else gold)
-    f1 = (_f1(tagger, unit, notes), _f1(reduced, unit, notes)) if notes else None
-    _save(reduced, unit, target)
+    f1 = (_f1(tagger, unit, notes), _f1(pruned, unit, notes)) if notes else None
+    _save(pruned, unit, target)
     return Exported(
-        (tagger.values, reduced.values),
+        (tagger.values, pruned.values),
         f1,
         len(notes),
         sum(path.stat().st_size for path in target.iterdir()),
@@ -90,16 +91,16 @@ def export_model(
 
 
 def _save(tagger: PrunableTagger, unit: Unit, target: Path) -> None:
-    """Write a model into a new folder, which has its name only when it is complete."""
+    """Write a model into a new folder, which appears only when it is complete."""
     with new_folder(target) as folder:
         tagger.save(folder)
         write_atomically(folder / UNIT_FILE, json.dumps({"unit": unit}).encode())
 
 
-def _opened(model: Path) -> tuple[PrunableTagger, Unit]:
-    """Open the model of a run, of a folder, or of a file of CRFsuite."""
+def _load(model: Path) -> tuple[PrunableTagger, Unit]:
+    """Load the model of a run, of a model folder, or of a model file of CRFsuite."""
     if model.is_file():
-        from taggers import CRFTagger  # noqa: PLC0415 - not always used
+        from taggers import CRFTagger  # noqa: PLC0415 - rarely needed
 
         return CRFTagger.of_crfsuite(model.read_bytes()), "document"
     folder = find_model(model)
@@ -110,7 +111,7 @@ def _opened(model: Path) -> tuple[PrunableTagger, Unit]:
 
 
 def _validation(model: Path) -> Iterable[Document]:
-    """Read the validation documents of a run; the folder of a model has none."""
+    """Read the validation documents of a run; a model folder has none."""
     run = Run(model)
     if not run.has_begun():
         return []

@@ -1,4 +1,4 @@
-"""Tagging notes with a model: any corpus in, the same notes with their spans out."""
+"""Inference: tagging a corpus with a trained model."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from taggers import Tagger
 from taggers.base import Detail
 from taggers.name_propagation import propagate_names, refuse_unknown
 
-_UNITS_AT_A_TIME = 20_000  # enough for every process; few enough for memory
+_UNITS_PER_BATCH = 20_000  # enough work for every process within bounded memory
 
 
 def find_model(path: Path) -> Path:
-    """Find the model folder that a path means: the best model of a run, or the folder itself.
+    """Return the model folder of a path: that of the best model of a run, or the path itself.
 
     Raises
     ------
@@ -57,8 +57,8 @@ def trusted_kinds(model: Path) -> tuple[str, ...]:
     Parameters
     ----------
     model : Path
-        As in `find_model`. The folder of a model alone names none: a kind of another package that
-        it holds is loaded if there is an entry point for it.
+        A run or a model folder, as in `find_model`. A model folder outside of a run names no kind;
+        a kind of another package is then loaded only through its entry point.
     """
     run = Run(model)
     if not run.has_begun():
@@ -71,8 +71,8 @@ def trusted_kinds(model: Path) -> tuple[str, ...]:
 
 
 def unit_of(model: Path) -> Unit:
-    """Give the unit that a model was trained on."""
-    unit = _beside(model).get("unit", "document")
+    """Return the unit of the documents that a model was trained on."""
+    unit = _read_unit_file(model).get("unit", "document")
     if unit not in UNITS:
         raise InputError(f'{model / UNIT_FILE}: unit "{unit}"; expected one of {", ".join(UNITS)}')
     found: Unit = unit
@@ -80,21 +80,21 @@ def unit_of(model: Path) -> Unit:
 
 
 def propagated_classes(model: Path) -> tuple[str, ...]:
-    """Give the classes of names that a model's run tagged wherever they came again."""
-    found = _beside(model)
+    """Return the classes for name propagation of the run that trained a model."""
+    found = _read_unit_file(model)
     if "repeated" in found:
         raise InputError(
-            f'{model / UNIT_FILE} is of an earlier version ("repeated" is now "propagate"): train '
-            "the model again"
+            f'{model / UNIT_FILE} was written by an earlier version ("repeated" is now '
+            '"propagate"); train the model again'
         )
     propagated = found.get("propagate", [])
     if not isinstance(propagated, list) or not all(isinstance(name, str) for name in propagated):
-        raise InputError(f'{model / UNIT_FILE}: "propagate" is no list of classes')
+        raise InputError(f'{model / UNIT_FILE}: "propagate" is not a list of classes')
     return tuple(propagated)
 
 
-def _beside(model: Path) -> dict[str, Any]:
-    """Read what a run says of a model beside it; nothing of one that is no run's."""
+def _read_unit_file(model: Path) -> dict[str, Any]:
+    """Read the file that a run writes next to a model; return nothing for other models."""
     try:
         found = json.loads((model / UNIT_FILE).read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -113,11 +113,11 @@ class TaggedDocument:
     Parameters
     ----------
     document : Document
-        The document of the source, with the spans found in place of its own.
+        The document of the source, with the spans that the model found instead of its own.
     confidence : float
-        The confidence in the document; of several units, the lowest of theirs.
+        The confidence of the document: the lowest of its units.
     span_confidences : tuple of float
-        The probability of each span as an entity of its class, where it was requested.
+        The probability of each span as an entity of its class; empty if not requested.
     """
 
     document: Document
@@ -149,35 +149,35 @@ def tag_documents(
     detail: Detail = "document",
     propagate: Sequence[str] = (),
 ) -> Iterator[TaggedDocument]:
-    """Tag documents as they come, a bounded number of them at a time.
+    """Yield documents with the spans that a tagger finds, tagged a bounded number at a time.
 
     Parameters
     ----------
     documents : iterable of Document
-        Their own spans are not looked at.
+        The documents; their own spans are ignored.
     tagger : Tagger
-        Tags.
+        The trained tagger.
     unit : {"document", "line", "sentence"}
-        What is tagged by itself; the spans are put together at the offsets of the source.
+        The unit that is tagged by itself; the offsets of spans are those of the source.
     measure : str
-        How confidence is measured.
+        The measure of confidence, one of `taggers.base.MEASURES`.
     detail : str
-        "entity" if the confidence of each span is wanted.
+        "entity" computes the confidence of each span.
     propagate : sequence of str
-        Classes of names whose words are tagged wherever they stand in a note, or in the notes of a
-        patient that are tagged at the same time; see `taggers.name_propagation`.
+        Classes for name propagation within a note, and between notes of a patient that are tagged
+        in the same batch; see `taggers.name_propagation`.
     """
-    waiting: list[tuple[Document, list[tuple[int, Document]]]] = []
+    pending: list[tuple[Document, list[tuple[int, Document]]]] = []
     number = 0
     for document in documents:
         bare = replace(document, spans=())
         units = split_document(bare, unit, Problems())
-        waiting.append((bare, units))
+        pending.append((bare, units))
         number += len(units)
-        if number >= _UNITS_AT_A_TIME:
-            yield from _tag_units(waiting, tagger, measure, detail, propagate)
-            waiting, number = [], 0
-    yield from _tag_units(waiting, tagger, measure, detail, propagate)
+        if number >= _UNITS_PER_BATCH:
+            yield from _tag_units(pending, tagger, measure, detail, propagate)
+            pending, number = [], 0
+    yield from _tag_units(pending, tagger, measure, detail, propagate)
 
 
 def _tag_units(
@@ -188,33 +188,35 @@ def _tag_units(
     propagate: Sequence[str],
 ) -> Iterator[TaggedDocument]:
     units = [unit for _, pieces in sources for _, unit in pieces]
-    sure: Iterator[float] = iter(())
+    span_confidences: Iterator[float] = iter(())
     if units:
         batch = make_batch(units, labelled=False)
         tagging = tagger.tag(batch, measure=measure, detail="entity" if propagate else detail)
         if propagate:
-            tagging = propagate_names(tagging, batch, _notes_of(sources), propagate)
+            tagging = propagate_names(tagging, batch, _note_numbers(sources), propagate)
         spans = batch.with_tags(tagging.tags, tagging.labels).spans()
         if detail == "entity":
             found = find_entities(tagging.tags, batch.document_offsets, tagging.labels)
-            sure = iter(tagging.entity_confidence(found).tolist())
-    place = 0
+            span_confidences = iter(tagging.entity_confidence(found).tolist())
+    first = 0
     for source, pieces in sources:
-        here = slice(place, place + len(pieces))
-        place += len(pieces)
+        rows = slice(first, first + len(pieces))
+        first += len(pieces)
         if not pieces:
             yield TaggedDocument(source, 1.0)
             continue
         offsets = [offset for offset, _ in pieces]
-        document = replace(source, spans=join_spans(zip(offsets, spans[here], strict=True)))
-        confidence = float(tagging.confidence[here].min())
-        yield TaggedDocument(document, confidence, tuple(islice(sure, len(document.spans))))
+        document = replace(source, spans=join_spans(zip(offsets, spans[rows], strict=True)))
+        confidence = float(tagging.confidence[rows].min())
+        yield TaggedDocument(
+            document, confidence, tuple(islice(span_confidences, len(document.spans)))
+        )
 
 
-def _notes_of(
+def _note_numbers(
     sources: list[tuple[Document, list[tuple[int, Document]]]],
 ) -> npt.NDArray[np.int64]:
-    """Give each unit the number of its note; the notes of a patient have the same."""
+    """Return the number of the note of each unit; the notes of a patient share a number."""
     patients: dict[str, int] = {}
     found = []
     for number, (source, pieces) in enumerate(sources):
@@ -233,44 +235,43 @@ def tag_corpus(
     columns: Columns,
     encoding: str = "utf-8",
     measure: str,
-    scored_spans: bool,
+    span_confidence: bool,
     propagate: Sequence[str],
     problems: Problems,
     jobs: int,
     report: Report,
-    tell: Callable[[], None],
+    announce: Callable[[], None],
 ) -> WriteReport:
     """Tag a corpus and write it with the spans found.
 
     Parameters
     ----------
     model : Path
-        A run, whose best model is taken, or the folder of a model.
+        A run, whose best model is used, or a model folder.
     source : str
         The notes.
     target : Path
-        Where to write them; it must not exist.
+        The file or folder to write; it must not exist.
     source_format, target_format : str, optional
-        Detected if not given.
+        Keys of `corpus.formats.table.FORMATS`; detected by default.
     columns : Columns
-        Names of columns and keys, in both.
+        Names of columns and keys, in the source and the target.
     encoding : str
-        Of the source, where its format is text.
+        Encoding of the source, if its format is text.
     measure : str
-        How confidence is measured.
-    scored_spans : bool
-        Whether to write how sure the model is of each span, too.
+        The measure of confidence, one of `taggers.base.MEASURES`.
+    span_confidence : bool
+        Whether to write the confidence of each span as well.
     propagate : sequence of str
-        Classes of names whose words are tagged wherever they stand in a note; those of the run if
-        there are none.
+        Classes for name propagation; if empty, those of the run.
     problems : Problems
-        Told of what cannot be read.
+        Collects what cannot be read.
     jobs : int
-        Processes that tag.
+        Number of processes that tag.
     report : callable
-        Told of the documents done.
-    tell : callable
-        Told if the first use on a machine takes long.
+        Called with the stage, the documents done and 0: their total is unknown.
+    announce : callable
+        Called once if code has to be compiled, which takes about ten seconds.
 
     Returns
     -------
@@ -280,8 +281,8 @@ def tag_corpus(
     folder = find_model(model)
     tagger = ParallelTagger.load(folder, trusted=trusted_kinds(model), jobs=jobs)
     propagate = propagate or propagated_classes(folder)
-    refuse_unknown(propagate, tagger.labels)  # before there is a file
-    warm_up(*tagger.kernels, announce=tell)
+    refuse_unknown(propagate, tagger.labels)  # before the target is created
+    warm_up(*tagger.kernels, announce=announce)
     # The column of the annotations is that of the target: the source need not have it.
     documents = read_corpus(
         source,
@@ -292,10 +293,10 @@ def tag_corpus(
         encoding=encoding,
     )
     unit = unit_of(folder)
-    detail: Detail = "entity" if scored_spans else "document"
+    detail: Detail = "entity" if span_confidence else "document"
     found = tag_documents(documents, tagger, unit, measure, detail=detail, propagate=propagate)
-    # An iterator that nobody takes from would keep everything.
-    left, middle, *right = tee(_counted(found, report), 3 if scored_spans else 2)
+    # `tee` buffers what one iterator is ahead of the others: an unused one would keep everything.
+    left, middle, *right = tee(_counted(found, report), 3 if span_confidence else 2)
     return write(
         (item.document for item in left),
         target,

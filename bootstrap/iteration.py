@@ -1,4 +1,4 @@
-"""Records of self-training: what an iteration yields, and what a later one needs of it."""
+"""Records of self-training: the result of an iteration, and the history that later ones need."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from corpus.batch import Batch, concatenate
 from corpus.evaluation import Scores
 from taggers.base import Tagger
 
-#: The value of ``[loop] keep`` that selects all documents so far again in every iteration.
+#: The value of ``[loop] keep`` that tags all earlier batches again in every iteration.
 RELABEL = "relabel"
 
 #: Reasons why a loop stopped.
 STOPPED = {
-    "maximum": "the number of iterations asked for is reached",
+    "maximum": "the maximum number of iterations is reached",
     "stagnation": "validation F1 has not risen for as many iterations as patience allows",
     "exhausted": "the unlabeled notes are used up",
 }
@@ -35,7 +35,7 @@ class PseudoLabelled:
     batch : Batch
         The documents, tagged.
     confidence : ndarray of float64, shape (D,)
-        Of each document when it was selected.
+        The confidence of each document when it was selected.
     """
 
     batch: Batch
@@ -43,7 +43,7 @@ class PseudoLabelled:
 
     @classmethod
     def concatenated(cls, parts: Sequence[Self]) -> Self | None:
-        """Return all documents in one batch; None where there are no parts."""
+        """Return all documents in one batch; None if there are no parts."""
         if not parts:
             return None
         confidence = np.concatenate([part.confidence for part in parts])
@@ -61,24 +61,24 @@ class Iteration:
     tagger : Tagger
         The model trained in this iteration, or the previous one if the training set is unchanged.
     selected : PseudoLabelled or None
-        The documents selected before it was trained; when relabelling, of all batches so far.
-        None in iteration 0, and where nothing was selected.
+        The documents selected for its training; when relabelling, those of all batches so far.
+        None in iteration 0, and if nothing was selected.
     selections : tuple of Selection
-        Of each batch tagged in this iteration.
+        The selection from each batch tagged in this iteration.
     tagged, blank : int
         Documents tagged, and how many of them have no token.
     confidence_quantiles : dict of float to float
-        Of the documents tagged.
+        Quantiles of the confidence of the documents tagged.
     agreement : float or None
         The share of validation tokens with the same tag as by the previous model.
     scores : Scores
-        On the validation documents.
+        Scores on the validation documents.
     seconds : dict of str to float
-        By stage.
+        Duration of each stage.
     human_tokens : int
-        Tokens of the gold documents.
+        Number of tokens of the gold documents.
     training_documents : int
-        Documents of the training set.
+        Number of documents of the training set.
     stopped : str or None
         On the last iteration, the reason for stopping: a key of `STOPPED`.
     """
@@ -105,14 +105,14 @@ class Iteration:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class History:
-    """Completed iterations, as far as later ones depend on them.
+    """The results of completed iterations that later ones depend on.
 
     Parameters
     ----------
     f1 : tuple of float
-        Validation F1 of each.
+        Validation F1 of each iteration.
     tagger : Tagger
-        The model of the last one.
+        The model of the last iteration.
     selected : tuple of PseudoLabelled
         The pseudo-labelled documents of the training set, in order.
     is_initial : bool

@@ -1,4 +1,4 @@
-"""One iteration's pseudo-labels: tagging unlabeled batches and selecting from them."""
+"""The pseudo-labels of an iteration: tagging unlabeled batches and selecting from them."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from taggers.name_propagation import note_numbers, propagate_names
 
 _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
-# Stages with a random generator of their own; that of training is seeded without a stage.
+# Part of the seed of the random generator of selection; that of training has no such part.
 _SELECTION_STAGE = 1
 
 
 def tag(tagger: Tagger, batch: Batch, measure: str, detail: Detail, loop: LoopOptions) -> Tagging:
-    """Tag a batch, and propagate names within documents where the options ask for it."""
+    """Tag a batch, and propagate names within documents if the options name classes for it."""
     if not loop.propagate:
         return tagger.tag(batch, measure=measure, detail=detail)
     tagging = tagger.tag(batch, measure=measure, detail="entity")

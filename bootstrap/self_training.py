@@ -1,7 +1,7 @@
 """The self-training loop (paper 003, 3.2.1, algorithm 1).
 
-The loop is pure: it reads no files and shows nothing. It yields a record of every iteration, and
-the caller keeps, saves and displays them.
+The loop is pure: it neither reads files nor prints. It yields a record of every iteration for
+the caller to save and display.
 """
 
 from __future__ import annotations
@@ -68,31 +68,32 @@ def self_train(
     Parameters
     ----------
     gold : Batch or callable
-        Documents tagged by people; always part of the training set, never changed. A callable
-        returns those of an iteration, the same ones in every call: it may add documents to those
-        of the previous iteration. There may be none with an `initial_strategy`.
+        Annotated documents, which are always part of the training set. A callable returns those of
+        an iteration, the same ones in every call; it may add documents to those of the previous
+        iteration. With an `initial_strategy`, there may be none.
     pool : Pool
         Unlabeled documents; iteration i is the first to tag batch i - 1.
     validation : GoldBatch or Batch
-        Gold documents that decide when to stop and which iteration is the best.
+        Gold documents that determine when to stop and which iteration is the best.
     tagger_for : callable
-        Creates the untrained tagger of an iteration, which may be of another kind each time.
+        Creates the untrained tagger of an iteration; the kinds of iterations may differ.
     strategy : Strategy or callable
         Selects from every tagged batch; see `bootstrap.selection.strategies`.
     loop : LoopOptions
         Options of the loop.
     initial_strategy : Strategy or callable, optional
-        The tagger of iteration 0 is an initial model that needs no gold documents; this strategy
-        selects from what it tagged.
+        If given, the tagger of iteration 0 is an initial model that needs no gold documents, and
+        this strategy selects from the documents that it tags.
     held_out : frozenset of str
         Groups (patients) of the validation documents, which are never selected.
     history : History, optional
-        Completed iterations to continue.
+        The history of completed iterations to continue.
 
     Yields
     ------
     Iteration
-        From iteration 0 on, as each is completed. The last one holds the reason for stopping.
+        The record of each completed iteration, from iteration 0 on. The last one has the reason
+        for stopping.
     """
     validation = GoldBatch.from_tags(validation) if isinstance(validation, Batch) else validation
     training_set = _TrainingSet(gold, loop, history)
@@ -108,7 +109,7 @@ def self_train(
     batch = next(unread, None) if f1 else None
     while True:
         iteration, watch = len(f1), Stopwatch()
-        # The previous model labels the next batch, or all so far.
+        # The previous model labels the next batch, or all batches so far.
         labelling = Labelling(initial or strategy, held_out, loop, iteration)
         for unlabeled in watch.each("read", _batches_to_label(pool, batch, iteration, loop)):
             labelling.add(tagger, unlabeled, watch)
@@ -150,7 +151,7 @@ def self_train(
         )
         if stopped:
             return
-        if failure:  # raised only now: the iteration is complete
+        if failure:  # raised after the completed iteration was yielded
             raise failure
         previous = tagging
 
@@ -196,7 +197,7 @@ class _TrainingSet:
         self.gold = self._gold_for(len(history.f1) - 1 if history else 0)
 
     def update(self, iteration: int, selected: list[PseudoLabelled]) -> bool:
-        """Add or replace documents, and return whether there is something new to train on."""
+        """Add or replace documents, and return whether the training set has changed."""
         known, self.gold = len(self.gold), self._gold_for(iteration)
         changed = iteration == 0 or bool(selected) or len(self.gold) != known
         if self._options.keep == RELABEL:
@@ -209,7 +210,7 @@ class _TrainingSet:
         return len(self.gold) + sum(len(part.batch) for part in self.pseudo_labelled)
 
     def documents(self) -> Batch:
-        """Return all documents, the pseudo-labelled ones with their weight."""
+        """Return all documents, with the weight of pseudo-labelled ones."""
         batches = [part.batch for part in self.pseudo_labelled]
         if (weight := self._options.pseudo_weight) != 1:
             batches = [

@@ -1,4 +1,4 @@
-"""Seconds of the stages of a computation."""
+"""Durations of the stages of a computation."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ _T = TypeVar("_T")
 
 
 class Stopwatch:
-    """A sum of seconds by stage.
+    """A stopwatch that adds up the seconds of each stage.
 
     Attributes
     ----------
     seconds : dict of str to float
-        Seconds so far of each stage.
+        The total duration of each stage.
     """
 
     def __init__(self) -> None:

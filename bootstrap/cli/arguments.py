@@ -40,8 +40,8 @@ class _HelpFormatter(argparse.HelpFormatter):
 class CommandParser(argparse.ArgumentParser):
     """The parser of a command, with the general options.
 
-    An unknown argument is reported with the usage of the command that it was given to, and options
-    cannot be abbreviated.
+    An unknown argument is reported with the usage of its command, and options cannot be
+    abbreviated.
     """
 
     def __init__(self, **options: Any) -> None:
@@ -89,7 +89,7 @@ def add_command(
     name : str
         The word that is typed.
     main : callable
-        Carries out the command with the parsed options.
+        Runs the command with the parsed options.
     summary : str
         One line of help, in lower case and without a full stop.
     """
@@ -121,7 +121,7 @@ class _Version(argparse.Action):
 
 
 def _add_general(parser: argparse.ArgumentParser) -> None:
-    # Without defaults of its own, a command leaves what was given before its name as it is.
+    # With suppressed defaults, a command keeps general options given before its name.
     general = parser.add_argument_group(_GENERAL)
     absent = argparse.SUPPRESS
     general.add_argument(

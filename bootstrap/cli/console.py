@@ -1,4 +1,4 @@
-"""The console: requested output, and files that the user named."""
+"""The console: the requested output, and files named by the user."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from corpus.errors import InputError, shown
 from corpus.problems import Problems
 from corpus.storage import write_atomically
 
-# Names of classes and folders are no markup, and files and pipes have no edge to cut them at.
+# Names may contain markup, which is printed literally. Files and pipes have unlimited lines.
 _WIDE = 10_000
-#: Standard output, for what was requested; messages are logged.
+#: Standard output, for the requested output; messages are logged.
 output = Console(
     highlight=False,
     soft_wrap=True,
@@ -36,7 +36,7 @@ def print_lines(lines: Iterable[str]) -> None:
 
 
 def print_report(lines: Iterable[str], target: Path | str) -> None:
-    """Write lines about what was written: to standard error if that went to standard output."""
+    """Write a report on written documents, to standard error if those are on standard output."""
     if str(target) == "-":
         log_lines(logging.getLogger(__name__), logging.INFO, lines)
     else:
@@ -63,10 +63,10 @@ def figures_table(first: str, *titles: str) -> Table:
 
 
 def write_file(path: Path, data: bytes) -> None:
-    """Write a file that the user named, and create the folders above it.
+    """Write a file named by the user, and create its parent folders.
 
-    A report may be written again, so an existing file is replaced atomically: after a failure it
-    is as before. What is no regular file, such as a pipe, is written to directly.
+    An existing file is replaced atomically, and is unchanged after a failure. A path that is not a
+    regular file, such as a pipe, is written to directly.
 
     Raises
     ------
@@ -74,7 +74,7 @@ def write_file(path: Path, data: bytes) -> None:
         If it cannot be written.
     """
     try:
-        # Such as /dev/stdout or /dev/null, which root could replace.
+        # Such as /dev/stdout or /dev/null, which would be replaced if root runs the command.
         if path.exists() and not path.is_file():
             path.write_bytes(data)
             return
@@ -91,5 +91,5 @@ def report_compiling() -> None:
 
 
 def report_problems(problems: Problems) -> None:
-    """Log what could not be used as it stood."""
+    """Log the documents and annotations that could not be used as they are."""
     log_lines(logging.getLogger(__name__), logging.WARNING, problems.lines())

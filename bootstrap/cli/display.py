@@ -20,7 +20,7 @@ from bootstrap.runs.metrics import EntityScores, IterationMetrics, f1_of
 from corpus.errors import shown
 
 _REFRESH = 4  # times a second
-_WIDTH, _CLASS_WIDTH = 75, 24  # columns that the table needs, and with every class more
+_WIDTH, _CLASS_WIDTH = 75, 24  # width of the table without classes, and of each class
 
 
 class RunDisplay:
@@ -29,11 +29,11 @@ class RunDisplay:
     Parameters
     ----------
     console : rich.console.Console
-        Where to show it.
+        The console of the display.
     classes : sequence of str
         The classes with columns of their own.
     iterations : int
-        The iterations after iteration 0, at most.
+        Maximum number of iterations after iteration 0.
     enabled : bool
         Whether to show anything.
     """
@@ -51,7 +51,7 @@ class RunDisplay:
         self._run = _RunProgress(console, iterations)
         self._live = Live(
             console=console,
-            get_renderable=self._picture,
+            get_renderable=self._renderable,
             refresh_per_second=_REFRESH,
             auto_refresh=self._live_table,
             transient=False,
@@ -93,7 +93,7 @@ class RunDisplay:
             line = "  ".join(cell.rjust(max(9, len(cell))) for cell in cells)
             self._console.print(Text(line))
 
-    def _picture(self) -> Group:
+    def _renderable(self) -> Group:
         brief = self._console.width < _WIDTH + _CLASS_WIDTH * len(self._classes)
         table = metrics_table(self._rows, self._classes, brief=brief)
         if self._ended:
@@ -102,14 +102,14 @@ class RunDisplay:
 
 
 class _RunProgress:
-    """The progress of a whole run, with the time left at most.
+    """The progress of a whole run, with an upper bound on the time left.
 
     Parameters
     ----------
     console : rich.console.Console
-        Where it is shown.
+        The console of the display.
     iterations : int
-        The iterations after iteration 0, at most.
+        Maximum number of iterations after iteration 0.
     """
 
     def __init__(self, console: Console, iterations: int) -> None:
@@ -130,7 +130,7 @@ class _RunProgress:
         self._begin = time.monotonic()
 
     def updated(self) -> Progress:
-        """Return the bar as it is now."""
+        """Return the updated progress bar."""
         number, elapsed = len(self._seconds), time.monotonic() - self._begin
         left = f"iteration {number} of at most {self._iterations}"
         if (seconds := time_left(self._seconds, self._iterations, elapsed)) is not None:
@@ -147,9 +147,9 @@ def time_left(seconds: Sequence[float], iterations: int, elapsed: float = 0) -> 
     seconds : sequence of float
         The durations of the finished iterations, from iteration 0.
     iterations : int
-        The iterations after iteration 0, at most.
+        Maximum number of iterations after iteration 0.
     elapsed : float
-        The seconds since the last one.
+        The seconds since the last one ended.
 
     Returns
     -------
@@ -175,7 +175,7 @@ def metrics_table(
     classes : sequence of str
         The classes with columns of their own.
     brief : bool
-        Whether to show only F1 of those, for narrow terminals.
+        Whether to show only F1 of each class, for narrow terminals.
     """
     table = Table(box=None, header_style="bold", pad_edge=False)
     for title in _titles(classes, brief):
@@ -187,7 +187,7 @@ def metrics_table(
 
 
 def class_table(rows: Sequence[IterationMetrics]) -> Table:
-    """Build a table of the classes: the model of iteration 0 beside the best iteration.
+    """Build a table of the scores of each class in iteration 0 and in the best iteration.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The notes and labels that a command is given."""
+"""The notes and the label maps named on the command line."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def number_of(options: argparse.Namespace) -> int:
 
 
 def label_map_of(options: argparse.Namespace) -> Mapping[str, str] | None:
-    """Return the classes by the labels of the source, or None without ``--labels``.
+    """Return the class of each label of the source, or None without ``--labels``.
 
     Raises
     ------
@@ -55,7 +55,9 @@ def label_map_of(options: argparse.Namespace) -> Mapping[str, str] | None:
         return None
     labels = load_configuration(options.labels).labels
     if labels is None:
-        raise InputError(f"{shown(options.labels)} has no [labels] to rename by")
+        raise InputError(
+            f"{shown(options.labels)} has no [labels]; expected a configuration that maps labels"
+        )
     return labels
 
 

@@ -21,21 +21,21 @@ from corpus.errors import InputError, shown
 
 #: The loggers of the project's packages; other packages' messages might quote notes.
 _PACKAGES = ("bootstrap", "corpus", "gazetteers", "taggers")
-#: Enabled for INFO where progress may be shown.
+#: Enabled for INFO if progress may be shown.
 _progress = logging.getLogger("bootstrap.progress")
 _events = logging.getLogger("bootstrap.events")
 
 
 @contextmanager
 def configured_logging(command: str, level: int, file: Path | None) -> Iterator[None]:
-    """Send messages to standard error, and to a log file if there is one, meanwhile.
+    """Log messages to standard error, and to a log file if there is one, within the context.
 
     Parameters
     ----------
     command : str
         The name of the command, for the log file.
     level : int
-        The least level on standard error.
+        The lowest level on standard error.
     file : Path, optional
         The log file; messages of INFO and above are appended to it, or of `level` if that is lower.
 
@@ -79,10 +79,10 @@ def log_event(message: str, **fields: Any) -> None:
 
 
 def log_failure(message: str, error: BaseException) -> None:
-    """Log the message that a command ends with.
+    """Log the message with which a command fails.
 
-    The place of the error is added in debug messages and in the log file. Neither the message of
-    the exception nor values of variables are: they may quote a note.
+    Debug messages and the log file also contain the place of the error. They contain neither the
+    message of the exception nor values of variables, which may quote a note.
     """
     frames = traceback.extract_tb(error.__traceback__)
     places = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames]
@@ -117,7 +117,7 @@ class _ErrorStream(logging.StreamHandler[TextIO]):
         return prefix + record.getMessage()
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
-        """Drop a message that nobody can read, such as on a closed stream."""
+        """Drop a message that cannot be written, such as to a closed stream."""
 
 
 class _LogFile(logging.StreamHandler[TextIO]):

@@ -13,7 +13,7 @@ from pathlib import Path
 from bootstrap.cli.logs import configured_logging, log_event, log_failure
 from corpus.errors import InputError
 
-#: Exit codes: an error of the system or of the program, a mistake of the user, and Ctrl-C.
+#: Exit codes: an error of the system or an internal error, a user error, and Ctrl-C.
 FAILURE, MISTAKE, INTERRUPTED = 1, 2, 130
 
 
@@ -28,8 +28,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0; 2 after a mistake of the user; 130 after Ctrl-C; 1 where the system refused something,
-        such as disk space, and after an internal error.
+        0 on success; 2 after a user error; 130 after Ctrl-C; 1 after an error of the system, such
+        as a full disk, or an internal error.
     """
     _escape_unencodable()
     try:
@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    """Run a command with logging configured, and log how it ends."""
+    """Run a command with logging configured, and log its end."""
     log_event("command started")
     code = 0
     try:
@@ -87,7 +87,7 @@ def _place_of(error: BaseException) -> str:
 
 
 def _escape_unencodable() -> None:
-    """Print the code of a character that the encoding of the output lacks, as in a C locale."""
+    """Print escapes of characters that the encoding of the output lacks, as in a C locale."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

@@ -19,13 +19,13 @@ from rich.text import Text
 
 from bootstrap.cli.logs import progress_enabled
 
-_INTERVAL = 0.05  # seconds between updates: nothing is drawn more often
+_INTERVAL = 0.05  # minimum number of seconds between updates
 
 
 class StageProgress:
-    """What a command is doing, how much of it is done, how fast, and the time left.
+    """A progress display of the stages of a command: amount, rate and time left.
 
-    It is drawn on standard error, and only on a terminal. Nothing of it remains at the end.
+    It is drawn on standard error, only on a terminal, and removed at the end.
 
     Parameters
     ----------
@@ -79,9 +79,9 @@ class Stage:
         Parameters
         ----------
         name : str
-            What is being done.
+            The name of the stage.
         done, total : int
-            How much is done, and of how much; a total of 0 is unknown.
+            The amount done and the total; a total of 0 is unknown.
         unit : str, optional
             What is counted, if this differs from the usual unit.
         """
@@ -102,7 +102,7 @@ class Stage:
         self.progress.update(self._task, completed=done, total=total or None)
 
     def clear(self) -> None:
-        """Show no stage."""
+        """Remove the stage from the display."""
         if self._task is not None:
             self.progress.remove_task(self._task)
         self._task, self._done = None, 0
@@ -121,7 +121,7 @@ def stage_progress(console: Console, *, enabled: bool) -> Progress:
 
 
 class _Amount(ProgressColumn):
-    """How much is done, how fast, and the time that is left or has passed."""
+    """A column with the amount done, the rate, and the time left or elapsed."""
 
     def render(self, task: Task) -> Text:
         return Text(", ".join(_parts(task)), style="dim")

@@ -1,6 +1,6 @@
-"""The pages of the documentation that are part of the package, by topic.
+"""The pages of the documentation, by topic.
 
-An installed package has them in ``bootstrap/docs``; in a checkout they are in ``docs``.
+They are in ``bootstrap/docs`` of an installed package, and in ``docs`` of a checkout.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from pathlib import Path
 from corpus.errors import InputError, shown
 
 _PACKAGE = Path(__file__).resolve().parents[1]
-#: What marks pages whose content is generated when the site is built.
+#: Markers of pages whose content is generated when the site is built.
 _GENERATED = ("<!-- commands -->", "<!-- settings -->", "<!-- notebook", "\n::: ")
 
 

@@ -51,9 +51,9 @@ class InitialModel:
     kind : str
         The kind of its tagger.
     options : TaggerOptions
-        Options of that kind: the other keys, but for those of `selection`.
+        Options of that kind: the keys other than those of `selection`.
     selection : InitialModelSelection
-        How documents are selected with it.
+        Options of selection with this model.
     """
 
     kind: str
@@ -118,8 +118,8 @@ class Configuration:
                 raise ConfigurationError(f"[data] {name} is empty: expected documents")
         if self.select.level == "span" and self.select.measure != SelectOptions().measure:
             raise ConfigurationError(
-                f'select.measure = "{self.select.measure}" is of whole documents and has no effect '
-                'with select.level = "span"; remove it'
+                f'select.measure = "{self.select.measure}" applies to whole documents and has no '
+                'effect with select.level = "span"; remove it'
             )
         taggers = {section: (kind, options) for section, kind, options in self._taggers()}
         for setting, capability, section in self._needs():
@@ -231,8 +231,8 @@ def load_configuration(path: Path, overrides: Sequence[str] = ()) -> Configurati
     Raises
     ------
     ConfigurationError
-        If the file is missing or no TOML, or a setting does not exist or cannot have its value.
-        The message names the override, if the setting comes from one, and else the file.
+        If the file is missing or is not TOML, or a setting does not exist or has an invalid value.
+        The message names the override that the setting comes from, or else the file.
     """
     replaced, origins = overridden(read_tables(path), overrides)
     return parse_configuration(replaced, Source(str(path), path.parent, origins))
@@ -250,7 +250,7 @@ def read_tables(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ConfigurationError(
-            f"{path}: {error.strerror}; a configuration was expected"
+            f"{path}: {error.strerror}; expected a configuration file"
         ) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{path} is not TOML: {error}") from None
@@ -353,7 +353,7 @@ def _tagger_options(
 
 
 def _located(options: OptionsT, section: str, source: Source) -> OptionsT:
-    """Make the paths in options absolute, which their metadata marks."""
+    """Convert the path options, which their metadata marks, to absolute paths."""
     return replace(
         options,
         **{
@@ -364,7 +364,7 @@ def _located(options: OptionsT, section: str, source: Source) -> OptionsT:
 
 
 def _absolute(value: Any, builtin: Sequence[str], folder: Path) -> Any:
-    """Make a path, or each of several, absolute; the names of builtin resources stay."""
+    """Convert a path, or each of several, to an absolute one, except for builtin resources."""
     if isinstance(value, tuple):
         return tuple(_absolute(each, builtin, folder) for each in value)
     if not value or is_synthetic(value) or value in builtin:

@@ -29,7 +29,7 @@ def _columns_field(split: str) -> Any:
     return field(
         default_factory=dict,
         metadata={
-            "help": f"columns or keys that have other names in {split}",
+            "help": f"columns or keys with different names in {split}",
             "example": _COLUMNS,
         },
     )
@@ -42,32 +42,35 @@ class DataOptions:
     seed: str = field(
         default="seed.jsonl",
         metadata={
-            "help": 'annotated documents: a file, a folder or a pattern; "" if there are none, '
-            "which needs an [initial_model]",
+            "help": "annotated documents: a file, a folder or a glob pattern; may be empty with an "
+            "[initial_model]",
             **_SOURCE,
         },
     )
     validation: str = field(
         default="validation.jsonl",
         metadata={
-            "help": "annotated documents on which the stopping criterion and the best iteration "
-            "are computed",
+            "help": "annotated documents that determine when to stop and which iteration is the "
+            "best",
             **_SOURCE,
         },
     )
     unlabeled: str = field(
         default="unlabeled.jsonl",
-        metadata={"help": "documents for pseudo-labels, read in batches", **_SOURCE},
+        metadata={
+            "help": "unlabeled documents to select pseudo-labels from, read in batches",
+            **_SOURCE,
+        },
     )
     unit: Unit = field(
         default="document",
-        metadata={"help": 'what is tagged and selected: a "document", "line" or "sentence"'},
+        metadata={"help": 'the unit that is tagged and selected: "document", "line" or "sentence"'},
     )
     id: str = field(default="id", metadata={"help": "column or key of the id (Parquet, JSONL)"})
     text: str = field(default="text", metadata={"help": "column or key of the text"})
     label: str = field(default="label", metadata={"help": "column or key of the annotations"})
     group: str = field(
-        default="group", metadata={"help": "column or key of the patient, if there is one"}
+        default="group", metadata={"help": "column or key of the patient (optional)"}
     )
     seed_columns: Mapping[str, str] = _columns_field("seed")
     validation_columns: Mapping[str, str] = _columns_field("validation")
@@ -75,13 +78,13 @@ class DataOptions:
     conflicts: Literal["stop", "longest"] = field(
         default="stop",
         metadata={
-            "help": 'on overlapping and discontinuous annotations: "stop", or keep the "longest"'
+            "help": 'overlapping and discontinuous annotations: "stop", or keep the "longest"'
         },
     )
     invalid: Literal["stop", "skip"] = field(
         default="stop",
         metadata={
-            "help": 'on documents and annotations that cannot be read: "stop", or "skip" and '
+            "help": 'documents and annotations that cannot be read: "stop", or "skip" and '
             "count them"
         },
     )
@@ -102,12 +105,12 @@ class DataOptions:
 
 @dataclass(frozen=True, slots=True)
 class InitialModelSelection:
-    """Options of selection with the initial model; keys of ``[initial_model]`` beside its own."""
+    """Options of selection with the initial model: keys of ``[initial_model]`` for every kind."""
 
     confidence: float = field(
         default=0.5,
         metadata={
-            "help": "threshold: documents of a lower confidence are not selected with this model",
+            "help": "threshold: documents with a lower confidence are not selected with this model",
             "least": 0,
             "most": 1,
         },
@@ -131,26 +134,32 @@ class LoopOptions:
     )
     batch: int = field(
         default=50_000,
-        metadata={"help": "unlabeled documents tagged in an iteration", "least": 1},
+        metadata={"help": "number of unlabeled documents tagged in an iteration", "least": 1},
     )
     patience: int = field(
         default=3,
-        metadata={"help": "iterations without a rise of validation F1 before stopping", "least": 1},
+        metadata={
+            "help": "stop after this number of iterations without a rise of validation F1",
+            "least": 1,
+        },
     )
     min_delta: float = field(
         default=0.0,
-        metadata={"help": "the smallest difference that counts as a rise of F1", "least": 0},
+        metadata={
+            "help": "patience is reset only if validation F1 rises by more than this",
+            "least": 0,
+        },
     )
     keep: Literal["accumulate", "relabel"] = field(
         default="accumulate",
         metadata={
-            "help": '"accumulate" keeps pseudo-labels; "relabel" tags and selects all batches so '
-            "far again with the newest model"
+            "help": '"accumulate" keeps pseudo-labels; "relabel" tags and selects all earlier '
+            "batches again with the newest model"
         },
     )
     warm_start: bool = field(
         default=True,
-        metadata={"help": "training starts from the weights of the previous model"},
+        metadata={"help": "start training from the weights of the previous model"},
     )
     pseudo_weight: float = field(
         default=1.0,
@@ -163,7 +172,7 @@ class LoopOptions:
     random_state: int = field(
         default=0,
         metadata={
-            "help": "seed of the random number generators: the same number repeats a run",
+            "help": "seed of the random number generators; equal seeds reproduce results",
             "least": 0,
         },
     )
@@ -184,9 +193,9 @@ class SelectOptions:
     confidence: float = field(
         default=0.85,
         metadata={
-            "help": 'threshold: at level "document", documents of a lower confidence are not '
-            'selected; at level "span", entities and tokens outside of a lower probability stay '
-            "unlabelled",
+            "help": 'threshold: at level "document", documents with a lower confidence are not '
+            'selected; at level "span", entities, and tokens outside of entities, with a lower '
+            "probability stay unlabelled",
             "least": 0,
             "most": 1,
         },
@@ -194,8 +203,8 @@ class SelectOptions:
     level: Literal["document", "span"] = field(
         default="document",
         metadata={
-            "help": 'the unit of confidence: the whole "document", or each "span", where the '
-            "rest of a document stays unlabelled (partial annotation)"
+            "help": 'the unit of confidence: the whole "document", or each "span"; the rest of '
+            "the document then stays unlabelled (partial annotation)"
         },
     )
     measure: Measure = field(
@@ -210,13 +219,14 @@ class SelectOptions:
         metadata={"help": "maximum number of documents selected from a batch", "least": 1},
     )
     proportions: bool = field(
-        default=True, metadata={"help": "select documents in the proportions of the classes"}
+        default=True,
+        metadata={"help": "select documents in the reference proportions of the classes"},
     )
 
 
 @dataclass(frozen=True, slots=True)
 class ReferenceOptions:
-    """Given proportions; every field is a key of ``[select.reference]``."""
+    """Configured reference proportions; every field is a key of ``[select.reference]``."""
 
     empty: float = field(
         metadata={
@@ -246,4 +256,4 @@ class ReferenceOptions:
                 f"{sorted(self.per_token)} and {sorted(self.length)}"
             )
         if any(length < 1 for length in self.length.values()):
-            raise ConfigurationError("length: an entity has 1 token or more")
+            raise ConfigurationError("length: expected 1 or more, the tokens of an entity")

@@ -23,8 +23,8 @@ class Source:
     folder : Path
         Its folder, to which paths in it are relative.
     overrides : mapping of tuple of str to str
-        What replaced a setting of the file, such as ``"--set loop.batch=5"``, by the key that it
-        set: ``("loop", "batch")``. Paths in such settings are relative to the current folder.
+        The overrides, such as ``"--set loop.batch=5"``, by the key that they set: ``("loop",
+        "batch")``. Paths in such settings are relative to the current folder.
     """
 
     file: str
@@ -63,7 +63,7 @@ def overridden(
     tables : mapping of str to Any
         The tables of the file, which stay as they are.
     overrides : sequence of str
-        Settings such as ``select.confidence=0.9``; of the same key, the last one holds.
+        Settings such as ``select.confidence=0.9``; the last one of a key applies.
 
     Returns
     -------
@@ -75,7 +75,7 @@ def overridden(
     Raises
     ------
     ConfigurationError
-        If one is not of the form ``SECTION.KEY=VALUE``.
+        If an override is not of the form ``SECTION.KEY=VALUE``.
     """
     replaced: dict[str, Any] = copy.deepcopy(dict(tables))
     origins: dict[tuple[str, ...], str] = {}
@@ -93,7 +93,7 @@ def overridden(
 
 
 def _parsed(override: str) -> tuple[tuple[str, ...], Any]:
-    """Parse the key and the value of an override; a value that is no TOML is a string."""
+    """Parse the key and the value of an override; a value that is not TOML is a string."""
     name, equals, text = override.partition("=")
     keys = tuple(name.strip().split("."))
     if not equals or len(keys) < 2:

@@ -18,12 +18,12 @@ _VALUES = {
 
 
 def refuse_renamed(tables: Mapping[str, Any], source: Source) -> None:
-    """Refuse sections, keys and values that have another name now.
+    """Refuse sections, keys and values that have been renamed.
 
     Raises
     ------
     ConfigurationError
-        If there is one.
+        If the tables contain a former name; the message contains the current one.
     """
     for section, successor in _SECTIONS.items():
         if section in tables:

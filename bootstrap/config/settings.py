@@ -32,7 +32,7 @@ class SettingRow:
     kind : str
         The kind of tagger that has the setting; empty if every run has it.
     type : str
-        In plain English, such as ``list of strings``, ``"stop" or "longest"`` or ``integer, at
+        For people, such as ``list of strings``, ``"stop" or "longest"`` or ``integer, at
         least 1``.
     default : str
         As TOML; empty if the setting has none.
@@ -109,7 +109,7 @@ def _type_name(kind: Any) -> str:
 
 
 def _limits(metadata: Mapping[str, Any]) -> str:
-    """Return the limits of a number in plain English; an empty text if it has none."""
+    """Describe the limits of a number; an empty text if it has none."""
     least, most = metadata.get("least"), metadata.get("most")
     if least is not None and most is not None:
         return f", {least} to {most}"

@@ -13,7 +13,7 @@ _WIDTH = 100  # of comments
 
 _LABELS = """\
 
-# Classes by the labels of the source. With this section, other labels are dropped.
+# The class of each label of the source. With this section, labels without a class are dropped.
 # [labels]
 # NOMBRE_SUJETO_ASISTENCIA = "PERSON"
 # HOSPITAL = "LOCATION"
@@ -23,14 +23,14 @@ _LABELS = """\
 def commented_template() -> str:
     """Write a configuration file with every setting, its help and its default.
 
-    Settings without a default, or with an empty table, stand in comments with an example: TOML
-    cannot add to ``rules = {}`` by a section.
+    Settings without a default, or with an empty table, are comments with an example: in TOML, a
+    section cannot extend ``rules = {}``.
     """
     return "\n".join(_lines()) + "\n"
 
 
 def _lines() -> Iterator[str]:
-    yield "# A self-training run. Check it with: bootstrap check THIS_FILE"
+    yield "# Configuration of a self-training run. Check it with: bootstrap check THIS_FILE"
     yield "# Paths are relative to the folder of this file."
     for section, rows in groupby(setting_rows(), lambda row: row.section):
         if section == "select.reference":
@@ -66,7 +66,7 @@ def _commented(rows: Iterable[SettingRow]) -> Iterator[str]:
 
 def _reference(rows: Iterable[SettingRow]) -> Iterator[str]:
     yield ""
-    yield "# The proportions of the classes; measured on the validation documents by default."
+    yield "# Reference proportions of the classes; by default those of the validation documents."
     yield "# [select.reference]"
     for row in rows:
         yield from _help(row, "# # ")

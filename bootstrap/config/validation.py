@@ -32,14 +32,14 @@ def table_of(tables: Mapping[str, Any], name: str, source: Source) -> dict[str, 
 def refuse_unknown(
     table: Mapping[str, Any], known: Sequence[str], source: Source, section: str = ""
 ) -> None:
-    """Refuse names that are not known, and name the nearest known one.
+    """Refuse unknown names; the error suggests the nearest known one.
 
     Parameters
     ----------
     table : mapping of str to Any
         A section, or the sections of a configuration.
     known : sequence of str
-        The names that it may have.
+        The valid names.
     source : Source
         Where the settings come from.
     section : str
@@ -48,7 +48,7 @@ def refuse_unknown(
     Raises
     ------
     ConfigurationError
-        If there is one.
+        If a name is unknown.
     """
     for name in table:
         if name not in known:
@@ -62,7 +62,7 @@ def refuse_unknown(
 def parse_section(
     options: type[OptionsT], table: Any, name: str, source: Source, others: Sequence[str] = ()
 ) -> OptionsT:
-    """Construct options from a section, every value checked.
+    """Build options from a section and check every value.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def _checked(value: Any, kind: Any, limits: Mapping[str, Any], label: str) -> An
 
 
 def _mismatch(value: Any, kind: Any, example: str) -> str:
-    """Describe what was expected, if a value is not of a type; nothing if it is."""
+    """Describe what was expected if a value is not of a type; return an empty text if it is."""
     if get_origin(kind) is Literal:
         choices = get_args(kind)
         return "" if value in choices else "one of " + ", ".join(f'"{name}"' for name in choices)

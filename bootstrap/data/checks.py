@@ -20,7 +20,7 @@ from corpus.problems import Problem, Problems
 from corpus.units import split_document
 from taggers.options import Coverage
 
-#: Fewer entities of a class than this are too few to learn it from, or to judge it by.
+#: With fewer entities, a class cannot be learned or evaluated reliably.
 RARE = 30
 
 _CHUNK = 5000  # documents tokenized at a time
@@ -34,26 +34,26 @@ class SplitReport:
     Parameters
     ----------
     sources, documents, tokens : int
-        Texts in the source, their units, and the tokens of these.
+        Number of texts in the source, of their units, and of tokens.
     empty : int
-        Units without any token.
+        Number of units without any token.
     without_entities : int
-        Units without entities.
+        Number of units without entities.
     entities : Counter of str
-        Entities of each class.
+        Number of entities of each class.
     problems : Problems
-        What could not be used as it stands.
+        Documents and annotations that could not be used as they are.
     digests : Counter of bytes
         Digests of the texts of the units, to find duplicates.
     texts : set of bytes
-        Digests of whole texts, to find those that other splits also have; of unlabeled documents,
-        only those.
+        Digests of whole texts, to find texts in several splits; of unlabeled documents, only of
+        texts that other splits contain.
     covered : Counter of str
-        Tokens that a resource of a tagger covers, by `Coverage.of`.
+        Number of tokens that a resource of a tagger covers, by `Coverage.of`.
     ids : Counter of str
         The ids of the units of annotated documents.
     groups : set of str
-        Patients.
+        The patients.
     """
 
     problems: Problems
@@ -71,32 +71,32 @@ class SplitReport:
 
     @property
     def duplicates(self) -> int:
-        """Units whose text another unit of the split has already."""
+        """Number of units with the text of an earlier unit of the split."""
         return self.documents - len(self.digests)
 
     @property
     def repeated(self) -> list[str]:
-        """Ids of more than one unit."""
+        """Ids that occur more than once."""
         return [name for name, count in self.ids.items() if count > 1]
 
     @property
     def conflicting(self) -> int:
-        """Annotations that overlap another one or are discontinuous."""
+        """Number of annotations that overlap another one or are discontinuous."""
         return self.problems.conflicting
 
     @property
     def unusable(self) -> int:
-        """Annotations that lie outside of the text, disagree with it or do not parse."""
+        """Number of annotations that lie outside of the text, contradict it or cannot be parsed."""
         return sum(self.problems.counts[kind] for kind in UNUSABLE)
 
     @property
     def misaligned(self) -> int:
-        """Annotations that begin or end within a token."""
+        """Number of annotations that begin or end within a token."""
         return self.problems.counts[MISALIGNED]
 
     @property
     def unreadable(self) -> int:
-        """Texts that cannot be read."""
+        """Number of texts that cannot be read."""
         return self.problems.rejected - self.unusable
 
 
@@ -111,24 +111,24 @@ def check_notes(
     Parameters
     ----------
     data : DataOptions
-        Where they are; problems are collected whatever it says of them.
+        The documents of the run; its rules for problems are ignored, and all problems counted.
     labels : mapping of str to str, optional
-        Classes by the labels of the source; without, labels are classes.
+        The class of each label of the source; by default, labels are classes.
     coverages : sequence of Coverage
         The resources of taggers whose covered tokens are counted.
     on_problem : callable, optional
-        Receives the split of each problem and the problem; the reports name the first few of a
-        kind.
+        Called with the split of each problem and the problem; the reports name only the first few
+        of a kind.
 
     Returns
     -------
     dict of str to SplitReport
-        By split.
+        The report of each split.
     """
 
     def problems_of(split: str) -> Problems:
-        told = None if on_problem is None else partial(on_problem, split)
-        return Problems(conflicts="longest", invalid="skip", told=told)
+        callback = None if on_problem is None else partial(on_problem, split)
+        return Problems(conflicts="longest", invalid="skip", told=callback)
 
     *annotated, unlabeled = splits_of(data)
     reports = {
@@ -137,7 +137,7 @@ def check_notes(
     }
     known = set().union(*(report.texts for report in reports.values()))
     report = SplitReport(problems_of(unlabeled))
-    # Labels of unlabeled documents, where a corpus has some, are not used.
+    # Labels of the unlabeled documents, if any, are not used.
     reports[unlabeled] = _check_split(data, unlabeled, {}, coverages, report, known=known)
     return reports
 
@@ -207,7 +207,7 @@ def warnings(
     data : DataOptions
         The documents of the run.
     batch_size : int
-        Documents in a batch of the loop.
+        Number of documents in a batch of the loop.
     classes : sequence of str
         The classes that an initial model tags, if there is one.
     coverages : sequence of Coverage
@@ -257,17 +257,24 @@ def _class_warnings(reports: Mapping[str, SplitReport], classes: Sequence[str]) 
     annotated = {split: report for split, report in reports.items() if split != "unlabeled"}
     for split, report in annotated.items():
         if not report.entities:
-            yield f"{split}: not one entity; a run will not start"
+            yield f"{split}: no entities; a run will not start"
         for name, count in sorted(report.entities.items()):
             if count < RARE:
-                yield f"{split}: only {count} {shown(name)}; fewer than {RARE} say little"
-    taught, where = set(classes), "[initial_model]" if classes else "the seed"
+                entities = "entity" if count == 1 else "entities"
+                yield (
+                    f"{split}: only {count} {shown(name)} {entities}; scores on fewer than {RARE} "
+                    "are unreliable"
+                )
+    learnable, where = set(classes), "[initial_model]" if classes else "the seed"
     if "seed" in reports:
-        taught |= set(reports["seed"].entities)
-    wanted = set(reports["validation"].entities)
-    for name in map(shown, sorted(wanted - taught)):
-        yield f"{name} is in validation and not in {where}: it cannot be learned, all are missed"
-    for name in map(shown, sorted(taught - wanted)):
+        learnable |= set(reports["seed"].entities)
+    evaluated = set(reports["validation"].entities)
+    for name in map(shown, sorted(evaluated - learnable)):
+        yield (
+            f"{name} is in validation and not in {where}: it cannot be learned, so all its "
+            "entities are missed"
+        )
+    for name in map(shown, sorted(learnable - evaluated)):
         yield f"{name} is in {where} and not in validation: it cannot be evaluated"
 
 
@@ -276,7 +283,8 @@ def _id_warnings(reports: Mapping[str, SplitReport]) -> Iterator[str]:
         if split in reports and (repeated := reports[split].repeated):
             more = ", ..." if len(repeated) > _NAMED else ""
             names = ", ".join(map(shown, repeated[:_NAMED])) + more
-            yield f"{split}: {len(repeated):,} ids are there more than once ({names}){end}"
+            ids = "1 id occurs" if len(repeated) == 1 else f"{len(repeated):,} ids occur"
+            yield f"{split}: {ids} more than once ({names}){end}"
 
 
 def _coverage_warnings(
@@ -297,10 +305,15 @@ def _shared_warnings(reports: Mapping[str, SplitReport]) -> Iterator[str]:
         shared = len(reports[left].texts & reports[right].texts)
         if shared:
             held_out = (left, right) == ("validation", "unlabeled")
-            end = ", where they are left out" if held_out else ""
-            yield f"{shared} texts of {left} are also in {right}{end}"
+            one = shared == 1
+            end = f", where {'it is' if one else 'they are'} left out" if held_out else ""
+            texts = f"1 text of {left} is" if one else f"{shared} texts of {left} are"
+            yield f"{texts} also in {right}{end}"
         groups = len(reports[left].groups & reports[right].groups)
         if groups and (left, right) == ("seed", "validation"):
-            yield f"{groups} patients (groups) are in seed and in validation: scores are optimistic"
+            patients = "1 patient (group) is" if groups == 1 else f"{groups} patients (groups) are"
+            yield f"{patients} in seed and in validation: scores are optimistic"
         elif groups and left == "validation":
-            yield f"{groups} patients of validation are in unlabeled too and will not be selected"
+            patients = "1 patient" if groups == 1 else f"{groups} patients"
+            are = "is" if groups == 1 else "are"
+            yield f"{patients} of validation {are} also in unlabeled and will not be selected"

@@ -1,4 +1,4 @@
-"""The digests of all files that a run reads, by which a change of one is found."""
+"""Digests of all files that a run reads, to detect changes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from corpus.formats import find_files
 
 @dataclass(frozen=True, slots=True)
 class FileState:
-    """The state of a file by which it is recognised as unchanged.
+    """The state of a file, which identifies an unchanged file without reading it.
 
     Parameters
     ----------
@@ -27,8 +27,8 @@ class FileState:
     bytes : int
         Its size.
     changed : int
-        When it was last written, renamed or replaced, in nanoseconds; unlike the time of
-        modification, no program sets it back.
+        The time of the last change (ctime), in nanoseconds; unlike the time of modification, no
+        program can set it.
     """
 
     file: str
@@ -46,7 +46,7 @@ def fingerprint(
     Parameters
     ----------
     data : DataOptions
-        The documents.
+        The documents of the run.
     others : mapping of str to sequence of Path, optional
         Files that taggers read, by the option that names them (see `Configuration.files`).
     known : mapping of FileState to str, optional
@@ -87,7 +87,7 @@ def _digests(
             yield FileState(path), ""
             continue
         try:
-            status = path.stat()  # before it is read: a change meanwhile is seen later
+            status = path.stat()  # before it is read, so that a change meanwhile is detected later
             state = FileState(str(path), status.st_size, status.st_ctime_ns)
             digest = known.get(state) or _digest(path)
         except OSError as error:

@@ -1,4 +1,4 @@
-"""All that is read and checked before a run begins, and before it has a folder."""
+"""Reading of the documents of a run and checks of its settings, before its folder is created."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def prepare(configuration: Configuration) -> tuple[Notes, list[str]]:
     ------
     InputError
         If a file is missing or of another kind, if annotated documents have no entity, or if a
-        setting names a class that no document can teach.
+        setting names a class that cannot be learned.
     """
     coverages = configuration.check()
     model = configuration.initial_model
@@ -51,9 +51,9 @@ def coverage_lines(coverages: Sequence[Coverage], batches: Mapping[str, Batch]) 
     Parameters
     ----------
     coverages : sequence of Coverage
-        Of the resources; those without an expected share are not described.
+        The coverages; those without an expected share are not described.
     batches : mapping of str to Batch
-        The documents of each split; an empty batch is ignored.
+        The documents of each split; empty batches are ignored.
 
     Returns
     -------
@@ -95,7 +95,7 @@ def refuse_unknown_classes(configuration: Configuration, seed: Collection[str]) 
     Raises
     ------
     InputError
-        If there is one.
+        If a setting names such a class.
     """
     model = configuration.initial_model
     known, what = (
@@ -111,6 +111,6 @@ def refuse_unknown_classes(configuration: Configuration, seed: Collection[str]) 
         return
     for name in sorted(set(configuration.reference.per_token) - set(seed)):
         raise InputError(
-            f"[select.reference] names {shown(name)}, which the seed lacks: no selection can "
-            "contain any; remove it, and count documents of nothing else as empty"
+            f"[select.reference] names {shown(name)}, which the seed lacks, so no selection can "
+            "contain it; remove it, and count documents without other entities as empty"
         )

@@ -26,20 +26,20 @@ def read_sources(
     problems: Problems,
     start: int = 0,
 ) -> Iterator[Document]:
-    """Yield the documents of a split as they are in the source, with the classes of the run.
+    """Yield the documents of a split, not split into units, with the classes of the run.
 
     Parameters
     ----------
     options : DataOptions
-        Where they are.
+        The sources of the run.
     split : {"seed", "validation", "unlabeled"}
-        Which documents.
+        The name of the split.
     labels : mapping of str to str or None
-        Classes by the labels of the source.
+        The class of each label of the source; None keeps all labels as they are.
     problems : Problems
-        Collects what cannot be used as it stands.
+        Collects documents and annotations that cannot be used as they are.
     start : int
-        Number of records that are skipped unread.
+        Number of records to skip without reading them.
     """
     classes = None if labels is None else dict(labels)
     source = getattr(options, split)
@@ -54,7 +54,7 @@ def read_sources(
         yield with_classes(document, classes)
 
 
-#: The problem counted for unlabeled documents that are held out with those of validation.
+#: The problem that is counted for unlabeled documents with a text of the validation documents.
 HELD_OUT = "notes held out because a validation note has the same text"
 
 
@@ -68,12 +68,12 @@ def digest_of(document: Document) -> bytes | None:
 
 
 def problems_for(options: DataOptions) -> Problems:
-    """Return an empty list of problems with the rules that the user chose."""
+    """Return an empty list of problems with the rules of the configuration."""
     return Problems(conflicts=options.conflicts, invalid=options.invalid)
 
 
 def splits_of(data: DataOptions) -> list[str]:
-    """Return the splits of a run: with an initial model, it may have no seed."""
+    """Return the splits of a run; a run with an initial model may have no seed."""
     return [split for split in SPLITS if getattr(data, split)]
 
 
@@ -98,7 +98,7 @@ class LabelledNotes:
     digests : frozenset of bytes
         Digests of the texts of the source (see `digest_of`).
     problems : Problems
-        What could not be used as it stood.
+        Documents and annotations that could not be used as they are.
     """
 
     documents: tuple[Document, ...]
@@ -119,13 +119,13 @@ def read_labelled(
     Parameters
     ----------
     data : DataOptions
-        Where they are. A run with an initial model may have no seed.
+        The sources of the run. With an initial model, the seed may be empty.
     split : {"seed", "validation"}
-        Which documents.
+        The name of the split.
     labels : mapping of str to str or None
-        Classes by the labels of the source.
+        The class of each label of the source; None keeps all labels as they are.
     classes : sequence of str
-        Classes of the seed beside those of its entities: those that an initial model tags.
+        Classes of the seed in addition to those of its entities: those of an initial model.
 
     Returns
     -------
@@ -134,7 +134,7 @@ def read_labelled(
     Raises
     ------
     InputError
-        If they do not exist, or have no entity, or if an id of validation occurs twice.
+        If the documents do not exist or have no entities, or if a validation id occurs twice.
     """
     problems = problems_for(data)
     source = getattr(data, split)
@@ -144,12 +144,13 @@ def read_labelled(
     sources = list(read_sources(data, split, labels, problems))
     documents = tuple(split_documents(sources, data.unit, problems))
     if not any(document.spans for document in documents):
+        number = "1 document" if len(sources) == 1 else f"{len(sources)} documents"
         raise InputError(
-            f"[data] {split} = {source}: {len(sources)} documents and not one entity; expected "
-            f"annotated documents{_suspicion(data, split, labels)}"
+            f"[data] {split} = {source}: {number} without any entity; expected annotated "
+            f"documents{_hint(data, split, labels)}"
         )
     if split == "validation":
-        _refuse_same_ids(documents, source)
+        _refuse_duplicate_ids(documents, source)
     return LabelledNotes(
         documents=documents,
         batch=make_batch(documents, labelled=True, classes=classes, problems=problems),
@@ -159,24 +160,21 @@ def read_labelled(
     )
 
 
-def _suspicion(data: DataOptions, split: str, labels: Mapping[str, str] | None) -> str:
+def _hint(data: DataOptions, split: str, labels: Mapping[str, str] | None) -> str:
     """Suggest why documents seem to have no annotations."""
     source, column = getattr(data, split), data.columns_of(split).label
     if not is_synthetic(source) and not has_column(source, column):
-        return (
-            f" (nothing in it has the column or key {column!r}; [data] label or {split}_columns "
-            "names another)"
-        )
-    return " (does [labels] name their labels?)" if labels is not None else ""
+        return f" (it has no column or key {column!r}; set [data] label or {split}_columns)"
+    return " (does [labels] contain their labels?)" if labels is not None else ""
 
 
-def _refuse_same_ids(documents: Iterable[Document], source: str) -> None:
+def _refuse_duplicate_ids(documents: Iterable[Document], source: str) -> None:
     """Refuse an id that occurs twice: documents are scored by their ids."""
     seen: set[str] = set()
     for document in documents:
         if document.id in seen:
             raise InputError(
-                f"{shown(source)}: document {shown(document.id)} is there twice; ids must be unique"
+                f"{shown(source)}: document {shown(document.id)} occurs twice; ids must be unique"
             )
         seen.add(document.id)
 
@@ -187,17 +185,17 @@ class UnlabeledNotes:
     Parameters
     ----------
     options : DataOptions
-        Where they are.
+        The sources of the run.
     size : int
-        Documents in a batch.
+        Number of documents in a batch.
     held_out : frozenset of bytes
         Digests of held-out texts.
 
     Attributes
     ----------
     problems : Problems
-        What could not be used as it stood, in the documents of the latest `batches`.
-    flawless : int
+        Documents and annotations that could not be used as they are, in the latest `batches`.
+    clean_batches : int
         Number of first batches in which an earlier process found no problem.
     """
 
@@ -205,7 +203,7 @@ class UnlabeledNotes:
         self, options: DataOptions, size: int, held_out: frozenset[bytes] = frozenset()
     ) -> None:
         self.problems = problems_for(options)
-        self.flawless = 0
+        self.clean_batches = 0
         self._options = options
         self._size = size
         self._held_out = held_out
@@ -213,16 +211,16 @@ class UnlabeledNotes:
     def documents(self, start: int = 0) -> Iterator[Document]:
         """Yield the documents from number `start` on, in the unit of the run, without labels."""
         self.problems = problems_for(self._options)
-        # A record is a document where none was left out and none is split: it need not be read.
-        whole = self._options.unit == "document" and start <= self.flawless * self._size
-        unread, read = (start, 0) if whole else (0, start)
-        # Labels of unlabeled notes, where a corpus has some, are not for the loop to see.
+        # If each record is one document, and none was left out, earlier records are not read.
+        whole = self._options.unit == "document" and start <= self.clean_batches * self._size
+        unread, skipped = (start, 0) if whole else (0, start)
+        # Labels of the unlabeled notes, if any, are hidden from the loop.
         sources = read_sources(self._options, "unlabeled", {}, self.problems, unread)
         kept = self._kept(sources, self.problems)
-        return islice(split_documents(kept, self._options.unit, self.problems), read, None)
+        return islice(split_documents(kept, self._options.unit, self.problems), skipped, None)
 
     def _kept(self, sources: Iterable[Document], problems: Problems) -> Iterator[Document]:
-        """Skip the texts of validation: a tagger trained on them would know them."""
+        """Skip the texts of validation, so that no tagger is trained on them."""
         for source in sources:
             if self._held_out and digest_of(source) in self._held_out:
                 problems.count(HELD_OUT)
@@ -243,9 +241,9 @@ class Notes:
     Parameters
     ----------
     seed, validation : LabelledNotes
-        Annotated documents, in memory.
+        Annotated documents, held in memory.
     unlabeled : UnlabeledNotes
-        Unlabeled documents, in batches.
+        Unlabeled documents, read in batches.
     """
 
     seed: LabelledNotes
@@ -265,11 +263,11 @@ def read_notes(
     Parameters
     ----------
     data : DataOptions
-        Where they are.
+        The sources of the run.
     labels : mapping of str to str, optional
-        Classes by the labels of the source; without, labels are classes.
+        The class of each label of the source; by default, labels are classes.
     batch_size : int
-        Documents in a batch of the pool.
+        Number of documents in a batch of the pool.
     classes : sequence of str
         The classes that an initial model tags.
 
@@ -280,7 +278,7 @@ def read_notes(
     Raises
     ------
     InputError
-        If documents do not exist or cannot be read, or if annotated ones have no entity.
+        If documents do not exist or cannot be read, or if a split has no entities.
     """
     seed = read_labelled(data, "seed", labels, classes)
     validation = read_labelled(data, "validation", labels)

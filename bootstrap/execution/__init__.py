@@ -1,1 +1,1 @@
-"""Work in other processes."""
+"""Execution of functions in this process and in others."""

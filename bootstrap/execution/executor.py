@@ -1,6 +1,6 @@
 """Executors: a function applied to many items, in this process, in others, or on a cluster.
 
-The results are the same, and in the same order, whatever carries the work out. To run on a cluster
+Every executor returns the same results in the same order. To run on a cluster
 (Dask, Ray, arrays of Slurm jobs), a class needs the three members of `Executor`, under these rules:
 
 - The function is one of a module, or a `functools.partial` of one. The items, and what the partial
@@ -49,9 +49,9 @@ class Executor(Protocol):
         Raises
         ------
         KilledError
-            If a process that carried out the work was ended.
+            If a worker process was ended.
         Exception
-            What the function raises.
+            Any exception that the function raises.
         """
         ...
 
@@ -95,7 +95,7 @@ class ProcessExecutor(Executor):
     jobs : int
         Number of processes, at least 2.
     temp_folder : Path
-        Where joblib may write temporary files; it writes none unless it has to.
+        A folder for temporary files of joblib, which it writes only if necessary.
     """
 
     shares_memory = False
@@ -107,8 +107,8 @@ class ProcessExecutor(Executor):
 
     def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
         """Yield the results of a function; see `Executor`."""
-        # Items are sent as they are (max_nbytes): joblib writes no file for them. Without a
-        # temporary folder of ours it would create one in shared memory.
+        # By default, joblib writes large items to files (`max_nbytes`) and creates a folder in
+        # shared memory (`temp_folder`).
         parallel = joblib.Parallel(
             n_jobs=self._jobs,
             return_as="generator",
@@ -125,12 +125,12 @@ class ProcessExecutor(Executor):
             yield from results
         except TerminatedWorkerError:
             raise KilledError(
-                "a worker process was killed; the system may have been out of memory, of which "
-                "fewer --jobs need less"
+                "a worker process was killed; the system may have been out of memory; use fewer "
+                "--jobs"
             ) from None
 
     def close(self) -> None:
-        """End the processes, when they have finished what they are working on."""
+        """End the processes when they have finished their current items."""
         if self._started:
             get_reusable_executor().shutdown(wait=True)
             self._started = False

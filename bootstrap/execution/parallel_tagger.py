@@ -1,4 +1,4 @@
-"""Taggers in folders: trained in a process of their own, applied by an executor."""
+"""Taggers in folders: trained in a separate process, and applied by an executor."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from taggers.base import Detail, Progress, joined, kernels_of
 from taggers.model_folder import read_digest
 from taggers.options import TaggerOptions
 
-#: Receives the name of a stage, what is done and the total.
+#: Called with the name of a stage, the amount done and the total.
 Report = Callable[[str, int, int], None]
 
-_CHUNK = 2500  # documents of an item: with fewer, each word would be looked up more often
+_CHUNK = 2500  # documents of an item; smaller chunks would look up more words repeatedly
 
 
 def _silent(stage: str, done: int, total: int) -> None:
@@ -44,13 +44,13 @@ class ParallelTagger:
     kind : str
         The kind of tagger.
     options : options of that kind
-        How to train it.
+        The options of training.
     jobs : int
         Number of processes that tag.
     executor : Executor, optional
-        What tags; by default one for the number of jobs.
+        The executor that tags; by default one for the number of jobs.
     report : callable
-        Receives the progress.
+        Called with the progress.
     """
 
     def __init__(
@@ -122,10 +122,10 @@ class ParallelTagger:
         KilledError
             If the training process was ended.
         """
-        before = None if warm_start is None else warm_start.folder
+        initial = None if warm_start is None else warm_start.folder
         options = self._training_options()
         with new_folder(self.folder) as staging:
-            job = _Job(self.kind, options, train.to_bytes(), validation, before, rng, staging)
+            job = _Job(self.kind, options, train.to_bytes(), validation, initial, rng, staging)
             for done, total in in_process(_train, job):
                 self._report("training", done, total)
                 if progress:
@@ -151,8 +151,8 @@ class ParallelTagger:
         if self._tagger is None:
             raise ValueError("the tagger has not been trained")
 
-        # The chunks do not depend on the number of processes: rounding depends on what is
-        # computed together.
+        # The chunks do not depend on the number of processes, because rounding depends on the
+        # documents that are tagged together.
         starts = range(0, max(len(batch), 1), _CHUNK)
         chunks = (batch.slice(start, start + _CHUNK) for start in starts)
         if self._executor.shares_memory or len(starts) == 1:
@@ -184,7 +184,7 @@ class ParallelTagger:
 
 @dataclass(frozen=True, slots=True)
 class _Model:
-    """What a worker needs to load a model."""
+    """The description from which a worker loads a model."""
 
     path: str
     kind: str
@@ -208,13 +208,13 @@ def _tag_bytes(model: _Model, measure: str, detail: Detail, batch: bytes) -> Tag
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """What the training process needs."""
+    """The arguments of the training process."""
 
     kind: str
     options: TaggerOptions
     train: bytes
     validation: Batch | None
-    start: Path | None
+    warm_start: Path | None
     rng: np.random.Generator
     folder: Path
 
@@ -224,7 +224,7 @@ def _train(send: Callable[[tuple[int, int]], None], job: _Job) -> None:
     tagger.fit(
         Batch.from_bytes(job.train),
         job.validation,
-        warm_start=load_tagger(job.start, trusted=(job.kind,)) if job.start else None,
+        warm_start=load_tagger(job.warm_start, trusted=(job.kind,)) if job.warm_start else None,
         rng=job.rng,
         progress=lambda done, total: send((done, total)),
     )

@@ -1,7 +1,7 @@
 """Processes that report progress, end with this one and can be ended at once.
 
-Compiled code that runs for seconds does not react to signals meanwhile. In a process of its own it
-is ended by Ctrl-C at once, and its memory is given back.
+Compiled code does not react to signals while it runs. In a separate process, Ctrl-C ends it at
+once, and its memory is released.
 
 Ctrl-C on a terminal reaches all processes of a program. Only the first one may react: it ends the
 others. On POSIX they are started with SIGINT blocked, which they inherit before their first
@@ -27,7 +27,7 @@ POLL = 0.1
 
 
 class KilledError(OSError):
-    """A process that worked for this one was ended by the system or by a user."""
+    """A worker process was ended by the system or by a user."""
 
 
 def default_jobs() -> int:
@@ -46,7 +46,7 @@ def in_processes(
 ) -> Iterator[tuple[int, Any]]:
     """Run a function in one process for each task, and yield the messages that they send.
 
-    This is for few tasks that run for long and report progress; for many small ones see
+    It is intended for a few long tasks that report progress; for many small ones, see
     `bootstrap.execution.executor`.
 
     Parameters
@@ -54,9 +54,9 @@ def in_processes(
     work : callable
         A function of a module. Its first argument sends a message, the others are a task.
     tasks : sequence of sequence
-        The other arguments.
+        The other arguments for each task.
     jobs : int
-        Processes at a time.
+        Maximum number of processes at a time.
 
     Yields
     ------
@@ -70,7 +70,7 @@ def in_processes(
     KilledError
         If a process ended before its work did.
     Exception
-        What the work raises.
+        Any exception that the function raises.
     """
     waiting = iter(enumerate(tasks))
     workers: dict[Connection, _Worker] = {}
@@ -102,18 +102,18 @@ class _Worker:
     def __init__(self, index: int) -> None:
         self.index = index
         context = multiprocessing.get_context("spawn")
-        self.connection, self._theirs = context.Pipe()
+        self.connection, self._child_end = context.Pipe()
         self._process = context.Process(
-            target=_serve, args=(self._theirs, os.getpid()), daemon=True
+            target=_serve, args=(self._child_end, os.getpid()), daemon=True
         )
 
     def start(self, work: Callable[..., None], arguments: Sequence[Any]) -> None:
         """Start the process and send it its task."""
         with sigint_blocked():
             self._process.start()
-        self._theirs.close()
+        self._child_end.close()
         with _as_killed():
-            # Not as arguments of the process: if it died at its start, this one would wait forever.
+            # Arguments of the process would make this one wait forever if it died at its start.
             self.connection.send((work, arguments))
 
     def receive(self) -> tuple[bool, Any]:
@@ -146,7 +146,7 @@ def _serve(connection: Connection, parent: int) -> None:
         work, arguments = connection.recv()
         work(lambda message: connection.send((False, message)), *arguments)
         connection.send((True, None))
-    except Exception as error:  # whatever it is, the parent process raises it
+    except Exception as error:  # raised again in the parent process
         with suppress(OSError):
             connection.send((True, error))
 
@@ -162,7 +162,7 @@ def sigint_blocked() -> Iterator[None]:
         if not hasattr(signal, "pthread_sigmask"):  # Windows
             yield
             return
-        # The first process would start it otherwise, which unblocks SIGINT again (until 3.12).
+        # Otherwise the first process starts it, which unblocks SIGINT (until Python 3.12).
         resource_tracker.ensure_running()
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
@@ -180,7 +180,7 @@ def _sigint_deferred() -> Iterator[None]:
     """
     handler = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(handler):
-        yield  # only the main thread is interrupted; and nothing is, where SIGINT is ignored
+        yield  # other threads are not interrupted, and no thread is if SIGINT is ignored
         return
     received: list[int] = []
     signal.signal(signal.SIGINT, lambda number, frame: received.append(number))
@@ -193,14 +193,14 @@ def _sigint_deferred() -> Iterator[None]:
 
 
 def set_up_worker(parent: int, module_paths: Sequence[str] = ()) -> None:
-    """Let this process ignore Ctrl-C and end with the process that it works for.
+    """Configure a worker process to ignore Ctrl-C and to end with its parent process.
 
     Parameters
     ----------
     parent : int
-        The id of that process.
+        The id of the parent process.
     module_paths : sequence of str
-        Where that process finds modules, such as the tagger of another package.
+        Where the parent process finds modules, such as the tagger of another package.
     """
     sys.path += [path for path in module_paths if path not in sys.path]
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -208,7 +208,7 @@ def set_up_worker(parent: int, module_paths: Sequence[str] = ()) -> None:
 
 
 def exit_with_parent(parent: int) -> None:
-    """Exit soon after the process that this one works for, however that one ended."""
+    """Start a thread that ends this process soon after its parent process has ended."""
 
     def watch() -> None:
         _wait_for_exit(parent)
@@ -218,7 +218,7 @@ def exit_with_parent(parent: int) -> None:
 
 
 def _wait_for_exit(parent: int) -> None:
-    if sys.platform == "win32":  # where the id of the parent stays the same when it has ended
+    if sys.platform == "win32":  # the id of the parent process does not change when it ends
         import _winapi  # noqa: PLC0415 - only there
 
         with suppress(OSError):  # it has ended already

@@ -1,4 +1,4 @@
-"""A pool that reads and tokenizes each batch of its source once."""
+"""A pool that reads and tokenizes each batch of its source only once."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class CachedPool:
     folder : Path
         The folder of the files; it is created with the first batch.
     reused : int
-        How many batches of an earlier process are used again, as far as their files are intact.
-        Others are read from the source again, which counts what could not be used of them.
+        Number of batches of an earlier process that are reused, as far as their files are intact.
+        Others are read from the source again, which counts their problems again.
     """
 
     def __init__(self, source: Pool, folder: Path, reused: int = 0) -> None:
@@ -44,7 +44,7 @@ class CachedPool:
         self._remove_others()
 
     def batches(self, start: int = 0) -> Iterator[Batch]:
-        """Yield the batches from number `start` on, those not read before from the source."""
+        """Yield the batches from number `start` on, reading new ones from the source."""
         number = start
         while number < len(self._digests):
             yield self._load(number)

@@ -44,7 +44,7 @@ _PACKAGES = (
 
 
 class RunError(InputError):
-    """A run folder is missing, damaged, in use, or of another run."""
+    """A run folder is missing, damaged or in use, or belongs to another run."""
 
 
 def _json(value: Any) -> bytes:
@@ -59,7 +59,7 @@ class Run:
     Parameters
     ----------
     folder : Path
-        It holds ``config.toml``, ``environment.json``, ``data.parquet``, ``iterations/NNN``,
+        It contains ``config.toml``, ``environment.json``, ``data.parquet``, ``iterations/NNN``,
         ``metrics.parquet``, ``report.html`` and ``best``, a link to the best iteration (where
         links are not allowed, a text file with its path).
     """
@@ -68,7 +68,7 @@ class Run:
 
     @property
     def config_file(self) -> Path:
-        """The complete configuration, as used."""
+        """The complete configuration of the run."""
         return self.folder / "config.toml"
 
     @property
@@ -78,12 +78,12 @@ class Run:
 
     @property
     def counts_file(self) -> Path:
-        """The counts of all words of the unlabeled notes, for an initial model that needs them."""
+        """The counts of all words of the unlabeled notes, if an initial model needs them."""
         return self.folder / "words.parquet"
 
     @property
     def batches_folder(self) -> Path:
-        """The tokenized batches of a run that relabels them; removed when it is finished."""
+        """The tokenized batches of a run that relabels; removed when the run is finished."""
         return self.folder / "batches"
 
     def iteration_folder(self, iteration: int) -> Path:
@@ -95,7 +95,7 @@ class Run:
         return self.iteration_folder(iteration) / "model"
 
     def begin(self, configuration: str, data: pa.Table) -> None:
-        """Write the description of a run; its configuration is last and makes the folder a run."""
+        """Write the description of a run; the configuration, written last, completes it."""
         remove_partial(self.folder)
         (self.folder / "iterations").mkdir(mode=0o700, exist_ok=True)
         write_atomically(self.folder / "environment.json", _json(_environment()))
@@ -108,20 +108,20 @@ class Run:
         return self.config_file.is_file() and self.data_file.is_file()
 
     def configuration(self) -> dict[str, Any]:
-        """Read the tables of the configuration that the run was begun with."""
+        """Read the tables of the configuration of the run."""
         try:
             return tomllib.loads(self.config_file.read_text(encoding="utf-8"))
         except ValueError:
             raise RunError(f"{self.config_file} is damaged: it is not TOML") from None
 
     @property
-    def start_kind(self) -> str:
-        """What the run started from: the kind of ``[initial_model]``."""
+    def initial_kind(self) -> str:
+        """The kind of ``[initial_model]``: the model of iteration 0."""
         kind: str = self.configuration().get("initial_model", {}).get("kind", "seed")
         return kind
 
     def data(self) -> pa.Table:
-        """Read the table of the data files, from `bootstrap.data.splits.fingerprint`."""
+        """Read the table of the data files, from `bootstrap.data.fingerprint.fingerprint`."""
         return _table(self.data_file)
 
     def metrics(self) -> list[IterationMetrics]:
@@ -130,7 +130,7 @@ class Run:
         Raises
         ------
         RunError
-            If there is no run in the folder, or a file is damaged or of another version.
+            If the folder is not a run, or a file is damaged or was written by another version.
         """
         if not self.has_begun():
             raise RunError(
@@ -142,17 +142,17 @@ class Run:
         return rows
 
     def is_finished(self) -> bool:
-        """Return whether the last closed iteration holds the reason for stopping."""
+        """Return whether the last closed iteration has a reason for stopping."""
         rows = self.metrics()
         return bool(rows) and rows[-1].stopped is not None
 
     def discard_open(self) -> None:
-        """Remove what an interrupted run left: an open iteration, and temporary files.
+        """Remove the open iteration and the temporary files of an interrupted run.
 
         Raises
         ------
         RunError
-            If closed iterations come after the open one: no run that was killed leaves them.
+            If later iterations follow the open one, which no interrupted run leaves.
         """
         self._refuse_gap()
         remove_partial(self.folder)
@@ -163,21 +163,20 @@ class Run:
             shutil.rmtree(self.batches_folder, ignore_errors=True)
 
     def _refuse_gap(self) -> None:
-        """Raise a `RunError` if iterations are there that come after one that is not closed."""
+        """Raise a `RunError` if an open iteration is followed by others."""
         still_open = len(self.metrics())
         if self.iteration_folder(still_open + 1).exists():
             raise RunError(
                 f"{self.iteration_folder(still_open)} has no metrics.json, and later iterations "
-                "are there: put it back, or remove this iteration and all later ones to have them "
-                "made again"
+                "exist; restore the file, or remove this and all later iterations to repeat them"
             )
 
     def close_iteration(
         self, iteration: int, selected: PseudoLabelled | None, metrics: IterationMetrics
     ) -> None:
-        """Write what an iteration selected and its metrics, which close it; then the summaries."""
+        """Write the selected documents and the metrics of an iteration, which close it."""
         folder = self.iteration_folder(iteration)
-        if not folder.is_dir():  # nothing was selected: the model is that of before
+        if not folder.is_dir():  # nothing was selected: the previous model is kept
             shutil.copytree(self.model_folder(iteration - 1), folder / "model")
         table = table_of(selected, iteration)
         write_atomically(folder / "selected.parquet", _parquet(table))
@@ -224,20 +223,21 @@ class Run:
         return self.model_folder(best_iteration(f1_of(rows)))
 
     def history(self, keep: str, tagger: ParallelTagger, classes: Sequence[str]) -> History:
-        """Read back what the loop must know to go on after the closed iterations.
+        """Read the history with which the loop continues after the closed iterations.
 
         Parameters
         ----------
         keep : str
-            As in ``[loop] keep``: all iterations' selected documents, or the last ones.
+            The value of ``[loop] keep``, which determines whether the selected documents of all
+            iterations or of the last one are read.
         tagger : ParallelTagger
             The model of the last closed iteration.
         classes : sequence of str
             The classes of the tagger.
         """
         rows = self.metrics()
-        wanted = [len(rows) - 1] if keep == RELABEL else range(len(rows))
-        found = [self._selected(iteration, classes) for iteration in wanted]
+        iterations = [len(rows) - 1] if keep == RELABEL else range(len(rows))
+        found = [self._selected(iteration, classes) for iteration in iterations]
         return History(
             f1=tuple(f1_of(rows)),
             tagger=tagger,
@@ -276,7 +276,7 @@ def _table(path: Path) -> pa.Table:
     try:
         return pq.read_table(path)
     except (OSError, ValueError):  # Arrow's errors are among them
-        raise RunError(f"{path} is damaged or not there") from None
+        raise RunError(f"{path} is damaged or missing") from None
 
 
 def _environment() -> dict[str, Any]:
@@ -297,33 +297,33 @@ def new_folder(folder: Path) -> Run:
     Raises
     ------
     RunError
-        If something that is no unfinished beginning of a run is there.
+        If the folder contains a run or other files.
     """
     run = Run(folder)
-    if folder.exists() and (not folder.is_dir() or run.has_begun() or _strangers(folder)):
+    if folder.exists() and (not folder.is_dir() or run.has_begun() or _foreign_files(folder)):
         what = (
-            "is a run: go on with it by --resume, or"
+            "is a run already; continue with --resume, or"
             if folder.is_dir() and run.has_begun()
-            else "exists already and is no run:"
+            else "exists already and is not a run;"
         )
         raise RunError(f"{folder} {what} name another folder with --out")
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         folder.chmod(0o700)
     except OSError as error:
-        raise RunError(f"{folder} cannot be made: {error.strerror}") from None
+        raise RunError(f"{folder} cannot be created: {error.strerror}") from None
     return run
 
 
-def _strangers(folder: Path) -> list[Path]:
-    """Return the files of a folder that no run interrupted at its beginning leaves there."""
+def _foreign_files(folder: Path) -> list[Path]:
+    """Return the files of a folder that do not belong to a run interrupted at its start."""
     own = ("iterations", "environment.json", "data.parquet", ".lock")
     return [path for path in folder.iterdir() if path.name not in own and not is_partial(path)]
 
 
 @contextlib.contextmanager
 def locked(run: Run) -> Iterator[None]:
-    """Keep other processes from working on a run; a process that ends lets go of it.
+    """Lock a run against other processes; the lock ends with the process.
 
     Raises
     ------

@@ -26,7 +26,7 @@ class EntityScores:
 
     @classmethod
     def of(cls, counts: ConfusionCounts) -> Self:
-        """Compute them from counts."""
+        """Compute the scores from counts."""
         return cls(counts.precision, counts.recall, counts.f1)
 
 
@@ -37,42 +37,43 @@ class IterationMetrics:
     Parameters
     ----------
     iteration : int
-        Its number.
+        The number of the iteration.
     selected : int
-        Documents selected.
+        Number of documents selected.
     precision, recall, f1 : float
         Strict entities on the validation documents.
     classes : mapping of str to EntityScores
-        The same by class.
+        The same for each class.
     tagged, blank : int
-        Documents tagged, and how many of them have no token.
+        Number of documents tagged, and of those without tokens.
     confident : int
-        Documents that reach the confidence threshold.
+        Number of documents that reach the confidence threshold.
     bound : int
         An upper bound on the documents of any selection within tolerance.
     deviation : float or None
         The largest deviation of the selections from the reference proportions, in units of the
-        tolerance; may be infinite. None where nothing was tagged.
+        tolerance; may be infinite. None if nothing was tagged.
     worst : str
         The statistic that deviates most.
     proportions : mapping of str to float
-        Of the selection that deviates most; NaN for the mean length of absent entities.
+        The proportions of the selection that deviates most; NaN for the mean length of absent
+        entities.
     confidence : mapping of str to float
-        Quantiles over the documents tagged.
+        Quantiles of the confidence of the documents tagged.
     agreement : float or None
         The share of validation tokens with the same tag as by the previous model.
     human_tokens : int
-        Tokens of the gold documents.
+        Number of tokens of the gold documents.
     training_documents : int
-        Documents of the training set.
+        Number of documents of the training set.
     training : Training or None
-        How training ended; None for a model that is not trained.
+        The outcome of training; None for a model that is not trained.
     left_out : mapping of str to int
-        Unlabeled documents that could not be used so far, by problem.
+        Number of unlabeled documents so far that could not be used, by problem.
     halves : pair of ConfusionCounts
         Strict entities in each half of the validation documents.
     seconds : mapping of str to float
-        By stage.
+        Duration of each stage.
     stopped : str or None
         On the last iteration, a key of `bootstrap.iteration.STOPPED`.
     """
@@ -114,7 +115,7 @@ class IterationMetrics:
 
     @classmethod
     def from_dict(cls, record: Any) -> Self:
-        """Read what `to_dict` returned.
+        """Build the record from the values that `to_dict` returned.
 
         Raises
         ------
@@ -232,7 +233,7 @@ def metrics_of(step: Iteration, validation: Batch, left_out: Mapping[str, int]) 
     validation : Batch
         The validation documents, tagged.
     left_out : mapping of str to int
-        Unlabeled documents that could not be used so far, by problem.
+        Number of unlabeled documents so far that could not be used, by problem.
 
     Returns
     -------
@@ -277,7 +278,7 @@ def halves(validation: Batch, scores: Scores) -> tuple[ConfusionCounts, Confusio
     validation : Batch
         The documents.
     scores : Scores
-        Of the same documents.
+        The scores of the same documents.
 
     Returns
     -------

@@ -12,18 +12,17 @@ from corpus.evaluation import ConfusionCounts
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The gain of self-training.
+    """The gain of self-training, and the best iteration.
 
     Parameters
     ----------
     first : ConfusionCounts
         Strict entities of iteration 0: the model of the seed alone, or the initial model.
     best : ConfusionCounts
-        The same of the best iteration, by two-fold cross-validation: one half of the validation
-        documents chooses the iteration and the other half is counted, then the halves change
-        places.
+        The same of the best iteration, by two-fold cross-validation: the iteration is selected on
+        one half of the validation documents and scored on the other, and vice versa.
     iteration : int
-        The best iteration by all validation documents.
+        The best iteration on all validation documents.
     stopped : str or None
         The reason for stopping; None while the run is not finished.
     """

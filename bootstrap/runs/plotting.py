@@ -1,4 +1,4 @@
-"""Precision, recall and F1 per iteration, as a picture."""
+"""Plots of precision, recall and F1 per iteration."""
 
 from __future__ import annotations
 
@@ -14,45 +14,45 @@ _STYLES = {"precision": "--", "recall": ":", "f1": "-"}
 _MARKERS = {"precision": "v", "recall": "^", "f1": "o"}
 _TITLES = {"precision": "precision", "recall": "recall", "f1": "F1"}
 
-#: Suffixes of the formats of pictures.
+#: The supported suffixes of plot files.
 SUFFIXES = (".png", ".svg")
 
 
 def plot_runs(runs: Mapping[str, Sequence[IterationMetrics]], file: BinaryIO, format: str) -> None:
-    """Draw the scores of runs per iteration on one axis.
+    """Plot the scores of runs per iteration on one axis.
 
     Parameters
     ----------
     runs : mapping of str to sequence of IterationMetrics
-        The iterations of each run, by the name to show.
+        The iterations of each run, by the name in the legend.
     file : binary file
-        Receives the picture.
+        The file to write to.
     format : {"png", "svg"}
-        The format of the picture.
+        The format of the plot.
     """
     import matplotlib as mpl  # noqa: PLC0415 - slow to load
     from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415
     from matplotlib.figure import Figure  # noqa: PLC0415
     from matplotlib.ticker import MaxNLocator  # noqa: PLC0415
 
-    # A fixed salt and no date: the same runs result in the same file.
+    # A fixed salt and no date, so that equal runs result in equal files.
     with mpl.rc_context({"svg.hashsalt": "bootstrap", "font.size": 11}):
-        height = max(5.5, 0.75 * len(runs))  # inches: the legend has three lines a run
+        height = max(5.5, 0.75 * len(runs))  # inches: the legend has three lines per run
         figure = Figure(figsize=(11, height), layout="constrained")
         FigureCanvasAgg(figure)
         axes = figure.subplots()
         for index, (name, rows) in enumerate(runs.items()):
-            places = [row.iteration for row in rows]
-            shown = name.replace("$", r"\$")  # or it would start a formula
+            iterations = [row.iteration for row in rows]
+            shown = name.replace("$", r"\$")  # a dollar sign would start a formula
             for measure in _MEASURES:
                 label = _TITLES[measure] if len(runs) == 1 else f"{_TITLES[measure]} of {shown}"
                 axes.plot(
-                    places,
+                    iterations,
                     [getattr(row, measure) for row in rows],
                     _STYLES[measure],
                     color=f"C{index if len(runs) > 1 else _MEASURES.index(measure)}",
                     linewidth=2.4 if measure == "f1" else 1.4,
-                    marker=_MARKERS[measure],  # or a single iteration would not be visible
+                    marker=_MARKERS[measure],  # a line alone would not show a single iteration
                     markersize=6 if measure == "f1" else 4,
                     label=label,
                 )
@@ -77,14 +77,14 @@ def plot_runs(runs: Mapping[str, Sequence[IterationMetrics]], file: BinaryIO, fo
         figure.savefig(file, format=format, dpi=150, metadata=metadata)
 
 
-def picture_format(path: Path) -> str:
-    """Return the format of a picture by its suffix.
+def plot_format(path: Path) -> str:
+    """Return the format of a plot file by its suffix.
 
     Raises
     ------
     InputError
-        If it is not one of `SUFFIXES`.
+        If the suffix is not one of `SUFFIXES`.
     """
     if path.suffix.lower() not in SUFFIXES:
-        raise InputError(f"{path}: a picture is written as {' or '.join(SUFFIXES)}")
+        raise InputError(f"{path}: expected a file name ending in {' or '.join(SUFFIXES)}")
     return path.suffix.lower()[1:]

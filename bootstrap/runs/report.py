@@ -1,4 +1,4 @@
-"""The report of a run: one page with its table and its curve, without any text of notes."""
+"""The report of a run: an HTML page with its scores and settings, without text of notes."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ pre { background: #f6f6f6; padding: 1rem; overflow-x: auto; }
 def report_page(
     name: str, rows: Sequence[IterationMetrics], outcome: Outcome, configuration: str
 ) -> str:
-    """Write the page of a run.
+    """Build the HTML page of a run.
 
     Parameters
     ----------
     name : str
         The name of the run.
     rows : sequence of IterationMetrics
-        Its iterations.
+        The iterations of the run.
     outcome : Outcome
-        Its gain.
+        The gain of the run.
     configuration : str
-        Its configuration as TOML.
+        The configuration of the run as TOML.
 
     Returns
     -------
     str
-        HTML that refers to no other file.
+        HTML that needs no other file.
     """
     first, best = outcome.first, outcome.best
     return "\n".join(
@@ -49,10 +49,12 @@ def report_page(
             f'<html lang="en"><head><meta charset="utf-8"><title>{html.escape(name)}</title>',
             f"<style>{_STYLE}</style></head><body>",
             f"<h1>{html.escape(name)}</h1>",
-            f"<p>Strict entity F1 went from <b>{first.f1:.3f}</b> in iteration 0 to "
-            f"<b>{best.f1:.3f}</b>, where one half of the validation notes chose the iteration "
-            f"and the other was counted. The best model is that of iteration "
-            f"{outcome.iteration}. Stopped: {STOPPED.get(outcome.stopped or '', 'not yet')}.</p>",
+            f"<p>Strict entity F1 on the validation notes is <b>{first.f1:.3f}</b> in iteration 0 "
+            f"and <b>{best.f1:.3f}</b> in the best iteration, estimated by two-fold "
+            "cross-validation: the iteration is selected on one half of the notes and scored on "
+            f"the other. The best iteration on all validation notes is iteration "
+            f"{outcome.iteration}.</p>",
+            f"<p>{_stopped_line(outcome)}</p>",
             _curve(name, rows),
             "<h2>Iterations</h2>",
             _table(rows, outcome.iteration),
@@ -64,10 +66,16 @@ def report_page(
     )
 
 
+def _stopped_line(outcome: Outcome) -> str:
+    if outcome.stopped is None:
+        return "The run is not finished."
+    return f"Stopped: {STOPPED[outcome.stopped]}."
+
+
 def _curve(name: str, rows: Sequence[IterationMetrics]) -> str:
-    picture = io.BytesIO()
-    plot_runs({name: rows}, picture, "svg")
-    text = picture.getvalue().decode()
+    figure = io.BytesIO()
+    plot_runs({name: rows}, figure, "svg")
+    text = figure.getvalue().decode()
     return text[text.index("<svg") :]
 
 

@@ -1,4 +1,4 @@
-"""Opening run folders: new ones, and those to resume if configuration and data are the same."""
+"""Opening of run folders: new ones, and existing ones with the same configuration and data."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bootstrap.data.fingerprint import FileState, fingerprint
 from bootstrap.runs.folder import Run, RunError, locked, new_folder
 from corpus.storage import write_atomically
 
-# Nanoseconds: more than the clock tick of any file system.
+# Nanoseconds; longer than the clock tick of any file system.
 _TICK = 2 * 10**9
 
 
@@ -29,17 +29,17 @@ def opened_run(folder: Path, configuration: Configuration, *, resume: bool) -> I
     configuration : Configuration
         The configuration of the run.
     resume : bool
-        Whether to resume an existing run; without one, a new run begins.
+        Whether to resume the run in the folder; without one, a new run is started.
 
     Yields
     ------
     Run
-        The folder, without what an interrupted process left there.
+        The run, without the incomplete files of an interrupted process.
 
     Raises
     ------
     RunError
-        If there is a run and `resume` is false, if its configuration or data differ, or if another
+        If the run exists and `resume` is false, if its configuration or data differ, or if another
         process works on it.
     InputError
         If the data cannot be read.
@@ -52,22 +52,22 @@ def opened_run(folder: Path, configuration: Configuration, *, resume: bool) -> I
         run = new_folder(folder)
     with locked(run):
         if run.has_begun() and not resume:  # by another process, a moment ago
-            raise RunError(f"{folder} is a run: go on with it by --resume")
+            raise RunError(f"{folder} is a run already; continue with --resume")
         if run.has_begun():
             _refuse_other_configuration(run, configuration)
             _refuse_other_data(run, data)
             run.discard_open()
             _update_rules(run, configuration)
-            run.summarise()  # in case it was killed just before
+            run.summarise()  # the process may have been killed before it did so
         else:
             run.begin(configuration.to_toml(), data)
         yield run
 
 
 def _digests(run: Run) -> dict[FileState, str]:
-    """Return the digests of files that had not just changed when the run was begun.
+    """Return the digests of files that had not just changed when the run was started.
 
-    Two changes within a tick of the file system's clock have the same time.
+    Two changes within a tick of the clock of the file system have the same time.
     """
     begun = run.data_file.stat().st_mtime_ns
     return {
@@ -82,16 +82,16 @@ def _refuse_other_configuration(run: Run, configuration: Configuration) -> None:
     before = _settings(run.configuration())
     now = _settings(configuration.as_dict())
     for name in {**before, **now}:
-        if before.get(name) != now.get(name) and not _is_milder_rule(name, before.get(name)):
+        if before.get(name) != now.get(name) and not _may_change(name, before.get(name)):
             if name not in before and _in_every_run(name):
                 raise RunError(
-                    f"{run.folder} was begun by a version without the setting {name}; begin a new "
-                    "run: give --out another folder"
+                    f"{run.folder} was started by a version without the setting {name}; start a "
+                    "new run in another folder with --out"
                 )
             raise RunError(
-                f"{run.folder} was begun with {name} = {_shown(before, name)} and not "
-                f"{_shown(now, name)}; resume it with the same configuration, or give "
-                "--out another folder"
+                f"{run.folder} was started with {name} = {_shown(before, name)}, not "
+                f"{_shown(now, name)}; resume it with the same configuration, or name another "
+                "folder with --out"
             )
 
 
@@ -100,7 +100,7 @@ def _shown(settings: Mapping[str, Any], name: str) -> str:
 
 
 def _in_every_run(name: str) -> bool:
-    """Return whether every run keeps a setting: all but the entries of open-ended tables."""
+    """Return whether every run has a setting: all but the entries of tables with free keys."""
     section, *keys = name.split(".")
     return section != "labels" and len(keys) == 1
 
@@ -113,8 +113,8 @@ def _update_rules(run: Run, configuration: Configuration) -> None:
         write_atomically(run.config_file, configuration.to_toml().encode())
 
 
-def _is_milder_rule(name: str, before: Any) -> bool:
-    """Return whether a setting is a rule for invalid input of which the run has met none."""
+def _may_change(name: str, before: Any) -> bool:
+    """Return whether a setting may change: a rule that stops at invalid input has had no effect."""
     return name in ("data.conflicts", "data.invalid") and before == "stop"
 
 
@@ -140,6 +140,6 @@ def _refuse_other_data(run: Run, data: pa.Table) -> None:
         if old != new:
             change = "is gone" if new is None else "is new" if old is None else "has changed"
             raise RunError(
-                f"{run.folder}: {split} file {file} {change} since the run was begun; resume it "
-                "with the same notes, or give --out another folder"
+                f"{run.folder}: {split} file {file} {change} since the run was started; resume it "
+                "with the same files, or name another folder with --out"
             )

@@ -17,8 +17,8 @@ from bootstrap.runs.metrics import IterationMetrics, metrics_of
 from bootstrap.selection import initial_strategy_for, strategy_for
 from bootstrap.selection.proportions import (
     Reference,
+    configured_reference,
     content_of,
-    given_reference,
     measured_reference,
 )
 from bootstrap.self_training import self_train
@@ -31,21 +31,21 @@ from taggers import make_tagger
 from taggers.base import kernels_of
 from taggers.options import TaggerOptions
 
-#: Beside a model: the unit of its training documents, and the classes whose names it propagates.
+#: A file next to a model: the unit of its training documents and the classes for propagation.
 UNIT_FILE = "unit.json"
 
 
 def warm_up_taggers(
     configuration: Configuration, announce: Callable[[], None] | None = None
 ) -> None:
-    """Compile what the taggers of a run call, before there are processes that would each do it.
+    """Compile the kernels of the taggers of a run, before several processes would each do so.
 
     Parameters
     ----------
     configuration : Configuration
         The configuration of the run.
     announce : callable, optional
-        Called once if something has to be compiled, which takes some ten seconds.
+        Called once if code has to be compiled, which takes about ten seconds.
     """
     kernels = kernels_of(make_tagger(configuration.kind, configuration.tagger))
     if model := configuration.initial_model:
@@ -67,9 +67,9 @@ def run_iterations(
     notes : Notes
         From `bootstrap.data.splits.read_notes`.
     jobs : int
-        Processes that tag.
+        Number of processes that tag.
     report : callable
-        Receives the progress within an iteration.
+        Called with the progress within an iteration.
 
     Yields
     ------
@@ -78,7 +78,7 @@ def run_iterations(
     """
     options, validation = configuration, notes.validation
     closed = run.metrics()
-    notes.unlabeled.flawless = _batches_without_problems(closed)
+    notes.unlabeled.clean_batches = _batches_without_problems(closed)
 
     def tagger_for(iteration: int) -> ParallelTagger:
         kind, tagger = options.kind, options.tagger
@@ -93,14 +93,16 @@ def run_iterations(
     reused = max(len(closed) - 1, 0)
     cache = CachedPool(notes.unlabeled, run.batches_folder, reused) if relabel else None
     reference = _reference(options, notes.seed, validation)
-    trust = options.initial_model.selection if options.initial_model else None
+    initial_selection = options.initial_model.selection if options.initial_model else None
     for step in self_train(
         notes.seed.batch,
         cache or notes.unlabeled,
         GoldBatch.from_documents(validation.documents, validation.batch),
         tagger_for,
         strategy=strategy_for(options.select, reference),
-        initial_strategy=initial_strategy_for(trust, options.select, reference) if trust else None,
+        initial_strategy=initial_strategy_for(initial_selection, options.select, reference)
+        if initial_selection
+        else None,
         loop=options.loop,
         held_out=validation.groups,
         history=_history(run, options, jobs, report) if closed else None,
@@ -116,7 +118,7 @@ def run_iterations(
 
 
 def _history(run: Run, options: Configuration, jobs: int, report: Report) -> History:
-    """Read the closed iterations of a run back, of which there is at least one."""
+    """Read the history of the closed iterations of a run, of which there is at least one."""
     last = run.model_folder(len(run.metrics()) - 1)
     tagger = ParallelTagger.load(last, trusted=options.kinds, jobs=jobs, report=report)
     history = run.history(options.loop.keep, tagger, classes_of(tagger.labels))
@@ -126,10 +128,10 @@ def _history(run: Run, options: Configuration, jobs: int, report: Report) -> His
 
 
 def _batches_without_problems(closed: Sequence[IterationMetrics]) -> int:
-    """Count the first batches of which closed iterations have left nothing out.
+    """Count the first batches that closed iterations read without leaving anything out.
 
-    Iteration i reads the first i + 1 batches and counts what it could not use of them; the last
-    one may have met a batch that cannot be read.
+    Iteration i reads the first i + 1 batches and counts what it could not use. The last iteration
+    is ignored: it may have stopped at a batch that cannot be read.
     """
     return sum(not metrics.left_out for metrics in closed[:-1])
 
@@ -140,9 +142,9 @@ def _with_counts(
     """Return the options of an initial model, with the counts of the unlabeled documents."""
 
     def count() -> Path:
-        if not run.counts_file.exists():  # else they were counted before an interruption
+        if not run.counts_file.exists():  # they may have been counted before an interruption
             report("counting words", 0, 0)
-            problems = pool.problems  # iterations report what they skip, this pass does not
+            problems = pool.problems  # only the iterations report problems
             counts = count_words(
                 pool.documents(), progress=lambda done: report("counting words", done, 0)
             )
@@ -156,17 +158,18 @@ def _with_counts(
 def _reference(
     options: Configuration, seed: LabelledNotes, validation: LabelledNotes
 ) -> Reference | None:
-    """Return the reference proportions of selections, or None where none are kept.
+    """Return the reference proportions of selections, or None if proportions are not kept.
 
-    They are of the classes in the seed: a tagger finds no others, so that no selection of its
-    documents could resemble their proportions.
+    They are restricted to the classes of the seed, because a tagger finds no others.
     """
     if not options.select.proportions:
         return None
     batch = validation.batch
     if options.reference:
         tokens = batch.n_tokens / max(len(batch), 1)
-        given = options.reference
-        return given_reference(given.per_token, given.length, given.empty, tokens)
+        configured = options.reference
+        return configured_reference(
+            configured.per_token, configured.length, configured.empty, tokens
+        )
     classes = classes_of(seed.batch.labels)
     return measured_reference(content_of(batch, batch.tags, batch.labels, classes), classes)

@@ -49,7 +49,7 @@ def table_of(selected: PseudoLabelled | None, iteration: int) -> pa.Table:
 
 
 def selected_of(table: pa.Table, classes: Sequence[str]) -> PseudoLabelled:
-    """Convert the table of `table_of` back, for a tagger of these classes."""
+    """Convert a table from `table_of` to pseudo-labelled documents with the classes of a tagger."""
     documents = [
         Document(row["id"], row["text"], tuple(Span(**span) for span in row["label"]), row["group"])
         for row in table.to_pylist()

@@ -37,15 +37,15 @@ class Program:
     excess : csr_array of float64, shape (R, D + 1)
         ``sign * (numerator - v * denominator)`` of each statistic and sign.
     unit : csr_array of float64, shape (R, D + 1)
-        ``tolerance * denominator`` of each.
+        ``tolerance * denominator`` of each statistic and sign.
     tokens : ndarray of float64, shape (D + 1,)
-        The tokens of each row, and -1 for those of the selection.
+        The tokens of each row, and -1 for the tokens of the selection.
     number : float
-        The documents to select.
+        The number of documents to select.
     fixed_excess, fixed_unit : ndarray of float64, shape (R,)
-        Contributions of the documents selected already.
+        Contributions of the rows that are selected already.
     fixed_tokens : float
-        Their tokens.
+        Tokens of the rows that are selected already.
     """
 
     excess: sp.csr_array
@@ -62,9 +62,9 @@ class Program:
     ) -> Program:
         """Build the program for a selection of `number` rows of a content."""
         excess, unit = _statistics(content, proportions, tolerance)
-        none = np.zeros(excess.shape[0])
+        zeros = np.zeros(excess.shape[0])
         tokens = np.append(content.tokens.astype(float), -1.0)
-        return cls(excess, unit, tokens, number, none, none)
+        return cls(excess, unit, tokens, number, zeros, zeros)
 
     def fix(self, chosen: Indices, free: Indices) -> Program:
         """Return the program with some rows selected, over the `free` rows alone."""
@@ -79,92 +79,93 @@ class Program:
             self.fixed_tokens + float(self.tokens[chosen].sum()),
         )
 
-    def largest(self, most: Floats) -> int:
-        """Compute the largest number of rows within tolerance for ``0 <= x <= most``, relaxed."""
-        solved = self._best(np.ones(len(most)), most, exact=False)
+    def max_number(self, upper: Floats) -> int:
+        """Compute the largest number of rows within tolerance, for fractional x up to `upper`."""
+        solved = self._solve_relaxed(np.ones(len(upper)), upper, exact=False)
         return 0 if solved is None else int(np.floor(solved.x[:-1].sum() + 1e-6))
 
-    def prices(self, gain: Floats, most: Floats) -> Floats | None:
+    def prices(self, gain: Floats, upper: Floats) -> Floats | None:
         """Compute the dual prices of the constraints for the largest gain of `number` rows.
 
         Parameters
         ----------
         gain : ndarray of float64, shape (D,)
-            Of each row.
-        most : ndarray of float64, shape (D,)
+            The gain of each row.
+        upper : ndarray of float64, shape (D,)
             The upper bound of each row.
 
         Returns
         -------
         ndarray of float64, shape (R + 1,), or None
-            For each statistic and sign, and for the tokens; None if the program is infeasible.
+            The price for each statistic and sign, and for the tokens; None if the program is
+        infeasible.
         """
-        solved = self._best(gain, most, exact=True)
+        solved = self._solve_relaxed(gain, upper, exact=True)
         return (
             None
             if solved is None
             else np.append(solved.ineqlin.marginals, solved.eqlin.marginals[0])
         )
 
-    def worth(self, gain: Floats, prices: Floats) -> Floats:
+    def reduced_gain(self, gain: Floats, prices: Floats) -> Floats:
         """Compute the reduced gain of each row: its gain less the prices of its constraints."""
-        worth: Floats = (
+        reduced_gain: Floats = (
             gain + ((self.excess - self.unit).T @ prices[:-1] + prices[-1] * self.tokens)[:-1]
         )
-        return worth
+        return reduced_gain
 
-    def _best(self, gain: Floats, most: Floats, *, exact: bool) -> OptimizeResult | None:
-        """Maximise ``gain @ x`` within tolerance, relaxed."""
-        within, room = self.excess - self.unit, self.fixed_unit - self.fixed_excess
-        equal, total = self.tokens[None], np.array([-self.fixed_tokens])
+    def _solve_relaxed(self, gain: Floats, upper: Floats, *, exact: bool) -> OptimizeResult | None:
+        """Maximise ``gain @ x`` within tolerance over fractional x."""
+        within, limits = self.excess - self.unit, self.fixed_unit - self.fixed_excess
+        equality, totals = self.tokens[None], np.array([-self.fixed_tokens])
         number = np.append(np.ones(len(gain)), 0.0)[None]
         if exact:
-            equal, total = np.vstack([equal, number]), np.append(total, self.number)
+            equality, totals = np.vstack([equality, number]), np.append(totals, self.number)
         else:
-            within, room = sp.vstack([within, number]), np.append(room, self.number)
+            within, limits = sp.vstack([within, number]), np.append(limits, self.number)
         for method in ("highs-ds", "highs-ipm"):
             result = linprog(
                 -np.append(gain, 0.0),
                 A_ub=within,
-                b_ub=room,
-                A_eq=equal,
-                b_eq=total,
-                bounds=np.column_stack([np.zeros(len(gain) + 1), np.append(most, np.inf)]),
+                b_ub=limits,
+                A_eq=equality,
+                b_eq=totals,
+                bounds=np.column_stack([np.zeros(len(gain) + 1), np.append(upper, np.inf)]),
                 method=method,
             )
             if result.status == _SOLVED:
                 return result
             if result.status == _INFEASIBLE:
                 return None
-        raise RuntimeError(f"a selection's proportions could not be optimised: {result.message}")
+        raise RuntimeError(f"the selection could not be optimised: {result.message}")
 
-    def whole(self, gain: Floats, *, exact: bool = False) -> npt.NDArray[np.bool_] | None:
+    def solve(self, gain: Floats, *, exact: bool = False) -> npt.NDArray[np.bool_] | None:
         """Select whole rows with the largest gain within tolerance, up to the node limit.
 
         Parameters
         ----------
         gain : ndarray of float64, shape (D,)
-            Of each row.
+            The gain of each row.
         exact : bool
-            Whether exactly `number` rows are selected, or at most as many.
+            Whether exactly `number` rows are selected, or at most `number`.
 
         Returns
         -------
         ndarray of bool, shape (D,), or None
             Whether each row is selected; None if no selection was found.
         """
-        # With few rows the matrices may be dense, and substituting the number of tokens improves
-        # the condition of the program.
+        # With few rows, dense matrices are small. Substituting the number of tokens improves the
+        # condition of the program.
         within = (self.excess - self.unit).toarray()
-        room = self.fixed_unit - self.fixed_excess - within[:, -1] * self.fixed_tokens
+        limits = self.fixed_unit - self.fixed_excess - within[:, -1] * self.fixed_tokens
         within = within[:, :-1] + within[:, -1:] * self.tokens[:-1]
-        least = np.append(np.full(len(room), -np.inf), self.number if exact else 0.0)
+        least = np.append(np.full(len(limits), -np.inf), self.number if exact else 0.0)
         result = milp(
             -gain,
             integrality=np.ones(len(gain)),
             bounds=Bounds(0, 1),
             constraints=LinearConstraint(
-                np.vstack([within, np.ones(len(gain))]), least, np.append(room, self.number)
+                np.vstack([within, np.ones(len(gain))]), least, np.append(limits, self.number)
             ),
             options={"node_limit": _NODES, "mip_rel_gap": 0.0},
         )
@@ -181,8 +182,8 @@ def _statistics(
     number = len(proportions.classes)
     values = np.split(proportions.values, [number, 2 * number])
     tolerances = np.split(tolerance, [number, 2 * number])
-    none = np.zeros(len(content.tokens))
-    tokens = np.append(none, 1.0)
+    zeros = np.zeros(len(content.tokens))
+    tokens = np.append(zeros, 1.0)
     excess, unit = [], []
     for column in range(number):
         entities = np.append(content.entities[:, column], 0.0)
@@ -194,9 +195,9 @@ def _statistics(
             if np.isfinite(value) and np.isfinite(tolerated):
                 excess.append(numerator - value * denominator)
                 unit.append(tolerated * denominator)
-    each = np.append(none + 1.0, 0.0)
-    excess.append(np.append(content.empty, 0.0) - values[2][0] * each)
-    unit.append(tolerances[2][0] * each)
-    both = sp.csr_array(np.array(excess))
+    ones = np.append(zeros + 1.0, 0.0)
+    excess.append(np.append(content.empty, 0.0) - values[2][0] * ones)
+    unit.append(tolerances[2][0] * ones)
+    rows = sp.csr_array(np.array(excess))
     units = sp.csr_array(np.array(unit))
-    return sp.vstack([both, -both], format="csr"), sp.vstack([units, units], format="csr")
+    return sp.vstack([rows, -rows], format="csr"), sp.vstack([units, units], format="csr")

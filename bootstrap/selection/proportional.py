@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from bootstrap.selection.optimizer import Candidates, largest_choice, nearest_choice
+from bootstrap.selection.optimizer import Candidates, largest_selection, nearest_selection
 from bootstrap.selection.proportions import Proportions, Reference, content_of, proportions_of
 from corpus.batch import Batch
 from taggers.base import Tagging
 
-#: Where no selection is within tolerance, this share of the confident documents is selected.
+#: The share of the confident documents that is selected if no selection is within tolerance.
 FLOOR = 0.10
 
 Indices = npt.NDArray[np.int64]
@@ -20,25 +20,25 @@ Indices = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Selection:
-    """What is kept of a tagged batch, and how well it keeps the proportions.
+    """The documents selected from a tagged batch, and their deviation from the proportions.
 
     Parameters
     ----------
     indices : ndarray of int64, shape (K,)
         The documents selected, in the order of the batch.
     confident : int
-        Documents that reach the threshold.
+        Number of documents that reach the threshold.
     bound : int
-        An upper bound on the number of documents of any selection within tolerance. Where it is
-        below the floor, it need not be the tightest bound.
+        An upper bound on the number of documents of any selection within tolerance. A bound below
+        the floor need not be the tightest.
     proportions : Proportions or None
-        Of the documents selected; None where proportions were not asked for.
+        The proportions of the documents selected; None if proportions are not kept.
     deviation : float
         The largest deviation from the reference in units of its tolerance; at most 1 is within.
     worst : str
-        The statistic with that deviation; empty where proportions were not asked for.
+        The statistic with that deviation; empty if proportions are not kept.
     tagging : Tagging or None
-        The tags and the confidence to keep, of the whole batch; None keeps those of the tagger.
+        Tags and confidence of the whole batch that replace those of the tagger; None keeps them.
     """
 
     indices: Indices
@@ -63,10 +63,11 @@ def select_examples(
     """Select documents with a high confidence, in the proportions of a reference.
 
     Among all selections of at most `most` documents that reach the threshold and keep every
-    statistic within its tolerance, the one with the most documents is returned, ties by the
-    highest confidence. If none of them has `FLOOR` of the confident documents, then that many
-    with the smallest maximal deviation are. Both are found by linear and integer programming, and
-    `Selection.bound` bounds the distance from the optimum.
+    statistic within its tolerance, the one with the most documents is returned; ties are broken by
+    the highest confidence. If all of them are smaller than the share `FLOOR` of the confident
+    documents, the selection of that size with the smallest maximal deviation is returned. Both
+    problems are solved by linear and integer programming. `Selection.bound` bounds the distance
+    from the optimum.
 
     Parameters
     ----------
@@ -75,14 +76,14 @@ def select_examples(
     batch : Batch
         The documents; those without tokens are never selected.
     reference : Reference or None
-        The proportions to keep; needed with `proportions`, and ignored without.
+        The proportions to keep; required with `proportions`, and otherwise ignored.
     confidence : float
         The threshold: documents below it are never selected.
     most : int
         The largest number of documents to select.
     proportions : bool
-        Whether to keep the proportions. Without, the most confident documents are selected, ties
-        to the earliest.
+        Whether to keep the proportions. Otherwise the most confident documents are selected; ties
+        are broken in favour of the earliest.
     selectable : ndarray of bool, shape (D,), optional
         Documents that may be selected; all of them by default.
 
@@ -94,14 +95,14 @@ def select_examples(
     Raises
     ------
     ValueError
-        If proportions are to be kept without a reference.
+        If `proportions` is true and there is no reference.
     """
     if proportions and reference is None:
         raise ValueError("proportions can only be kept with a reference")
-    able = (tagging.confidence >= confidence) & (batch.lengths > 0)
+    eligible = (tagging.confidence >= confidence) & (batch.lengths > 0)
     if selectable is not None:
-        able &= selectable
-    confident = np.flatnonzero(able)
+        eligible &= selectable
+    confident = np.flatnonzero(eligible)
     number = min(most, len(confident))
     if number == 0 or not proportions or reference is None:
         order = np.argsort(-tagging.confidence[confident], kind="stable")
@@ -110,9 +111,9 @@ def select_examples(
     content = content_of(batch, tagging.tags, tagging.labels, classes).take(confident)
     candidates = Candidates.of(content, tagging.confidence[confident], reference)
     floor = min(number, int(np.ceil(FLOOR * len(confident))))
-    chosen, bound = largest_choice(candidates, number, floor)
+    chosen, bound = largest_selection(candidates, number, floor)
     if len(chosen) < floor:
-        chosen = nearest_choice(candidates, floor)
+        chosen = nearest_selection(candidates, floor)
     found = proportions_of(content.take(chosen), classes)
     deviations = reference.deviations(found, len(chosen))
     return Selection(

@@ -83,7 +83,7 @@ def content_of(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Proportions:
-    """The statistics of some documents, in the order of `names`.
+    """The proportions of the classes in some documents, in the order of `names`.
 
     Parameters
     ----------
@@ -123,17 +123,17 @@ def proportions_of(content: Content, classes: Sequence[str]) -> Proportions:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reference:
-    """The proportions that selections keep, and their sampling error.
+    """The reference proportions of selections, and their sampling error.
 
     Parameters
     ----------
     proportions : Proportions
-        The values.
+        The reference values.
     spread : ndarray of float64, shape (2 C + 1,)
-        Each statistic of n documents of the same population has the standard error
-        ``spread / sqrt(n)``.
+        ``spread / sqrt(n)`` is the standard error of each statistic of n documents of the same
+        population.
     documents : float
-        How many documents the values were measured on; infinite for configured values.
+        The number of documents that the values were measured on; infinite for configured values.
     """
 
     proportions: Proportions
@@ -143,8 +143,8 @@ class Reference:
     def tolerance(self, number: int) -> Floats:
         """Compute the tolerated deviation of each statistic of `number` documents.
 
-        A tenth of the value, or the standard error of the difference between two samples where
-        that is larger: smaller deviations are within sampling error.
+        It is a tenth of the value, or the standard error of the difference between two samples if
+        that is larger, because smaller deviations are within sampling error.
         """
         error = self.spread * np.sqrt(1 / max(number, 1) + 1 / self.documents)
         tolerance: Floats = np.maximum(RELATIVE_TOLERANCE * self.proportions.values, error)
@@ -153,14 +153,14 @@ class Reference:
     def deviations(self, found: Proportions, number: int) -> Floats:
         """Compute the deviation of each statistic of `number` documents, in tolerances.
 
-        The mean length of absent entities does not deviate.
+        The deviation of the mean length of absent entities is 0.
         """
-        off = np.abs(found.values - self.proportions.values)
+        difference = np.abs(found.values - self.proportions.values)
         tolerance = self.tolerance(number)
-        off[np.isnan(off) | ~np.isfinite(tolerance)] = 0.0
-        never = np.where(off > 0, np.inf, 0.0)
-        ratio: Floats = np.divide(off, tolerance, out=never, where=tolerance > 0)
-        ratio[off == 0] = 0.0  # of an infinite tolerance too
+        difference[np.isnan(difference) | ~np.isfinite(tolerance)] = 0.0
+        without_tolerance = np.where(difference > 0, np.inf, 0.0)
+        ratio: Floats = np.divide(difference, tolerance, out=without_tolerance, where=tolerance > 0)
+        ratio[difference == 0] = 0.0  # also for an infinite tolerance
         return ratio
 
     def deviation(self, found: Proportions, number: int) -> float:
@@ -174,7 +174,7 @@ def measured_reference(content: Content, classes: Sequence[str]) -> Reference:
     Parameters
     ----------
     content : Content
-        Of the reference documents, D of them.
+        The content of the D reference documents.
     classes : sequence of str
         The C classes counted in it.
 
@@ -182,23 +182,23 @@ def measured_reference(content: Content, classes: Sequence[str]) -> Reference:
     -------
     Reference
         Its spread is that of ratio estimates over documents (Cochran, Sampling Techniques,
-        section 2.11), at least that of a single deviation of one.
+        section 2.11), and at least that of a single residual of 1.
     """
     number = max(len(content.tokens), 1)
     proportions = proportions_of(content, classes)
     rates, mean, (empty,) = np.split(proportions.values, [len(classes), 2 * len(classes)])
-    off_rate = content.entities - rates * content.tokens[:, None]
-    off_length = content.lengths - np.nan_to_num(mean) * content.entities
+    rate_residuals = content.entities - rates * content.tokens[:, None]
+    length_residuals = content.lengths - np.nan_to_num(mean) * content.entities
     tokens = max(float(content.tokens.sum()) / number, 1e-9)
     entities = content.entities.sum(axis=0) / number
     spread_length = np.divide(
-        _deviation(off_length, number),
+        _deviation(length_residuals, number),
         entities,
         out=np.full(len(classes), np.inf),
         where=entities > 0,
     )
     spread = [
-        _deviation(off_rate, number) / tokens,
+        _deviation(rate_residuals, number) / tokens,
         spread_length,
         [max(empty * (1 - empty), 1 / number) ** 0.5],
     ]
@@ -211,7 +211,7 @@ def _deviation(residuals: Floats, number: int) -> Floats:
     return deviation
 
 
-def given_reference(
+def configured_reference(
     per_token: Mapping[str, float], length: Mapping[str, float], empty: float, tokens: float
 ) -> Reference:
     """Build a reference from configured numbers.
@@ -223,8 +223,8 @@ def given_reference(
     empty : float
         The share of documents without entities.
     tokens : float
-        Mean tokens of a document, from which the sampling error follows: numbers of entities as
-        in a Poisson distribution, their lengths as in a geometric one.
+        Mean number of tokens of a document. The sampling error assumes that numbers of entities
+        have a Poisson distribution and their lengths a geometric one.
 
     Returns
     -------

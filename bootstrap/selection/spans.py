@@ -1,4 +1,4 @@
-"""Partial pseudo-labels: the confident entities and tokens of a document, the rest unknown."""
+"""Partial pseudo-labels: the tags of confident entities and tokens; other tags are unknown."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def confident_parts(
     Parameters
     ----------
     tagging : Tagging
-        With the probabilities of tokens and of entities.
+        A tagging with the confidence of tokens and the probabilities of entities.
     batch : Batch
         The documents tagged.
     confidence : float
@@ -35,7 +35,7 @@ def confident_parts(
         The tagging with the other tags unknown; the confidence of a document is the share of its
         tokens with a known tag.
     useful : ndarray of bool, shape (D,)
-        Documents that keep an entity, or all of their tags.
+        Whether a document keeps an entity, or all of its tags.
 
     Raises
     ------
@@ -44,16 +44,16 @@ def confident_parts(
     """
     if tagging.token_confidence is None:
         raise ValueError("partial pseudo-labels need the confidence of every token")
-    sure = tagging.token_confidence >= confidence
+    confident = tagging.token_confidence >= confidence
     entities = find_entities(tagging.tags, batch.document_offsets, tagging.labels)
     kept = tagging.entity_confidence(entities) >= confidence
     owners = np.searchsorted(batch.document_offsets, entities.first, side="right") - 1
     for first, last, keep in zip(entities.first, entities.last, kept, strict=True):
-        sure[first : last + 1] = keep
-    known = np.concatenate([np.zeros(1, np.int64), np.cumsum(sure)])
+        confident[first : last + 1] = keep
+    known = np.concatenate([np.zeros(1, np.int64), np.cumsum(confident)])
     number = np.diff(known[batch.document_offsets])
     useful = number == batch.lengths
     useful[owners[kept]] = True
-    tags = np.where(sure, tagging.tags, UNKNOWN).astype(np.int16)
+    tags = np.where(confident, tagging.tags, UNKNOWN).astype(np.int16)
     share = number / np.maximum(batch.lengths, 1)
     return replace(tagging, tags=tags, confidence=share), useful

@@ -19,14 +19,14 @@ from bootstrap.selection.spans import confident_parts
 from corpus.batch import Batch
 from taggers.base import Detail, Tagging
 
-#: Selects from a tagged batch. All documents of the batch may be selected. The generator is that
-#: of the iteration's selection: the same in every run with the same random state.
+#: Selects from a tagged batch, of which all documents may be selected. The generator is that of the
+#: selection of the iteration: its state is the same in every run with the same random state.
 SelectionFunction = Callable[[Tagging, Batch, np.random.Generator], Selection]
 
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """A selection function and what the tagger must compute for it.
+    """A selection function and the output of the tagger that it needs.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class Strategy:
     measure : str
         The measure of a document's confidence, one of `taggers.base.MEASURES`.
     detail : {"document", "token", "entity", "labels"}
-        What the tagging holds beside tags and the confidence of documents.
+        The output of the tagger in addition to tags and the confidence of documents.
     """
 
     select: SelectionFunction
@@ -44,7 +44,7 @@ class Strategy:
 
     @classmethod
     def of(cls, strategy: Strategy | SelectionFunction) -> Strategy:
-        """Return a strategy; a plain function gets the default measure and detail."""
+        """Return a strategy; for a plain function, one with the default measure and detail."""
         return strategy if isinstance(strategy, Strategy) else cls(strategy)
 
 
@@ -56,9 +56,9 @@ class StrategyKind:
     ----------
     build : callable
         Builds the selection function from the options of ``[select]`` and the reference of the
-        proportions, which is None where proportions are not kept.
+        proportions, which is None if proportions are not kept.
     detail : {"document", "token", "entity", "labels"}
-        What its tagging holds beside tags and the confidence of documents.
+        The output of the tagger that it needs in addition to tags and the confidence of documents.
     """
 
     build: Callable[[SelectOptions, Reference | None], SelectionFunction]
@@ -118,7 +118,7 @@ def strategy_for(options: SelectOptions, reference: Reference | None) -> Strateg
     options : SelectOptions
         Its `level` is a key of `STRATEGIES`.
     reference : Reference or None
-        The proportions to keep; needed with ``options.proportions``.
+        The proportions to keep; required with ``options.proportions``.
 
     Returns
     -------
@@ -127,7 +127,7 @@ def strategy_for(options: SelectOptions, reference: Reference | None) -> Strateg
     Raises
     ------
     ValueError
-        If proportions are to be kept without a reference.
+        If ``options.proportions`` is true and there is no reference.
     """
     if options.proportions and reference is None:
         raise ValueError("proportions can only be kept with a reference")
@@ -138,7 +138,7 @@ def strategy_for(options: SelectOptions, reference: Reference | None) -> Strateg
 def initial_strategy_for(
     initial: InitialModelSelection, options: SelectOptions, reference: Reference | None
 ) -> Strategy:
-    """Build the strategy for documents tagged by an initial model that was not trained on a seed.
+    """Build the strategy for documents tagged by an initial model, which is not trained on a seed.
 
     Parameters
     ----------

@@ -423,7 +423,9 @@ def test_settings_that_do_not_exist_are_named(
         config = project / "config.toml"
         assert_refused(command(name, config, *others, "--set", setting), message)
     refused = command("run", tmp_path / "nowhere.toml")
-    assert_refused(refused, "nowhere.toml: No such file or directory; a configuration was expected")
+    assert_refused(
+        refused, "nowhere.toml: No such file or directory; expected a configuration file"
+    )
 
 
 def test_columns_need_names_of_their_own(tmp_path: Path, command: Command) -> None:

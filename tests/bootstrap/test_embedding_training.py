@@ -168,7 +168,7 @@ def test_what_is_there_is_not_made_again(embeddings: Path, pool: Path, command: 
     before = vectors_of(embeddings)
     done = command("embed", "train", pool, "-o", embeddings, "--normalise", "none", *QUICK)
     assert done.code == 2
-    assert "none-w5 is there already: go on with it by --resume" in done.err
+    assert "none-w5 exists already; continue with --resume" in done.err
     done = command(
         "embed", "train", pool, "-o", embeddings, "--normalise", "none", *QUICK, "--resume"
     )
@@ -178,7 +178,7 @@ def test_what_is_there_is_not_made_again(embeddings: Path, pool: Path, command: 
         "embed", "train", pool, "-o", embeddings, "--normalise", "none", *other, "--resume"
     )
     assert done.code == 2
-    assert "none-w5 was made with another setting of dimension" in done.err
+    assert "none-w5 was created with another value of dimension" in done.err
     assert vectors_of(embeddings) == before
 
 
@@ -266,7 +266,7 @@ def test_vectors_made_elsewhere_are_taken_over(
     (tmp_path / "elsewhere.vec").write_text("\n".join(lines), encoding="utf-8")
     done = command("embed", "load", tmp_path / "elsewhere.vec", "-o", tmp_path / "e")
     assert done.code == 0, done
-    assert "1 duplicate words: the first" in done.err
+    assert "1 duplicate word: the first vector" in done.err
     loaded = Embedding.load(tmp_path / "e" / "elsewhere")
     assert (loaded.vectors[2:] == embedding.vectors[2:]).all()
     assert command("cluster", tmp_path / "e", "--k", 4).code == 0
@@ -322,7 +322,7 @@ def test_of_the_usual_numbers_of_clusters_those_that_are_too_large_are_left_out(
     assert command("embed", "load", tmp_path / "some.vec", "-o", tmp_path / "e").code == 0
     done = command("cluster", tmp_path / "e")
     assert done.code == 0
-    assert "150 words: 1,024 and 8,192 clusters are too many and left out" in done.err
+    assert "150 words: 1,024 and 8,192 clusters are too many and are skipped" in done.err
     assert (tmp_path / "e" / "some" / "clusters-128.npy").exists()
 
 
@@ -402,7 +402,7 @@ def test_a_run_goes_on_with_the_clusters_that_it_was_begun_with(
     done = command("run", config, "--out", tmp_path / "run", "--resume")
     assert done.code == 2
     assert "clusters file" in done.err
-    assert "clusters-4.npy has changed since the run was begun" in done.err
+    assert "clusters-4.npy has changed since the run was started" in done.err
 
 
 def test_clusters_that_are_not_there_are_told(

@@ -147,14 +147,14 @@ def test_how_many_are_tagged_at_a_time_changes_nothing(
     tagger: ParallelTagger, fresh: list[Document], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = list(tag_documents(fresh, tagger, "line", "normalised"))
-    monkeypatch.setattr(inference, "_UNITS_AT_A_TIME", 7)
+    monkeypatch.setattr(inference, "_UNITS_PER_BATCH", 7)
     assert list(tag_documents(fresh, tagger, "line", "normalised")) == whole
 
 
 def test_documents_are_tagged_as_they_come(
     tagger: ParallelTagger, fresh: list[Document], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(inference, "_UNITS_AT_A_TIME", 4)
+    monkeypatch.setattr(inference, "_UNITS_PER_BATCH", 4)
     asked = []
 
     def stream() -> Any:
@@ -274,7 +274,7 @@ def test_confidence_of_spans_goes_with_them_through_units(
     ]
     sources.insert(3, Document("empty", ""))
     whole = list(tag_documents(sources, tagger, unit, "probability", detail="entity"))
-    monkeypatch.setattr(inference, "_UNITS_AT_A_TIME", 4)
+    monkeypatch.setattr(inference, "_UNITS_PER_BATCH", 4)
     parts = list(tag_documents(sources, tagger, unit, "probability", detail="entity"))
     assert [item.document for item in parts] == [item.document for item in whole]
     for part, item in zip(parts, whole, strict=True):

@@ -287,12 +287,12 @@ def test_a_run_is_not_gone_on_with_where_what_is_blocked_has_changed(
     assert command(*arguments, "--resume").out.startswith(f"{tmp_path / 'run'} is finished.")
     refused = command(*arguments, "--resume", *settings("initial_model.blocked=[]"))
     assert refused.code == 2
-    assert "was begun with initial_model.blocked = " in refused.err
+    assert "was started with initial_model.blocked = " in refused.err
     own.unlink()
     make_gazetteer(("crohn", "x", 1)).save(own)
     refused = command(*arguments, "--resume")
     assert refused.code == 2
-    assert f"initial_model.blocked file {own} has changed since the run was begun" in refused.err
+    assert f"initial_model.blocked file {own} has changed since the run was started" in refused.err
 
 
 # Seeds beside a start, other trust, other counts
@@ -456,10 +456,10 @@ def test_a_run_is_not_gone_on_with_where_a_dictionary_has_changed(
     refused = command(*arguments, "--resume")
     assert refused.code == 2
     assert (
-        f"initial_model.not_names file {nouns} has changed since the run was begun" in refused.err
+        f"initial_model.not_names file {nouns} has changed since the run was started" in refused.err
     )
     refused = command(*arguments, "--resume", *settings("initial_model.bearers=3"))
-    assert "was begun with initial_model.bearers = 20 and not 3" in refused.err
+    assert "was started with initial_model.bearers = 20, not 3" in refused.err
 
 
 @pytest.mark.slow

@@ -39,7 +39,7 @@ class Calm:
         return self
     def tag(self, batch, *, measure="probability", detail="document", progress=None):
         confidence = np.where(np.arange(len(batch)) < 5, 0.9, 0.1)
-        return Tagging(np.zeros(len(batch.words), np.int16), self.labels, confidence)
+        return Tagging(np.zeros(batch.n_tokens, np.int16), self.labels, confidence)
 
 options = load_configuration(Path(sys.argv[1]), sys.argv[2:])
 notes, _ = prepare(options)
@@ -104,7 +104,7 @@ def test_tagging_holds_a_bounded_number_at_a_time(
     launch: Any, pools: dict[int, Path], finished: Path, tmp_path: Path
 ) -> None:
     """As few here as it takes to tell: the texts of the others alone are 80 MB."""
-    code = f"from bootstrap import tagging\ntagging._UNITS_AT_A_TIME = 2000\n{TAG}{PEAK}"
+    code = f"from bootstrap import inference\ninference._UNITS_PER_BATCH = 2000\n{TAG}{PEAK}"
     peaks = {
         number: peak(launch.python(code, finished, path, tmp_path / f"{number}.parquet"))
         for number, path in pools.items()

@@ -176,7 +176,7 @@ def test_a_model_says_which_names_its_run_tagged_again(runs: Path, tmp_path: Pat
     assert propagated_classes(tmp_path) == ()
     for text in ('{"unit": "line", "propagate": "PERSON"}', '{"unit": "line", "propagate": [3]}'):
         (tmp_path / "unit.json").write_text(text)
-        with pytest.raises(InputError, match='"propagate" is no list of classes'):
+        with pytest.raises(InputError, match='"propagate" is not a list of classes'):
             propagated_classes(tmp_path)
     (tmp_path / "unit.json").write_text('{"unit": "line"}')  # as runs wrote it before
     assert propagated_classes(tmp_path) == ()

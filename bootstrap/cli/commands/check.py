@@ -1,4 +1,4 @@
-"""``bootstrap check``: the notes of a run before anything is trained."""
+"""``bootstrap check``: checks of the notes and the settings of a run before training."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def main(options: argparse.Namespace) -> None:
 
 
 def _rows(reports: Mapping[str, SplitReport], unit: str) -> Iterator[tuple[str, list[int]]]:
-    """Yield the title of each row and a count for each split, or for those with labels."""
+    """Yield the title of each row, and a count for each split or each annotated split."""
     every = list(reports.values())
     labelled = [report for split, report in reports.items() if split != "unlabeled"]
     yield "texts", [report.sources for report in every]

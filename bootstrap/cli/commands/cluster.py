@@ -46,16 +46,16 @@ def register(commands: Commands) -> None:
         type=positive,
         default=20,
         metavar="N",
-        help="most passes of k-means over the vectors (default: 20)",
+        help="maximum number of k-means passes over the vectors (default: 20)",
     )
     add_random_state(parser)
     add_jobs(parser)
 
 
 def main(options: argparse.Namespace) -> None:
-    """Find clusters in each embedding of a folder, and print their median sizes."""
+    """Cluster the words of each embedding of a folder and print the median sizes of clusters."""
     from bootstrap.cli.console import output, print_lines
-    from bootstrap.embedding_training import held_folder
+    from bootstrap.embedding_training import locked_folder
     from bootstrap.execution.processes import default_jobs
     from taggers.embeddings.clusters import ClusterOptions
     from taggers.embeddings.folder import find_embeddings
@@ -63,7 +63,7 @@ def main(options: argparse.Namespace) -> None:
     os.umask(0o077)
     ks = sorted(set(options.k or _KS))
     embeddings = find_embeddings(options.folder)
-    with held_folder(options.folder):
+    with locked_folder(options.folder):
         tasks = []
         for embedding in embeddings:
             for k in _possible(embedding, ks, asked=options.k is not None):
@@ -84,7 +84,7 @@ def _possible(embedding: Embedding, ks: Sequence[int], *, asked: bool) -> list[i
         what = f"{embedding.name} has {len(embedding):,} words: {many} clusters are too many"
         if asked or not possible:
             raise InputError(f"{what}; set smaller numbers with --k")
-        _log.warning("%s and left out", what)
+        _log.warning("%s and are skipped", what)
     return possible
 
 

@@ -56,7 +56,7 @@ def dropped_lines(dropped: Mapping[str, int]) -> list[str]:
 
 
 def written_lines(written: WriteReport, target: Path, problems: Problems) -> Sequence[str]:
-    """Report what was written, what the format cannot hold and what of the source is not kept."""
+    """Report the documents written, and annotations and columns that were left out."""
     lost = [f"{count:,} {what}" for what, count in written.left_out.items()]
     return [
         f"{written.documents:,} documents with {written.spans:,} spans are in {target}",
@@ -66,7 +66,7 @@ def written_lines(written: WriteReport, target: Path, problems: Problems) -> Seq
 
 
 def _counted_line(what: str, counts: Mapping[str, int]) -> list[str]:
-    """Name what is not written and how often it occurred, in one line or none."""
+    """Return a line with names that are not written and their counts, if there are any."""
     if not counts:
         return []
     named = [f"{shown(name)} ({count:,})" for name, count in sorted(counts.items())]

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from corpus.evaluation import Scores
 
 _SEED = "seed"
-#: The fewest notes from which embeddings can be learned, and those needed for each cluster.
-_LEAST, _NOTES_FOR_CLUSTER = 1000, 10
+#: The minimum number of notes to train embeddings on, and the number for each cluster.
+_MIN_NOTES, _NOTES_FOR_CLUSTER = 1000, 10
 _CLUSTERS = (16, 64, 256, 1024)
 
 
@@ -45,7 +45,7 @@ def register(commands: Commands) -> None:
 
 def main(options: argparse.Namespace) -> None:
     """Generate notes, run self-training on them and report the gain on test notes."""
-    from bootstrap.cli.commands.run import do_run
+    from bootstrap.cli.commands.run import run_and_show
     from bootstrap.cli.console import output, print_lines
     from bootstrap.cli.display import class_table
     from bootstrap.config.configuration import load_configuration
@@ -56,13 +56,13 @@ def main(options: argparse.Namespace) -> None:
     folder = options.out or free_folder(Path("runs"))
     if folder.exists():
         raise InputError(f"{folder} exists already; name a new folder with --out")
-    if options.initial_model != _SEED and options.notes < _LEAST:
+    if options.initial_model != _SEED and options.notes < _MIN_NOTES:
         raise InputError(
             f"{options.notes:,} notes are too few to learn from a list of names; --initial-model "
-            f"{options.initial_model} needs {_LEAST:,} or more"
+            f"{options.initial_model} needs {_MIN_NOTES:,} or more"
         )
     jobs = options.jobs or default_jobs()
-    print_lines(_begin_lines(options.notes, options.initial_model))
+    print_lines(_description_lines(options.notes, options.initial_model))
     demo = make_demo(folder, options.notes, options.initial_model)
     if options.initial_model != _SEED:
         _find_clusters(demo, options.notes, jobs, options.root)
@@ -73,7 +73,7 @@ def main(options: argparse.Namespace) -> None:
             "",
         ]
     )
-    run = do_run(load_configuration(demo.config), demo.run, resume=False, jobs=jobs)
+    run = run_and_show(load_configuration(demo.config), demo.run, resume=False, jobs=jobs)
     outcome = run.outcome()
     print_lines(["", f"Stopped: {STOPPED[outcome.stopped or 'maximum']}.", ""])
     output.print(class_table(run.metrics()))
@@ -100,19 +100,19 @@ def _find_clusters(demo: Demo, number: int, jobs: int, parser: argparse.Argument
         options.main(options)
 
 
-def _begin_lines(notes: int, initial_model: str) -> list[str]:
-    """Describe what the demonstration starts from."""
+def _description_lines(notes: int, initial_model: str) -> list[str]:
+    """Describe the notes of the demonstration and the model of iteration 0."""
     from bootstrap.demo import SEED_NOTES
 
     generating = f"Generating {notes:,} unlabeled notes in Spanish and Catalan, and "
     if initial_model == _SEED:
         return [
             f"{generating}a seed of {SEED_NOTES} annotated ones",
-            "with only some of the ways in which people and places are mentioned.",
+            "that contain only some of the ways in which people and places are mentioned.",
         ]
     return [
         f"{generating}no annotated notes to train on:",
-        "the first model uses a list of names and the frequencies of words in the notes.",
+        "the initial model uses a list of names and the frequencies of words in the notes.",
     ]
 
 

@@ -54,6 +54,7 @@ def main(options: argparse.Namespace) -> None:
             progress=lambda done, total: bar.report("reading", done, total),
         )
     if repeated:
-        _log.warning("%s duplicate words: the first vector of each is kept", f"{repeated:,}")
+        words = "word" if repeated == 1 else "words"
+        _log.warning("%s duplicate %s: the first vector of each is kept", f"{repeated:,}", words)
     output.print(embeddings_table([embedding]))
     print_lines(["", *next_lines(options.output)])

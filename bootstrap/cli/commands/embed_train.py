@@ -91,7 +91,7 @@ def main(options: argparse.Namespace) -> None:
         return split_documents(sources, options.unit, Problems())
 
     with StageProgress("tokens") as bar:
-        made = embed(
+        embeddings = embed(
             documents,
             notes_of(options.source, options.unit),
             options.output,
@@ -101,7 +101,7 @@ def main(options: argparse.Namespace) -> None:
             report=bar.report,
         )
     report_problems(problems)
-    output.print(embeddings_table(made))
+    output.print(embeddings_table(embeddings))
     print_lines(["", *next_lines(options.output)])
 
 
@@ -153,7 +153,7 @@ def embeddings_table(embeddings: Sequence[Embedding]) -> Table:
 
 
 def next_lines(folder: Path) -> list[str]:
-    """Return where embeddings are and the commands that use them."""
+    """Return lines with the folder of embeddings and the commands that use them."""
     return [
         f"They are in {folder}, which contains words of the notes and is as private as they are. "
         "Next:",

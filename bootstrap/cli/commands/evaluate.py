@@ -46,7 +46,7 @@ def register(commands: Commands) -> None:
 
 
 def main(options: argparse.Namespace) -> None:
-    """Score a corpus and print all figures, and write them as JSON if asked."""
+    """Score a corpus and print all scores, and write them as JSON if requested."""
     import numpy as np
 
     from bootstrap.cli.console import output, print_lines, report_problems, write_file
@@ -55,7 +55,7 @@ def main(options: argparse.Namespace) -> None:
     from corpus.evaluation import score
 
     labels, dropped = label_map_of(options), Counter[str]()
-    # What was tagged has classes already, which stay as they are.
+    # The labels of tagged notes may be classes already, which are kept.
     classes = None if labels is None else {name: name for name in labels.values()} | dict(labels)
     sides = []
     for source, columns, names in (
@@ -67,7 +67,7 @@ def main(options: argparse.Namespace) -> None:
         sides.append(list(with_label_map(documents, names, dropped)))
         report_problems(problems)
     gold, predicted = sides
-    # The interval draws documents: the same draws for the same corpus.
+    # The bootstrap interval samples documents with a fixed seed.
     report = score(gold, predicted).report(np.random.default_rng(0))
     _refuse_unannotated(gold, options.gold)
     if options.json:
@@ -87,7 +87,7 @@ def main(options: argparse.Namespace) -> None:
 
 
 def _gold_columns(options: argparse.Namespace) -> Columns:
-    """Return the names of columns on the gold side, which may have others."""
+    """Return the names of columns of the gold notes, which may differ."""
     from bootstrap.cli.inputs import columns_of
     from corpus.formats import Columns
 
@@ -97,7 +97,7 @@ def _gold_columns(options: argparse.Namespace) -> Columns:
 
 
 def _refuse_unannotated(gold: Sequence[Document], source: str) -> None:
-    """Raise an `InputError` if nothing is annotated: nothing could leak from such notes."""
+    """Raise an `InputError` if no gold document is annotated."""
     if not any(document.spans for document in gold):
         raise InputError(
             f"{shown(source)}: {len(gold):,} gold documents without any entity; expected annotated "

@@ -1,4 +1,4 @@
-"""``bootstrap export``: a model with fewer of the words that it was trained on."""
+"""``bootstrap export``: export of a model with fewer words of its training notes."""
 
 from __future__ import annotations
 
@@ -78,9 +78,11 @@ def _lines(exported: Exported, options: argparse.Namespace) -> list[str]:
         f"{exported.bytes / 1e6:.1f} MB",
     ]
     if options.hash_names:
-        lines.append("words are stored as hashes only; a given word can still be tested for")
+        lines.append(
+            "words are stored as hashes only; whether a given word occurred can still be tested"
+        )
     if exported.f1 is None:
-        lines.append("F1 was not measured: name annotated notes with --gold")
+        lines.append("F1 was not measured; name annotated notes with --gold")
     else:
         before, after = exported.f1
         lines.append(

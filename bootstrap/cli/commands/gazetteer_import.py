@@ -111,7 +111,7 @@ def main(options: argparse.Namespace) -> None:
 
 
 def _progress(bar: StageProgress, path: Path) -> Progress:
-    """Return what shows the bytes read of a file."""
+    """Return a function that shows the bytes read of a file."""
 
     def report(done: int, total: int) -> None:
         bar.report(f"reading {shown(path.name)}", done // _MEGABYTE, total // _MEGABYTE)
@@ -120,7 +120,7 @@ def _progress(bar: StageProgress, path: Path) -> Progress:
 
 
 def _lines_of(path: Path, imported: Imported, *, guessed: bool, unnamed: bool) -> Iterator[str]:
-    """Yield how a file was read."""
+    """Yield lines that describe how a file was read."""
     from gazetteers.importing.guessing import is_well_known
     from gazetteers.importing.tables import DELIMITERS
 
@@ -131,7 +131,7 @@ def _lines_of(path: Path, imported: Imported, *, guessed: bool, unnamed: bool) -
         f"{shown(name)}{_width(width)}"
         for name, width in zip(imported.terms, imported.widths, strict=True)
     ]
-    # A list without a header has its first term there.
+    # In a list without a header, the header is the first term.
     only = unnamed and not is_well_known(imported.terms[0])
     how = " (the only column of text; the first line was taken as the header)" if only else ""
     yield f"  term: {' and '.join(columns)}{how}"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from gazetteers.gazetteer import Gazetteer
 
-#: Terms that are listed of a class, and of those that contain a word.
+#: Number of terms listed of a class, and of those that contain a word.
 _OF_CLASS, _OF_WORD = 10, 5
 
 
@@ -22,7 +22,9 @@ def register(commands: Commands) -> None:
     """Add the command."""
     parser = add_command(commands, "show", main, "show the classes of a gazetteer, or a term")
     parser.add_argument("gazetteer", type=Path, metavar="FILE", help="a gazetteer")
-    parser.add_argument("term", nargs="?", metavar="TERM", help="a term, in any case and accents")
+    parser.add_argument(
+        "term", nargs="?", metavar="TERM", help="a term; case and accents are ignored"
+    )
     parser.add_argument(
         "-n",
         "--number",

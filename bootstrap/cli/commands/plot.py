@@ -20,9 +20,9 @@ def main(options: argparse.Namespace) -> None:
     """Plot runs on one axis and write the figure."""
     from bootstrap.cli.console import print_lines, write_file
     from bootstrap.runs.folder import Run, RunError
-    from bootstrap.runs.plotting import picture_format, plot_runs
+    from bootstrap.runs.plotting import plot_format, plot_runs
 
-    format = picture_format(options.output)
+    format = plot_format(options.output)
     names = [folder.resolve().name for folder in options.runs]
     runs = {}
     for folder, name in zip(options.runs, names, strict=True):
@@ -30,7 +30,7 @@ def main(options: argparse.Namespace) -> None:
         if not rows:
             raise RunError(f"{folder} has no finished iteration yet")
         runs[name if names.count(name) == 1 else str(folder)] = rows
-    picture = io.BytesIO()
-    plot_runs(runs, picture, format)
-    write_file(options.output, picture.getvalue())
+    figure = io.BytesIO()
+    plot_runs(runs, figure, format)
+    write_file(options.output, figure.getvalue())
     print_lines([f"{options.output} shows {', '.join(runs)}"])

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-#: More classes than these do not fit into the live table.
+#: The maximum number of classes that fit into the live table.
 _SHOWN_CLASSES = 3
 
 
@@ -41,14 +41,14 @@ def register(commands: Commands) -> None:
 
 
 def main(options: argparse.Namespace) -> None:
-    """Carry out a run and report its gain, where it is and what to do next."""
+    """Train a tagger, and print the gain, the run folder and the next commands."""
     from bootstrap.cli.console import output, print_lines
     from bootstrap.cli.display import class_table
     from bootstrap.config.configuration import load_configuration
 
     configuration = load_configuration(options.config, options.overrides)
     folder = options.out or Path("runs") / _name_of(options.config)
-    run = do_run(configuration, folder, resume=options.resume, jobs=options.jobs)
+    run = run_and_show(configuration, folder, resume=options.resume, jobs=options.jobs)
     output.print(class_table(run.metrics()))
     print_lines([*outcome_lines(run), *next_lines(folder)])
 
@@ -58,8 +58,10 @@ def _name_of(config: Path) -> str:
     return config.absolute().parent.name if config.stem == "config" else config.stem
 
 
-def do_run(configuration: Configuration, folder: Path, *, resume: bool, jobs: int | None) -> Run:
-    """Carry out a run and show it; a finished run is only reported as such."""
+def run_and_show(
+    configuration: Configuration, folder: Path, *, resume: bool, jobs: int | None
+) -> Run:
+    """Run self-training and show its iterations; a finished run is only reported as such."""
     from bootstrap.cli.console import print_lines, report_compiling, report_problems
     from bootstrap.data.preparation import prepare
     from bootstrap.data.splits import source_lines
@@ -68,11 +70,11 @@ def do_run(configuration: Configuration, folder: Path, *, resume: bool, jobs: in
     from bootstrap.runs.runner import warm_up_taggers
     from taggers import TrainingError
 
-    os.umask(0o077)  # all that a run writes is as private as the notes
+    os.umask(0o077)  # the files of a run are as private as the notes
     notes, coverage_lines = prepare(configuration)  # before there is a folder
     with opened_run(folder, configuration, resume=resume) as run:
         if run.is_finished():
-            run.write_report()  # in case it was killed just before
+            run.write_report()  # the process may have been killed before it did so
             print_lines([f"{folder} is finished."])
             return run
         log_lines(_log, logging.INFO, source_lines(configuration.data))
@@ -140,7 +142,7 @@ def _pool_lines(rows: Sequence[IterationMetrics], loop: LoopOptions) -> list[str
 
 
 def _show(run: Run, configuration: Configuration, notes: Notes, jobs: int) -> None:
-    """Carry out the iterations of a run and show them."""
+    """Run the iterations of a run and show them."""
     from bootstrap.cli.console import output
     from bootstrap.cli.display import RunDisplay
     from bootstrap.runs.runner import run_iterations
@@ -163,7 +165,7 @@ def _show(run: Run, configuration: Configuration, notes: Notes, jobs: int) -> No
 
 
 def _logged_fields(metrics: IterationMetrics) -> dict[str, Any]:
-    """Return what the log file keeps of an iteration."""
+    """Return the metrics of an iteration that are logged."""
     names = ("iteration", "selected", "tagged", "precision", "recall", "f1", "seconds", "stopped")
     return {name: getattr(metrics, name) for name in names}
 
@@ -177,7 +179,7 @@ def _failure(metrics: IterationMetrics) -> list[str]:
 
 
 def outcome_lines(run: Run) -> Sequence[str]:
-    """Report why a run stopped and what it gained."""
+    """Report the reason for stopping and the gain of a run."""
     from bootstrap.config.configuration import SEED
     from bootstrap.iteration import STOPPED
     from bootstrap.runs.metrics import beyond_tolerance
@@ -185,7 +187,7 @@ def outcome_lines(run: Run) -> Sequence[str]:
     outcome, beyond = run.outcome(), beyond_tolerance(run.metrics())
     reason = STOPPED.get(outcome.stopped or "", "it is not finished")
     first, best = outcome.first, outcome.best
-    kind = run.start_kind
+    kind = run.initial_kind
     start = "the seed alone" if kind == SEED else f"the {kind} model alone"
     return [
         "",
@@ -200,7 +202,7 @@ def outcome_lines(run: Run) -> Sequence[str]:
 
 
 def _proportion_lines(beyond: Sequence[IterationMetrics]) -> list[str]:
-    """Report that proportions were not kept, how far they deviated and what may help."""
+    """Report iterations that did not keep the proportions, the deviation and possible remedies."""
     if not beyond:
         return []
     worst = max(beyond, key=lambda row: row.deviation or 0)
@@ -212,13 +214,13 @@ def _proportion_lines(beyond: Sequence[IterationMetrics]) -> list[str]:
         f"The worst was iteration {worst.iteration}: {worst.selected:,} of "
         f"{worst.confident:,} selected, {worst.deviation or 0:.1f} times the tolerance in "
         f'"{shown(worst.worst)}".',
-        "A lower select.confidence or a larger loop.batch gives a larger choice; "
-        "select.proportions=false selects the most confident, whatever their proportions.",
+        "With a lower select.confidence or a larger loop.batch, there are more documents to select "
+        "from; select.proportions=false selects the most confident, whatever their proportions.",
     ]
 
 
 def next_lines(folder: Path) -> Sequence[str]:
-    """Return where a run is and the commands that use it."""
+    """Return lines with the folder of a run and the commands that use it."""
     return [
         "",
         f"The run is in {folder}, with a report in report.html. It contains text of the notes and "

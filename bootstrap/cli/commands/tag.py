@@ -36,7 +36,7 @@ def register(commands: Commands) -> None:
         str,
         metavar="CLASS",
         help="name propagation: tag the words of full names of these classes throughout a note "
-        "(default: the classes of the run that made the model)",
+        "(default: the classes of the run that trained the model)",
     )
     add_renamed(parser, "--repeated", "--propagate")
     add_formats(parser)
@@ -62,12 +62,12 @@ def main(options: argparse.Namespace) -> None:
             columns=columns_of(options),
             encoding=options.encoding,
             measure=options.measure,
-            scored_spans=options.span_confidence,
+            span_confidence=options.span_confidence,
             propagate=options.propagate or (),
             problems=problems,
             jobs=options.jobs or default_jobs(),
             report=bar.report,
-            tell=report_compiling,
+            announce=report_compiling,
         )
     report_problems(problems)
     print_report(written_lines(written, options.target, problems), options.target)

@@ -47,7 +47,7 @@ def test_a_run_keeps_the_phrases_that_it_was_begun_with(
     done = command(*run, "--resume")
     assert done.code == 2
     assert "phrases file" in done.err
-    assert "towns.parquet has changed since the run was begun" in done.err
+    assert "towns.parquet has changed since the run was started" in done.err
     # The model contains them, and needs the file no more.
     (config.parent / "towns.parquet").unlink()
     tagged = command(

@@ -55,7 +55,7 @@ def test_a_run_reports_its_gain_and_commands_that_work(
     done = command("run", project / "config.toml", "--resume")
     assert (done.code, done.err) == (0, "")
     assert done.out.startswith(f"{folder} is finished.\n")
-    assert "Stopped: the number of iterations asked for is reached." in done.out
+    assert "Stopped: the maximum number of iterations is reached." in done.out
     assert f"The run is in {folder}" in done.out
     outcome = Run(folder).outcome()
     assert f"F1 went from {outcome.first.f1:.3f} with the seed alone to {outcome.best.f1:.3f}" in (
@@ -133,7 +133,7 @@ def test_show_tells_the_iterations(finished: Path, command: Command) -> None:
         assert row[5 if metrics.tagged else 4] == f"{metrics.f1:.3f}"
     assert rows[4][-1] == "maximum"
     assert "PERSON" in done.out and "LOCATION" in done.out
-    assert "Stopped: the number of iterations asked for is reached." in done.out
+    assert "Stopped: the maximum number of iterations is reached." in done.out
 
 
 def test_show_of_a_run_that_goes_on(copied: Path, command: Command) -> None:
@@ -170,12 +170,12 @@ def test_the_demonstration_runs_what_it_prints(
     called: list[Any] = []
     runs: list[Any] = []
 
-    def do_run(configuration: Any, folder: Path, **options: Any) -> Run:
+    def run_and_show(configuration: Any, folder: Path, **options: Any) -> Run:
         runs.append(configuration)
         return Run(finished)
 
     gold = [Document("a", "Anna", (Span(0, 4, "PERSON"),))]
-    monkeypatch.setattr("bootstrap.cli.commands.run.do_run", do_run)
+    monkeypatch.setattr("bootstrap.cli.commands.run.run_and_show", run_and_show)
     monkeypatch.setattr("bootstrap.demo.scores_on_test", lambda *arguments: score(gold, gold))
     for name in ("embed_train", "cluster"):
         monkeypatch.setattr(f"bootstrap.cli.commands.{name}.main", called.append)

@@ -272,7 +272,7 @@ def test_all_settings_survive_writing_and_reading(tables: dict[str, dict[str, An
         (REFERENCE.replace("empty = 0.85", "empty = nan"), "empty = nan: expected 0 or more"),
         (REFERENCE.replace("empty = 0.85", "empty = inf"), "empty = inf: expected 1 or less"),
         (REFERENCE.replace("length = { PERSON", "length = { AGE"), "must name the same classes"),
-        (REFERENCE.replace("1.2", "0.5"), "length: an entity has 1 token or more"),
+        (REFERENCE.replace("1.2", "0.5"), "length: expected 1 or more, the tokens of an entity"),
         ("[loop", "is not TOML"),
         ("[loop]\nbatch = 1\nbatch = 2", "is not TOML"),
     ],
@@ -446,6 +446,6 @@ def test_a_measure_of_documents_is_refused_where_spans_are_selected(
     assert load(file, '[select]\nlevel = "span"\nmeasure = "probability"')
     message = refusal(file, '[select]\nlevel = "span"', f"select.measure={measure}")
     assert message == (
-        f'{file} with --set select.measure={measure}: select.measure = "{measure}" is of whole '
-        'documents and has no effect with select.level = "span"; remove it'
+        f'{file} with --set select.measure={measure}: select.measure = "{measure}" applies to '
+        'whole documents and has no effect with select.level = "span"; remove it'
     )

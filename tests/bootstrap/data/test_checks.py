@@ -99,16 +99,17 @@ def test_warns_of_rare_classes_and_of_those_on_one_side(
     validation = many(30, "PERSON", "v") | many(30, "LOCATION", "w") | many(2, "DATE", "y")
     found = check(configured(seed, validation, many(1), "loop.batch=1"))[1]
     assert found == [
-        "seed: only 29 PERSON; fewer than 30 say little",
-        "validation: only 2 DATE; fewer than 30 say little",
-        "DATE is in validation and not in the seed: it cannot be learned, all are missed",
+        "seed: only 29 PERSON entities; scores on fewer than 30 are unreliable",
+        "validation: only 2 DATE entities; scores on fewer than 30 are unreliable",
+        "DATE is in validation and not in the seed: it cannot be learned, so all its entities are "
+        "missed",
         "AGE is in the seed and not in validation: it cannot be evaluated",
     ]
 
 
 def test_warns_of_a_split_without_entities(configured: Callable[..., Configuration]) -> None:
     found = check(configured({"a": ("hola", [])}, many(30), many(1), "loop.batch=1"))[1]
-    assert found[0] == "seed: not one entity; a run will not start"
+    assert found[0] == "seed: no entities; a run will not start"
 
 
 def test_warns_of_texts_and_patients_on_two_sides(
@@ -122,11 +123,11 @@ def test_warns_of_texts_and_patients_on_two_sides(
     unlabeled = grouped(many(6, prefix="u"), "p2") | {"t": ("Anna s 1", []), "u": ("Anna v 2", [])}
     found = check(configured(seed, validation, unlabeled, "loop.batch=2"))[1]
     assert found == [
-        "1 texts of seed are also in validation",
-        "1 patients (groups) are in seed and in validation: scores are optimistic",
-        "1 texts of seed are also in unlabeled",
-        "1 texts of validation are also in unlabeled, where they are left out",
-        "1 patients of validation are in unlabeled too and will not be selected",
+        "1 text of seed is also in validation",
+        "1 patient (group) is in seed and in validation: scores are optimistic",
+        "1 text of seed is also in unlabeled",
+        "1 text of validation is also in unlabeled, where it is left out",
+        "1 patient of validation is also in unlabeled and will not be selected",
     ]
 
 
@@ -192,8 +193,8 @@ def test_warns_of_ids_that_come_twice(
         # Its id is that of another note, its text is not.
         path.write_text("\n".join([*lines, *(lines[i].replace("Anna", "Anno") for i in again)]))
     assert check(configuration)[1] == [
-        "seed: 2 ids are there more than once (s3#0, s7#0)",
-        "validation: 4 ids are there more than once (v1#0, v2#0, v3#0, ...); a run will not start",
+        "seed: 2 ids occur more than once (s3#0, s7#0)",
+        "validation: 4 ids occur more than once (v1#0, v2#0, v3#0, ...); a run will not start",
     ]
 
 

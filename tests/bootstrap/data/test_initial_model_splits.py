@@ -105,7 +105,7 @@ def test_a_seed_beside_a_start_knows_both_classes(configure: Configure, files: P
     assert seed.batch.labels == ("O", "B-NAME", "I-NAME", "B-PERSON", "I-PERSON")
     validation = read_labelled(data, "validation", None)
     assert validation.batch.labels == ("O", "B-PERSON", "I-PERSON")
-    with pytest.raises(InputError, match="1 documents and not one entity"):
+    with pytest.raises(InputError, match="1 document without any entity"):
         read_labelled(configure(data='seed = "empty.jsonl"').data, "seed", None)
 
 
@@ -163,11 +163,12 @@ def test_tokens_in_the_dictionaries_are_counted(configure: Configure) -> None:
 def test_warnings_are_of_what_the_initial_model_tags(configure: Configure) -> None:
     assert checked(configure())[1] == []
     assert checked(configure('label = "NAME"'))[1] == [
-        "PERSON is in validation and not in [initial_model]: it cannot be learned, all are missed",
+        "PERSON is in validation and not in [initial_model]: it cannot be learned, so all "
+        "its entities are missed",
         "NAME is in [initial_model] and not in validation: it cannot be evaluated",
     ]
     beside = checked(configure('label = "NAME"', data='seed = "seed.jsonl"'))[1]
-    assert "seed: only 2 PERSON; fewer than 30 say little" in beside
+    assert "seed: only 2 PERSON entities; scores on fewer than 30 are unreliable" in beside
     assert not any("PERSON is in validation and not" in line for line in beside)
 
 
@@ -187,7 +188,7 @@ def test_check_shows_no_seed_where_there_is_none(
     configure(data='seed = "empty.jsonl"')
     done = command("check", files / "config.toml")
     assert done.code == 2
-    assert "! seed: not one entity; a run will not start" in done.out
+    assert "! seed: no entities; a run will not start" in done.out
 
 
 @pytest.mark.parametrize(

@@ -144,20 +144,20 @@ def test_batches_in_which_all_could_be_used_are_passed_over_unread(
             yield document
 
     monkeypatch.setattr("bootstrap.data.splits.read_corpus", watched)
-    for flawless in range(5):
+    for clean in range(5):
         for start in range(5):
             parsed.clear()
             notes = UnlabeledNotes(options, 3)
-            notes.flawless = flawless
+            notes.clean_batches = clean
             assert [batch.to_documents() for batch in notes.batches(start)] == whole[start:]
-            unread = min(3 * start, 11) if start <= flawless else 0
+            unread = min(3 * start, 11) if start <= clean else 0
             assert len(parsed) == 11 - unread
 
 
 def test_units_are_read_to_be_counted(configure: Configure) -> None:
     texts = [Document(f"u{i}", "uno\ndos") for i in range(5)]
     pool = UnlabeledNotes(configure("data.unit=line", unlabeled=texts).data, 4)
-    pool.flawless = 3
+    pool.clean_batches = 3
     assert ids(pool, 1) == [["u2#0", "u2#4", "u3#0", "u3#4"], ["u4#0", "u4#4"]]
 
 

@@ -15,10 +15,10 @@ import pytest
 
 from bootstrap.execution.processes import KilledError, in_process, in_processes, sigint_blocked
 
+pytestmark = pytest.mark.processes
+
 WORK = """
 import os, signal, time
-
-pytestmark = pytest.mark.processes
 
 def count(send, most):
     for number in range(most):

@@ -146,7 +146,7 @@ def test_a_folder_with_anything_else_in_it_is_left_alone(tmp_path: Path, names: 
     folder.chmod(0o755)
     before = sorted(folder.rglob("*"))
     with pytest.raises(
-        RunError, match="exists already and is no run: name another folder with --out"
+        RunError, match="exists already and is not a run; name another folder with --out"
     ):
         new_folder(folder)
     assert sorted(folder.rglob("*")) == before
@@ -165,12 +165,12 @@ def fill(folder: Path, names: list[str]) -> None:
 
 def test_a_file_or_a_run_is_no_new_folder(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine")
-    with pytest.raises(RunError, match="file exists already and is no run"):
+    with pytest.raises(RunError, match="file exists already and is not a run"):
         new_folder(tmp_path / "file")
-    with pytest.raises(RunError, match=r"cannot be made: Not a directory"):
+    with pytest.raises(RunError, match=r"cannot be created: Not a directory"):
         new_folder(tmp_path / "file" / "run")
     begun(tmp_path / "run")
-    with pytest.raises(RunError, match="is a run: go on with it by --resume"):
+    with pytest.raises(RunError, match="is a run already; continue with --resume"):
         new_folder(tmp_path / "run")
 
 

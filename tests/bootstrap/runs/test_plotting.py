@@ -15,7 +15,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from bootstrap.runs.metrics import IterationMetrics
-from bootstrap.runs.plotting import picture_format, plot_runs
+from bootstrap.runs.plotting import plot_format, plot_runs
 from corpus.errors import InputError
 
 Command = Callable[..., Any]
@@ -88,11 +88,11 @@ def test_the_name_of_a_run_is_no_formula(name: str, rows: Rows) -> None:
 
 
 def test_a_picture_is_png_or_svg() -> None:
-    assert picture_format(Path("a.PNG")) == "png"
-    assert picture_format(Path("a.b.svg")) == "svg"
+    assert plot_format(Path("a.PNG")) == "png"
+    assert plot_format(Path("a.b.svg")) == "svg"
     for name in ("a.pdf", "a", "png"):
-        with pytest.raises(InputError, match=r"a picture is written as \.png or \.svg"):
-            picture_format(Path(name))
+        with pytest.raises(InputError, match=r"expected a file name ending in \.png or \.svg"):
+            plot_format(Path(name))
 
 
 def test_the_command_draws_runs(
@@ -116,7 +116,10 @@ def test_what_cannot_be_drawn_is_refused(
 ) -> None:
     shutil.rmtree(copied / "iterations")
     for arguments, message in [
-        ((finished, "-o", tmp_path / "x.pdf"), "x.pdf: a picture is written as .png or .svg"),
+        (
+            (finished, "-o", tmp_path / "x.pdf"),
+            "x.pdf: expected a file name ending in .png or .svg",
+        ),
         ((tmp_path, "-o", tmp_path / "x.png"), "is not the folder of a run"),
         ((finished, copied, "-o", tmp_path / "x.png"), "copied has no finished iteration yet"),
     ]:

@@ -51,7 +51,7 @@ def test_the_page_shows_the_run(finished: Path) -> None:
     ) == 1
     for row in Run(finished).metrics():
         assert f"{row.f1:.3f}" in page.said
-    assert "Stopped: the number of iterations asked for is reached" in page.said
+    assert "Stopped: the maximum number of iterations is reached" in page.said
     assert "patience = 5" in page.said
 
 

@@ -232,8 +232,8 @@ def test_a_finished_run_is_not_overwritten(
     refused = command("run", project / "config.toml", "--out", copied)
     assert (refused.code, refused.out) == (2, "")
     assert refused.err == (
-        f"bootstrap: {copied} is a run: go on with it by --resume, or name another folder with "
-        "--out\n"
+        f"bootstrap: {copied} is a run already; continue with --resume, or name another folder "
+        "with --out\n"
     )
     again = command("run", project / "config.toml", "--out", copied, "--resume")
     assert again.code == 0
@@ -244,11 +244,11 @@ def test_a_finished_run_is_not_overwritten(
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ("select.confidence=0.7", "was begun with select.confidence = 0.6 and not 0.7"),
-        ("loop.keep=relabel", "was begun with loop.keep = 'accumulate' and not 'relabel'"),
-        ("tagger.features=['form']", "and not ['form']"),
-        ("labels.PERSON=NAME", "was begun with labels.PERSON = nothing and not 'NAME'"),
-        ("data.unit=line", "was begun with data.unit = 'document' and not 'line'"),
+        ("select.confidence=0.7", "was started with select.confidence = 0.6, not 0.7"),
+        ("loop.keep=relabel", "was started with loop.keep = 'accumulate', not 'relabel'"),
+        ("tagger.features=['form']", ", not ['form']"),
+        ("labels.PERSON=NAME", "was started with labels.PERSON = nothing, not 'NAME'"),
+        ("data.unit=line", "was started with data.unit = 'document', not 'line'"),
     ],
 )
 def test_another_configuration_is_named(
@@ -272,8 +272,8 @@ def test_a_run_of_an_older_version_is_told_from_another_configuration(
     refused = command("run", project / "config.toml", "--out", copied, "--resume")
     assert (refused.code, refused.out) == (2, "")
     assert refused.err == (
-        f"bootstrap: {copied} was begun by a version without the setting loop.warm_start; begin a "
-        "new run: give --out another folder\n"
+        f"bootstrap: {copied} was started by a version without the setting loop.warm_start; start "
+        "a new run in another folder with --out\n"
     )
 
 
@@ -286,7 +286,7 @@ def test_a_line_of_an_open_table_is_no_setting_of_a_version(
     name, _, value = setting.partition("=")
     config = project / "config.toml"
     refused = command("run", config, "--out", finished, "--resume", "--set", setting)
-    assert f"was begun with {name} = nothing and not {value!r}" in refused.err
+    assert f"was started with {name} = nothing, not {value!r}" in refused.err
 
 
 def test_the_same_configuration_in_other_words_is_no_other(
@@ -326,7 +326,7 @@ def test_other_notes_are_named(small: Path, command: Command) -> None:
 
     pool = small / "pool"
     (pool / "b.jsonl").write_text('{"id": "b", "text": "hola"}\n')
-    assert f"unlabeled file {pool / 'b.jsonl'} is new since the run was begun" in refusal()
+    assert f"unlabeled file {pool / 'b.jsonl'} is new since the run was started" in refusal()
     (pool / "b.jsonl").unlink()
     data = (pool / "a.jsonl").read_bytes()
     (pool / "a.jsonl").write_bytes(data.replace(b"Exitus", b"exitus"))  # of the same size
@@ -370,7 +370,7 @@ def test_notes_that_have_not_changed_are_not_read_again_to_find_out(
     os.utime(small / "pool" / "a.jsonl", ns=(times.st_atime_ns, times.st_mtime_ns))
     refused = command("run", small / "config.toml", "--out", small / "run", "--resume")
     assert refused.code == 2
-    assert "a.jsonl has changed since the run was begun" in refused.err
+    assert "a.jsonl has changed since the run was started" in refused.err
 
 
 def test_a_damaged_configuration_of_a_run_is_named(small: Path, command: Command) -> None:
@@ -404,7 +404,7 @@ def test_of_two_that_begin_at_once_one_is_refused(
     results = sorted((launch.finish(process) for process in both), key=lambda done: done.code)
     assert [done.code for done in results] == [0, 2]
     assert (
-        "is a run: go on with it by --resume" in results[1].err
+        "is a run already; continue with --resume" in results[1].err
         or "another process" in results[1].err
     )
     assert Run(tmp_path / "run").is_finished()
@@ -418,7 +418,7 @@ def test_a_folder_that_is_no_run_is_left_alone(
     for resume in ([], ["--resume"]):
         refused = command("run", project / "config.toml", "--out", tmp_path / "mine", *resume)
         assert refused.code == 2
-        assert "mine exists already and is no run: name another folder with --out" in refused.err
+        assert "mine exists already and is not a run; name another folder with --out" in refused.err
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["thesis.txt"]
 
 
@@ -433,7 +433,7 @@ def test_the_project_folder_of_init_is_no_run(
         assert "mine is not the folder of a run" in refused.err
     refused = command("run", project / "config.toml", "--out", tmp_path / "mine", "--resume")
     assert refused.code == 2
-    assert "mine exists already and is no run" in refused.err
+    assert "mine exists already and is not a run" in refused.err
 
 
 def test_a_terminal_shows_what_is_going_on(project: Path, tmp_path: Path, launch: Any) -> None:
@@ -531,7 +531,7 @@ def test_a_seed_without_entities_is_refused_before_anything_is_made(
 ) -> None:
     refused = run_with(seed=[Document("a", "Anna Puig")])
     assert refused.code == 2
-    assert "seed.jsonl: 1 documents and not one entity; expected annotated documents" in refused.err
+    assert "seed.jsonl: 1 document without any entity; expected annotated notes" in refused.err
     assert not (tmp_path / "run").exists()
 
 
@@ -553,11 +553,8 @@ def test_a_seed_without_the_key_of_annotations_is_told_from_one_without_annotati
     (tmp_path / "other.jsonl").write_text(lines, encoding="utf-8")
     refused = run_with(settings=(f"data.seed={tmp_path / 'other.jsonl'}",))
     assert refused.code == 2
-    assert "60 documents and not one entity" in refused.err
-    assert (
-        "nothing in it has the column or key 'label'; [data] label or seed_columns names another"
-        in refused.err
-    )
+    assert "60 documents without any entity" in refused.err
+    assert "it has no column or key 'label'; set [data] label or seed_columns" in refused.err
 
 
 def test_notes_of_other_formats_and_names_are_one_run(
@@ -583,7 +580,7 @@ def test_ids_that_come_twice_are_refused_before_anything_is_trained(
     validation = notes(9, 2)
     refused = run_with(validation=[*validation, validation[4]])
     assert refused.code == 2
-    assert "validation.jsonl: document n4 is there twice; ids must be unique" in refused.err
+    assert "validation.jsonl: document n4 occurs twice; ids must be unique" in refused.err
     assert not (tmp_path / "run").exists()
 
 

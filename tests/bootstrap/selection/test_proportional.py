@@ -15,8 +15,8 @@ from bootstrap.selection import linear_programs, optimizer
 from bootstrap.selection.proportional import FLOOR, Selection, select_examples
 from bootstrap.selection.proportions import (
     Reference,
+    configured_reference,
     content_of,
-    given_reference,
     measured_reference,
     proportions_of,
 )
@@ -195,7 +195,7 @@ def random_case(seed: int) -> tuple[Tagged, Reference, float, int]:
         documents = drawn(rng, number, float(rng.uniform(0, 0.4)), classes=classes)
         reference = tagged(documents, np.ones(number), classes).reference(classes)
     else:
-        reference = given_reference(
+        reference = configured_reference(
             dict.fromkeys(classes, float(rng.integers(0, 20)) / 100),
             dict.fromkeys(classes, 1 + float(rng.integers(0, 10)) / 10),
             float(rng.integers(0, 11)) / 10,
@@ -257,7 +257,7 @@ REFERENCES = st.one_of(
         st.sampled_from(["AB", "A", "B", "ABC", ""]),
     ),
     st.builds(
-        lambda rates, lengths, empty: given_reference(
+        lambda rates, lengths, empty: configured_reference(
             dict(zip("AB", rates, strict=True)), dict(zip("AB", lengths, strict=True)), empty, 4.0
         ),
         st.lists(st.sampled_from([0.0, 0.1, 0.2]), min_size=2, max_size=2),
@@ -350,7 +350,7 @@ def test_arguments_are_not_changed() -> None:
 
 def test_without_proportions_the_most_confident_are_selected_ties_to_the_earliest() -> None:
     pool = tagged([".A"] * 8, [0.9, 0.95, 0.9, 0.1, 1.0, 0.9, 0.95, 0.9])
-    reference = given_reference({"A": 0.0}, {"A": 1.0}, 1.0, 2.0)  # not looked at
+    reference = configured_reference({"A": 0.0}, {"A": 1.0}, 1.0, 2.0)  # not looked at
     for most, expected in [
         (1, [4]),
         (2, [1, 4]),
@@ -521,7 +521,7 @@ def test_a_pool_full_of_entities_for_a_reference_without() -> None:
 def test_numbers_of_which_nothing_is_tolerated(
     rate: float, empty: float, expected: list[int] | None
 ) -> None:
-    reference = given_reference({"A": rate}, {"A": 1.0}, empty, 5.0)
+    reference = configured_reference({"A": rate}, {"A": 1.0}, empty, 5.0)
     pool = tagged([".....", "...", "..A..", "....A"], [0.6, 0.9, 0.7, 0.8])
     found = select(pool, reference)
     if expected is None:
@@ -544,7 +544,7 @@ def test_at_the_floor_parts_of_documents_are_no_measure(monkeypatch: pytest.Monk
         return solve(gain, **options)
 
     monkeypatch.setattr(linear_programs, "milp", counted)
-    reference = given_reference({"A": 0.15}, {"A": 1.0}, 0.5, 400.0)
+    reference = configured_reference({"A": 0.15}, {"A": 1.0}, 0.5, 400.0)
     pool = tagged(["." * 400, "A..A..A..." * 40], [0.9, 0.8])
     found = select(pool, reference, most=1)
     nearest = min(deviation(pool, [row], reference) for row in (0, 1))
@@ -567,7 +567,7 @@ def test_the_bound_does_not_depend_on_what_was_found(
     content = content_of(pool.batch, pool.tagging.tags, pool.tagging.labels, names)
     candidates = optimizer.Candidates.of(content, pool.tagging.confidence, reference)
     monkeypatch.setattr(optimizer, "_choice", lambda *_: rows[:1])
-    found, bound = optimizer.largest_choice(candidates, min(most, len(rows)))
+    found, bound = optimizer.largest_selection(candidates, min(most, len(rows)))
     assert len(found) == 1
     assert largest <= bound <= most
 

@@ -12,8 +12,8 @@ from bootstrap.selection.proportions import (
     Content,
     Proportions,
     Reference,
+    configured_reference,
     content_of,
-    given_reference,
     measured_reference,
     proportions_of,
 )
@@ -198,7 +198,7 @@ references = st.one_of(
         st.integers(1, 300),
     ),
     st.builds(
-        lambda rate, length, empty, tokens: given_reference(
+        lambda rate, length, empty, tokens: configured_reference(
             {"PERSON": rate, "LOCATION": rate / 2},
             {"PERSON": length, "LOCATION": 1.0},
             empty,
@@ -239,7 +239,7 @@ def test_a_large_sample_of_a_large_reference_has_a_tenth() -> None:
 
 
 def test_given_numbers_are_the_reference() -> None:
-    reference = given_reference(
+    reference = configured_reference(
         {"PERSON": 0.003, "LOCATION": 0.011}, {"LOCATION": 2.0, "PERSON": 1.5}, 0.8, 19.0
     )
     assert reference.proportions.classes == ("LOCATION", "PERSON")
@@ -252,7 +252,7 @@ def test_the_spread_of_given_numbers_is_that_of_documents_like_them() -> None:
     """Numbers of entities as in a Poisson distribution, lengths as in a geometric one."""
     rng = np.random.default_rng(1)
     tokens, rate, length, empty, size = 20, 0.05, 2.5, 0.4, 150
-    reference = given_reference({"A": rate}, {"A": length}, empty, tokens)
+    reference = configured_reference({"A": rate}, {"A": length}, empty, tokens)
     found = []
     for _ in range(1500):
         entities = rng.poisson(rate * tokens, size)
@@ -264,7 +264,7 @@ def test_the_spread_of_given_numbers_is_that_of_documents_like_them() -> None:
 
 
 def test_given_numbers_may_be_zero() -> None:
-    reference = given_reference({"A": 0.0}, {"A": 1.0}, 0.0, 20.0)
+    reference = configured_reference({"A": 0.0}, {"A": 1.0}, 0.0, 20.0)
     assert reference.tolerance(5)[[0, 2]].tolist() == [0, 0]
     assert math.isinf(reference.spread[1])
 
@@ -283,7 +283,7 @@ def test_given_numbers_that_cannot_be_are_refused(what: str, numbers: list[float
         length = number if what == "tokens of an entity" else 2.0
         empty = number if what.startswith("share") else 0.5
         with pytest.raises(ValueError, match=f"{what}: {number} is not a finite number from"):
-            given_reference({"A": 0.1, "B": rate}, {"A": 1.0, "B": length}, empty, 20.0)
+            configured_reference({"A": 0.1, "B": rate}, {"A": 1.0, "B": length}, empty, 20.0)
 
 
 # Deviation
