@@ -80,7 +80,7 @@ class Kind:
 BUILTIN = {
     kind.name: kind
     for kind in (
-        Kind("crf", "taggers.crf.tagger:CRFTagger", "taggers.crf.crf_options:CRFOptions", 5),
+        Kind("crf", "taggers.crf.tagger:CRFTagger", "taggers.crf.crf_options:CRFOptions", 6),
         Kind(
             "divergence",
             "taggers.dictionaries.divergence:DivergenceTagger",

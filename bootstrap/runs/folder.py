@@ -20,6 +20,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from bootstrap.config.errors import ConfigurationError
+from bootstrap.config.overrides import Source
+from bootstrap.config.renames import refuse_renamed
 from bootstrap.execution.parallel_tagger import ParallelTagger
 from bootstrap.iteration import RELABEL, History, PseudoLabelled, best_iteration
 from bootstrap.runs.metrics import IterationMetrics, f1_of, flat_row
@@ -108,11 +111,24 @@ class Run:
         return self.config_file.is_file() and self.data_file.is_file()
 
     def configuration(self) -> dict[str, Any]:
-        """Read the tables of the configuration of the run."""
+        """Read the tables of the configuration of the run.
+
+        Raises
+        ------
+        RunError
+            If the file is damaged or of an earlier version, in which settings had other names.
+        """
         try:
-            return tomllib.loads(self.config_file.read_text(encoding="utf-8"))
+            tables = tomllib.loads(self.config_file.read_text(encoding="utf-8"))
         except ValueError:
             raise RunError(f"{self.config_file} is damaged: it is not TOML") from None
+        try:
+            refuse_renamed(tables, Source(self.config_file.name, self.folder))
+        except ConfigurationError as error:
+            raise RunError(
+                f"{self.folder} is a run of an earlier version ({error}); begin a new run"
+            ) from None
+        return tables
 
     @property
     def initial_kind(self) -> str:
@@ -136,6 +152,7 @@ class Run:
             raise RunError(
                 f"{self.folder} is not the folder of a run: it has no config.toml and data.parquet"
             )
+        self.configuration()  # of this version
         rows: list[IterationMetrics] = []
         while (path := self.iteration_folder(len(rows)) / "metrics.json").is_file():
             rows.append(_read_metrics(path))

@@ -133,6 +133,7 @@ def test_fasttext_knows_words_by_their_parts(pool: Path, tmp_path: Path, command
     assert "not in the vocabulary; from its character n-grams" in done.out
 
 
+@pytest.mark.slow
 def test_the_same_notes_and_state_give_the_same_vectors(
     embeddings: Path, pool: Path, tmp_path: Path, command: Command
 ) -> None:

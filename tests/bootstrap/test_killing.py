@@ -152,6 +152,7 @@ def test_killed_while_it_trains_and_while_it_tags(
     assert contents(run.folder) == contents(left_alone[0])
 
 
+@pytest.mark.slow
 def test_the_training_process_killed_alone_ends_the_run_with_a_word(
     run: Killed, left_alone: tuple[Path, float], contents: Callable[[Path], Any]
 ) -> None:

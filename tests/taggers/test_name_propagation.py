@@ -234,8 +234,8 @@ def test_a_second_time_changes_nothing_unless_an_entity_became_longer(
 ) -> None:
     once = case.repeated(*asked)
     twice = replace(case, tagging=once).repeated(*asked)
-    old = {each for found in entities_of(case.tagging, case.batch) for each in found}
-    if all(each in {e for f in entities_of(once, case.batch) for e in f} for each in old):
+    before, after = (entities_of(tagging, case.batch) for tagging in (case.tagging, once))
+    if all(set(old) <= set(new) for old, new in zip(before, after, strict=True)):
         assert (twice.tags == once.tags).all()
         assert once.entity_probabilities is not None and twice.entity_probabilities is not None
         assert (twice.entity_probabilities == once.entity_probabilities).all()

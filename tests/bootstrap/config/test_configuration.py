@@ -225,7 +225,7 @@ def test_all_settings_survive_writing_and_reading(tables: dict[str, dict[str, An
         ("[tagger]\nphrases = [1]", "expected a list of strings"),
         ('[tagger]\nphrases = [""]', 'phrases names "": expected paths of gazetteers'),
         ('[tagger.rules]\nA = "("', "the rule A is not a valid regular expression"),
-        ('[tagger.rules]\nA = "a"', '"rules" is not in streams, so that they have no effect'),
+        ('[tagger.rules]\nA = "a"', 'rules have no effect, because streams does not name "rules"'),
         ("[tagger]\nrules = { R = 1 }", r"expected a table of strings, { RECORD = 'NHC ?\d+' }"),
         ('[tagger]\nfeatures = "form"', "expected a list of strings"),
         ("[tagger]\nfeatures = [1]", "expected a list of strings"),

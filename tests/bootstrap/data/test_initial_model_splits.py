@@ -200,7 +200,10 @@ def test_check_shows_no_seed_where_there_is_none(
         ('names = ["names.parquet"]\nclasses = ["town"]', "no class town in the gazetteer"),
         ('names = ["starter"]\nnot_names = ["text.csv"]', "text.csv is not a gazetteer"),
         ('names = ["starter"]\ncounts = "text.csv"', "text.csv is not a file of word counts"),
-        ('names = ["starter"]\ncounts = "names.parquet"', "names.parquet holds no counts"),
+        (
+            'names = ["starter"]\ncounts = "names.parquet"',
+            "names.parquet is not a file of word counts",
+        ),
         ('names = ["starter"]\n[tagger]\nnames = ["text.csv"]', "text.csv is not a gazetteer"),
     ],
 )

@@ -95,4 +95,7 @@ def test_a_page_that_is_missing_is_written_by_resuming(
 def test_a_run_that_is_not_finished_is_shown_too(copied: Path) -> None:
     shutil.rmtree(copied / "iterations" / "003")
     Run(copied).write_report()
-    assert "Stopped: not yet" in Page((copied / "report.html").read_text(encoding="utf-8")).said
+    assert (
+        "The run is not finished."
+        in Page((copied / "report.html").read_text(encoding="utf-8")).said
+    )

@@ -531,7 +531,7 @@ def test_a_seed_without_entities_is_refused_before_anything_is_made(
 ) -> None:
     refused = run_with(seed=[Document("a", "Anna Puig")])
     assert refused.code == 2
-    assert "seed.jsonl: 1 document without any entity; expected annotated notes" in refused.err
+    assert "seed.jsonl: 1 document without any entity; expected annotated documents" in refused.err
     assert not (tmp_path / "run").exists()
 
 
@@ -571,7 +571,7 @@ def test_notes_of_other_formats_and_names_are_one_run(
 def test_labels_that_name_nothing_are_suspected(run_with: Callable[..., Any]) -> None:
     refused = run_with(settings=("labels.NOMBRE=PERSON",))
     assert refused.code == 2
-    assert "expected annotated documents (does [labels] name their labels?)" in refused.err
+    assert "expected annotated documents (does [labels] contain their labels?)" in refused.err
 
 
 def test_ids_that_come_twice_are_refused_before_anything_is_trained(
@@ -705,3 +705,22 @@ def test_lines_are_units_of_their_own(
     assert row.training_documents == 80
     unit = json.loads((tmp_path / "run/best/model/unit.json").read_text())
     assert unit == {"unit": "line", "propagate": []}
+
+
+def test_a_run_of_an_earlier_version_is_refused_in_one_line(
+    copied: Path, project: Path, tmp_path: Path, command: Command
+) -> None:
+    config = copied / "config.toml"
+    config.write_text(config.read_text().replace("[initial_model]", "[start]"))
+    for arguments in (
+        ("show", copied),
+        ("plot", copied, "-o", tmp_path / "f1.png"),
+        ("tag", copied, project / "seed.jsonl", tmp_path / "out.jsonl"),
+        ("run", project / "config.toml", "--out", copied, "--resume"),
+    ):
+        refused = command(*arguments)
+        assert (refused.code, refused.out) == (2, "")
+        assert refused.err == (
+            f"bootstrap: {copied} is a run of an earlier version (config.toml: [start] is now "
+            "[initial_model]); begin a new run\n"
+        )

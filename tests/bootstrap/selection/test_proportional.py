@@ -566,7 +566,7 @@ def test_the_bound_does_not_depend_on_what_was_found(
     names = reference.proportions.classes
     content = content_of(pool.batch, pool.tagging.tags, pool.tagging.labels, names)
     candidates = optimizer.Candidates.of(content, pool.tagging.confidence, reference)
-    monkeypatch.setattr(optimizer, "_choice", lambda *_: rows[:1])
+    monkeypatch.setattr(optimizer, "_most_confident", lambda *_: rows[:1])
     found, bound = optimizer.largest_selection(candidates, min(most, len(rows)))
     assert len(found) == 1
     assert largest <= bound <= most

@@ -375,7 +375,7 @@ def test_partial_sums_are_added_up_before_they_are_many(
 
     def watched(self: Any, part: Any) -> None:
         add(self, part)
-        held.append(self._rows + len(self._whole))
+        held.append(self._rows + len(self._total))
 
     monkeypatch.setattr(importer._Sums, "add", watched)
     rows = "".join(f"NAME {number % 1000},1\n" for number in range(200_000))

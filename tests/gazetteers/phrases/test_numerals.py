@@ -83,7 +83,9 @@ def test_a_column_remembers_its_separator_from_piece_to_piece() -> None:
     counts = Counts()
     assert counts.read(pa.array(["1.464"]))[1].tolist() == [0]
     assert counts.read(pa.array(["7", "9"]))[0].tolist() == [7, 9]
-    assert FAULTS[counts.read(pa.array(["12.0"]))[1].tolist()[0]][0].startswith("count with a sep")
+    assert FAULTS[counts.read(pa.array(["12.0"]))[1].tolist()[0]][0].startswith(
+        "count with an ambiguous sep"
+    )
 
 
 @settings(max_examples=30)

@@ -37,6 +37,7 @@ def test_after_more_lines_it_ends_as_low_in_less_than_half_of_the_steps(lines: B
     assert warm.iterations < cold.iterations / 2
 
 
+@pytest.mark.slow
 def test_from_its_own_end_training_ends_soon_and_tags_alike(lines: Batch) -> None:
     first = trained(lines)
     again = trained(lines, first)
