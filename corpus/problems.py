@@ -50,7 +50,7 @@ class Problems:
         overlapping annotations and the longest fragment of a discontinuous one.
     invalid : {"stop", "skip"}
         The policy for documents and annotations that cannot be read: stop, or skip them.
-    told : callable, optional
+    on_problem : callable, optional
         Called with each problem that does not stop the program.
 
     Attributes
@@ -67,7 +67,7 @@ class Problems:
 
     conflicts: Literal["stop", "longest"] = "stop"
     invalid: Literal["stop", "skip"] = "stop"
-    told: Callable[[Problem], None] | None = None
+    on_problem: Callable[[Problem], None] | None = None
     counts: Counter[str] = field(default_factory=Counter)
     conflicting: int = 0
     rejected: int = 0
@@ -106,8 +106,8 @@ class Problems:
         named = self.named.setdefault(problem.kind, [])
         if len(named) < NAMED_PER_KIND:
             named.append(problem)
-        if self.told:
-            self.told(problem)
+        if self.on_problem:
+            self.on_problem(problem)
 
     def count(self, kind: str) -> None:
         """Count a problem without keeping its details, for kinds that may be very frequent."""

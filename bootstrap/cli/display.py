@@ -15,8 +15,8 @@ from rich.text import Text
 
 from bootstrap.cli.console import figures_table
 from bootstrap.cli.progress import Stage, duration, stage_progress
-from bootstrap.iteration import best_iteration
 from bootstrap.runs.metrics import EntityScores, IterationMetrics, f1_of
+from bootstrap.self_training.iteration import best_iteration
 from corpus.errors import shown
 
 _REFRESH = 4  # times a second

@@ -128,7 +128,7 @@ def check_notes(
 
     def problems_of(split: str) -> Problems:
         callback = None if on_problem is None else partial(on_problem, split)
-        return Problems(conflicts="longest", invalid="skip", told=callback)
+        return Problems(conflicts="longest", invalid="skip", on_problem=callback)
 
     *annotated, unlabeled = splits_of(data)
     reports = {

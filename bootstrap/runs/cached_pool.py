@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from bootstrap.self_training import Pool
+from bootstrap.self_training.loop import Pool
 from corpus.batch import Batch
 from corpus.storage import write_atomically
 

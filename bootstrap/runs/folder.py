@@ -24,11 +24,11 @@ from bootstrap.config.errors import ConfigurationError
 from bootstrap.config.overrides import Source
 from bootstrap.config.renames import refuse_renamed
 from bootstrap.execution.parallel_tagger import ParallelTagger
-from bootstrap.iteration import RELABEL, History, PseudoLabelled, best_iteration
 from bootstrap.runs.metrics import IterationMetrics, f1_of, flat_row
 from bootstrap.runs.outcome import Outcome, outcome_of
 from bootstrap.runs.report import report_page
 from bootstrap.runs.selected import selected_of, table_of
+from bootstrap.self_training.iteration import RELABEL, History, PseudoLabelled, best_iteration
 from corpus.errors import InputError
 from corpus.storage import folder_lock, is_partial, remove_partial, write_atomically, write_link
 

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from bootstrap.iteration import Iteration
+from bootstrap.self_training.iteration import Iteration
 from corpus.batch import Batch
 from corpus.evaluation import ConfusionCounts, Scores
 from corpus.tags import classes_of
@@ -75,7 +75,7 @@ class IterationMetrics:
     seconds : mapping of str to float
         Duration of each stage.
     stopped : str or None
-        On the last iteration, a key of `bootstrap.iteration.STOPPED`.
+        On the last iteration, a key of `bootstrap.self_training.iteration.STOPPED`.
     """
 
     iteration: int

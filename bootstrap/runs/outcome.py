@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from bootstrap.iteration import best_iteration
 from bootstrap.runs.metrics import IterationMetrics, f1_of
+from bootstrap.self_training.iteration import best_iteration
 from corpus.evaluation import ConfusionCounts
 
 

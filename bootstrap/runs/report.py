@@ -6,10 +6,10 @@ import html
 import io
 from collections.abc import Sequence
 
-from bootstrap.iteration import STOPPED
 from bootstrap.runs.metrics import EntityScores, IterationMetrics
 from bootstrap.runs.outcome import Outcome
 from bootstrap.runs.plotting import plot_runs
+from bootstrap.self_training.iteration import STOPPED
 
 _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 60rem; padding: 0 1rem; }

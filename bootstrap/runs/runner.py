@@ -10,7 +10,6 @@ from pathlib import Path
 from bootstrap.config.configuration import Configuration, InitialModel
 from bootstrap.data.splits import LabelledNotes, Notes, UnlabeledNotes
 from bootstrap.execution.parallel_tagger import ParallelTagger, Report
-from bootstrap.iteration import RELABEL, History
 from bootstrap.runs.cached_pool import CachedPool
 from bootstrap.runs.folder import Run
 from bootstrap.runs.metrics import IterationMetrics, metrics_of
@@ -21,7 +20,8 @@ from bootstrap.selection.proportions import (
     content_of,
     measured_reference,
 )
-from bootstrap.self_training import self_train
+from bootstrap.self_training.iteration import RELABEL, History
+from bootstrap.self_training.loop import self_train
 from corpus.counts import count_words
 from corpus.evaluation import GoldBatch
 from corpus.kernels.registry import warm_up

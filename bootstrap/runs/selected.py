@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pyarrow as pa
 
-from bootstrap.iteration import PseudoLabelled
+from bootstrap.self_training.iteration import PseudoLabelled
 from corpus.batch import Batch, make_batch
 from corpus.document import Document, Span
 from corpus.tags import UNKNOWN

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import bootstrap
-from bootstrap.iteration import RELABEL
+from bootstrap.self_training.iteration import RELABEL
 
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self/stat").exists(), reason="it looks for processes in /proc"

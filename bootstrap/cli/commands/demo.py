@@ -51,7 +51,7 @@ def main(options: argparse.Namespace) -> None:
     from bootstrap.config.configuration import load_configuration
     from bootstrap.demo import free_folder, make_demo, scores_on_test
     from bootstrap.execution.processes import default_jobs
-    from bootstrap.iteration import STOPPED
+    from bootstrap.self_training.iteration import STOPPED
 
     folder = options.out or free_folder(Path("runs"))
     if folder.exists():

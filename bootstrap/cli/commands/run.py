@@ -181,8 +181,8 @@ def _failure(metrics: IterationMetrics) -> list[str]:
 def outcome_lines(run: Run) -> Sequence[str]:
     """Report the reason for stopping and the gain of a run."""
     from bootstrap.config.configuration import SEED
-    from bootstrap.iteration import STOPPED
     from bootstrap.runs.metrics import beyond_tolerance
+    from bootstrap.self_training.iteration import STOPPED
 
     outcome, beyond = run.outcome(), beyond_tolerance(run.metrics())
     reason = STOPPED.get(outcome.stopped or "", "it is not finished")

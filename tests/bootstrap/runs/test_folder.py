@@ -14,9 +14,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from bootstrap.iteration import PseudoLabelled
 from bootstrap.runs.folder import Run, RunError, locked, new_folder
 from bootstrap.runs.metrics import IterationMetrics
+from bootstrap.self_training.iteration import PseudoLabelled
 from corpus.batch import Batch, make_batch
 from corpus.document import Document, Span
 from corpus.storage import write_atomically

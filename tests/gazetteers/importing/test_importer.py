@@ -319,7 +319,9 @@ def test_rows_that_cannot_be_used_are_named_and_counted(
     monkeypatch.setattr(tables, "_BLOCK", size)
     path = table(BAD)
     told = []
-    problems = Problems(invalid="skip", told=lambda each: told.append((each.where, each.kind)))
+    problems = Problems(
+        invalid="skip", on_problem=lambda each: told.append((each.where, each.kind))
+    )
     imported = import_table(path, problems=problems)
     assert told == [(f"{path}:{line}", kind) for line, kind in FAULTS]
     assert rows_of(imported) == [("mar", "nombre", 9), ("ana", "nombre", 1)]

@@ -13,7 +13,8 @@ from typing import Protocol
 import numpy as np
 
 from bootstrap.config.options import LoopOptions
-from bootstrap.iteration import (
+from bootstrap.selection import SelectionFunction, Strategy
+from bootstrap.self_training.iteration import (
     RELABEL,
     STOPPED,
     History,
@@ -22,9 +23,8 @@ from bootstrap.iteration import (
     best_iteration,
     stagnates,
 )
-from bootstrap.pseudo_labelling import Labelling, tag
-from bootstrap.selection import SelectionFunction, Strategy
-from bootstrap.stopwatch import Stopwatch
+from bootstrap.self_training.pseudo_labelling import Labelling, tag
+from bootstrap.self_training.stopwatch import Stopwatch
 from corpus.batch import Batch, concatenate
 from corpus.errors import InputError
 from corpus.evaluation import GoldBatch, score_batches

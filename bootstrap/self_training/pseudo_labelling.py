@@ -8,9 +8,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from bootstrap.config.options import LoopOptions
-from bootstrap.iteration import PseudoLabelled
 from bootstrap.selection import Selection, Strategy
-from bootstrap.stopwatch import Stopwatch
+from bootstrap.self_training.iteration import PseudoLabelled
+from bootstrap.self_training.stopwatch import Stopwatch
 from corpus.batch import Batch
 from corpus.tags import find_entities
 from taggers.base import Detail, Tagger, Tagging
