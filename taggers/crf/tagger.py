@@ -370,7 +370,7 @@ class CRFTagger:
                 name: ANNOTATORS[name].of_settings(settings)
                 for name, settings in description["annotators"].items()
             }
-            tagger._resources = Resources.of_files(folder, {"names": [], **description})
+            tagger._resources = Resources.of_files(folder, description)
             tagger.labels = tuple(description["labels"])
             training = description["training"]
             tagger.training = Training(**training) if training else None

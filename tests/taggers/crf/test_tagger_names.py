@@ -18,7 +18,6 @@ from gazetteers.builtin import starter_names
 from gazetteers.gazetteer import Gazetteer
 from taggers import CRFOptions, CRFTagger, load_tagger
 from taggers.embeddings.embedding import Embedding
-from taggers.model_folder import digest_of
 
 MakeEmbedding = Callable[..., Embedding]
 MakeGazetteer = Callable[..., Gazetteer]
@@ -202,21 +201,6 @@ def test_an_exported_model_has_its_frequencies(
         assert same(again, reduced, rest)
     exported = fitted(train, options(gazetteer, engine="crfsuite")).pruned(hash_names=True)
     assert right(exported, rest) == 1
-
-
-def test_a_model_of_before_there_were_names_is_read(
-    engine: str, train: Batch, tmp_path: Path
-) -> None:
-    tagger = fitted(train, options(engine=engine))
-    tagger.save(tmp_path)
-    file = tmp_path / "model.json"
-    description = json.loads(file.read_text())
-    assert description["format"] == 5
-    del description["names"], description["options"]["names"]
-    file.write_text(json.dumps({**description, "digest": digest_of(description)}))
-    again = load_tagger(tmp_path)
-    assert same(tagger, again, train)
-    assert same(fitted_again(again, train), tagger, train)
 
 
 def test_a_warm_start_carries_weights_of_frequencies(gazetteer: Path, train: Batch) -> None:
