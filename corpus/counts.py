@@ -19,7 +19,7 @@ from corpus.errors import InputError, shown
 from corpus.storage import new_file
 from corpus.tokens import Tokens, in_chunks, tokenize
 
-Counts = npt.NDArray[np.int64]
+Int64Array = npt.NDArray[np.int64]
 
 #: Characters of the texts that are tokenized at a time; bounds the memory needed.
 _PIECE = 1 << 18
@@ -55,8 +55,8 @@ class WordCounts:
     """
 
     words: pa.LargeStringArray
-    counts: Counts
-    documents: Counts
+    counts: Int64Array
+    documents: Int64Array
     total: int
 
     def __len__(self) -> int:
@@ -123,8 +123,8 @@ class WordCounter:
     def __init__(self) -> None:
         self.total = 0
         self._lexicon = _Lexicon()
-        self._counts: Counts = np.zeros(1024, np.int64)
-        self._documents: Counts = np.zeros(1024, np.int64)
+        self._counts: Int64Array = np.zeros(1024, np.int64)
+        self._documents: Int64Array = np.zeros(1024, np.int64)
 
     def __len__(self) -> int:
         """Return the number of distinct words so far."""
@@ -178,7 +178,7 @@ class _Lexicon:
 
     def __init__(self) -> None:
         self._size = 0
-        self._runs: list[tuple[Counts, npt.NDArray[np.int32]]] = []  # hashes and their numbers
+        self._runs: list[tuple[Int64Array, npt.NDArray[np.int32]]] = []  # hashes and their numbers
         self._words: list[pa.LargeStringArray] = []
 
     def __len__(self) -> int:
@@ -202,7 +202,7 @@ class _Lexicon:
             self._add(hashes[new], ids[new])
         return ids[inverse.reshape(-1)]
 
-    def _add(self, hashes: Counts, numbers: npt.NDArray[np.int32]) -> None:
+    def _add(self, hashes: Int64Array, numbers: npt.NDArray[np.int32]) -> None:
         while self._runs and len(self._runs[-1][0]) < 2 * len(hashes):
             known, before = self._runs.pop()
             hashes, numbers = np.concatenate([known, hashes]), np.concatenate([before, numbers])
@@ -216,7 +216,7 @@ class _Lexicon:
         return self._words[0]
 
 
-def _add_counts(counts: Counts, words: npt.NDArray[np.integer[Any]], size: int) -> Counts:
+def _add_counts(counts: Int64Array, words: npt.NDArray[np.integer[Any]], size: int) -> Int64Array:
     """Add occurrences of words to counts, in an array that grows if it is too small."""
     if size > len(counts):
         counts = np.concatenate([counts, np.zeros(size + size // 4 - len(counts), np.int64)])

@@ -20,7 +20,7 @@ from corpus.tokens import tokenize
 from gazetteers.folding import fold
 from gazetteers.gazetteer import Gazetteer
 
-Counts = npt.NDArray[np.int64]
+Int64Array = npt.NDArray[np.int64]
 
 #: The name of the feature under which words are hashed.
 _WORD = "folded"
@@ -45,8 +45,8 @@ class Frequencies:
 
     words: tuple[str, ...]
     classes: tuple[str, ...]
-    counts: Counts
-    alone: Counts
+    counts: Int64Array
+    alone: Int64Array
 
     @classmethod
     def of(cls, gazetteer: Gazetteer, classes: Sequence[str] = ()) -> Frequencies:
@@ -92,7 +92,7 @@ class Frequencies:
         bearers = gazetteer.counts[rows][owners]
         alone = lengths[owners] == 1
 
-        def sum_by_word(weights: Counts) -> Counts:
+        def sum_by_word(weights: Int64Array) -> Int64Array:
             table = np.zeros(len(numbers) * len(names), np.int64)
             np.add.at(table, cells, weights)
             return table.reshape(len(numbers), len(names))

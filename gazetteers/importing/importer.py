@@ -18,7 +18,7 @@ from gazetteers.gazetteer import COLUMNS, Gazetteer, sum_counts
 from gazetteers.importing.guessing import column_of, counts_of, terms_of, width_of
 from gazetteers.importing.tables import Fault, Progress, Rows, Table
 from gazetteers.phrases import numerals
-from gazetteers.phrases.numerals import Counts
+from gazetteers.phrases.numerals import CountReader
 
 #: The minimum number of rows of partial sums before they are merged.
 _PARTIAL = 1 << 20
@@ -167,7 +167,7 @@ class _Reading:
     class_name: str
     class_column: str | None
     widths: tuple[int, ...]
-    readers: tuple[Counts, ...] = field(repr=False)
+    readers: tuple[CountReader, ...] = field(repr=False)
 
     @classmethod
     def of(cls, table: Table, options: ImportOptions) -> _Reading:
@@ -183,7 +183,7 @@ class _Reading:
             _checked(name),
             classes[0] if classes else None,
             tuple(widths),
-            tuple(Counts() for _ in counts),
+            tuple(CountReader() for _ in counts),
         )
 
     def columns(self) -> list[str]:

@@ -36,7 +36,7 @@ _GROUPED = re.compile(
 )
 
 
-class Counts:
+class CountReader:
     """A reader of the counts of a column, block by block.
 
     A separator before each three digits separates thousands: ``1.464`` and ``1,464`` are 1464. A
@@ -113,5 +113,5 @@ def are_counts(texts: Iterable[str]) -> bool:
     written = pa.array(
         [text for text in texts if not _NOTHING.fullmatch(text.strip())], pa.string()
     )
-    _, faults = Counts().read(written)
+    _, faults = CountReader().read(written)
     return len(faults) > 0 and float(np.mean((faults == 0) | (faults == _NEGATIVE))) > 0.5

@@ -20,7 +20,7 @@ from taggers.dictionaries.dictionary_options import DictionaryOptions
 from taggers.dictionaries.greedy_decoding import WordJudgements
 from taggers.dictionaries.name_lists import read_names
 from taggers.dictionaries.name_tagger import NameTagger
-from taggers.dictionaries.word_usage import Counts, Uses
+from taggers.dictionaries.word_usage import Int64Array, Uses
 
 
 class DictionaryTagger(NameTagger[DictionaryOptions]):
@@ -34,7 +34,7 @@ class DictionaryTagger(NameTagger[DictionaryOptions]):
     kind = "dictionary"
     options_type = DictionaryOptions
 
-    def _fitted(self, names: Frequencies, types: Sequence[str], counts: Counts) -> BinaryWords:
+    def _fitted(self, names: Frequencies, types: Sequence[str], counts: Int64Array) -> BinaryWords:
         options = self.options
         uses = Uses.of(names, types, counts)
         borne = names.counts.sum(axis=1)

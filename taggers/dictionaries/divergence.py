@@ -13,7 +13,7 @@ from gazetteers.frequencies import Frequencies
 from taggers.dictionaries.dictionary_options import DivergenceOptions
 from taggers.dictionaries.name_tagger import NameTagger
 from taggers.dictionaries.word_divergence import WordDivergence
-from taggers.dictionaries.word_usage import Counts, Uses
+from taggers.dictionaries.word_usage import Int64Array, Uses
 
 
 class DivergenceTagger(NameTagger[DivergenceOptions]):
@@ -26,7 +26,9 @@ class DivergenceTagger(NameTagger[DivergenceOptions]):
     kind = "divergence"
     options_type = DivergenceOptions
 
-    def _fitted(self, names: Frequencies, types: Sequence[str], counts: Counts) -> WordDivergence:
+    def _fitted(
+        self, names: Frequencies, types: Sequence[str], counts: Int64Array
+    ) -> WordDivergence:
         return WordDivergence.of(names, Uses.of(names, types, counts), self.options.smoothing)
 
     def _read(self, folder: Path, description: Mapping[str, Any]) -> WordDivergence:

@@ -20,7 +20,7 @@ from taggers.base import Detail, Progress, Tagging, Training
 from taggers.dictionaries.dictionary_options import DictionaryOptions, DivergenceOptions
 from taggers.dictionaries.greedy_decoding import WordJudgements, tag_greedily
 from taggers.dictionaries.name_lists import read_names
-from taggers.dictionaries.word_usage import Counts, words_of_notes
+from taggers.dictionaries.word_usage import Int64Array, words_of_notes
 from taggers.model_folder import read_description, write_model
 
 #: Replaces the paths of gazetteers in a saved model, which contains what was computed from them.
@@ -79,7 +79,7 @@ class NameTagger(ABC, Generic[OptionsT]):
         self._blocking = Phrases()
 
     @abstractmethod
-    def _fitted(self, names: Frequencies, types: Sequence[str], counts: Counts) -> WordModel:
+    def _fitted(self, names: Frequencies, types: Sequence[str], counts: Int64Array) -> WordModel:
         """Fit the model of words to the word counts of the notes."""
 
     @abstractmethod

@@ -15,7 +15,7 @@ from gazetteers.frequencies import Frequencies
 from taggers.base import TrainingError
 from taggers.features import Words, feature
 
-Counts = npt.NDArray[np.int64]
+Int64Array = npt.NDArray[np.int64]
 
 #: The capitalizations of a word with letters: values of the feature ``capitalization``.
 CASES = ("lower", "first", "upper", "initial", "mixed")
@@ -35,12 +35,12 @@ class Uses:
         The number of tokens of the notes.
     """
 
-    counts: Counts
-    totals: Counts
+    counts: Int64Array
+    totals: Int64Array
     tokens: int
 
     @classmethod
-    def of(cls, names: Frequencies, types: Sequence[str], counts: Counts) -> Uses:
+    def of(cls, names: Frequencies, types: Sequence[str], counts: Int64Array) -> Uses:
         """Count the words of a dictionary.
 
         Parameters
@@ -69,7 +69,7 @@ def case_numbers(types: Sequence[str]) -> npt.NDArray[np.int64]:
     return np.fromiter((numbers.get(value, -1) for value in values), np.int64, len(values))
 
 
-def words_of_notes(train: Batch, counts: str) -> tuple[Sequence[str], Counts]:
+def words_of_notes(train: Batch, counts: str) -> tuple[Sequence[str], Int64Array]:
     """Return the word types of the notes and their counts.
 
     Parameters

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gazetteers.phrases.numerals import FAULTS, MOST, Counts, are_counts
+from gazetteers.phrases.numerals import FAULTS, MOST, CountReader, are_counts
 
 
 def read(*texts: str) -> list[int | str]:
     """Read counts: a number of each, or what is wrong with it."""
-    values, faults = Counts().read(pa.array(texts, pa.string()))
+    values, faults = CountReader().read(pa.array(texts, pa.string()))
     pairs = zip(values.tolist(), faults.tolist(), strict=True)
     return [FAULTS[fault][0] if fault else value for value, fault in pairs]
 
@@ -80,7 +80,7 @@ def test_a_separator_means_one_thing_in_a_column(texts: tuple[str, str]) -> None
 
 
 def test_a_column_remembers_its_separator_from_piece_to_piece() -> None:
-    counts = Counts()
+    counts = CountReader()
     assert counts.read(pa.array(["1.464"]))[1].tolist() == [0]
     assert counts.read(pa.array(["7", "9"]))[0].tolist() == [7, 9]
     assert FAULTS[counts.read(pa.array(["12.0"]))[1].tolist()[0]][0].startswith(
