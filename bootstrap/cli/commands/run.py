@@ -187,13 +187,14 @@ def outcome_lines(run: Run) -> Sequence[str]:
     outcome, beyond = run.outcome(), beyond_tolerance(run.metrics())
     reason = STOPPED.get(outcome.stopped or "", "it is not finished")
     first, best = outcome.first, outcome.best
+    gain = round(best.f1 - first.f1, 3) + 0.0  # no -0.000
     kind = run.initial_kind
     start = "the seed alone" if kind == SEED else f"the {kind} model alone"
     return [
         "",
         f"Stopped: {reason}.",
         f"The best model is that of iteration {outcome.iteration}. Strict entity F1 went from "
-        f"{first.f1:.3f} with {start} to {best.f1:.3f} ({best.f1 - first.f1:+.3f}; precision "
+        f"{first.f1:.3f} with {start} to {best.f1:.3f} ({gain:+.3f}; precision "
         f"{first.precision:.3f} to {best.precision:.3f}, recall {first.recall:.3f} to "
         f"{best.recall:.3f}),",
         "on each half of the validation notes with the iteration that the other half selected.",

@@ -393,6 +393,7 @@ def test_a_run_that_another_process_works_on_is_refused(
     assert contents(copied) == before
 
 
+@pytest.mark.slow
 def test_of_two_that_begin_at_once_one_is_refused(
     project: Path, tmp_path: Path, launch: Any
 ) -> None:

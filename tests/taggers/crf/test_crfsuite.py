@@ -177,6 +177,7 @@ def test_the_objective_is_that_of_the_reference(
     assert value == pytest.approx(loss, rel=1e-5)
 
 
+@pytest.mark.slow
 def test_trained_to_the_end_the_weights_are_those_of_the_reference(
     meddocan: Path, tmp_path: Path, named_weights: NamedWeights, options: CRFOptions
 ) -> None:
@@ -217,6 +218,7 @@ def test_trained_to_the_end_the_weights_are_those_of_the_reference(
     assert ours.transition == pytest.approx(theirs.transition, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_trained_by_either_engine_taggers_find_the_same(
     train: Batch, dev: Batch, options: CRFOptions
 ) -> None:
