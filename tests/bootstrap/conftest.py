@@ -265,7 +265,7 @@ class Launch:
         return Result(done.returncode, done.stdout, done.stderr)
 
     def members(self, process: subprocess.Popen[str]) -> dict[int, str]:
-        """Give the command lines of all living processes that a command started, by their ids."""
+        """Return the command lines of all living processes that a command started, by their ids."""
         found = {}
         for folder in Path("/proc").iterdir():
             if not folder.name.isdecimal():

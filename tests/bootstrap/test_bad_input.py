@@ -192,7 +192,7 @@ def assert_refused(done: Any, message: str) -> None:
 
 @pytest.fixture
 def commands(tmp_path: Path, finished: Path, project: Path) -> dict[str, Callable[..., Any]]:
-    """Give the arguments of each command that reads a source."""
+    """Return the arguments of each command that reads a source."""
     others = (project / "validation.jsonl", project / "unlabeled.jsonl")
     config = tmp_path / "run.toml"
 

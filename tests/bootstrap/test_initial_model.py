@@ -76,7 +76,7 @@ def seedless(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def finished(
     tmp_path_factory: pytest.TempPathFactory, seedless: Path, run_here: Any
 ) -> Callable[[str], Path]:
-    """Give a run of a kind from its beginning to its end, that tests do not change."""
+    """Return a run of a kind from its beginning to its end, that tests do not change."""
     folder = tmp_path_factory.mktemp("runs")
 
     def of(kind: str) -> Path:
@@ -100,7 +100,7 @@ def settings(*given: str) -> list[str]:
 
 
 def models(run: Path) -> list[str]:
-    """Give the kinds of the models of all iterations."""
+    """Return the kinds of the models of all iterations."""
     folders = sorted((run / "iterations").iterdir())
     return [json.loads((each / "model/model.json").read_text())["kind"] for each in folders]
 

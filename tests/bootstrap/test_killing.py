@@ -66,7 +66,7 @@ class Killed:
         return False
 
     def leftovers(self) -> list[str]:
-        """Give what the run left outside of its folder."""
+        """Return what the run left outside of its folder."""
         shared = Path("/dev/shm")
         mine = f"-{self._process.pid}-", f"_{self._process.pid}_"
         names = [path.name for path in shared.iterdir()] if shared.is_dir() else []

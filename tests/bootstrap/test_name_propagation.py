@@ -84,7 +84,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory, named: Path, run_here: Any) -
 
 
 def names_in(rows: list[dict[str, Any]]) -> dict[str, set[str]]:
-    """Give the names that are marked in notes, by the letters that their ids begin with."""
+    """Return the names that are marked in notes, by the letters that their ids begin with."""
     found: dict[str, set[str]] = {"full": set(), "alone": set()}
     for row in rows:
         spans = [s.values() if isinstance(s, dict) else s for s in row["label"]]

@@ -171,7 +171,7 @@ def ids(batch: Batch) -> list[str]:
 
 
 def pseudo(script: Script) -> list[list[str]]:
-    """Give the ids of the documents that each model was trained on beside the seed."""
+    """Return the ids of the documents that each model was trained on beside the seed."""
     for batch in script.trained:
         assert batch.slice(0, len(SEED)).to_documents() == SEED
     return [ids(batch)[len(SEED) :] for batch in script.trained]
@@ -289,7 +289,7 @@ def test_where_nothing_is_selected_the_model_is_that_of_before() -> None:
 
 
 def pool_asked(script: Script) -> list[tuple[int, str, str, str]]:
-    """Give how models were asked to tag the pool: their number, the first note, the measure."""
+    """Return how models were asked to tag the pool: their number, the first note, the measure."""
     return [asked for asked in script.asked if asked[1].startswith("u")]
 
 
@@ -587,7 +587,7 @@ def scenarios(draw: st.DrawFn) -> tuple[list[int], dict[tuple[int, str], float],
 
 
 def record(step: Iteration) -> tuple[Any, ...]:
-    """Give all that an iteration says, but for the seconds."""
+    """Return all that an iteration says, but for the seconds."""
     selected = step.selected
     return (
         step.iteration,

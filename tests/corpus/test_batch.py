@@ -28,7 +28,7 @@ thorough = settings(max_examples=60, deadline=None)
 
 @st.composite
 def documents(draw: st.DrawFn) -> Document:
-    """Give a document whose spans begin and end where tokens do, often adjacent."""
+    """Return a document whose spans begin and end where tokens do, often adjacent."""
     text = draw(texts)
     tokens = tokenize([text])
     starts, ends = tokens.starts.tolist(), tokens.ends.tolist()
@@ -284,7 +284,7 @@ values = st.none() | st.sampled_from(["", "a", "a b", "\0", "日本"])
 
 @st.composite
 def described(draw: st.DrawFn) -> tuple[Batch, Said]:
-    """Give a batch with streams, and what they say of each document."""
+    """Return a batch with streams, and what they say of each document."""
     batch = make_batch(draw(corpora), labelled=draw(st.booleans()))
     said: Said = {}
     for name in draw(st.lists(st.sampled_from(STREAMS), unique=True)):

@@ -41,7 +41,7 @@ def composed(words: list[str]) -> list[str]:
 
 
 def words_of(text: str) -> list[str]:
-    """Give the words of the tokens of a text."""
+    """Return the words of the tokens of a text."""
     tokens = tokenize([text])
     return composed([tokens.vocabulary[word] for word in tokens.word_ids.tolist()])
 

@@ -31,7 +31,7 @@ def spans_in(draw: st.DrawFn, text: str) -> tuple[Span, ...]:
 
 @st.composite
 def spans_like(draw: st.DrawFn, text: str, gold: tuple[Span, ...]) -> tuple[Span, ...]:
-    """Give spans of which some are right, as those of a tagger are."""
+    """Return spans of which some are right, as those of a tagger are."""
     kept = [span for span in gold if draw(st.booleans())]
     kept = [replace(span, label=draw(st.sampled_from([span.label, *LABELS]))) for span in kept]
     others = draw(spans_in(text))
@@ -45,7 +45,7 @@ def spans_like(draw: st.DrawFn, text: str, gold: tuple[Span, ...]) -> tuple[Span
 
 @st.composite
 def pairs(draw: st.DrawFn) -> tuple[Document | None, Document | None]:
-    """Give a document as two people annotate it, or as one of them does."""
+    """Return a document as two people annotate it, or as one of them does."""
     text = draw(st.text(st.sampled_from(MARKS), max_size=16))
     gold = draw(spans_in(text))
     found = draw(spans_like(text, gold))
@@ -139,7 +139,7 @@ def both(text: str, gold: list[tuple], predicted: list[tuple]) -> Sides:
 def texts_and_spans(
     gold: list[Document], predicted: list[Document]
 ) -> dict[str, tuple[str, tuple[Span, ...], tuple[Span, ...]]]:
-    """Give the text and the spans of both sides of each document, gold documents first."""
+    """Return the text and the spans of both sides of each document, gold documents first."""
     left, right = ({each.id: each for each in side} for side in (gold, predicted))
     texts = {each.id: each.text for each in [*gold, *predicted]}
     nothing = Document("", "")

@@ -10,7 +10,7 @@ VALUES = st.lists(st.none() | st.sampled_from(["", "a", "b", "c c", "\0", "æ—¥æœ
 
 
 def values_of(stream: Stream) -> list[str | None]:
-    """Give the value of each token of a stream that is sound."""
+    """Return the value of each token of a stream that is sound."""
     assert stream.values.dtype == np.int32
     assert len(set(stream.vocabulary)) == len(stream.vocabulary)
     assert stream.values.min(initial=0) >= NO_VALUE

@@ -126,7 +126,7 @@ def test_nothing_is_found_where_nothing_is_labelled() -> None:
 
 @st.composite
 def spans_of_tokens(draw: st.DrawFn) -> tuple[list[Entity], np.ndarray]:
-    """Give entities that share no token, often adjacent, none across documents."""
+    """Return entities that share no token, often adjacent, none across documents."""
     lengths = draw(st.lists(st.integers(0, 8), max_size=5))
     documents = np.array([0, *accumulate(lengths)], np.int64)
     found = []

@@ -128,7 +128,7 @@ def test_sentences_are_parts_of_lines(text: str) -> None:
 
 
 def labels_of(text: str, spans: tuple[Span, ...]) -> list[str | None]:
-    """Give the label of each character, none for white space."""
+    """Return the label of each character, none for white space."""
     labels: list[str | None] = [None] * len(text)
     for span in spans:
         labels[span.start : span.end] = [span.label] * (span.end - span.start)

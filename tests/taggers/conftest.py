@@ -53,13 +53,13 @@ def _token_scores(weights: Weights, features: Sequence[str], words: Sequence[str
 
 @pytest.fixture(scope="session")
 def named_weights() -> Callable[[Weights], Named]:
-    """Gives every state weight by its value, offset and label."""
+    """Return every state weight by its value, offset and label."""
     return _named_weights
 
 
 @pytest.fixture(scope="session")
 def token_scores() -> TokenScores:
-    """Gives the scores of each label at each token of a document, shape (n, L)."""
+    """Return the scores of each label at each token of a document, shape (n, L)."""
     return _token_scores
 
 

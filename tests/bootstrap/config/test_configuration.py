@@ -81,7 +81,7 @@ SPLIT_COLUMNS = ["seed_columns", "validation_columns", "unlabeled_columns"]
 
 
 def uncommented(*names: str) -> str:
-    """Give the template with the examples of some settings as settings."""
+    """Return the template with the examples of some settings as settings."""
     lines = commented_template().splitlines()
     found = [
         line.removeprefix("# ")

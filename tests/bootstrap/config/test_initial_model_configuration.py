@@ -263,7 +263,7 @@ def test_all_settings_survive_writing_and_reading(start: dict[str, Any], seed: s
 
 
 def uncommented(kind: str) -> str:
-    """Give the template with the settings that it shows of a kind as settings."""
+    """Return the template with the settings that it shows of a kind as settings."""
     lines = commented_template().splitlines()
     within = False
     found = []

@@ -37,7 +37,7 @@ def drawn(format: str, **runs: Any) -> bytes:
 
 
 def comments(picture: bytes) -> str:
-    """Give what an SVG says: matplotlib draws letters as shapes and writes the text beside."""
+    """Return what an SVG says: matplotlib draws letters as shapes and writes the text beside."""
     parser = ElementTree.XMLParser(target=ElementTree.TreeBuilder(insert_comments=True))
     root = ElementTree.fromstring(picture, parser)
     assert root.tag == "{http://www.w3.org/2000/svg}svg"
@@ -131,7 +131,7 @@ def test_what_cannot_be_drawn_is_refused(
 
 
 def figure_of(monkeypatch: pytest.MonkeyPatch, **runs: Any) -> Any:
-    """Give the figure of a picture, as it was when it was saved."""
+    """Return the figure of a picture, as it was when it was saved."""
     figures: list[Any] = []
     save = Figure.savefig
 

@@ -177,7 +177,7 @@ class BruteForce:
         self.deviation = ratio.max(axis=1)
 
     def best(self, most: int, worst: float) -> tuple[int, float]:
-        """Give the largest size up to `most` that deviates no more, and its best confidence."""
+        """Return the largest size up to `most` that deviates no more, and its best confidence."""
         within = (self.size <= most) & (self.deviation <= worst)
         size = int(self.size[within].max(initial=0))
         return size, float(self.confidence[within & (self.size == size)].max(initial=0.0))

@@ -14,7 +14,7 @@ LABELS = ("O", "B-PERSON", "I-PERSON")
 
 
 def tagged(tags: list[int], tokens: list[float], entities: list[float], documents: int) -> Tagging:
-    """Give tags with the probabilities of tokens, and of entities as persons."""
+    """Return tags with the probabilities of tokens, and of entities as persons."""
     marginals = np.array(entities).reshape(-1, 1)
     return Tagging(
         np.array(tags, np.int16),

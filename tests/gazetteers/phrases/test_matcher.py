@@ -24,7 +24,7 @@ def batch_of(*texts: str) -> Batch:
 
 
 def found_in(text: str, matcher: PhraseMatcher) -> Found:
-    """Give the text and the class of each match."""
+    """Return the text and the class of each match."""
     batch = batch_of(text)
     found = matcher.find(batch)
     spans = zip(batch.starts[found.first], batch.ends[found.last], found.classes, strict=True)
@@ -119,7 +119,7 @@ class Tokens:
         return None
 
     def end(self, phrase: tuple[str, ...], place: int) -> int | None:
-        """Give the last token of a phrase that begins at a token, if it does."""
+        """Return the last token of a phrase that begins at a token, if it does."""
         places: list[int] = []
         at: int | None = place
         for word in phrase:
@@ -145,7 +145,7 @@ class Tokens:
 
 
 def tried(batch: Batch) -> list[tuple[int, int, str]]:
-    """Give matches by trying all phrases everywhere, the longest first."""
+    """Return matches by trying all phrases everywhere, the longest first."""
     found = []
     for row in range(len(batch)):
         tokens, place, origin = Tokens(batch, row), 0, int(batch.document_offsets[row])

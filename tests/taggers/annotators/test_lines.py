@@ -65,7 +65,7 @@ Token = tuple[int, str]  # its line, and the word, composed
 
 
 def tokens_of(batch: Batch) -> list[list[Token]]:
-    """Give the tokens of each document with the number of line breaks before them."""
+    """Return the tokens of each document with the number of line breaks before them."""
     found = []
     for row, text in enumerate(batch.texts.to_pylist()):
         tokens = range(int(batch.document_offsets[row]), int(batch.document_offsets[row + 1]))

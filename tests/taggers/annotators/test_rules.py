@@ -31,7 +31,7 @@ def said(stream: Stream) -> list[str | None]:
 
 
 def found_in(text: str, rules: Rules) -> list[tuple[str, str]]:
-    """Give what is found: the rule, and its text from the first token to the last."""
+    """Return what is found: the rule, and its text from the first token to the last."""
     batch = batch_of(text)
     found: list[tuple[str, int, int]] = []
     for token, each in enumerate(said(rules.annotate(batch))):

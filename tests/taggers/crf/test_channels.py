@@ -225,7 +225,7 @@ def test_no_tokens_have_no_conjunctions(documents: Documents) -> None:
 
 @st.composite
 def gathered(draw: st.DrawFn) -> tuple[Channel, np.ndarray]:
-    """Give a stream, where it is looked at, and the documents."""
+    """Return a stream, where it is looked at, and the documents."""
     lengths = draw(st.lists(st.integers(0, 5), max_size=5))
     types = draw(st.integers(0, 3))
     size = sum(lengths)
@@ -253,7 +253,7 @@ def by_hand(channel: Channel, documents: np.ndarray, table: np.ndarray) -> np.nd
 
 
 def packed(documents: np.ndarray, tokens: int) -> list[tuple[lattice.Packing, np.ndarray]]:
-    """Give packings, and for each of their tokens the number that it has in the batch."""
+    """Return packings, and for each of their tokens the number that it has in the batch."""
     found = []
     for packing in lattice.pack(documents, tokens):
         order = np.zeros(packing.tokens, np.int64)

@@ -64,7 +64,7 @@ class Corpus:
         )
 
     def looked_at(self, document: Sequence[Token], place: int) -> Iterator[tuple[str, int]]:
-        """Give the values around a token, and their places."""
+        """Return the values around a token, and their places."""
         size = len(document)
         for each in self.templates.features:
             for offset in each.offsets:
@@ -130,7 +130,7 @@ SEEDS = st.integers(0, 2**32 - 1)
 
 
 def by_name(training: TrainingSet, weights: Weights | None = None) -> dict[Key, float]:
-    """Give every state weight, or how often its value occurs with its label."""
+    """Return every state weight, or how often its value occurs with its label."""
     names = training.names.strings()
     assert len(set(names)) == len(names) == len(training.hashes)
     numbers = training.state.counts if weights is None else weights.state

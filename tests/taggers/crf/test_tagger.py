@@ -113,7 +113,7 @@ class BruteForce:
         self._token_scores = token_scores
 
     def paths(self, words: list[str]) -> tuple[np.ndarray, np.ndarray]:
-        """Give paths as numbers of labels, and their scores."""
+        """Return paths as numbers of labels, and their scores."""
         state = self._token_scores(self.weights, self.features, words)
         paths = np.array(list(itertools.product(range(len(self.labels)), repeat=len(words))))
         scores = state[np.arange(len(words)), paths].sum(axis=1)

@@ -242,7 +242,7 @@ def test_names_come_along_to_begin_with(rest: Batch) -> None:
     terms = starter_names().terms.to_pylist()
 
     def of(names: list[str]) -> Batch:
-        """Give notes of one word each: a name or another word."""
+        """Return notes of one word each: a name or another word."""
         documents = [
             Document(name, name.title(), (Span(0, len(name), "PERSON"),)) for name in names
         ]

@@ -57,7 +57,7 @@ def tag(known: dict[str, Word], documents: list[list[str]], **options: Any) -> A
 
 
 def tags_of(known: dict[str, Word], text: str, **options: Any) -> str:
-    """Give the tags of one document, a letter each."""
+    """Return the tags of one document, a letter each."""
     found = tag(known, [text.split()], **options)
     return "".join(found.labels[number][0] for number in found.tags)
 

@@ -27,7 +27,7 @@ MakeGazetteer = Callable[..., Gazetteer]
 
 
 def borne(*paths: object, classes: tuple[str, ...] = ()) -> dict[str, list[int]]:
-    """Give how often each word of dictionaries is borne, by class."""
+    """Return how often each word of dictionaries is borne, by class."""
     found = read_names([str(path) for path in paths], classes)
     return dict(zip(found.words, found.counts.tolist(), strict=True))
 

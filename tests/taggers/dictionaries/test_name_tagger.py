@@ -61,7 +61,7 @@ def same(left: Any, right: Any) -> bool:
 
 
 def found_in(tagger: Any, *texts: str) -> list[list[str]]:
-    """Give the names that are found in texts."""
+    """Return the names that are found in texts."""
     batch = notes(*texts)
     tagging = tagger.tag(batch)
     spans = batch.with_tags(tagging.tags, tagging.labels).spans()

@@ -37,7 +37,7 @@ def compared(gazetteer: Gazetteer, notes: Counted, smoothing: float = 0.3) -> Wo
 
 
 def said_of(words: WordDivergence, *types: str) -> dict[str, float]:
-    """Give the divergence of words, a token each."""
+    """Return the divergence of words, a token each."""
     batch = make_batch([Document("d", "\n".join(types))], labelled=False)
     assert set(batch.vocabulary) == set(types)
     return dict(zip(batch.vocabulary, words.judge(batch).divergence.tolist(), strict=True))

@@ -38,7 +38,7 @@ def keyed(words: list[str] = WORDS, dimension: int = DIMENSION) -> KeyedVectors:
 
 
 def contents(embedding: Embedding) -> Contents:
-    """Give the vectors of an embedding by their words, in order."""
+    """Return the vectors of an embedding by their words, in order."""
     vectors = embedding.vectors[FIRST:].tolist()
     return dict(zip(embedding.names.strings(), vectors, strict=True))
 
@@ -55,7 +55,7 @@ def load(path: Path, **options: Any) -> Contents:
 
 
 def refused(path: Path, **options: Any) -> str:
-    """Give the message about a file, and see that nothing is left behind."""
+    """Return the message about a file, and see that nothing is left behind."""
     folder = path.with_name("embeddings")
     with pytest.raises(InputError) as caught:
         load_pretrained(path, folder, **options)

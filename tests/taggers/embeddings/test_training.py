@@ -111,7 +111,7 @@ def by_gensim(sentences: Sentences, options: TrainingOptions) -> Any:
 
 
 def written(task: Task) -> dict[str, np.ndarray]:
-    """Give the vectors that a training made, and see that it left nothing else."""
+    """Return the vectors that a training made, and see that it left nothing else."""
     assert not task.folder.exists()
     of_words = {"words.npy", "word_ends.npy", "counts.npy", "hashes.npy", "embedding.json"}
     there = {path.name for path in task.target.iterdir()} - of_words
@@ -211,7 +211,7 @@ class StoppedError(Exception):
 
 
 def stopping(epoch: int, tokens: int) -> Callable[[int], None]:
-    """Give what raises an exception when it is told of an epoch."""
+    """Return what raises an exception when it is told of an epoch."""
 
     def send(done: int) -> None:
         if done > (epoch - 1) * tokens:

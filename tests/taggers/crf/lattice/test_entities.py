@@ -68,7 +68,7 @@ def cases(draw: st.DrawFn) -> Case:
 
 
 def spans_of(tags: np.ndarray, documents: np.ndarray, names: tuple[str, ...]) -> list[list[tuple]]:
-    """Give the first and last token and the class of the entities of each document."""
+    """Return the first and last token and the class of the entities of each document."""
     found = find_entities(tags, documents, names)
     spans: list[list[tuple]] = [[] for _ in documents[1:]]
     for first, last, kind in zip(found.first, found.last, found.classes, strict=True):
@@ -78,7 +78,7 @@ def spans_of(tags: np.ndarray, documents: np.ndarray, names: tuple[str, ...]) ->
 
 
 def brute_force(case: Case, start: int, stop: int) -> Counter:
-    """Give the probability of every entity that any path through a document has."""
+    """Return the probability of every entity that any path through a document has."""
     number = stop - start
     paths = np.array(list(itertools.product(range(len(case.names)), repeat=number)), np.int16)
     values = case.scores[start:stop][np.arange(number), paths].sum(axis=1)

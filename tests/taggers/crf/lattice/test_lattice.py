@@ -27,7 +27,7 @@ def where(packing: Packing) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def packed_tokens(packing: Packing) -> np.ndarray:
-    """Give the token of the batch that stands at each packed place."""
+    """Return the token of the batch that stands at each packed place."""
     tokens = np.full(packing.tokens, -1)
     for row, (first, length) in enumerate(zip(packing.first, packing.lengths, strict=True)):
         tokens[packing.steps[:length] + row] = np.arange(first, first + length)

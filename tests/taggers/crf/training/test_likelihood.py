@@ -231,13 +231,13 @@ def test_a_document_that_counts_0_brings_its_pairs_and_no_more() -> None:
 def _matched(
     alone: TrainingSet, training: TrainingSet, x: np.ndarray, kept: np.ndarray
 ) -> np.ndarray:
-    """Give the state weights of another training set by their values, offsets and labels."""
+    """Return the state weights of another training set by their values, offsets and labels."""
     named = dict(zip(_keys(training), x[: len(training.state.labels)].tolist(), strict=True))
     return np.array([named[key] for key in _keys(alone)])
 
 
 def _keys(training: TrainingSet) -> list[tuple[int, int, int]]:
-    """Give the value, the offset and the label of each state weight."""
+    """Return the value, the offset and the label of each state weight."""
     begins = training.state.begins
     rows = np.repeat(np.arange(len(begins) - 1), np.diff(begins))
     values = training.hashes[rows // training.offsets].tolist()

@@ -52,7 +52,7 @@ def documents_of(corpus: Corpus) -> list[tuple[list[int], list[int], float]]:
 
 
 def counted(pairs: Pairs) -> Counts:
-    """Give the count of each row and label."""
+    """Return the count of each row and label."""
     found = {}
     for row in range(len(pairs.begins) - 1):
         labels = pairs.labels[pairs.begins[row] : pairs.begins[row + 1]].tolist()
