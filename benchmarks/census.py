@@ -1,7 +1,8 @@
 """Dictionary models of the Spanish census, on MEDDOCAN by line (paper 003, table 3.2).
 
-They find PERSON only. The dictionaries are the given names and surnames of ../shared/data/spain.
-The word counts are those of train and dev. Annotations are only used to compute scores.
+They find PERSON only. The dictionaries are the given names and surnames of the builtin list
+`census-es`. The word counts are those of train and dev. Annotations are only used to compute
+scores.
 
     python benchmarks/census.py train      # on which settings were chosen
     python benchmarks/census.py dev        # the reported scores
@@ -18,20 +19,21 @@ from pathlib import Path
 
 import numpy as np
 from meddocan_lines import PERSON, lines_of
-from spain import census, counted
+from word_counts import counted
 
 from corpus.batch import Batch, make_batch
 from corpus.document import Document
 from corpus.evaluation import score
+from gazetteers.builtin import CENSUS
 from taggers import Tagger, make_tagger
 from taggers.dictionaries.dictionary_options import DictionaryOptions, DivergenceOptions
 
 OPTIONS = {"divergence": DivergenceOptions, "dictionary": DictionaryOptions}
 
 
-def fitted(kind: str, names: str, counts: str) -> Tagger:
+def fitted(kind: str, counts: str) -> Tagger:
     """Fit a dictionary model to the census and the word counts."""
-    options = OPTIONS[kind](names=(names,), counts=counts)
+    options = OPTIONS[kind](names=(CENSUS,), counts=counts)
     empty = make_batch([], labelled=False)
     return make_tagger(kind, options).fit(empty, rng=np.random.default_rng(0))
 
@@ -39,10 +41,10 @@ def fitted(kind: str, names: str, counts: str) -> Tagger:
 def alone(split: str, folder: Path) -> None:
     """Print precision and recall with and without the confidence threshold."""
     lines = {name: lines_of(name, PERSON) for name in ("train", "dev")}
-    names, counts = census(folder), counted(folder, lines["train"] + lines["dev"])
+    counts = counted(folder, lines["train"] + lines["dev"])
     batch = make_batch(lines[split], labelled=False)
     for kind in OPTIONS:
-        tagging = fitted(kind, names, counts).tag(batch, measure="min_marginal")
+        tagging = fitted(kind, counts).tag(batch, measure="min_marginal")
         found = batch.with_tags(tagging.tags, tagging.labels).to_documents()
         for threshold in (0.0, 0.5):
             trusted = tagging.confidence >= threshold
@@ -61,13 +63,13 @@ def _where(documents: Sequence[Document], chosen: np.ndarray) -> list[Document]:
 def speed(folder: Path) -> None:
     """Print the tokens per second of tagging, compared with building batches, in one process."""
     lines = lines_of("train", PERSON)
-    names, counts = census(folder), counted(folder, lines)
+    counts = counted(folder, lines)
     begin = time.perf_counter()
     batches = [make_batch(lines[at : at + 2500], labelled=False) for at in range(0, 10_000, 2500)]
     tokens = sum(batch.n_tokens for batch in batches)
     made = time.perf_counter() - begin
     for kind in OPTIONS:
-        tagger = fitted(kind, names, counts)
+        tagger = fitted(kind, counts)
         _tag_all(tagger, batches)  # compiles the kernels
         begin = time.perf_counter()
         for _ in range(10):

@@ -10,8 +10,8 @@ and the best iteration are computed on one half, and scores on the other, and vi
     python benchmarks/meddocan.py hundred --set tagger.clusters=FOLDER
     python benchmarks/meddocan.py census --set initial_model.kind=dictionary
 
-The last command has no seed and finds PERSON only: its initial model uses the names of
-../shared/data/spain.
+The last command has no seed and finds PERSON only: its initial model uses the names of the builtin
+list `census-es`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 from meddocan_lines import MERGED, PERSON, SEEDS, lines_of, no_seed
-from spain import census, counted
+from word_counts import counted
 
 from bootstrap.config.configuration import Configuration, parse_configuration
 from bootstrap.config.overrides import Source
@@ -36,6 +36,7 @@ from corpus.batch import Batch, make_batch
 from corpus.document import Document
 from corpus.evaluation import ConfusionCounts, GoldBatch, score, score_batches
 from corpus.tags import classes_of
+from gazetteers.builtin import CENSUS
 from taggers import make_tagger
 from taggers.base import Tagger
 from taggers.name_propagation import note_numbers, propagate_names
@@ -186,9 +187,9 @@ def main() -> None:
 
 
 def _census(folder: Path) -> dict[str, Any]:
-    """Write the names of the census and the counts of all words, and return their paths."""
+    """Write the counts of all words, and return their path and the list of names."""
     lines = [line for split in ("train", "dev") for line in lines_of(split, {})]
-    return {"names": [census(folder)], "counts": counted(folder, lines)}
+    return {"names": [CENSUS], "counts": counted(folder, lines)}
 
 
 def _run(arguments: argparse.Namespace, options: Configuration) -> None:

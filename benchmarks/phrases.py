@@ -5,6 +5,7 @@ streets of town halls, each a class. The development split is not used.
 
     python benchmarks/phrases.py
     python benchmarks/phrases.py --blocked
+    python benchmarks/phrases.py --builtin      # the builtin list of places instead
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from meddocan_lines import DATA, lines_of
 from corpus.batch import Batch, make_batch
 from corpus.document import Document
 from corpus.tags import classes_of, find_entities
-from gazetteers.builtin import builtin_blocking
+from gazetteers.builtin import BLOCKING, PLACES, read_gazetteer
+from gazetteers.gazetteer import terms_by_class
 from gazetteers.phrases.matcher import BLOCKED, PhraseMatcher
 
 SPAIN = DATA.parent / "spain"
@@ -33,6 +35,24 @@ LISTS = {
     "CALLE": ("council_addresses.csv", ("dir_tipo_via", "Dir_Via")),
     "CENTRO_SALUD": ("health_centres.csv", ("NOMBRE",)),
 }
+#: The classes of MEDDOCAN of the classes of the builtin list.
+BUILTIN = {
+    "hospital": "HOSPITAL",
+    "municipality": "TERRITORIO",
+    "province": "TERRITORIO",
+    "region": "TERRITORIO",
+    "street": "CALLE",
+    "health_centre": "CENTRO_SALUD",
+    "country": "PAIS",
+}
+
+
+def builtin_phrases() -> dict[str, list[str]]:
+    """Read the builtin list of places, with the classes of MEDDOCAN."""
+    phrases: dict[str, list[str]] = {}
+    for name, terms in terms_by_class([read_gazetteer(PLACES)]).items():
+        phrases.setdefault(BUILTIN[name], []).extend(terms)
+    return phrases
 
 
 def terms_of(name: str, columns: tuple[str, ...]) -> Iterator[str]:
@@ -82,7 +102,9 @@ def print_quality(matcher: PhraseMatcher, gold: Batch) -> None:
     found = matcher.find(gold)
     print("| class | entities | begin with a phrase | phrases | begin an entity | are in one |")
     print("|---|---|---|---|---|---|")
-    for name in LISTS:
+    for name in matcher.classes:
+        if name == BLOCKED:
+            continue
         ours = found.first[found.classes == matcher.classes.index(name)]
         theirs = entities.first[entities.classes == classes_of(gold.labels).index(name)]
         both = len(np.intersect1d(ours, theirs))
@@ -97,10 +119,14 @@ def main() -> None:
     """Print the speed and the quality of phrase matching."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--blocked", action="store_true", help="with the builtin blocked phrases")
+    parser.add_argument("--builtin", action="store_true", help="with the builtin list of places")
     options = parser.parse_args()
-    phrases = {name: list(terms_of(*where)) for name, where in LISTS.items()}
+    if options.builtin:
+        phrases = builtin_phrases()
+    else:
+        phrases = {name: list(terms_of(*where)) for name, where in LISTS.items()}
     if options.blocked:
-        phrases[BLOCKED] = builtin_blocking().terms.to_pylist()
+        phrases[BLOCKED] = read_gazetteer(BLOCKING).terms.to_pylist()
     matcher = PhraseMatcher(phrases)
     print(f"{sum(map(len, matcher.phrases.values())):,} phrases")
     lines = lines_of("train", None)

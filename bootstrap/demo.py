@@ -41,13 +41,17 @@ PERSON = "PERSON"
 
 [initial_model]
 kind = "divergence"
-names = ["starter"]
+names = ["census-es"]
+# Higher than the defaults, since the notes use fewer different names than the country does, and so
+# each of them more often.
+threshold = 3.0
+threshold_after = 5.0
 
 [tagger]
 # Without the word itself, so that the CRF does not memorise which words are missing from the list.
 features = ["lower[-2..-1]", "form[1..2]", "capitalization", "short_shape"]
 conjunctions = []
-names = ["starter"]
+names = ["census-es"]
 clusters = "embeddings"
 """,
 }

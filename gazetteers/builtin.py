@@ -1,20 +1,42 @@
-"""Gazetteers of the package: common names, and phrases that are not names."""
+"""Gazetteers of the package: names, places, and phrases that are not names."""
 
 from __future__ import annotations
 
 import csv
+from contextlib import AbstractContextManager
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from corpus.errors import InputError
 
 if TYPE_CHECKING:
     from gazetteers.gazetteer import Gazetteer
 
 # Modules that read lists are imported where they are used, to keep this module fast to import.
 
-#: Names of the lists of this module, which are accepted in place of paths.
-STARTER, BLOCKING = "starter", "blocking"
-BUILTIN_LISTS = (STARTER, BLOCKING)
+#: Given names and surnames of Spain, with the number of their bearers.
+CENSUS = "census-es"
+#: Municipalities, hospitals, health centres, streets, provinces, regions and countries.
+PLACES = "places-es"
+#: Phrases that look like names but are not, in Spanish and Catalan.
+BLOCKING = "blocking"
+
+#: The file of each list in the folder ``resources``, by the name that is accepted in place of a
+#: path. Its README.md names the sources.
+_FILES = {
+    CENSUS: "census-es.parquet",
+    PLACES: "places-es.parquet",
+    BLOCKING: "blocked.csv",
+}
+BUILTIN_LISTS = tuple(_FILES)
+#: Former names of lists, and their successors.
+RENAMED_LISTS = {"starter": CENSUS}
+
+
+def resource(name: str) -> AbstractContextManager[Path]:
+    """Return the path of the file of a list of `BUILTIN_LISTS`, for use in a ``with`` statement."""
+    return as_file(files("gazetteers") / "resources" / _FILES[name])
 
 
 def read_gazetteer(path: str) -> Gazetteer:
@@ -28,52 +50,27 @@ def read_gazetteer(path: str) -> Gazetteer:
     Raises
     ------
     InputError
-        If the file does not exist or is not a gazetteer.
+        If the file does not exist or is not a gazetteer, or the path is the former name of a list.
     """
-    if path == STARTER:
-        return starter_names()
-    if path == BLOCKING:
-        return builtin_blocking()
+    if path in RENAMED_LISTS:
+        raise InputError(f'the list "{path}" is now "{RENAMED_LISTS[path]}"')
     from gazetteers.gazetteer import Gazetteer  # noqa: PLC0415 - pyarrow is slow to import
 
-    return Gazetteer.load(Path(path))
+    if path not in _FILES:
+        return Gazetteer.load(Path(path))
+    with resource(path) as file:
+        return Gazetteer.load(file) if file.suffix == ".parquet" else _read_blocked(file)
 
 
-def starter_names() -> Gazetteer:
-    """Read common names of Spain.
-
-    Returns
-    -------
-    Gazetteer
-        Terms of the classes ``given_name`` and ``surname``. Their counts are not observed but
-        computed by a rule (``resources/README.md``).
-    """
-    from gazetteers.importing.importer import (  # noqa: PLC0415 - not always used
-        ImportOptions,
-        import_table,
-    )
-
-    options = ImportOptions(terms=["term"], counts=["count"], class_column="class")
-    with as_file(files("gazetteers") / "resources" / "names.csv") as path:
-        return import_table(path, options).gazetteer
-
-
-def builtin_blocking() -> Gazetteer:
-    """Read eponyms, months, weekdays, body parts and other words that are not names.
-
-    Returns
-    -------
-    Gazetteer
-        Terms of the class `BLOCKED`.
-    """
+def _read_blocked(path: Path) -> Gazetteer:
+    """Read a file with a term of the class `BLOCKED` on each line."""
     import pyarrow as pa  # noqa: PLC0415 - slow to import
 
     from gazetteers.folding import fold  # noqa: PLC0415 - not always used
     from gazetteers.gazetteer import Gazetteer  # noqa: PLC0415 - slow to import
     from gazetteers.phrases.matcher import BLOCKED  # noqa: PLC0415 - numba is slow to import
 
-    source = files("gazetteers") / "resources" / "blocked.csv"
-    rows = csv.DictReader(source.read_text(encoding="utf-8").splitlines())
+    rows = csv.DictReader(path.read_text(encoding="utf-8").splitlines())
     terms = fold([row["term"] for row in rows])
     ones, classes = pa.array([1] * len(terms), pa.int64()), pa.array([BLOCKED] * len(terms))
     table = {"term": pa.array(terms, pa.large_string()), "class": classes, "count": ones}

@@ -64,7 +64,8 @@ class Frequencies:
         InputError
             If the gazetteer has no such class.
         """
-        available = sorted(set(gazetteer.classes.to_pylist()))
+        encoded = gazetteer.classes.dictionary_encode()
+        available = sorted(encoded.dictionary.to_pylist())
         for name in classes:
             if name not in available:
                 raise InputError(
@@ -73,7 +74,8 @@ class Frequencies:
                 )
         names = tuple(classes) or tuple(available)
         index = {name: number for number, name in enumerate(names)}
-        kinds = np.array([index.get(each, -1) for each in gazetteer.classes.to_pylist()], np.int64)
+        kinds = np.array([index.get(each, -1) for each in encoded.dictionary.to_pylist()], np.int64)
+        kinds = kinds[encoded.indices.to_numpy()]
         rows = np.flatnonzero(kinds >= 0)  # terms of other classes are not counted
         kinds = kinds[rows]
         tokens = tokenize(gazetteer.terms.take(pa.array(rows)).to_pylist())
@@ -134,4 +136,4 @@ def word_hashes(words: Sequence[str]) -> Hashes:
 
 
 def _is_word(text: str) -> bool:
-    return any(character.isalpha() for character in text)
+    return text.isalpha() or any(character.isalpha() for character in text)

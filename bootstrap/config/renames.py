@@ -7,6 +7,7 @@ from typing import Any
 
 from bootstrap.config.errors import ConfigurationError
 from bootstrap.config.overrides import Source
+from gazetteers.builtin import RENAMED_LISTS
 
 _SECTIONS = {"start": "initial_model"}
 _KEYS = {("select", "most"): "max_selected", ("loop", "repeated"): "propagate"}
@@ -15,6 +16,12 @@ _VALUES = {
     ("select", "measure", "lowest"): "min_marginal",
     ("initial_model", "measure", "lowest"): "min_marginal",
 }
+#: Keys with lists of gazetteers, some of which are builtin.
+_GAZETTEERS = tuple(
+    (section, key)
+    for section in ("initial_model", "tagger")
+    for key in ("names", "not_names", "blocked", "phrases")
+)
 
 
 def refuse_renamed(tables: Mapping[str, Any], source: Source) -> None:
@@ -38,6 +45,14 @@ def refuse_renamed(tables: Mapping[str, Any], source: Source) -> None:
             raise ConfigurationError(
                 f'{source.of(section, key)}: [{section}] {key} = "{value}" is now "{successor}"'
             )
+    for section, key in _GAZETTEERS:
+        lists = _section(tables, section).get(key)
+        for name in lists if isinstance(lists, list) else ():
+            if name in RENAMED_LISTS:
+                raise ConfigurationError(
+                    f'{source.of(section, key)}: [{section}] {key}: the list "{name}" is now '
+                    f'"{RENAMED_LISTS[name]}"'
+                )
 
 
 def _section(tables: Mapping[str, Any], name: str) -> Mapping[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -49,6 +50,7 @@ def surfaces(types: Sequence[str]) -> list[str]:
     return _WITHIN.sub("", "\n".join(fold(types))).split("\n") if types else []
 
 
+@functools.lru_cache(maxsize=1 << 16)  # the words of names of places repeat
 def counted(written: str) -> str:
     """Return the canonical word of a surface with the full stop or slash after it, if any."""
     surface = written.rstrip(_STOP + _SLASHES)

@@ -12,7 +12,7 @@ import numpy as np
 from corpus.batch import Batch
 from corpus.counts import WordCounts
 from corpus.errors import InputError
-from gazetteers.builtin import BLOCKING, BUILTIN_LISTS, STARTER
+from gazetteers.builtin import BLOCKING, BUILTIN_LISTS, CENSUS
 from taggers.annotators.phrases import Phrases
 from taggers.options import Capability, Coverage, TaggerOptions
 
@@ -20,8 +20,8 @@ _LISTS: dict[str, Any] = {"path": True, "builtin": BUILTIN_LISTS}
 _NAMES: dict[str, Any] = {
     "help": "gazetteers of names, written by bootstrap gazetteer import (bootstrap help "
     "gazetteers); "
-    f'"{STARTER}" is a small builtin list',
-    "example": f'["{STARTER}"]',
+    f'"{CENSUS}" is the builtin list of the names of Spain',
+    "example": f'["{CENSUS}"]',
     **_LISTS,
 }
 _CLASSES: dict[str, Any] = {"help": "the classes of the gazetteers that are used; all if empty"}
@@ -51,8 +51,7 @@ class NameOptions(TaggerOptions):
     def __post_init__(self) -> None:
         if not self.names:
             raise InputError(
-                f'names is empty: name gazetteers, such as names = ["names.parquet"], or '
-                f'"{STARTER}"'
+                f'names is empty: name gazetteers, such as names = ["names.parquet"], or "{CENSUS}"'
             )
         for name in ("names", "blocked"):
             _refuse_unnamed(name, getattr(self, name))

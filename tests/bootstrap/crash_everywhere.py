@@ -61,7 +61,7 @@ if __name__ == "__main__":
     # What is compiled is loaded once, before the forks.
     for kind in BUILTIN.values():
         options: Any = kind.options_type()
-        warm_up(*kernels_of(make_tagger(kind.name, options(names=("starter",)))))
+        warm_up(*kernels_of(make_tagger(kind.name, options(names=("census-es",)))))
     parallel_tagger.in_process = train_here
     runs.report_page = lambda *arguments: "a page takes long to draw"
     out, *arguments = sys.argv[1:]

@@ -21,7 +21,7 @@ from corpus.counts import WordCounts, count_words
 from corpus.document import Document
 from corpus.formats import write
 from corpus.synthetic import synthetic_notes
-from gazetteers.builtin import starter_names
+from gazetteers.builtin import CENSUS, read_gazetteer
 from gazetteers.gazetteer import Gazetteer
 
 Command = Callable[..., Any]
@@ -31,14 +31,14 @@ MakeGazetteer = Callable[..., Gazetteer]
 CONFIGURATION = """\
 [initial_model]
 kind = "divergence"
-names = ["starter"]
+names = ["census-es"]
 confidence = 0.4
 
 [tagger]
 features = ["lower", "shape", "suffix3"]
 window = 1
 max_iterations = 15
-names = ["starter"]
+names = ["census-es"]
 
 [loop]
 iterations = 2
@@ -438,7 +438,7 @@ def test_a_run_is_not_gone_on_with_where_a_dictionary_has_changed(
     seedless: Path, tmp_path: Path, make_gazetteer: MakeGazetteer, command: Command
 ) -> None:
     names, nouns = tmp_path / "names.parquet", tmp_path / "nouns.parquet"
-    starter_names().save(names)
+    read_gazetteer(CENSUS).save(names)
     make_gazetteer(("fiebre", "noun", 1)).save(nouns)
     given = settings(
         *(

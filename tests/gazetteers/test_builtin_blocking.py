@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from corpus.batch import make_batch
 from corpus.document import Document
-from gazetteers.builtin import builtin_blocking
+from gazetteers.builtin import BLOCKING, read_gazetteer
 from gazetteers.folding import fold
 from gazetteers.phrases.matcher import BLOCKED, PhraseMatcher, blocked
 
 
 def test_it_holds_eponyms_months_weekdays_and_anatomy_once_each() -> None:
-    gazetteer = builtin_blocking()
+    gazetteer = read_gazetteer(BLOCKING)
     terms = gazetteer.terms.to_pylist()
     assert set(gazetteer.classes.to_pylist()) == {BLOCKED}
     assert set(gazetteer.counts.tolist()) == {1}  # a term that is there twice has two
@@ -33,7 +33,7 @@ def test_it_holds_eponyms_months_weekdays_and_anatomy_once_each() -> None:
 
 def test_it_keeps_words_from_being_names() -> None:
     names = {"NAME": ["Wilson", "Barré", "Cabeza", "Marzo", "Ana"]}
-    matcher = PhraseMatcher.of([builtin_blocking()])
+    matcher = PhraseMatcher.of([read_gazetteer(BLOCKING)])
     both = PhraseMatcher({**names, **matcher.phrases})
     text = "Ana: enfermedad de Wilson, Guillain-Barré, Cabeza y cuello en marzo"
     batch = make_batch([Document("", text)], labelled=False)

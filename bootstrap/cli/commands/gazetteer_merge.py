@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from bootstrap.cli.arguments import Commands, add_command, add_output
 from corpus.errors import InputError, shown
+from gazetteers.builtin import BUILTIN_LISTS
 
 if TYPE_CHECKING:
     from gazetteers.gazetteer import Gazetteer
@@ -17,7 +18,13 @@ if TYPE_CHECKING:
 def register(commands: Commands) -> None:
     """Add the command."""
     parser = add_command(commands, "merge", main, "merge gazetteers and add up their counts")
-    parser.add_argument("sources", type=Path, nargs="+", metavar="FILE", help="gazetteers")
+    parser.add_argument(
+        "sources",
+        type=Path,
+        nargs="+",
+        metavar="FILE",
+        help=f"gazetteers, or builtin lists: {', '.join(BUILTIN_LISTS)}",
+    )
     add_output(parser, "a new Parquet file")
 
 
@@ -25,11 +32,12 @@ def main(options: argparse.Namespace) -> None:
     """Merge gazetteers and write the sums of their counts."""
     from bootstrap.cli.console import print_lines
     from corpus.storage import refuse_existing
-    from gazetteers.gazetteer import Gazetteer, merge
+    from gazetteers.builtin import read_gazetteer
+    from gazetteers.gazetteer import merge
 
     refuse_existing(options.output)
     refuse_repeated(options.sources)
-    gazetteer = merge([Gazetteer.load(path) for path in options.sources])
+    gazetteer = merge([read_gazetteer(str(path)) for path in options.sources])
     gazetteer.save(options.output)
     print_lines([sizes_line(gazetteer, options.output)])
 

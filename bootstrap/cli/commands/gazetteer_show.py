@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bootstrap.cli.arguments import Commands, add_command, positive
 from corpus.errors import InputError, shown
+from gazetteers.builtin import BUILTIN_LISTS
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -21,7 +21,11 @@ _OF_CLASS, _OF_WORD = 10, 5
 def register(commands: Commands) -> None:
     """Add the command."""
     parser = add_command(commands, "show", main, "show the classes of a gazetteer, or a term")
-    parser.add_argument("gazetteer", type=Path, metavar="FILE", help="a gazetteer")
+    parser.add_argument(
+        "gazetteer",
+        metavar="FILE",
+        help=f"a gazetteer, or a builtin list: {', '.join(BUILTIN_LISTS)}",
+    )
     parser.add_argument(
         "term", nargs="?", metavar="TERM", help="a term; case and accents are ignored"
     )
@@ -37,10 +41,10 @@ def register(commands: Commands) -> None:
 
 def main(options: argparse.Namespace) -> None:
     """Print the classes of a gazetteer, or its entries of a term."""
+    from gazetteers.builtin import read_gazetteer
     from gazetteers.folding import fold
-    from gazetteers.gazetteer import Gazetteer
 
-    gazetteer = Gazetteer.load(options.gazetteer)
+    gazetteer = read_gazetteer(options.gazetteer)
     if options.term is None:
         _show_classes(gazetteer, options.number or _OF_CLASS)
         return

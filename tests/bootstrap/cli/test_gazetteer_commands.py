@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from gazetteers.builtin import starter_names
+from gazetteers.builtin import CENSUS, read_gazetteer
 from gazetteers.gazetteer import Gazetteer
 
 Command = Callable[..., Any]
@@ -124,13 +124,28 @@ def test_the_files_of_the_institute_need_no_options(
     assert "part of" in done.out
 
 
-def test_the_names_to_begin_with_are_what_an_import_makes_of_them(
-    tmp_path: Path, command: Command
+def test_builtin_lists_are_named_in_place_of_files(
+    files: Path, tmp_path: Path, command: Command
 ) -> None:
-    source = Path(__file__).parents[3] / "gazetteers" / "resources" / "names.csv"
-    out = tmp_path / "names.parquet"
-    assert command("gazetteer", "import", source, "--class-column", "class", "-o", out).code == 0
-    assert rows_of(out) == [tuple(row.values()) for row in starter_names().table().to_pylist()]
+    shown = command("gazetteer", "show", CENSUS, "Montserrat")
+    assert (shown.code, shown.err) == (0, "")
+    assert re.match(r"given_name: [\d,]{5,}, 0\.\d+% of 43,975,556\n", shown.out)
+    own, out = tmp_path / "own.parquet", tmp_path / "names.parquet"
+    command("gazetteer", "import", files / "women.csv", "--class", "given_name", "-o", own)
+    assert command("gazetteer", "merge", CENSUS, own, "-o", out).code == 0
+    census, merged = (
+        {(row["term"], row["class"]): row["count"] for row in each.table().to_pylist()}
+        for each in (read_gazetteer(CENSUS), Gazetteer.load(out))
+    )
+    added = {("maria jose", "given_name"): 20, ("angel", "given_name"): 2}
+    assert merged == census | {name: census[name] + count for name, count in added.items()}
+
+
+def test_the_former_name_of_a_list_is_refused(tmp_path: Path, command: Command) -> None:
+    for arguments in (("show", "starter"), ("merge", "starter", CENSUS, "-o", tmp_path / "o")):
+        refused = command("gazetteer", *arguments)
+        message = 'bootstrap: the list "starter" is now "census-es"\n'
+        assert (refused.code, refused.err) == (2, message)
 
 
 def test_what_is_merged_is_added_up(files: Path, tmp_path: Path, command: Command) -> None:

@@ -24,7 +24,7 @@ from bootstrap.config.template import commented_template
 from taggers.dictionaries.dictionary_options import DictionaryOptions, DivergenceOptions
 
 OPTIONS: dict[str, Any] = {"divergence": DivergenceOptions, "dictionary": DictionaryOptions}
-STARTER = 'names = ["starter"]\n'
+NAMES = 'names = ["census-es"]\n'
 
 
 @pytest.fixture
@@ -64,14 +64,14 @@ def test_a_run_starts_from_the_seed_if_nothing_else_is_said(file: Path) -> None:
     ("kind", "options"), [("divergence", DivergenceOptions), ("dictionary", DictionaryOptions)]
 )
 def test_a_start_is_all_defaults_and_needs_no_seed(file: Path, kind: str, options: Any) -> None:
-    found = load(file, f'[initial_model]\nkind = "{kind}"\n{STARTER}')
-    expected = InitialModel(kind, options(names=("starter",)), InitialModelSelection())
+    found = load(file, f'[initial_model]\nkind = "{kind}"\n{NAMES}')
+    expected = InitialModel(kind, options(names=("census-es",)), InitialModelSelection())
     assert found.initial_model == expected
     assert found.files() == {}
     assert found.data.seed == ""
     assert found.data.validation == str(file.parent / "validation.jsonl")
-    assert load(file, f'[data]\nseed = ""\n[initial_model]\nkind = "{kind}"\n{STARTER}') == found
-    beside = load(file, f'[data]\nseed = "s.jsonl"\n[initial_model]\nkind = "{kind}"\n{STARTER}')
+    assert load(file, f'[data]\nseed = ""\n[initial_model]\nkind = "{kind}"\n{NAMES}') == found
+    beside = load(file, f'[data]\nseed = "s.jsonl"\n[initial_model]\nkind = "{kind}"\n{NAMES}')
     assert beside.data.seed == str(file.parent / "s.jsonl")
 
 
@@ -82,7 +82,7 @@ def test_the_defaults_of_trust() -> None:
 def test_a_seed_is_needed_where_nothing_else_is_started_from(file: Path) -> None:
     assert "[data] seed is empty: expected documents" in refusal(file, '[data]\nseed = ""')
     for name in ("validation", "unlabeled"):
-        text = f'[data]\n{name} = ""\n[initial_model]\nkind = "divergence"\n{STARTER}'
+        text = f'[data]\n{name} = ""\n[initial_model]\nkind = "divergence"\n{NAMES}'
         assert f"[data] {name} is empty: expected documents" in refusal(file, text)
 
 
@@ -96,33 +96,33 @@ def test_a_seed_is_needed_where_nothing_else_is_started_from(file: Path) -> None
         ("kind = 3", '[initial_model] kind = "3" is unknown'),
         ('kind = ["divergence"]', "is unknown; known are crf, divergence"),
         (
-            STARTER,
+            NAMES,
             '[initial_model] names has no effect with kind = "seed"; other kinds are divergence',
         ),
         ('kind = "seed"\nconfidence = 0.3', 'confidence has no effect with kind = "seed"'),
         ('kind = "seed"\nqqq = 1', 'qqq has no effect with kind = "seed"'),
         ('kind = "divergence"', "[initial_model] names is empty: name gazetteers"),
         ('kind = "divergence"\nname = 1', 'key in [initial_model] "name"; the nearest is "names"'),
-        ('kind = "divergence"\nnames = "starter"', "expected a list of strings"),
+        ('kind = "divergence"\nnames = "census-es"', "expected a list of strings"),
         ('kind = "divergence"\nnames = [""]', 'names names "": expected paths of gazetteers'),
-        (f'kind = "dictionary"\n{STARTER}not_names = [""]', 'not_names names ""'),
-        (f'kind = "dictionary"\n{STARTER}blocked = [""]', 'blocked names "": expected paths'),
-        (f'kind = "divergence"\n{STARTER}blocked = ["a", ""]', 'blocked names "": expected paths'),
-        (f'kind = "divergence"\n{STARTER}blocked = "a"', "expected a list of strings"),
+        (f'kind = "dictionary"\n{NAMES}not_names = [""]', 'not_names names ""'),
+        (f'kind = "dictionary"\n{NAMES}blocked = [""]', 'blocked names "": expected paths'),
+        (f'kind = "divergence"\n{NAMES}blocked = ["a", ""]', 'blocked names "": expected paths'),
+        (f'kind = "divergence"\n{NAMES}blocked = "a"', "expected a list of strings"),
         ('kind = "seed"\nblocked = []', 'blocked has no effect with kind = "seed"'),
-        (f'kind = "divergence"\n{STARTER}bearers = 3', 'no key in [initial_model] "bearers"'),
-        (f'kind = "dictionary"\n{STARTER}smoothing = 3', 'no key in [initial_model] "smoothing"'),
-        (f'kind = "divergence"\n{STARTER}threshold = 0', "threshold = 0.0: expected 0.01 or more"),
-        (f'kind = "divergence"\n{STARTER}threshold = inf', "expected a finite number"),
-        (f'kind = "divergence"\n{STARTER}smoothing = 0', "smoothing = 0.0: expected 0.001 or"),
-        (f'kind = "divergence"\n{STARTER}label = "A B"', "expected the name of a class"),
-        (f'kind = "divergence"\n{STARTER}confidence = 2', "confidence = 2.0: expected 1 or less"),
+        (f'kind = "divergence"\n{NAMES}bearers = 3', 'no key in [initial_model] "bearers"'),
+        (f'kind = "dictionary"\n{NAMES}smoothing = 3', 'no key in [initial_model] "smoothing"'),
+        (f'kind = "divergence"\n{NAMES}threshold = 0', "threshold = 0.0: expected 0.01 or more"),
+        (f'kind = "divergence"\n{NAMES}threshold = inf', "expected a finite number"),
+        (f'kind = "divergence"\n{NAMES}smoothing = 0', "smoothing = 0.0: expected 0.001 or"),
+        (f'kind = "divergence"\n{NAMES}label = "A B"', "expected the name of a class"),
+        (f'kind = "divergence"\n{NAMES}confidence = 2', "confidence = 2.0: expected 1 or less"),
         (
-            f'kind = "divergence"\n{STARTER}measure = "x"',
+            f'kind = "divergence"\n{NAMES}measure = "x"',
             '"probability", "normalised", "min_marginal"',
         ),
-        (f'kind = "dictionary"\n{STARTER}bearers = 0', "bearers = 0: expected 1 or more"),
-        (f'kind = "dictionary"\n{STARTER}rare = 1.1', "rare = 1.1: expected 1 or less"),
+        (f'kind = "dictionary"\n{NAMES}bearers = 0', "bearers = 0: expected 1 or more"),
+        (f'kind = "dictionary"\n{NAMES}rare = 1.1', "rare = 1.1: expected 1 or less"),
     ],
 )
 def test_what_is_wrong_is_named(file: Path, text: str, expected: str) -> None:
@@ -143,12 +143,13 @@ def test_paths_are_relative_to_the_file_and_on_the_command_line_to_where_one_is(
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
     text = (
-        '[initial_model]\nkind = "dictionary"\nnames = ["a.parquet", "starter", "/abs/b.parquet"]\n'
+        '[initial_model]\nkind = "dictionary"\n'
+        'names = ["a.parquet", "census-es", "/abs/b.parquet"]\n'
         'not_names = ["../n.parquet"]\ncounts = "w.parquet"\nclasses = ["a.parquet"]\n'
     )
     there = file.parent
     start = started(file, text)
-    assert start.options.names == (str(there / "a.parquet"), "starter", "/abs/b.parquet")
+    assert start.options.names == (str(there / "a.parquet"), "census-es", "/abs/b.parquet")
     assert start.options.not_names == (str(there / "../n.parquet"),)
     assert start.options.counts == str(there / "w.parquet")
     assert start.options.classes == ("a.parquet",)
@@ -158,17 +159,17 @@ def test_paths_are_relative_to_the_file_and_on_the_command_line_to_where_one_is(
         "not_names": [there / "../n.parquet"],
     }
     overrides = (
-        'initial_model.names=["starter", "c.parquet"]',
+        'initial_model.names=["census-es", "c.parquet"]',
         'initial_model.not_names=["d.parquet"]',
         "initial_model.counts=e.parquet",
     )
     here = tmp_path / "here"
     given = started(file, text, *overrides).options
-    assert given.names == ("starter", str(here / "c.parquet"))
+    assert given.names == ("census-es", str(here / "c.parquet"))
     assert given.not_names == (str(here / "d.parquet"),)
     assert given.counts == str(here / "e.parquet")
-    tagger = load(file, '[tagger]\nnames = ["a.parquet", "starter"]').tagger
-    assert tagger.names == (str(there / "a.parquet"), "starter")
+    tagger = load(file, '[tagger]\nnames = ["a.parquet", "census-es"]').tagger
+    assert tagger.names == (str(there / "a.parquet"), "census-es")
     tagger = load(file, "", 'tagger.names=["a.parquet"]').tagger
     assert tagger.names == (str(here / "a.parquet"),)
 
@@ -180,7 +181,7 @@ def test_what_is_blocked_comes_along_or_is_of_own_lists(
     here, there = tmp_path / "here", file.parent
     here.mkdir()
     monkeypatch.chdir(here)
-    text = f'[initial_model]\nkind = "{kind}"\n{STARTER}'
+    text = f'[initial_model]\nkind = "{kind}"\n{NAMES}'
 
     def blocked(value: str, *overrides: str) -> tuple[tuple[str, ...], list[Path]]:
         start = started(file, f"{text}blocked = {value}\n" if value else text, *overrides)
@@ -198,14 +199,14 @@ def test_what_is_blocked_comes_along_or_is_of_own_lists(
 
 
 def test_a_start_can_be_set_on_the_command_line_alone(file: Path) -> None:
-    both = ("initial_model.kind=divergence", 'initial_model.names=["starter"]')
+    both = ("initial_model.kind=divergence", 'initial_model.names=["census-es"]')
     assert started(file, "", *both).kind == "divergence"
     assert started(file, "", *reversed(both)).kind == "divergence"
 
 
 @pytest.mark.parametrize("wrong", ["loop.batch=0", "initial_model.threshold=0", "data.unit=word"])
 def test_of_settings_that_need_each_other_the_wrong_one_is_blamed(file: Path, wrong: str) -> None:
-    both = ["initial_model.kind=divergence", 'initial_model.names=["starter"]']
+    both = ["initial_model.kind=divergence", 'initial_model.names=["census-es"]']
     for place in (1, 2):
         given = [*both[:place], wrong, *both[place:]]
         assert refusal(file, "", *given).startswith(f"--set {wrong}: ")
@@ -240,7 +241,7 @@ def starts(draw: st.DrawFn) -> dict[str, Any]:
             "rare": number,
         },
     }[kind]
-    names = {"names": st.lists(st.one_of(_NAME, st.just("starter")), min_size=1)}
+    names = {"names": st.lists(st.one_of(_NAME, st.just("census-es")), min_size=1)}
     found = draw(st.fixed_dictionaries(names, optional=both | own))
     return {"kind": kind, **found}
 
@@ -280,7 +281,7 @@ def test_the_template_shows_every_setting_of_a_start_in_comments(file: Path, kin
     assert load(file, commented_template()).initial_model is None
     text = uncommented(kind)
     found = started(file, text)
-    assert found == InitialModel(kind, OPTIONS[kind](names=("starter",)), InitialModelSelection())
+    assert found == InitialModel(kind, OPTIONS[kind](names=("census-es",)), InitialModelSelection())
     shown = set(tomllib.loads(text)["initial_model"])
     options = (OPTIONS[kind], InitialModelSelection)
     assert shown == {"kind", *(item.name for each in options for item in fields(each))}

@@ -76,6 +76,14 @@ def test_the_tables_of_the_file_stay_as_they_are() -> None:
             '[initial_model]\nkind = "dictionary"\nmeasure = "lowest"',
             '[initial_model] measure = "lowest" is now "min_marginal"',
         ),
+        (
+            '[initial_model]\nkind = "dictionary"\nnames = ["a.parquet", "starter"]',
+            '[initial_model] names: the list "starter" is now "census-es"',
+        ),
+        (
+            '[tagger]\nphrases = ["starter"]',
+            '[tagger] phrases: the list "starter" is now "census-es"',
+        ),
     ],
 )
 def test_a_former_name_is_an_error_that_names_its_successor(

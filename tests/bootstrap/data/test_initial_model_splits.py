@@ -123,11 +123,11 @@ def test_dictionaries_and_counts_have_a_fingerprint(configure: Configure, files:
         return [(row["split"], Path(row["file"]).name) for row in rows]
 
     notes = [("validation", "validation.jsonl"), ("unlabeled", "unlabeled.jsonl")]
-    assert found(configure(names='["starter"]')) == notes
+    assert found(configure(names='["census-es"]')) == notes
     whole = configure(
         'not_names = ["nouns.parquet"]\ncounts = "words.parquet"',
-        '[tagger]\nnames = ["starter", "names.parquet"]',
-        names='["starter", "names.parquet"]',
+        '[tagger]\nnames = ["census-es", "names.parquet"]',
+        names='["census-es", "names.parquet"]',
     )
     expected = [
         ("tagger.names", "names.parquet"),
@@ -198,13 +198,13 @@ def test_check_shows_no_seed_where_there_is_none(
         ('names = ["text.csv"]', "text.csv is not a gazetteer"),
         ('names = ["words.parquet"]', "words.parquet is not a gazetteer"),
         ('names = ["names.parquet"]\nclasses = ["town"]', "no class town in the gazetteer"),
-        ('names = ["starter"]\nnot_names = ["text.csv"]', "text.csv is not a gazetteer"),
-        ('names = ["starter"]\ncounts = "text.csv"', "text.csv is not a file of word counts"),
+        ('names = ["census-es"]\nnot_names = ["text.csv"]', "text.csv is not a gazetteer"),
+        ('names = ["census-es"]\ncounts = "text.csv"', "text.csv is not a file of word counts"),
         (
-            'names = ["starter"]\ncounts = "names.parquet"',
+            'names = ["census-es"]\ncounts = "names.parquet"',
             "names.parquet is not a file of word counts",
         ),
-        ('names = ["starter"]\n[tagger]\nnames = ["text.csv"]', "text.csv is not a gazetteer"),
+        ('names = ["census-es"]\n[tagger]\nnames = ["text.csv"]', "text.csv is not a gazetteer"),
     ],
 )
 def test_what_cannot_be_read_is_told_before_there_is_a_run(

@@ -41,7 +41,7 @@ def test_gazetteers_are_files_and_builtin_lists_are_not(
 ) -> None:
     path = tmp_path / "names.parquet"
     make_gazetteer(("anna", "given", 50)).save(path)
-    options = CRFOptions(names=("starter", str(path)), phrases=(str(path), "blocking"))
+    options = CRFOptions(names=("census-es", str(path)), phrases=(str(path), "blocking"))
     assert options.files() == {"names": [path], "phrases": [path]}
     assert list(options.check()) == []
     assert CRFOptions().files() == {}

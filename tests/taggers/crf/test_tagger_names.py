@@ -14,7 +14,7 @@ import pytest
 from corpus.batch import Batch, make_batch
 from corpus.document import Document, Span
 from corpus.errors import InputError
-from gazetteers.builtin import starter_names
+from gazetteers.builtin import CENSUS, read_gazetteer
 from gazetteers.gazetteer import Gazetteer
 from taggers import CRFOptions, CRFTagger, load_tagger
 from taggers.embeddings.embedding import Embedding
@@ -239,7 +239,7 @@ def test_clusters_and_frequencies_are_looked_at_together(
 
 
 def test_names_come_along_to_begin_with(rest: Batch) -> None:
-    terms = starter_names().terms.to_pylist()
+    terms = read_gazetteer(CENSUS).terms.to_pylist()
 
     def of(names: list[str]) -> Batch:
         """Return notes of one word each: a name or another word."""
@@ -250,7 +250,7 @@ def test_names_come_along_to_begin_with(rest: Batch) -> None:
         return make_batch(documents, labelled=True)
 
     known, others = ([each for each in terms[start:200:2] if " " not in each] for start in (0, 1))
-    assert right(fitted(of(known), options("starter")), of(others)) > 0.98
+    assert right(fitted(of(known), options("census-es")), of(others)) > 0.98
     assert right(fitted(of(known), options()), of(others)) < 0.7
 
 

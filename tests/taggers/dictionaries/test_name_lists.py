@@ -14,10 +14,9 @@ from corpus.errors import InputError
 from gazetteers.builtin import (
     BLOCKING,
     BUILTIN_LISTS,
-    STARTER,
-    builtin_blocking,
+    CENSUS,
+    PLACES,
     read_gazetteer,
-    starter_names,
 )
 from gazetteers.gazetteer import Gazetteer
 from taggers.annotators import Phrases
@@ -37,12 +36,10 @@ def test_lists_that_come_along_have_names(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.chdir(tmp_path)
     for name in BUILTIN_LISTS:
         Path(name).write_text("something else")
-    assert BUILTIN_LISTS == ("starter", "blocking")
-    assert read_gazetteer(STARTER).table().equals(starter_names().table())
-    assert read_gazetteer(BLOCKING).table().equals(builtin_blocking().table())
-    assert len(read_gazetteer(STARTER)) and len(read_gazetteer(BLOCKING))
+    assert BUILTIN_LISTS == (CENSUS, PLACES, BLOCKING)
+    assert all(len(read_gazetteer(name)) for name in BUILTIN_LISTS)
     with pytest.raises(InputError, match="is not a gazetteer"):
-        read_gazetteer(str(tmp_path / STARTER))
+        read_gazetteer(str(tmp_path / CENSUS))
 
 
 def test_any_other_name_is_a_path(
@@ -50,17 +47,17 @@ def test_any_other_name_is_a_path(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     made = make_gazetteer(("anna", "given", 20), ("puig", "surname", 3))
-    made.save(Path("Starter"))
-    for path in ("Starter", str(tmp_path / "Starter")):
+    made.save(Path("Census-es"))
+    for path in ("Census-es", str(tmp_path / "Census-es")):
         assert read_gazetteer(path).table().equals(made.table())
 
 
-@pytest.mark.parametrize("name", ["missing.parquet", "no/such/folder.parquet", "starter.parquet"])
+@pytest.mark.parametrize("name", ["missing.parquet", "no/such/folder.parquet", "census-es.parquet"])
 def test_a_missing_file_is_named(name: str, tmp_path: Path) -> None:
     readers: list[Callable[[str], Any]] = [
         read_gazetteer,
         lambda path: read_names([path]),
-        lambda path: read_names([STARTER, path]),
+        lambda path: read_names([CENSUS, path]),
         lambda path: Phrases.of_files([BLOCKING, path]),
     ]
     for reader in readers:
@@ -78,7 +75,7 @@ def test_what_is_no_gazetteer_is_named(what: str, tmp_path: Path) -> None:
         path.write_text("term,class,count\nanna,given,3\n")
     else:
         pq.write_table(pa.table({"term": ["anna"], "class": ["given"]}), path)
-    for reader in (read_gazetteer, lambda path: read_names([STARTER, path])):
+    for reader in (read_gazetteer, lambda path: read_names([CENSUS, path])):
         with pytest.raises(InputError, match="is not a gazetteer") as caught:
             reader(str(path))
         assert str(caught.value).startswith(f"{path} ")
@@ -105,10 +102,10 @@ def test_names_of_several_gazetteers_are_put_together_and_added_up(
 def test_a_list_that_comes_along_is_put_together_with_a_file(
     tmp_path: Path, make_gazetteer: MakeGazetteer
 ) -> None:
-    alone = borne(STARTER, classes=("surname",))
+    alone = borne(CENSUS, classes=("surname",))
     assert "xkcd" not in alone
     make_gazetteer(("xkcd", "surname", 5), ("garcia", "surname", 1)).save(tmp_path / "more.parquet")
-    found = borne(STARTER, tmp_path / "more.parquet", classes=("surname",))
+    found = borne(CENSUS, tmp_path / "more.parquet", classes=("surname",))
     assert found == alone | {"xkcd": [5], "garcia": [alone["garcia"][0] + 1]}
 
 
@@ -117,6 +114,6 @@ def test_a_class_may_be_in_one_of_them_and_must_be(
 ) -> None:
     path = tmp_path / "more.parquet"
     make_gazetteer(("xkcd", "alias", 5)).save(path)
-    assert borne(STARTER, path, classes=("alias",)) == {"xkcd": [5]}
+    assert borne(CENSUS, path, classes=("alias",)) == {"xkcd": [5]}
     with pytest.raises(InputError, match="there is no class alias in the gazetteer; it has given"):
-        read_names([STARTER], ("alias",))
+        read_names([CENSUS], ("alias",))

@@ -18,7 +18,7 @@ from corpus.errors import InputError
 from corpus.formats import read
 from corpus.problems import Problems
 from corpus.synthetic import synthetic_notes
-from gazetteers.builtin import BLOCKING, STARTER
+from gazetteers.builtin import BLOCKING, CENSUS
 from gazetteers.gazetteer import Gazetteer
 from gazetteers.importing.importer import ImportOptions, import_table
 from taggers import CRFTagger, TrainingError, load_tagger, make_tagger
@@ -90,7 +90,7 @@ def names(make_gazetteer: MakeGazetteer, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def saved(kind: str, synthetic: Batch, tmp_path: Path) -> Path:
-    fitted(kind, synthetic, STARTER).save(tmp_path / "model")
+    fitted(kind, synthetic, CENSUS).save(tmp_path / "model")
     return tmp_path / "model"
 
 
@@ -178,8 +178,8 @@ def test_counts_of_a_file_are_as_good_as_those_of_the_notes(
 ) -> None:
     documents = [*synthetic_notes(800, random_state=4)]
     count_words(documents).save(tmp_path / "words.parquet")
-    counted = fitted(kind, notes("nada"), STARTER, counts=str(tmp_path / "words.parquet"))
-    given = fitted(kind, synthetic, STARTER)
+    counted = fitted(kind, notes("nada"), CENSUS, counts=str(tmp_path / "words.parquet"))
+    given = fitted(kind, synthetic, CENSUS)
     assert given.tag(synthetic).tags.any()
     for tagger in (counted, given):
         tagger.save(tmp_path / "model" / str(id(tagger)))
@@ -236,17 +236,17 @@ def test_options_that_cannot_be_meant_are_refused(options: Any) -> None:
 
 
 def test_an_unfitted_tagger_does_nothing(kind: str, tmp_path: Path) -> None:
-    tagger = KINDS[kind](OPTIONS[kind](names=(STARTER,)))
+    tagger = KINDS[kind](OPTIONS[kind](names=(CENSUS,)))
     with pytest.raises(ValueError, match="has not been fitted"):
         tagger.tag(notes("Anna"))
     with pytest.raises(ValueError, match="has not been fitted"):
         tagger.save(tmp_path)
     with pytest.raises(InputError, match="there is no measure"):
-        fitted(kind, notes("Anna"), STARTER, label="X").tag(notes("a"), measure="x")
+        fitted(kind, notes("Anna"), CENSUS, label="X").tag(notes("a"), measure="x")
 
 
 def test_a_document_is_tagged_alike_alone_and_in_company(kind: str, synthetic: Batch) -> None:
-    tagger = fitted(kind, synthetic, STARTER)
+    tagger = fitted(kind, synthetic, CENSUS)
     whole = tagger.tag(synthetic, detail="token")
     for number in range(0, 60):
         alone = tagger.tag(synthetic.slice(number, number + 1), detail="token")
@@ -258,7 +258,7 @@ def test_a_document_is_tagged_alike_alone_and_in_company(kind: str, synthetic: B
 
 def test_progress_is_told(kind: str) -> None:
     told: list[tuple[int, int]] = []
-    tagger = make_tagger(kind, OPTIONS[kind](names=(STARTER,)))
+    tagger = make_tagger(kind, OPTIONS[kind](names=(CENSUS,)))
     train = notes("Anna", "María")
     tagger.fit(train, rng=np.random.default_rng(0), progress=lambda *of: told.append(of))
     tagger.tag(train, progress=lambda *of: told.append(of))
@@ -269,10 +269,10 @@ def test_progress_is_told(kind: str) -> None:
 
 
 def test_saved_and_loaded_it_tags_alike(kind: str, synthetic: Batch, saved: Path) -> None:
-    first, again = fitted(kind, synthetic, STARTER), load_tagger(saved)
+    first, again = fitted(kind, synthetic, CENSUS), load_tagger(saved)
     assert type(again) is KINDS[kind]
     assert (again.labels, again.training) == (first.labels, None)
-    assert replace(again.options, names=(STARTER,), blocked=(BLOCKING,)) == first.options
+    assert replace(again.options, names=(CENSUS,), blocked=(BLOCKING,)) == first.options
     for detail in ("token", "entity", "labels"):
         one, other = (each.tag(synthetic, detail=detail) for each in (first, again))
         assert same(one, other)
