@@ -17,7 +17,7 @@ from gazetteers.folding import fold
 ROOT = Path(__file__).resolve().parents[2]
 
 #: Folders of the repository that git ignores, or that it writes.
-IGNORED = {".git", ".venv", "runs", "build", "dist", "site", "__pycache__"}
+IGNORED = {".git", ".venv", ".hypothesis", "runs", "build", "dist", "site", "__pycache__"}
 #: Shorter lines may be in other files by chance.
 SHORTEST = 25
 
