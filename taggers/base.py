@@ -96,6 +96,8 @@ class Tagging:
         Marginal probability of each entity span: the probability that exactly its tokens form an
         entity of each of ``classes_of(labels)``. Rows are in the order of
         `corpus.tags.find_entities`. Present if the detail is ``"entity"``.
+    views : tuple of Tagging
+        Taggings of the same batch by taggers with other views of it; empty for most purposes.
     """
 
     tags: npt.NDArray[np.int16]
@@ -104,6 +106,7 @@ class Tagging:
     token_confidence: npt.NDArray[np.float64] | None = None
     marginals: npt.NDArray[np.float64] | None = None
     entity_probabilities: npt.NDArray[np.float64] | None = None
+    views: tuple[Tagging, ...] = ()
 
     def entity_confidence(self, found: TokenSpans) -> npt.NDArray[np.float64]:
         """Return the probability of each entity for its predicted class.

@@ -104,6 +104,16 @@ class TaggerOptions:
                     raise InputError(f"{name}: {shown(path)} is not there or is not a file")
         return ()
 
+    def second_view(self) -> Self:
+        """Return the options of a tagger with another view of the same documents.
+
+        The strategies that select where two views agree train a second tagger with these options.
+        It should make other errors than the first one: it lacks features of the layout, which
+        differs most between a seed and other documents. The default returns the options unchanged;
+        the second tagger then differs by its training documents alone.
+        """
+        return self
+
     def with_word_counts(self, count: Callable[[], Path]) -> Self:
         """Return options that refer to the word counts of the unlabeled notes.
 

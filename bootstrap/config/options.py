@@ -22,6 +22,15 @@ _COLUMNS = '{ text = "nota", id = "noteid" }'
 #: Sources of documents are paths, or generate synthetic notes (see `corpus.corpora`).
 _SOURCE: dict[str, Any] = {"path": True}
 
+#: The value of settings that a run decides by itself.
+AUTO = "auto"
+
+#: Presets of ``[loop] preset``; see `bootstrap.config.presets`.
+Preset = Literal["auto", "paper"]
+
+#: Names of selection strategies.
+StrategyName = Literal["auto", "confident_documents", "confident_spans", "agreement", "consensus"]
+
 Measure = Literal["probability", "normalised", "min_marginal"]
 
 
@@ -128,13 +137,24 @@ class InitialModelSelection:
 class LoopOptions:
     """Options of the self-training loop; every field is a key of ``[loop]``."""
 
+    preset: Preset = field(
+        default="paper",
+        metadata={
+            "help": 'defaults of all settings that are not named: "auto", which needs no settings, '
+            'or "paper", the method of the paper (bootstrap help settings)'
+        },
+    )
     iterations: int = field(
         default=20,
         metadata={"help": "maximum number of iterations; 0 only trains on the seed", "least": 0},
     )
     batch: int = field(
         default=50_000,
-        metadata={"help": "number of unlabeled documents tagged in an iteration", "least": 1},
+        metadata={
+            "help": "number of unlabeled documents that each iteration adds; 0 is a quarter of "
+            "them, at least 1,000 and at most 50,000",
+            "least": 0,
+        },
     )
     patience: int = field(
         default=3,
@@ -190,21 +210,22 @@ class LoopOptions:
 class SelectOptions:
     """Options of selection; every field is a key of ``[select]``."""
 
+    strategy: StrategyName = field(
+        default="confident_documents",
+        metadata={
+            "help": 'what is selected: "confident_documents", "confident_spans", the spans that '
+            'two views support ("agreement"), also at their other occurrences ("consensus"), or '
+            '"auto", the one that validation prefers (bootstrap help self-training)'
+        },
+    )
     confidence: float = field(
         default=0.85,
         metadata={
-            "help": 'threshold: at level "document", documents with a lower confidence are not '
-            'selected; at level "span", entities, and tokens outside of entities, with a lower '
+            "help": "threshold: confident_documents selects no document with a lower confidence; "
+            "with confident_spans, entities, and tokens outside of entities, with a lower "
             "probability stay unlabelled",
             "least": 0,
             "most": 1,
-        },
-    )
-    level: Literal["document", "span"] = field(
-        default="document",
-        metadata={
-            "help": 'the unit of confidence: the whole "document", or each "span"; the rest of '
-            "the document then stays unlabelled (partial annotation)"
         },
     )
     measure: Measure = field(
@@ -220,7 +241,27 @@ class SelectOptions:
     )
     proportions: bool = field(
         default=True,
-        metadata={"help": "select documents in the reference proportions of the classes"},
+        metadata={
+            "help": "select documents in the reference proportions of the classes, and spans up to "
+            "their rates"
+        },
+    )
+    share: float = field(
+        default=0.9,
+        metadata={
+            "help": "agreement and consensus: the entities of each class per token that are "
+            "selected, as a share of the reference",
+            "least": 0,
+        },
+    )
+    min_outside: float = field(
+        default=0.5,
+        metadata={
+            "help": "agreement and consensus: threshold of tokens outside of entities; those with "
+            "a lower probability stay unlabelled",
+            "least": 0,
+            "most": 1,
+        },
     )
 
 

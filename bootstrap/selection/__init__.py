@@ -6,14 +6,17 @@ from bootstrap.selection.proportional import Selection, select_examples
 from bootstrap.selection.proportions import Reference
 from bootstrap.selection.spans import confident_parts
 from bootstrap.selection.strategies import (
+    PORTFOLIO,
     STRATEGIES,
     SelectionFunction,
     Strategy,
     initial_strategy_for,
+    portfolio,
     strategy_for,
 )
 
 __all__ = [
+    "PORTFOLIO",
     "STRATEGIES",
     "Reference",
     "Selection",
@@ -21,6 +24,7 @@ __all__ = [
     "Strategy",
     "confident_parts",
     "initial_strategy_for",
+    "portfolio",
     "select_examples",
     "strategy_for",
 ]

@@ -7,17 +7,20 @@ function of that signature.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from bootstrap.config.options import InitialModelSelection, SelectOptions
+from bootstrap.config.options import AUTO, InitialModelSelection, SelectOptions, StrategyName
+from bootstrap.selection.agreement import agreed_spans
 from bootstrap.selection.proportional import Selection, select_examples
 from bootstrap.selection.proportions import Reference
 from bootstrap.selection.spans import confident_parts
 from corpus.batch import Batch
 from taggers.base import Detail, Tagging
+from taggers.options import Capability
 
 #: Selects from a tagged batch, of which all documents may be selected. The generator is that of the
 #: selection of the iteration: its state is the same in every run with the same random state.
@@ -36,11 +39,18 @@ class Strategy:
         The measure of a document's confidence, one of `taggers.base.MEASURES`.
     detail : {"document", "token", "entity", "labels"}
         The output of the tagger in addition to tags and the confidence of documents.
+    views : bool
+        Whether it selects where two taggers with different views agree. The tagging then holds
+        that of the second view in ``Tagging.views``.
+    name : str
+        The name in the records of iterations; empty for a function without one.
     """
 
     select: SelectionFunction
     measure: str = "probability"
     detail: Detail = "document"
+    views: bool = False
+    name: str = ""
 
     @classmethod
     def of(cls, strategy: Strategy | SelectionFunction) -> Strategy:
@@ -59,10 +69,16 @@ class StrategyKind:
         proportions, which is None if proportions are not kept.
     detail : {"document", "token", "entity", "labels"}
         The output of the tagger that it needs in addition to tags and the confidence of documents.
+    needs : frozenset of str
+        The capabilities of taggers that it requires.
+    views : bool
+        Whether it needs a second view.
     """
 
     build: Callable[[SelectOptions, Reference | None], SelectionFunction]
     detail: Detail
+    needs: frozenset[Capability] = frozenset()
+    views: bool = False
 
 
 def confident_documents(options: SelectOptions, reference: Reference | None) -> SelectionFunction:
@@ -103,11 +119,78 @@ def confident_spans(options: SelectOptions, reference: Reference | None) -> Sele
     return select
 
 
-#: Strategies by their name in ``[select] level``.
+def agreement(options: SelectOptions, reference: Reference | None) -> SelectionFunction:
+    """Build the strategy that selects the spans that two views support."""
+    return _agreed(options, reference, recurring=False)
+
+
+def consensus(options: SelectOptions, reference: Reference | None) -> SelectionFunction:
+    """Build the strategy that also counts the other occurrences of the words of a span."""
+    return _agreed(options, reference, recurring=True)
+
+
+def _agreed(
+    options: SelectOptions, reference: Reference | None, *, recurring: bool
+) -> SelectionFunction:
+    def select(tagging: Tagging, batch: Batch, rng: np.random.Generator) -> Selection:
+        return agreed_spans(
+            [tagging, *tagging.views],
+            batch,
+            reference=reference if options.proportions else None,
+            share=options.share,
+            min_outside=options.min_outside,
+            recurring=recurring,
+            most=options.max_selected,
+            rng=rng,
+        )
+
+    return select
+
+
+_PARTIAL: frozenset[Capability] = frozenset({"partial_tags"})
+
+#: Strategies by their name in ``[select] strategy``.
 STRATEGIES: Mapping[str, StrategyKind] = {
-    "document": StrategyKind(confident_documents, "document"),
-    "span": StrategyKind(confident_spans, "entity"),
+    "confident_documents": StrategyKind(confident_documents, "document"),
+    "confident_spans": StrategyKind(confident_spans, "entity", _PARTIAL | {"entity_probabilities"}),
+    "agreement": StrategyKind(agreement, "token", _PARTIAL, views=True),
+    "consensus": StrategyKind(consensus, "token", _PARTIAL, views=True),
 }
+
+#: The strategies that ``strategy = "auto"`` compares, with the options that differ from those of
+#: the configuration. The first one is that of the paper.
+PORTFOLIO: Mapping[StrategyName, Mapping[str, Any]] = {
+    "confident_documents": {},
+    "agreement": {},
+    "consensus": {"min_outside": 0.9},
+}
+
+
+def portfolio(
+    options: SelectOptions, reference: Reference | None, capabilities: Collection[Capability]
+) -> list[Strategy]:
+    """Build the strategies that a run compares.
+
+    Parameters
+    ----------
+    options : SelectOptions
+        Its `strategy` is a key of `STRATEGIES`, or "auto" for all of `PORTFOLIO`.
+    reference : Reference or None
+        The proportions to keep; required with ``options.proportions``.
+    capabilities : collection of str
+        The capabilities of the tagger. The strategies of `PORTFOLIO` that need others are left out.
+
+    Returns
+    -------
+    list of Strategy
+    """
+    if options.strategy != AUTO:
+        return [strategy_for(options, reference)]
+    return [
+        strategy_for(replace(options, strategy=name, **others), reference)
+        for name, others in PORTFOLIO.items()
+        if STRATEGIES[name].needs <= set(capabilities)
+    ]
 
 
 def strategy_for(options: SelectOptions, reference: Reference | None) -> Strategy:
@@ -116,7 +199,7 @@ def strategy_for(options: SelectOptions, reference: Reference | None) -> Strateg
     Parameters
     ----------
     options : SelectOptions
-        Its `level` is a key of `STRATEGIES`.
+        Its `strategy` is a key of `STRATEGIES`.
     reference : Reference or None
         The proportions to keep; required with ``options.proportions``.
 
@@ -131,8 +214,9 @@ def strategy_for(options: SelectOptions, reference: Reference | None) -> Strateg
     """
     if options.proportions and reference is None:
         raise ValueError("proportions can only be kept with a reference")
-    kind = STRATEGIES[options.level]
-    return Strategy(kind.build(options, reference), options.measure, kind.detail)
+    kind = STRATEGIES[options.strategy]
+    select = kind.build(options, reference)
+    return Strategy(select, options.measure, kind.detail, kind.views, options.strategy)
 
 
 def initial_strategy_for(
@@ -154,6 +238,11 @@ def initial_strategy_for(
     Strategy
     """
     return strategy_for(
-        replace(options, confidence=initial.confidence, measure=initial.measure, level="document"),
+        replace(
+            options,
+            confidence=initial.confidence,
+            measure=initial.measure,
+            strategy="confident_documents",
+        ),
         reference,
     )

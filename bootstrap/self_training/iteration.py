@@ -12,11 +12,14 @@ import numpy.typing as npt
 from bootstrap.config.options import LoopOptions
 from bootstrap.selection import Selection
 from corpus.batch import Batch, concatenate
-from corpus.evaluation import Scores
+from corpus.evaluation import ConfusionCounts, Scores
 from taggers.base import Tagger
 
 #: The value of ``[loop] keep`` that tags all earlier batches again in every iteration.
 RELABEL = "relabel"
+
+#: The alternatives of iteration 0: training on the gold documents alone, and with their copies.
+SEED_ALONE, AUGMENTED = "seed_alone", "augmented"
 
 #: Reasons why a loop stopped.
 STOPPED = {
@@ -51,6 +54,33 @@ class PseudoLabelled:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Trial:
+    """A model that was trained to compare alternatives on the validation documents.
+
+    Parameters
+    ----------
+    name : str
+        The alternative: a strategy of selection, or one of `SEED_ALONE` and `AUGMENTED`.
+    scores : Scores
+        Scores on the validation documents.
+    selected : int
+        Number of documents selected.
+    chosen : bool
+        Whether it is the model of the iteration.
+    """
+
+    name: str
+    scores: Scores
+    selected: int
+    chosen: bool
+
+    @property
+    def f1(self) -> float:
+        """Strict entity F1 on the validation documents."""
+        return self.scores.counts("ner").f1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Iteration:
     """A completed iteration.
 
@@ -81,6 +111,22 @@ class Iteration:
         Number of documents of the training set.
     stopped : str or None
         On the last iteration, the reason for stopping: a key of `STOPPED`.
+    strategy : str
+        The name of the strategy that selected; empty in iteration 0.
+    augmented : bool
+        Whether the training set contains copies of gold documents with other mentions.
+    trials : tuple of Trial
+        The alternatives that were compared; empty if there was only one.
+    quality : ConfusionCounts or None
+        Scores of what the strategy selects from the validation documents, as tagged by the models
+        that tagged the unlabeled ones. None in iteration 0.
+    new_entities : int
+        Number of distinct entities of the selected documents (words and class) that neither the
+        gold documents nor those selected before contain.
+    unknown : float
+        The share of the tokens of the selected documents whose tag is unknown.
+    second : Tagger or None
+        The tagger of the second view, if the strategy needs one.
     """
 
     iteration: int
@@ -96,6 +142,13 @@ class Iteration:
     human_tokens: int
     training_documents: int
     stopped: str | None
+    strategy: str = ""
+    augmented: bool = False
+    trials: tuple[Trial, ...] = ()
+    quality: ConfusionCounts | None = None
+    new_entities: int = 0
+    unknown: float = 0.0
+    second: Tagger | None = None
 
     @property
     def f1(self) -> float:
@@ -117,12 +170,21 @@ class History:
         The pseudo-labelled documents of the training set, in order.
     is_initial : bool
         Whether the model is still the initial one, which was not trained on documents.
+    strategy : str
+        The strategy of the last iteration; empty if none was chosen yet.
+    augmented : bool
+        Whether the training set contains copies of gold documents.
+    second : Tagger or None
+        The tagger of the second view of the last iteration.
     """
 
     f1: tuple[float, ...]
     tagger: Tagger
     selected: tuple[PseudoLabelled, ...]
     is_initial: bool = False
+    strategy: str = ""
+    augmented: bool = False
+    second: Tagger | None = None
 
 
 def best_iteration(f1: Sequence[float]) -> int:

@@ -23,11 +23,16 @@ from bootstrap.self_training.iteration import (
     best_iteration,
     stagnates,
 )
-from bootstrap.self_training.pseudo_labelling import Labelling, tag
+from bootstrap.self_training.models import Model, Models
+from bootstrap.self_training.novelty import entities_of
+from bootstrap.self_training.pseudo_labelling import Labelling, Views
 from bootstrap.self_training.stopwatch import Stopwatch
-from corpus.batch import Batch, concatenate
+from bootstrap.self_training.training import Train, train_in_turn
+from bootstrap.self_training.training_set import Augment, TrainingSet
+from corpus.batch import Batch
 from corpus.errors import InputError
-from corpus.evaluation import GoldBatch, score_batches
+from corpus.evaluation import GoldBatch
+from corpus.tags import UNKNOWN
 from taggers.base import Tagger, Tagging
 
 __all__ = [
@@ -57,9 +62,12 @@ def self_train(
     validation: GoldBatch | Batch,
     tagger_for: Callable[[int], Tagger],
     *,
-    strategy: Strategy | SelectionFunction,
+    strategy: Strategy | SelectionFunction | Sequence[Strategy],
     loop: LoopOptions,
     initial_strategy: Strategy | SelectionFunction | None = None,
+    augment: Augment | None = None,
+    second_tagger_for: Callable[[int], Tagger] | None = None,
+    train: Train = train_in_turn,
     held_out: frozenset[str] = frozenset(),
     history: History | None = None,
 ) -> Iterator[Iteration]:
@@ -74,16 +82,27 @@ def self_train(
     pool : Pool
         Unlabeled documents; iteration i is the first to tag batch i - 1.
     validation : GoldBatch or Batch
-        Gold documents that determine when to stop and which iteration is the best.
+        Gold documents that determine when to stop, which iteration is the best, and which of
+        several alternatives is used.
     tagger_for : callable
-        Creates the untrained tagger of an iteration; the kinds of iterations may differ.
-    strategy : Strategy or callable
-        Selects from every tagged batch; see `bootstrap.selection.strategies`.
+        Creates an untrained tagger for an iteration, another one in each call; the kinds of
+        iterations may differ. It is called once for each alternative.
+    strategy : Strategy, callable or sequence of Strategy
+        Selects from every tagged batch; see `bootstrap.selection.strategies`. Several strategies
+        are compared in the first iteration that selects anything: a model is trained on the
+        selection of each, and the strategy of the best one is kept.
     loop : LoopOptions
         Options of the loop.
     initial_strategy : Strategy or callable, optional
         If given, the tagger of iteration 0 is an initial model that needs no gold documents, and
         this strategy selects from the documents that it tags.
+    augment : callable, optional
+        Derives documents from the gold ones. Iteration 0 is trained with and without them, and they
+        are part of all later training sets if validation F1 is higher with them.
+    second_tagger_for : callable, optional
+        Creates the untrained tagger of the second view; required by strategies with two views.
+    train : callable
+        Does the trainings of an iteration, which are independent of each other.
     held_out : frozenset of str
         Groups (patients) of the validation documents, which are never selected.
     history : History, optional
@@ -96,64 +115,92 @@ def self_train(
         for stopping.
     """
     validation = GoldBatch.from_tags(validation) if isinstance(validation, Batch) else validation
-    training_set = _TrainingSet(gold, loop, history)
-    strategy = Strategy.of(strategy)
+    strategies = _strategies(strategy, history)
     initial = Strategy.of(initial_strategy) if initial_strategy else None
+    training_set = TrainingSet(
+        gold if callable(gold) else lambda _: gold,
+        loop,
+        augment,
+        iteration=len(history.f1) - 1 if history else 0,
+        pseudo_labelled=history.selected if history else (),
+    )
+    models = Models(
+        training_set=training_set,
+        validation=validation,
+        loop=loop,
+        measure=strategies[0].measure,
+        tagger_for=tagger_for,
+        second_tagger_for=second_tagger_for,
+        train=train,
+    )
     f1: list[float] = []
-    previous = None
+    model: Model | None = None
     if history:
-        f1, tagger = [*history.f1], history.tagger
+        f1, training_set.augmented = [*history.f1], history.augmented
         initial = initial if history.is_initial else None
-        previous = tag(tagger, validation.batch, strategy.measure, "document", loop)
+        model = models.resumed(history)
     unread = pool.batches(start=max(len(f1) - 1, 0))
     batch = next(unread, None) if f1 else None
     while True:
-        iteration, watch = len(f1), Stopwatch()
-        # The previous model labels the next batch, or all batches so far.
-        labelling = Labelling(initial or strategy, held_out, loop, iteration)
-        for unlabeled in watch.each("read", _batches_to_label(pool, batch, iteration, loop)):
-            labelling.add(tagger, unlabeled, watch)
-        # An unchanged training set would result in the same model. The initial model has no
-        # weights to start from.
-        if training_set.update(iteration, labelling.selected):
-            warm_start = loop.warm_start and iteration > 0 and initial is None
-            rng = np.random.default_rng([loop.random_state, iteration])
-            with watch.stage("train"):
-                tagger = tagger_for(iteration).fit(
-                    training_set.documents(),
-                    validation.batch,
-                    warm_start=tagger if warm_start else None,
-                    rng=rng,
-                )
-            initial = initial if iteration == 0 else None
-        with watch.stage("validate"):
-            tagging = tag(tagger, validation.batch, strategy.measure, "document", loop)
-            predicted = validation.batch.with_tags(tagging.tags, tagging.labels)
-            scores = score_batches(validation, predicted)
-        f1.append(scores.counts("ner").f1)
+        iteration, watch, previous = len(f1), Stopwatch(), model
+        known = training_set.entities() if previous else set()
+        labellings = [
+            Labelling(each, held_out, loop, iteration)
+            for each in ([initial] if initial else strategies)
+        ]
+        labelling, quality = labellings[0], None
+        if previous is None:
+            model = models.first([] if initial else strategies, watch)
+        else:
+            # The previous models label the next batch, or all batches so far.
+            views = Views(previous.tagger, previous.second, labellings, loop)
+            for unlabeled in watch.each("read", _batches_to_label(pool, batch, iteration, loop)):
+                with watch.stage("tag"):
+                    tagging = views.tag(unlabeled)
+                for each in labellings:
+                    each.add(tagging, unlabeled, watch)
+            warm = loop.warm_start and initial is None
+            model = models.next(
+                iteration, labellings, previous, watch, warm=warm, strategies=strategies
+            )
+            labelling = model.labelling or labelling
+            with watch.stage("validate"):
+                quality = labelling.quality(views.tag(validation.batch), validation)
+            if model.tagger is not previous.tagger:
+                initial = None
+            if model.trials:
+                strategies = [labelling.strategy]
+        f1.append(model.f1)
         with watch.stage("read"):
             batch, failure = _next(unread) if iteration < loop.iterations else (None, None)
         stopped = _stop_reason(f1, loop, exhausted=batch is None and failure is None)
+        selected = PseudoLabelled.concatenated(labelling.selected)
         yield Iteration(
             iteration=iteration,
-            tagger=tagger,
-            selected=PseudoLabelled.concatenated(labelling.selected),
+            tagger=model.tagger,
+            selected=selected,
             selections=tuple(labelling.selections),
             tagged=labelling.tagged,
             blank=labelling.blank,
             confidence_quantiles=labelling.quantiles(),
-            agreement=None if previous is None else _agreement(previous, tagging),
-            scores=scores,
+            agreement=_agreement(previous.tagging, model.tagging) if previous else None,
+            scores=model.scores,
             seconds=watch.seconds,
             human_tokens=training_set.gold.n_tokens,
             training_documents=len(training_set),
             stopped=stopped,
+            strategy=labelling.strategy.name if previous else "",
+            augmented=training_set.augmented,
+            trials=model.trials,
+            quality=quality,
+            new_entities=len(entities_of([selected.batch]) - known) if selected else 0,
+            unknown=_unknown_share(selected),
+            second=model.second,
         )
         if stopped:
             return
         if failure:  # raised after the completed iteration was yielded
             raise failure
-        previous = tagging
 
 
 def _batches_to_label(
@@ -163,6 +210,19 @@ def _batches_to_label(
     if batch is None:
         return
     yield from islice(pool.batches(), iteration) if loop.keep == RELABEL else [batch]
+
+
+def _strategies(
+    strategy: Strategy | SelectionFunction | Sequence[Strategy], history: History | None
+) -> list[Strategy]:
+    """Return the strategies to compare, or the one that a history has chosen among them."""
+    strategies = (
+        [Strategy.of(strategy)]
+        if isinstance(strategy, Strategy) or callable(strategy)
+        else list(strategy)
+    )
+    chosen = [each for each in strategies if history and each.name == history.strategy]
+    return chosen or strategies
 
 
 def _next(batches: Iterator[Batch]) -> tuple[Batch | None, InputError | None]:
@@ -182,43 +242,6 @@ def _stop_reason(f1: Sequence[float], options: LoopOptions, *, exhausted: bool) 
     return "exhausted" if exhausted else None
 
 
-class _TrainingSet:
-    """The gold documents of an iteration and the pseudo-labelled ones."""
-
-    def __init__(
-        self,
-        gold: Batch | Callable[[int], Batch],
-        options: LoopOptions,
-        history: History | None,
-    ) -> None:
-        self.pseudo_labelled = list(history.selected) if history else []
-        self._gold_for = gold if callable(gold) else lambda _: gold
-        self._options = options
-        self.gold = self._gold_for(len(history.f1) - 1 if history else 0)
-
-    def update(self, iteration: int, selected: list[PseudoLabelled]) -> bool:
-        """Add or replace documents, and return whether the training set has changed."""
-        known, self.gold = len(self.gold), self._gold_for(iteration)
-        changed = iteration == 0 or bool(selected) or len(self.gold) != known
-        if self._options.keep == RELABEL:
-            self.pseudo_labelled = selected
-            return changed or len(self) > 0
-        self.pseudo_labelled += selected
-        return changed
-
-    def __len__(self) -> int:
-        return len(self.gold) + sum(len(part.batch) for part in self.pseudo_labelled)
-
-    def documents(self) -> Batch:
-        """Return all documents, with the weight of pseudo-labelled ones."""
-        batches = [part.batch for part in self.pseudo_labelled]
-        if (weight := self._options.pseudo_weight) != 1:
-            batches = [
-                batch.with_weights(np.full(len(batch), weight, np.float32)) for batch in batches
-            ]
-        return concatenate([self.gold, *batches])
-
-
 def _agreement(previous: Tagging, tagging: Tagging) -> float:
     """Compute the share of tokens with the same label; taggers may number labels differently."""
     if not len(tagging.tags):
@@ -226,3 +249,10 @@ def _agreement(previous: Tagging, tagging: Tagging) -> float:
     number = {label: index for index, label in enumerate(previous.labels)}
     same = np.array([number.get(label, -1) for label in tagging.labels])
     return float((same[tagging.tags] == previous.tags).mean())
+
+
+def _unknown_share(selected: PseudoLabelled | None) -> float:
+    """Return the share of the tokens of selected documents whose tag is unknown."""
+    if selected is None or not selected.batch.n_tokens:
+        return 0.0
+    return float((selected.batch.tags == UNKNOWN).mean())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 #: The stream of the option of the same name.
 PHRASES = "phrases"
 _NEIGHBOURS = "[-1..1]"  # the default window of name frequencies and phrases
+
+#: The streams that describe the layout of a document.
+_LAYOUT = ("header", "colon")
 
 #: The error message for a trained model without weights.
 UNTRAINED = (
@@ -239,6 +242,16 @@ class CRFOptions(TaggerOptions):
                     f'there is no stream or feature "{name}"; the streams are {", ".join(known)}'
                 )
 
+    def second_view(self) -> CRFOptions:
+        """Return options without the streams of the layout: the header and the colon of a line."""
+        streams = tuple(each for each in self.streams if _name_of(each) not in _LAYOUT)
+        conjunctions = tuple(
+            each
+            for each in self.conjunctions
+            if not any(_name_of(part) in _LAYOUT for part in each.split())
+        )
+        return replace(self, streams=streams, conjunctions=conjunctions)
+
     @property
     def clustering_names(self) -> tuple[str, ...]:
         """The names in `clusterings`, without their windows."""
@@ -288,6 +301,11 @@ class CRFOptions(TaggerOptions):
     def _names(templates: Templates) -> list[str]:
         names = [each.name for each in (*templates.features, *templates.streams)]
         return [*names, *(each.name for each in templates.conjunctions)]
+
+
+def _name_of(template: str) -> str:
+    """Return the name of the feature or stream of a template, without its window."""
+    return Template.parse(template, (0,)).name
 
 
 def _coverage(clusters: WordClusters) -> Coverage:

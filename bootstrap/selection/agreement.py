@@ -1,0 +1,281 @@
+"""Agreement of views: the spans that several taggers support, at the rate of the reference.
+
+Two taggers with different views of a document, such as one with the features of its layout and one
+without, make different errors. A span that both support is more often right than one that a single
+tagger is sure of (co-training; Blum and Mitchell, 1998).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from bootstrap.selection.proportional import Selection
+from bootstrap.selection.proportions import Reference, content_of, proportions_of
+from bootstrap.selection.recurrence import recurrences
+from corpus.batch import Batch
+from corpus.tags import UNKNOWN, TokenSpans, classes_of, find_entities
+from taggers.base import Tagging
+
+Floats = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+
+#: The minimum support of an occurrence that no tagger tagged: more likely an entity than not.
+_LIKELY = 0.5
+
+_OUTSIDE = -1
+_OTHER = -2  # a class that the first tagger does not have
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Opinions:
+    """The decisions of a tagger, token by token.
+
+    Parameters
+    ----------
+    classes : ndarray of int64, shape (N,)
+        The class of each token; -1 outside of entities.
+    confidence : ndarray of float64, shape (N,)
+        The marginal probability of its tag.
+    """
+
+    classes: Indices
+    confidence: Floats
+
+    @classmethod
+    def of(cls, tagging: Tagging, names: Sequence[str]) -> Opinions:
+        """Return the decisions of a tagging, with classes as indices into `names`."""
+        if tagging.token_confidence is None:
+            raise ValueError("agreement needs the confidence of every token")
+        index = {name: number for number, name in enumerate(names)}
+        of_label = [
+            _OUTSIDE if label == "O" else index.get(label[2:], _OTHER) for label in tagging.labels
+        ]
+        return cls(np.array(of_label, np.int64)[tagging.tags], tagging.token_confidence)
+
+    @property
+    def outside(self) -> Floats:
+        """The probability that each token is outside of entities, shape (N,)."""
+        return np.where(self.classes == _OUTSIDE, self.confidence, 1 - self.confidence)
+
+    def support(self, spans: TokenSpans) -> Floats:
+        """Compute the support of spans: the lowest probability of their class at their tokens.
+
+        A token that the tagger puts outside of entities with probability p supports every class
+        with the remaining 1 - p, which is an upper bound of its probability.
+        """
+        if not len(spans.first):
+            return np.zeros(0)
+        lengths = spans.last - spans.first + 1
+        begins = np.cumsum(lengths) - lengths
+        tokens = np.arange(lengths.sum()) + np.repeat(spans.first - begins, lengths)
+        classes, confidence = self.classes[tokens], self.confidence[tokens]
+        same = classes == np.repeat(spans.classes, lengths)
+        left = np.where(classes == _OUTSIDE, 1 - confidence, 0.0)
+        lowest: Floats = np.minimum.reduceat(np.where(same, confidence, left), begins)
+        return lowest
+
+
+def agreed_spans(
+    taggings: Sequence[Tagging],
+    batch: Batch,
+    *,
+    reference: Reference | None,
+    share: float,
+    min_outside: float,
+    recurring: bool,
+    most: int,
+    rng: np.random.Generator,
+) -> Selection:
+    """Select the spans with the highest mean support of several taggers.
+
+    The candidates are the entities that any of them tags. Those of each class are selected in
+    descending order of their support, until their number per token is `share` times that of the
+    reference. Tokens of other candidates are unknown. All other tokens are outside of entities if
+    the mean probability of it is at least `min_outside`, and else unknown.
+
+    Parameters
+    ----------
+    taggings : sequence of Tagging
+        The taggings of the batch by one or more taggers, with the confidence of tokens.
+    batch : Batch
+        The documents tagged.
+    reference : Reference or None
+        The entities of each class per token. Without one, all candidates with a support of at
+        least one half are selected.
+    share : float
+        The share of the reference rate that is selected.
+    min_outside : float
+        The threshold of tokens outside of entities.
+    recurring : bool
+        Whether other occurrences of the words of a candidate count: its support is averaged with
+        the mean support of all occurrences, which become candidates themselves.
+    most : int
+        The maximum number of documents. If there are more, a random sample is selected, which keeps
+        the rates.
+    rng : numpy.random.Generator
+        Draws that sample.
+
+    Returns
+    -------
+    Selection
+        Documents with the tags of the selected spans; other tags are unknown.
+    """
+    labels = taggings[0].labels
+    names = classes_of(labels)
+    opinions = [Opinions.of(tagging, names) for tagging in taggings]
+    candidates = _union([_entities(tagging, batch, names) for tagging in taggings], batch.n_tokens)
+    support = _mean([each.support(candidates) for each in opinions], len(candidates.first))
+    tagged = _covered(candidates, batch.n_tokens)
+    if recurring:
+        candidates, support = _with_recurrences(batch, candidates, support, opinions, tagged)
+    limits = _limits(reference, names, share, batch.n_tokens)
+    chosen = _best_disjoint(candidates, support, limits, batch.n_tokens)
+    outside = _mean([each.outside for each in opinions], batch.n_tokens)
+    tags = np.where(outside >= min_outside, labels.index("O"), UNKNOWN).astype(np.int16)
+    tags[_covered(candidates, batch.n_tokens)] = UNKNOWN
+    _set_tags(tags, chosen, labels)
+    return _selection(taggings[0], batch, tags, reference=reference, most=most, rng=rng)
+
+
+def _entities(tagging: Tagging, batch: Batch, names: Sequence[str]) -> TokenSpans:
+    """Return the entities of a tagging, with classes as indices into `names`."""
+    found = find_entities(tagging.tags, batch.document_offsets, tagging.labels)
+    own = classes_of(tagging.labels)
+    number = np.array([names.index(name) if name in names else _OTHER for name in own], np.int64)
+    known = number[found.classes] != _OTHER if len(own) else np.zeros(0, bool)
+    return TokenSpans(found.first[known], found.last[known], number[found.classes[known]])
+
+
+def _union(spans: Sequence[TokenSpans], tokens: int) -> TokenSpans:
+    """Return distinct spans, in the order of their tokens."""
+    rows = np.concatenate(
+        [np.stack([each.first, each.last, each.classes], axis=1) for each in spans]
+    )
+    rows = np.unique(rows, axis=0).reshape(-1, 3)
+    return TokenSpans(rows[:, 0], rows[:, 1], rows[:, 2])
+
+
+def _mean(values: Sequence[Floats], number: int) -> Floats:
+    return np.sum(values, axis=0, initial=0.0) / len(values) if number else np.zeros(0)
+
+
+def _with_recurrences(
+    batch: Batch,
+    candidates: TokenSpans,
+    support: Floats,
+    opinions: Sequence[Opinions],
+    tagged: Flags,
+) -> tuple[TokenSpans, Floats]:
+    """Add the other occurrences of candidates, and average the support over occurrences."""
+    spans, groups = recurrences(batch, candidates)
+    if not len(spans.first):
+        return candidates, support
+    own = _mean([each.support(spans) for each in opinions], len(spans.first))
+    number = np.bincount(groups)
+    average = np.bincount(groups, weights=own) / number
+    mixed = np.where(number[groups] > 1, (own + average[groups]) / 2, own)
+    keys = _keys(spans, batch.n_tokens)
+    is_candidate = np.isin(keys, _keys(candidates, batch.n_tokens))
+    number_tagged = np.concatenate([np.zeros(1, np.int64), np.cumsum(tagged)])
+    overlaps = number_tagged[spans.last + 1] > number_tagged[spans.first]
+    kept = is_candidate | (~overlaps & (mixed >= _LIKELY))
+    return TokenSpans(spans.first[kept], spans.last[kept], spans.classes[kept]), mixed[kept]
+
+
+def _keys(spans: TokenSpans, tokens: int) -> Indices:
+    """Return a number for each span that no other span has; lengths and classes are few."""
+    classes = int(spans.classes.max(initial=0)) + 1
+    return (spans.first * (tokens + 1) + spans.last) * max(classes, 4096) + spans.classes
+
+
+def _limits(
+    reference: Reference | None, names: Sequence[str], share: float, tokens: int
+) -> dict[int, float]:
+    """Return the number of spans of each class that may be selected."""
+    if reference is None:
+        return {}
+    rates = dict(zip(reference.proportions.classes, reference.proportions.values, strict=False))
+    return {
+        number: np.floor(share * rates[name] * tokens) if name in rates else 0.0
+        for number, name in enumerate(names)
+    }
+
+
+def _best_disjoint(
+    spans: TokenSpans, support: Floats, limits: dict[int, float], tokens: int
+) -> TokenSpans:
+    """Select disjoint spans by descending support; without limits, those that are likely."""
+    used = np.zeros(tokens, bool)
+    left, chosen = dict(limits), []
+    rows = zip(spans.first.tolist(), spans.last.tolist(), spans.classes.tolist(), strict=True)
+    every = list(rows)
+    for index in np.argsort(-support, kind="stable").tolist():
+        first, last, kind = every[index]
+        enough = left[kind] < 1 if limits else support[index] < _LIKELY
+        if enough or used[first : last + 1].any():
+            continue
+        used[first : last + 1] = True
+        chosen.append(index)
+        if limits:
+            left[kind] -= 1
+    order = np.sort(np.array(chosen, np.int64))
+    return TokenSpans(spans.first[order], spans.last[order], spans.classes[order])
+
+
+def _covered(spans: TokenSpans, tokens: int) -> Flags:
+    """Return which tokens are in any of the spans, which may overlap."""
+    change = np.zeros(tokens + 1, np.int64)
+    np.add.at(change, spans.first, 1)
+    np.add.at(change, spans.last + 1, -1)
+    covered: Flags = np.cumsum(change)[:-1] > 0
+    return covered
+
+
+def _set_tags(tags: npt.NDArray[np.int16], spans: TokenSpans, labels: Sequence[str]) -> None:
+    """Set the tags of disjoint spans."""
+    names = classes_of(labels)
+    begin, inside = (
+        np.array([labels.index(f"{side}-{name}") for name in names], np.int16) for side in "BI"
+    )
+    lengths = spans.last - spans.first + 1
+    starts = np.cumsum(lengths) - lengths
+    tokens = np.arange(lengths.sum()) + np.repeat(spans.first - starts, lengths)
+    if len(tokens):
+        tags[tokens] = np.repeat(inside[spans.classes], lengths)
+        tags[spans.first] = begin[spans.classes]
+
+
+def _selection(
+    tagging: Tagging,
+    batch: Batch,
+    tags: npt.NDArray[np.int16],
+    *,
+    reference: Reference | None,
+    most: int,
+    rng: np.random.Generator,
+) -> Selection:
+    """Return the documents with a known tag; a random sample if there are too many."""
+    known = np.concatenate([np.zeros(1, np.int64), np.cumsum(tags != UNKNOWN)])
+    number = np.diff(known[batch.document_offsets])
+    usable = np.flatnonzero(number)
+    indices = usable
+    if len(usable) > most:
+        indices = np.sort(rng.choice(usable, most, replace=False)).astype(np.int64)
+    confidence = number / np.maximum(batch.lengths, 1)
+    found = None
+    if reference is not None:
+        classes = reference.proportions.classes
+        content = content_of(batch, tags, tagging.labels, classes).take(indices)
+        found = proportions_of(content, classes)
+    return Selection(
+        indices,
+        confident=len(usable),
+        bound=min(most, len(usable)),
+        proportions=found,
+        tagging=replace(tagging, tags=tags, confidence=confidence),
+    )
