@@ -21,15 +21,17 @@ from bootstrap.config.options import (
     SelectOptions,
 )
 from bootstrap.config.overrides import Source, overridden
+from bootstrap.config.presets import preset_of, with_possible, with_preset
 from bootstrap.config.renames import refuse_renamed
 from bootstrap.config.validation import parse_section, refuse_unknown, table_of
 from corpus.corpora import is_synthetic
 from corpus.errors import InputError
 from corpus.tags import classes_of
+from taggers.augmentation import AugmentOptions
 from taggers.kinds import Kind, find_kind, known_kinds, make_tagger
 from taggers.options import Capability, Coverage, TaggerOptions, path_fields
 
-SECTIONS = ("data", "labels", "initial_model", "tagger", "loop", "select")
+SECTIONS = ("data", "labels", "initial_model", "tagger", "augment", "loop", "select")
 
 #: The kind of ``[initial_model]`` that is the tagger of the run, trained on the seed.
 SEED = "seed"
@@ -39,7 +41,10 @@ DEFAULT_KIND = "crf"
 
 _SELECTION_KEYS = tuple(each.name for each in fields(InitialModelSelection))
 
-OptionsT = TypeVar("OptionsT", DataOptions, TaggerOptions)
+#: Strategies that select parts of documents, for which the measure of documents has no effect.
+_OF_SPANS = ("confident_spans", "agreement", "consensus")
+
+OptionsT = TypeVar("OptionsT", DataOptions, TaggerOptions, AugmentOptions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +100,8 @@ class Configuration:
         ``[tagger] kind``.
     tagger : TaggerOptions
         Options of that kind: the other keys of ``[tagger]``.
+    augment : AugmentOptions
+        ``[augment]``.
     loop : LoopOptions
         ``[loop]``.
     select : SelectOptions
@@ -108,6 +115,7 @@ class Configuration:
     initial_model: InitialModel | None
     kind: str
     tagger: TaggerOptions
+    augment: AugmentOptions
     loop: LoopOptions
     select: SelectOptions
     reference: ReferenceOptions | None
@@ -116,10 +124,11 @@ class Configuration:
         for name in SPLITS:
             if not getattr(self.data, name) and not (name == "seed" and self.initial_model):
                 raise ConfigurationError(f"[data] {name} is empty: expected documents")
-        if self.select.level == "span" and self.select.measure != SelectOptions().measure:
+        strategy = self.select.strategy
+        if strategy in _OF_SPANS and self.select.measure != SelectOptions().measure:
             raise ConfigurationError(
                 f'select.measure = "{self.select.measure}" applies to whole documents and has no '
-                'effect with select.level = "span"; remove it'
+                f'effect with select.strategy = "{strategy}"; remove it'
             )
         taggers = {section: (kind, options) for section, kind, options in self._taggers()}
         for setting, capability, section in self._needs():
@@ -132,9 +141,13 @@ class Configuration:
 
     def _needs(self) -> Iterator[tuple[str, Capability, str]]:
         """Yield settings that need a capability, the capability, and the section of the tagger."""
-        if self.select.level == "span":
-            yield 'select.level = "span"', "partial_tags", "tagger"
-            yield 'select.level = "span"', "entity_probabilities", "tagger"
+        strategy = self.select.strategy
+        if strategy in _OF_SPANS:
+            yield f'select.strategy = "{strategy}"', "partial_tags", "tagger"
+        if strategy == "confident_spans":
+            yield f'select.strategy = "{strategy}"', "entity_probabilities", "tagger"
+        if self.augment.copies:
+            yield "augment.copies other than 0", "document_weights", "tagger"
         if self.loop.pseudo_weight != 1:
             yield "loop.pseudo_weight other than 1", "document_weights", "tagger"
         if self.loop.propagate:
@@ -154,10 +167,13 @@ class Configuration:
 
     def files(self) -> dict[str, Sequence[Path]]:
         """Return the files that training its taggers reads, by ``section.option``."""
+        sections = [(section, options.files()) for section, _, options in self._taggers()]
+        if self.augment.copies:
+            sections.append(("augment", self.augment.files()))
         return {
             f"{section}.{name}": paths
-            for section, _, options in self._taggers()
-            for name, paths in options.files().items()
+            for section, files in sections
+            for name, paths in files.items()
         }
 
     def check(self) -> list[Coverage]:
@@ -197,7 +213,12 @@ class Configuration:
                 **asdict(self.initial_model.options),
             }
         tagger = {"kind": self.kind, **asdict(self.tagger)}
-        tables |= {"tagger": tagger, "loop": asdict(self.loop), "select": select}
+        tables |= {
+            "tagger": tagger,
+            "augment": asdict(self.augment),
+            "loop": asdict(self.loop),
+            "select": select,
+        }
         return {name: _as_toml(table) for name, table in tables.items()}
 
     def to_toml(self) -> str:
@@ -260,14 +281,26 @@ def parse_configuration(tables: Mapping[str, Any], source: Source) -> Configurat
     """Check tables read from TOML and complete them; see `load_configuration`."""
     refuse_renamed(tables, source)
     refuse_unknown(tables, SECTIONS, source)
-    kind, tagger = _tagger(table_of(tables, "tagger", source), source)
-    initial_model = _initial_model(table_of(tables, "initial_model", source), source)
+    preset = preset_of(tables, source)
+    kind, tagger = _tagger(table_of(tables, "tagger", source), preset, source)
+    initial_model = _initial_model(table_of(tables, "initial_model", source), preset, source)
     table = table_of(tables, "data", source)
     if initial_model:
         table.setdefault("seed", "")  # it needs none
     data = parse_section(DataOptions, table, "data", source)
-    loop = parse_section(LoopOptions, table_of(tables, "loop", source), "loop", source)
-    table = table_of(tables, "select", source)
+
+    def completed(section: str) -> dict[str, Any]:
+        table = with_possible(
+            section,
+            table_of(tables, section, source),
+            tagger.capabilities,
+            seeded=initial_model is None,
+        )
+        return with_preset(section, table, preset)
+
+    augment = parse_section(AugmentOptions, completed("augment"), "augment", source)
+    loop = parse_section(LoopOptions, completed("loop"), "loop", source)
+    table = completed("select")
     reference = _reference(table.pop("reference", None), source)
     select = parse_section(SelectOptions, table, "select", source)
     labels = _labels(tables.get("labels"), source)
@@ -278,6 +311,7 @@ def parse_configuration(tables: Mapping[str, Any], source: Source) -> Configurat
             initial_model,
             kind,
             tagger,
+            _located(augment, "augment", source),
             loop,
             select,
             reference,
@@ -303,13 +337,14 @@ def _reference(table: Any, source: Source) -> ReferenceOptions | None:
     return parse_section(ReferenceOptions, table, "select.reference", source)
 
 
-def _tagger(table: dict[str, Any], source: Source) -> tuple[str, TaggerOptions]:
+def _tagger(table: dict[str, Any], preset: str, source: Source) -> tuple[str, TaggerOptions]:
     """Parse ``[tagger]``: the kind and its options."""
     kind = _kind(table.pop("kind", DEFAULT_KIND), "tagger", source)
+    table = with_preset("tagger", table, preset, kind.options_type())
     return kind.name, _tagger_options(kind, table, "tagger", source)
 
 
-def _initial_model(table: dict[str, Any], source: Source) -> InitialModel | None:
+def _initial_model(table: dict[str, Any], preset: str, source: Source) -> InitialModel | None:
     """Parse ``[initial_model]``; None if iteration 0 is trained on the seed."""
     name = table.pop("kind", SEED)
     if name == SEED:
@@ -320,6 +355,7 @@ def _initial_model(table: dict[str, Any], source: Source) -> InitialModel | None
             )
         return None
     kind = _kind(name, "initial_model", source)
+    table = with_preset("initial_model", table, preset, kind.options_type())
     own = {key: table.pop(key) for key in _SELECTION_KEYS if key in table}
     selection = parse_section(InitialModelSelection, own, "initial_model", source)
     options = _tagger_options(kind, table, "initial_model", source, _SELECTION_KEYS)

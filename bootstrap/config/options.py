@@ -138,7 +138,7 @@ class LoopOptions:
     """Options of the self-training loop; every field is a key of ``[loop]``."""
 
     preset: Preset = field(
-        default="paper",
+        default="auto",
         metadata={
             "help": 'defaults of all settings that are not named: "auto", which needs no settings, '
             'or "paper", the method of the paper (bootstrap help settings)'

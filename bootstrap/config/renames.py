@@ -10,7 +10,11 @@ from bootstrap.config.overrides import Source
 from gazetteers.builtin import RENAMED_LISTS
 
 _SECTIONS = {"start": "initial_model"}
-_KEYS = {("select", "most"): "max_selected", ("loop", "repeated"): "propagate"}
+_KEYS = {
+    ("select", "most"): "max_selected",
+    ("select", "level"): 'strategy: "confident_documents" or "confident_spans"',
+    ("loop", "repeated"): "propagate",
+}
 _VALUES = {
     ("loop", "keep", "retag"): "relabel",
     ("select", "measure", "lowest"): "min_marginal",

@@ -10,12 +10,15 @@ import tomli_w
 
 from bootstrap.config.configuration import DEFAULT_KIND, SEED
 from bootstrap.config.options import (
+    AUTO,
     DataOptions,
     InitialModelSelection,
     LoopOptions,
     ReferenceOptions,
     SelectOptions,
 )
+from bootstrap.config.presets import PRESETS
+from taggers.augmentation import AugmentOptions
 from taggers.kinds import BUILTIN
 
 _TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
@@ -35,7 +38,7 @@ class SettingRow:
         For people, such as ``list of strings``, ``"stop" or "longest"`` or ``integer, at
         least 1``.
     default : str
-        As TOML; empty if the setting has none.
+        The default with the preset "auto", as TOML; empty if the setting has none.
     help : str
         Its meaning.
     example : str
@@ -75,6 +78,7 @@ def setting_rows() -> list[SettingRow]:
     for kind in BUILTIN.values():
         if kind.needs_seed:
             rows += _rows("tagger", kind.options_type(), kind.name)
+    rows += _rows("augment", AugmentOptions)
     rows += _rows("loop", LoopOptions)
     rows += _rows("select", SelectOptions)
     rows += _rows("select.reference", ReferenceOptions)
@@ -89,7 +93,7 @@ def _rows(section: str, options: type[Any], kind: str = "") -> list[SettingRow]:
             each.name,
             kind,
             f"{_type_name(hints[each.name])}{_limits(each.metadata)}",
-            _default(each),
+            _preset_default(section, each),
             each.metadata.get("help", ""),
             each.metadata.get("example", ""),
         )
@@ -118,6 +122,12 @@ def _limits(metadata: Mapping[str, Any]) -> str:
     return f", at most {most}" if most is not None else ""
 
 
+def _preset_default(section: str, each: Field[Any]) -> str:
+    """Return the default of a setting as TOML: that of the preset, or else of the options."""
+    values = PRESETS[AUTO].get(section, {})
+    return _toml(values[each.name]) if each.name in values else _default(each)
+
+
 def _default(each: Field[Any]) -> str:
     if each.default_factory is not MISSING:
         return _toml(each.default_factory())
@@ -126,7 +136,7 @@ def _default(each: Field[Any]) -> str:
 
 def _toml(value: Any) -> str:
     """Write a value as TOML, in one line."""
-    if isinstance(value, tuple):
+    if isinstance(value, (tuple, list)):
         return f"[{', '.join(map(_toml, value))}]"
     if isinstance(value, Mapping) and not value:
         return "{}"

@@ -218,7 +218,7 @@ def warnings(
     yield from _shared_warnings(reports)
     yield from _coverage_warnings(reports, coverages)
     number = reports["unlabeled"].documents
-    if number < batch_size:
+    if number < batch_size:  # 0 is in proportion to their number
         yield (
             f"unlabeled: {number:,} documents are fewer than one batch of {batch_size:,}: there "
             f"will be {'one iteration' if number else 'no iteration'}; set [loop] batch lower"

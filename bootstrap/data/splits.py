@@ -179,6 +179,13 @@ def _refuse_duplicate_ids(documents: Iterable[Document], source: str) -> None:
         seen.add(document.id)
 
 
+#: The minimum and the maximum number of documents of a batch in proportion to the pool.
+BATCH_LIMITS = (1_000, 50_000)
+
+#: The share of the pool that such a batch is.
+_BATCHES = 4
+
+
 class UnlabeledNotes:
     """The pool of unlabeled documents, of which one batch is in memory.
 
@@ -193,6 +200,8 @@ class UnlabeledNotes:
 
     Attributes
     ----------
+    size : int
+        Number of documents in a batch.
     problems : Problems
         Documents and annotations that could not be used as they are, in the latest `batches`.
     clean_batches : int
@@ -205,14 +214,14 @@ class UnlabeledNotes:
         self.problems = problems_for(options)
         self.clean_batches = 0
         self._options = options
-        self._size = size
+        self.size = size
         self._held_out = held_out
 
     def documents(self, start: int = 0) -> Iterator[Document]:
         """Yield the documents from number `start` on, in the unit of the run, without labels."""
         self.problems = problems_for(self._options)
         # If each record is one document, and none was left out, earlier records are not read.
-        whole = self._options.unit == "document" and start <= self.clean_batches * self._size
+        whole = self._options.unit == "document" and start <= self.clean_batches * self.size
         unread, skipped = (start, 0) if whole else (0, start)
         # Labels of the unlabeled notes, if any, are hidden from the loop.
         sources = read_sources(self._options, "unlabeled", {}, self.problems, unread)
@@ -229,9 +238,16 @@ class UnlabeledNotes:
 
     def batches(self, start: int = 0) -> Iterator[Batch]:
         """Yield the batches from number `start` on."""
-        documents = self.documents(start * self._size)
-        while chunk := list(islice(documents, self._size)):
+        documents = self.documents(start * self.size)
+        while chunk := list(islice(documents, self.size)):
             yield make_batch(chunk, labelled=False)
+
+
+def _batch_size(pool: UnlabeledNotes) -> int:
+    """Return the number of documents of a batch in proportion to the pool."""
+    least, most = BATCH_LIMITS
+    number = sum(1 for _ in islice(pool.documents(), _BATCHES * most))
+    return min(max(-(-number // _BATCHES), least), most)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -267,7 +283,7 @@ def read_notes(
     labels : mapping of str to str, optional
         The class of each label of the source; by default, labels are classes.
     batch_size : int
-        Number of documents in a batch of the pool.
+        Number of documents in a batch of the pool; 0 is a quarter of them, within `BATCH_LIMITS`.
     classes : sequence of str
         The classes that an initial model tags.
 
@@ -282,6 +298,8 @@ def read_notes(
     """
     seed = read_labelled(data, "seed", labels, classes)
     validation = read_labelled(data, "validation", labels)
-    pool = UnlabeledNotes(data, batch_size, held_out=validation.digests)
+    pool = UnlabeledNotes(data, batch_size or 1, held_out=validation.digests)
     next(pool.documents(), None)
+    if not batch_size:
+        pool = UnlabeledNotes(data, _batch_size(pool), held_out=validation.digests)
     return Notes(seed, validation, pool)

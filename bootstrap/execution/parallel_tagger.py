@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import shutil
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -12,7 +13,7 @@ from typing import Self
 import numpy as np
 
 from bootstrap.execution.executor import Executor, SerialExecutor, executor_for
-from bootstrap.execution.processes import in_process
+from bootstrap.execution.processes import in_processes
 from corpus.batch import Batch
 from corpus.errors import InputError
 from corpus.storage import new_folder
@@ -122,16 +123,20 @@ class ParallelTagger:
         KilledError
             If the training process was ended.
         """
-        initial = None if warm_start is None else warm_start.folder
-        options = self._training_options()
-        with new_folder(self.folder) as staging:
-            job = _Job(self.kind, options, train.to_bytes(), validation, initial, rng, staging)
-            for done, total in in_process(_train, job):
-                self._report("training", done, total)
-                if progress:
-                    progress(done, total)
-        self._use(load_tagger(self.folder, trusted=(self.kind,)))
+        fit = FolderFit(self, train, validation, warm_start, rng)
+
+        def report(stage: str, done: int, total: int) -> None:
+            self._report(stage, done, total)
+            if progress:
+                progress(done, total)
+
+        fit_all([fit], jobs=1, report=report)
         return self
+
+    def move(self, folder: Path) -> None:
+        """Move the model to another folder of the same file system."""
+        self.folder.rename(folder)
+        self.folder = folder
 
     def tag(
         self,
@@ -180,6 +185,63 @@ class ParallelTagger:
         self._tagger = tagger
         self.labels, self.training = tagger.labels, tagger.training
         self._digest = read_digest(self.folder)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FolderFit:
+    """A training of a tagger in a folder; the parameters are those of `ParallelTagger.fit`."""
+
+    tagger: ParallelTagger
+    train: Batch
+    validation: Batch | None
+    warm_start: ParallelTagger | None
+    rng: np.random.Generator
+
+
+def fit_all(fits: Sequence[FolderFit], *, jobs: int, report: Report = _silent) -> None:
+    """Train several taggers, each in a process of its own.
+
+    Parameters
+    ----------
+    fits : sequence of Fit
+        The trainings.
+    jobs : int
+        Maximum number of processes at a time.
+    report : callable
+        Called with the progress of all trainings together.
+
+    Raises
+    ------
+    InputError
+        If one of the folders exists.
+    TrainingError
+        If a training produces no model.
+    KilledError
+        If a training process was ended.
+    """
+    steps: dict[int, tuple[int, int]] = {}
+    with contextlib.ExitStack() as stack:
+        tasks = [(_job(fit, stack.enter_context(new_folder(fit.tagger.folder))),) for fit in fits]
+        for index, step in in_processes(_train, tasks, jobs=jobs):
+            steps[index] = step
+            done, total = (sum(numbers) for numbers in zip(*steps.values(), strict=True))
+            # The trainings that have not begun will take about as long as the others.
+            report("training", done, total * len(fits) // len(steps))
+    for fit in fits:
+        fit.tagger._use(load_tagger(fit.tagger.folder, trusted=(fit.tagger.kind,)))
+
+
+def _job(fit: FolderFit, staging: Path) -> _Job:
+    tagger, warm_start = fit.tagger, fit.warm_start
+    return _Job(
+        tagger.kind,
+        tagger._training_options(),
+        fit.train.to_bytes(),
+        fit.validation,
+        warm_start.folder if warm_start else None,
+        fit.rng,
+        staging,
+    )
 
 
 @dataclass(frozen=True, slots=True)

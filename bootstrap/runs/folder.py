@@ -97,6 +97,10 @@ class Run:
         """Return the model folder of an iteration."""
         return self.iteration_folder(iteration) / "model"
 
+    def second_folder(self, iteration: int) -> Path:
+        """Return the folder of the model of the second view of an iteration."""
+        return self.iteration_folder(iteration) / "second"
+
     def begin(self, configuration: str, data: pa.Table) -> None:
         """Write the description of a run; the configuration, written last, completes it."""
         remove_partial(self.folder)
@@ -193,11 +197,15 @@ class Run:
     ) -> None:
         """Write the selected documents and the metrics of an iteration, which close it."""
         folder = self.iteration_folder(iteration)
-        if not folder.is_dir():  # nothing was selected: the previous model is kept
+        if not folder.is_dir():  # nothing was selected: the previous models are kept
             shutil.copytree(self.model_folder(iteration - 1), folder / "model")
+            if self.second_folder(iteration - 1).is_dir():
+                shutil.copytree(self.second_folder(iteration - 1), self.second_folder(iteration))
         table = table_of(selected, iteration)
         write_atomically(folder / "selected.parquet", _parquet(table))
         write_atomically(folder / "metrics.json", _json(metrics.to_dict()))
+        if iteration:  # only the last iteration is continued
+            shutil.rmtree(self.second_folder(iteration - 1), ignore_errors=True)
         self.summarise()
 
     def summarise(self) -> None:
@@ -239,7 +247,13 @@ class Run:
             raise RunError(f"{self.folder} has no model yet: its first iteration is not closed")
         return self.model_folder(best_iteration(f1_of(rows)))
 
-    def history(self, keep: str, tagger: ParallelTagger, classes: Sequence[str]) -> History:
+    def history(
+        self,
+        keep: str,
+        tagger: ParallelTagger,
+        classes: Sequence[str],
+        second: ParallelTagger | None = None,
+    ) -> History:
         """Read the history with which the loop continues after the closed iterations.
 
         Parameters
@@ -251,6 +265,8 @@ class Run:
             The model of the last closed iteration.
         classes : sequence of str
             The classes of the tagger.
+        second : ParallelTagger, optional
+            The model of the second view.
         """
         rows = self.metrics()
         iterations = [len(rows) - 1] if keep == RELABEL else range(len(rows))
@@ -259,6 +275,9 @@ class Run:
             f1=tuple(f1_of(rows)),
             tagger=tagger,
             selected=tuple(selected for selected in found if selected is not None),
+            strategy=_chosen_strategy(rows),
+            augmented=rows[-1].augmented,
+            second=second,
         )
 
     def _selected(self, iteration: int, classes: Sequence[str]) -> PseudoLabelled | None:
@@ -266,6 +285,12 @@ class Run:
         if not len(table):
             return None
         return selected_of(table, classes)
+
+
+def _chosen_strategy(rows: Sequence[IterationMetrics]) -> str:
+    """Return the strategy that a comparison has chosen; empty if there was none."""
+    compared = [row for row in rows[1:] if row.trials]
+    return compared[-1].strategy if compared else ""
 
 
 def _read_metrics(path: Path) -> IterationMetrics:

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from bootstrap.self_training.iteration import Iteration
+from bootstrap.self_training.iteration import Iteration, Trial
 from corpus.batch import Batch
 from corpus.evaluation import ConfusionCounts, Scores
 from corpus.tags import classes_of
@@ -28,6 +28,33 @@ class EntityScores:
     def of(cls, counts: ConfusionCounts) -> Self:
         """Compute the scores from counts."""
         return cls(counts.precision, counts.recall, counts.f1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialMetrics:
+    """The figures of an alternative that was compared on the validation documents.
+
+    Parameters
+    ----------
+    name : str
+        The alternative; see `bootstrap.self_training.iteration.Trial`.
+    selected : int
+        Number of documents selected.
+    precision, recall, f1 : float
+        Strict entities on the validation documents.
+    halves : pair of ConfusionCounts
+        Strict entities in each half of the validation documents.
+    chosen : bool
+        Whether it is the model of the iteration.
+    """
+
+    name: str
+    selected: int
+    precision: float
+    recall: float
+    f1: float
+    halves: tuple[ConfusionCounts, ConfusionCounts]
+    chosen: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +103,20 @@ class IterationMetrics:
         Duration of each stage.
     stopped : str or None
         On the last iteration, a key of `bootstrap.self_training.iteration.STOPPED`.
+    strategy : str
+        The strategy of selection; empty in iteration 0.
+    augmented : bool
+        Whether the training set contains copies of gold documents with other mentions.
+    trials : sequence of TrialMetrics
+        The alternatives that were compared; empty if there was only one.
+    quality : EntityScores or None
+        Scores of what the strategy selects from the validation documents: the share of selected
+        entities that are right, and the share of gold entities that are selected. None in
+        iteration 0.
+    new_entities : int
+        Number of distinct entities selected that no earlier training document contains.
+    unknown : float
+        The share of selected tokens whose tag is unknown.
     """
 
     iteration: int
@@ -100,6 +141,12 @@ class IterationMetrics:
     halves: tuple[ConfusionCounts, ConfusionCounts]
     seconds: Mapping[str, float]
     stopped: str | None
+    strategy: str
+    augmented: bool
+    trials: Sequence[TrialMetrics]
+    quality: EntityScores | None
+    new_entities: int
+    unknown: float
 
     @property
     def is_within_tolerance(self) -> bool:
@@ -109,7 +156,8 @@ class IterationMetrics:
     def to_dict(self) -> dict[str, Any]:
         """Return the record as JSON values; NaN and infinity are null, as JSON has neither."""
         record = asdict(self)
-        record["halves"] = [list(counts) for counts in self.halves]
+        for each in (record, *record["trials"]):
+            each["halves"] = [list(counts) for counts in each["halves"]]
         finite: dict[str, Any] = _finite(record)
         return finite
 
@@ -181,6 +229,10 @@ def _record_of(kind: type, readers: Mapping[str, _Reader]) -> _Reader:
     return read_record
 
 
+def _list_of(read: _Reader) -> _Reader:
+    return lambda value: [read(item) for item in _instance_of(list)(value)]
+
+
 def _halves(value: Any) -> tuple[ConfusionCounts, ...]:
     left, right = value
     return tuple(ConfusionCounts(*map(_integer, counts)) for counts in (left, right))
@@ -220,6 +272,23 @@ _READERS: dict[str, _Reader] = {
     "left_out": _mapping_of(_integer),
     "halves": _halves,
     "stopped": _optional(_text),
+    "strategy": _text,
+    "augmented": _instance_of(bool),
+    "trials": _list_of(
+        _record_of(
+            TrialMetrics,
+            {
+                "name": _text,
+                "selected": _integer,
+                **_SCORES,
+                "halves": _halves,
+                "chosen": _instance_of(bool),
+            },
+        )
+    ),
+    "quality": _optional(_record_of(EntityScores, _SCORES)),
+    "new_entities": _integer,
+    "unknown": _number,
 }
 
 
@@ -267,6 +336,25 @@ def metrics_of(step: Iteration, validation: Batch, left_out: Mapping[str, int]) 
         halves=halves(validation, step.scores),
         seconds=dict(step.seconds),
         stopped=step.stopped,
+        strategy=step.strategy,
+        augmented=step.augmented,
+        trials=[_trial_metrics(trial, validation) for trial in step.trials],
+        quality=None if step.quality is None else EntityScores.of(step.quality),
+        new_entities=step.new_entities,
+        unknown=step.unknown,
+    )
+
+
+def _trial_metrics(trial: Trial, validation: Batch) -> TrialMetrics:
+    counts = trial.scores.counts("ner")
+    return TrialMetrics(
+        name=trial.name,
+        selected=trial.selected,
+        precision=counts.precision,
+        recall=counts.recall,
+        f1=counts.f1,
+        halves=halves(validation, trial.scores),
+        chosen=trial.chosen,
     )
 
 

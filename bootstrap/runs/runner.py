@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -10,10 +11,12 @@ from pathlib import Path
 from bootstrap.config.configuration import Configuration, InitialModel
 from bootstrap.data.splits import LabelledNotes, Notes, UnlabeledNotes
 from bootstrap.execution.parallel_tagger import ParallelTagger, Report
+from bootstrap.runs.augmentation import augmentation_of
 from bootstrap.runs.cached_pool import CachedPool
 from bootstrap.runs.folder import Run
 from bootstrap.runs.metrics import IterationMetrics, metrics_of
-from bootstrap.selection import initial_strategy_for, strategy_for
+from bootstrap.runs.training import free_model_folder, keep_model, train_in_folders
+from bootstrap.selection import initial_strategy_for, portfolio
 from bootstrap.selection.proportions import (
     Reference,
     configured_reference,
@@ -85,8 +88,12 @@ def run_iterations(
         if options.initial_model and iteration == 0:
             kind = options.initial_model.kind
             tagger = _with_counts(options.initial_model, run, notes.unlabeled, report)
-        run.iteration_folder(iteration).mkdir(mode=0o700)
-        return ParallelTagger(run.model_folder(iteration), kind, tagger, jobs=jobs, report=report)
+        folder = free_model_folder(run, iteration)
+        return ParallelTagger(folder, kind, tagger, jobs=jobs, report=report)
+
+    def second_tagger_for(iteration: int) -> ParallelTagger:
+        folder, second = run.second_folder(iteration), options.tagger.second_view()
+        return ParallelTagger(folder, options.kind, second, jobs=jobs, report=report)
 
     # A batch beyond those of the closed iterations is read again, and its problems are counted.
     relabel = options.loop.keep == RELABEL
@@ -99,15 +106,19 @@ def run_iterations(
         cache or notes.unlabeled,
         GoldBatch.from_documents(validation.documents, validation.batch),
         tagger_for,
-        strategy=strategy_for(options.select, reference),
+        strategy=portfolio(options.select, reference, options.tagger.capabilities),
         initial_strategy=initial_strategy_for(initial_selection, options.select, reference)
         if initial_selection
         else None,
+        augment=augmentation_of(options.augment, options.loop.random_state),
+        second_tagger_for=second_tagger_for,
+        train=functools.partial(train_in_folders, jobs=jobs, report=report),
         loop=options.loop,
         held_out=validation.groups,
         history=_history(run, options, jobs, report) if closed else None,
     ):
         metrics = metrics_of(step, validation.batch, notes.unlabeled.problems.counts)
+        keep_model(run, step)
         if run.model_folder(step.iteration).is_dir():
             unit = json.dumps({"unit": options.data.unit, "propagate": options.loop.propagate})
             write_atomically(run.model_folder(step.iteration) / UNIT_FILE, unit.encode())
@@ -121,7 +132,15 @@ def _history(run: Run, options: Configuration, jobs: int, report: Report) -> His
     """Read the history of the closed iterations of a run, of which there is at least one."""
     last = run.model_folder(len(run.metrics()) - 1)
     tagger = ParallelTagger.load(last, trusted=options.kinds, jobs=jobs, report=report)
-    history = run.history(options.loop.keep, tagger, classes_of(tagger.labels))
+    second = run.second_folder(len(run.metrics()) - 1)
+    history = run.history(
+        options.loop.keep,
+        tagger,
+        classes_of(tagger.labels),
+        ParallelTagger.load(second, trusted=options.kinds, jobs=jobs, report=report)
+        if second.is_dir()
+        else None,
+    )
     initial = options.initial_model
     is_initial = initial is not None and tagger.kind == initial.kind
     return replace(history, is_initial=is_initial)

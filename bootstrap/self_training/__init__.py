@@ -3,24 +3,36 @@
 from __future__ import annotations
 
 from bootstrap.self_training.iteration import (
+    AUGMENTED,
     RELABEL,
+    SEED_ALONE,
     STOPPED,
     History,
     Iteration,
     PseudoLabelled,
+    Trial,
     best_iteration,
     stagnates,
 )
 from bootstrap.self_training.loop import Pool, self_train
+from bootstrap.self_training.training import Fit, train_in_turn
+from bootstrap.self_training.training_set import Augment, Augmentation
 
 __all__ = [
+    "AUGMENTED",
     "RELABEL",
+    "SEED_ALONE",
     "STOPPED",
+    "Augment",
+    "Augmentation",
+    "Fit",
     "History",
     "Iteration",
     "Pool",
     "PseudoLabelled",
+    "Trial",
     "best_iteration",
     "self_train",
     "stagnates",
+    "train_in_turn",
 ]

@@ -155,6 +155,7 @@ class Models:
             each for each in labellings if new_gold or documents.is_changed_by(each.selected)
         ]
         if not changed:
+            documents.add(labellings[0].selected)
             return replace(previous, labelling=labellings[0], trials=())
         fits = [
             self._fit(

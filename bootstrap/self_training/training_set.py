@@ -91,7 +91,9 @@ class TrainingSet:
 
     def is_changed_by(self, selected: Sequence[PseudoLabelled]) -> bool:
         """Return whether the documents selected in an iteration change the training set."""
-        return bool(selected) or (self._options.keep == RELABEL and len(self) > 0)
+        if self._options.keep == RELABEL and self.pseudo_labelled:
+            return bool(selected) or len(self.gold) > 0
+        return bool(selected)
 
     def add(self, selected: Sequence[PseudoLabelled]) -> None:
         """Add the documents selected in an iteration; when relabelling, they replace others."""

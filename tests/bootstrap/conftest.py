@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -52,6 +52,7 @@ window = 1
 max_iterations = 15
 
 [loop]
+preset = "paper"
 iterations = 3
 batch = 600
 patience = 5
@@ -121,18 +122,21 @@ def project(tmp_path_factory: pytest.TempPathFactory, make_project: Callable[...
     return make_project(tmp_path_factory.mktemp("project"))
 
 
-def _in_process_here(work: Callable[..., None], *arguments: Any) -> Iterator[Any]:
-    """Do the work of another process in this one, and yield what it sends."""
-    sent: list[Any] = []
-    work(sent.append, *arguments)
-    yield from sent
+def _in_processes_here(
+    work: Callable[..., None], tasks: Sequence[Sequence[Any]], *, jobs: int
+) -> Iterator[tuple[int, Any]]:
+    """Do the work of other processes in this one, and yield what they send."""
+    for index, arguments in enumerate(tasks):
+        sent: list[Any] = []
+        work(sent.append, *arguments)
+        yield from ((index, message) for message in sent)
 
 
 @pytest.fixture(scope="session", autouse=True)
 def train_here() -> Iterator[pytest.MonkeyPatch]:
     """Train in the process of the tests: starting another one takes longer than their training."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parallel_tagger, "in_process", _in_process_here)
+        patch.setattr(parallel_tagger, "in_processes", _in_processes_here)
         yield patch
 
 
@@ -140,7 +144,7 @@ def train_here() -> Iterator[pytest.MonkeyPatch]:
 def train_in_processes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Train in other processes in tests with the mark `processes`."""
     if request.node.get_closest_marker("processes"):
-        monkeypatch.setattr(parallel_tagger, "in_process", processes.in_process)
+        monkeypatch.setattr(parallel_tagger, "in_processes", processes.in_processes)
 
 
 @pytest.fixture(scope="session")

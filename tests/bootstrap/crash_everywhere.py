@@ -7,7 +7,7 @@ at which a run can be killed, and says their names; the last one was not killed.
 import itertools
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,12 +28,15 @@ KILLED = 99
 STEPS = {"os.rename", "os.link", "os.mkdir", "os.symlink", "shutil.rmtree", "shutil.copytree"}
 
 
-def train_here(work: Any, job: Any) -> Iterator[tuple[int, int]]:
+def train_here(
+    work: Any, tasks: Sequence[tuple[Any]], *, jobs: int
+) -> Iterator[tuple[int, tuple[int, int]]]:
     """Train in this process, for speed."""
-    tagger = make_tagger(job.kind, job.options)
-    tagger.fit(Batch.from_bytes(job.train), job.validation, rng=job.rng)
-    tagger.save(job.folder)
-    yield 1, 1
+    for index, (job,) in enumerate(tasks):
+        tagger = make_tagger(job.kind, job.options)
+        tagger.fit(Batch.from_bytes(job.train), job.validation, rng=job.rng)
+        tagger.save(job.folder)
+        yield index, (1, 1)
 
 
 def kill_at(place: int, folder: str) -> None:
@@ -62,7 +65,7 @@ if __name__ == "__main__":
     for kind in BUILTIN.values():
         options: Any = kind.options_type()
         warm_up(*kernels_of(make_tagger(kind.name, options(names=("census-es",)))))
-    parallel_tagger.in_process = train_here
+    parallel_tagger.in_processes = train_here
     runs.report_page = lambda *arguments: "a page takes long to draw"
     out, *arguments = sys.argv[1:]
     names = os.dup(1)

@@ -22,7 +22,10 @@ from bootstrap.selection import (
 )
 from bootstrap.selection.proportions import content_of, measured_reference
 from bootstrap.self_training import (
+    AUGMENTED,
+    SEED_ALONE,
     STOPPED,
+    Augmentation,
     History,
     Iteration,
     best_iteration,
@@ -310,7 +313,9 @@ def test_the_model_that_is_started_from_is_trusted_in_its_own_way() -> None:
         (1, "u2", "normalised", "document"),
         (2, "u4", "normalised", "document"),
     ]
-    assert {asked[2] for asked in script.asked if asked[1] == "v0"} == {"normalised"}
+    # Validation is scored as selection says, and labelled as the pool to score what is selected.
+    asked = [asked[2] for asked in script.asked if asked[1] == "v0"]
+    assert asked.count("min_marginal") == 1 and {*asked} == {"min_marginal", "normalised"}
     assert [ids(batch) for batch in script.trained] == [[], ["u0"], ["u0", "u3"]]
     assert [step.training_documents for step in steps] == [0, 1, 2, 2]
     assert [step.human_tokens for step in steps] == [0, 0, 0, 0]
@@ -349,7 +354,7 @@ def test_whole_documents_of_the_model_that_is_started_from_are_selected() -> Non
         script,
         Pool(2),
         loop=LoopOptions(iterations=1),
-        select=SelectOptions(level="span", proportions=False),
+        select=SelectOptions(strategy="confident_spans", proportions=False),
         start=InitialModelSelection(),
         seed=(),
     )
@@ -685,7 +690,8 @@ def test_a_strategy_sees_no_document_that_is_held_out() -> None:
     seen = []
 
     def first(tagging: Tagging, batch: Batch, rng: np.random.Generator) -> Selection:
-        seen.append((ids(batch), tagging.confidence.tolist(), len(tagging.tags)))
+        if "v0" not in ids(batch):  # validation documents are selected from to score selection
+            seen.append((ids(batch), tagging.confidence.tolist(), len(tagging.tags)))
         return Selection(np.arange(min(1, len(batch))))
 
     pool = Pool(3, 1, groups=["p1", None, "p2", "p1"])
@@ -703,7 +709,8 @@ def test_a_strategy_draws_the_same_whenever_the_loop_continues() -> None:
         numbers = []
 
         def draw(tagging: Tagging, batch: Batch, rng: np.random.Generator) -> Selection:
-            numbers.append(rng.random())
+            if "v0" not in ids(batch):
+                numbers.append(rng.random())
             return Selection(np.arange(1))
 
         options = LoopOptions(random_state=random_state)
@@ -766,3 +773,156 @@ def test_validation_annotations_within_a_token_are_missed() -> None:
         loop=LoopOptions(),
     )
     assert only.scores.counts("ner") == (0, 10, 10)
+
+
+# Comparison of alternatives
+
+
+def named(name: str, *, views: bool = False, take: int = 1) -> Strategy:
+    """Return a strategy with a name that selects the first documents of each batch."""
+
+    def first(tagging: Tagging, batch: Batch, rng: np.random.Generator) -> Selection:
+        assert not views or len(tagging.views) == 1
+        return Selection(np.arange(min(take, len(batch))))
+
+    return Strategy(first, views=views, name=name)
+
+
+class Casting:
+    """Creates actors whose number is the order of their creation, not the iteration."""
+
+    def __init__(self, script: Script) -> None:
+        self.script = script
+        self.created: list[int] = []
+
+    def __call__(self, iteration: int) -> Actor:
+        self.created.append(iteration)
+        return Actor(self.script, len(self.created) - 1)
+
+
+def compared(script: Script, pool: Pool, **settings: Any) -> tuple[list[Iteration], Casting]:
+    cast = Casting(script)
+    steps = list(
+        self_train(
+            make_batch(SEED, labelled=True),
+            pool,
+            make_batch(VALIDATION, labelled=True),
+            cast,
+            **({"loop": LoopOptions(patience=9, keep="relabel")} | settings),
+        )
+    )
+    return steps, cast
+
+
+def test_the_first_selection_compares_strategies_and_the_best_one_is_kept() -> None:
+    """Actor 1 is trained on one document, actor 2 on two, and actor 3 follows the better one."""
+    script = Script([3, 5, 6, 7])
+    strategies = [named("one"), named("two", take=2)]
+    steps, cast = compared(script, Pool(3, 3), strategy=strategies)
+    assert cast.created == [0, 1, 1, 2]
+    assert [step.strategy for step in steps] == ["", "two", "two"]
+    assert [(x.name, x.selected, x.chosen) for x in steps[1].trials] == [
+        ("one", 1, False),
+        ("two", 2, True),
+    ]
+    assert [step.trials for step in (steps[0], steps[2])] == [(), ()]
+    assert [len(batch) - len(SEED) for batch in script.trained] == [0, 1, 2, 4]
+    assert script.started == [None, 0, 0, 2]
+    assert [trial.f1 for trial in steps[1].trials] == sorted(t.f1 for t in steps[1].trials)
+
+
+def test_of_equal_strategies_the_first_is_kept() -> None:
+    strategies = [named("paper"), named("other", take=2)]
+    steps, _ = compared(Script([3, 5, 5]), Pool(3, 3), strategy=strategies)
+    assert steps[1].strategy == "paper"
+
+
+def test_while_nothing_is_selected_nothing_is_compared() -> None:
+    """The strategies that select something are compared as soon as there are any."""
+
+    def late(tagging: Tagging, batch: Batch, rng: np.random.Generator) -> Selection:
+        return Selection(np.arange(int("u3" in ids(batch))))
+
+    strategies = [Strategy(late, name="late"), Strategy(late, name="later")]
+    steps, _ = compared(Script([3, 4, 5]), Pool(3, 3, 3), strategy=strategies)
+    assert [len(step.trials) for step in steps] == [0, 0, 2, 0]
+    assert steps[1].tagger is steps[0].tagger
+
+
+@pytest.mark.parametrize(("hits", "chosen"), [([5, 4], False), ([4, 5], True), ([4, 4], False)])
+def test_augmentation_is_kept_if_validation_f1_rises(hits: list[int], chosen: bool) -> None:
+    copies = make_batch([Document("s0+1", "Pac Eva Mas", (Span(4, 11, "PERSON"),))], labelled=True)
+    script = Script([*hits, 6])
+    steps, _ = compared(
+        script,
+        Pool(2),
+        strategy=named("one"),
+        augment=lambda gold: Augmentation(copies, None),
+    )
+    assert [step.augmented for step in steps] == [chosen, chosen]
+    assert [(x.name, x.chosen) for x in steps[0].trials] == [
+        (SEED_ALONE, not chosen),
+        (AUGMENTED, chosen),
+    ]
+    assert [ids(batch) for batch in script.trained] == [
+        ["s0", "s1"],
+        ["s0", "s1", "s0+1"],
+        ["s0", "s1", *(["s0+1"] if chosen else []), "u0"],
+    ]
+    assert steps[1].training_documents == 3  # copies are not counted
+    assert steps[0].human_tokens == 5
+
+
+def test_a_second_view_is_trained_on_mentions_too_and_tags_what_the_first_tags() -> None:
+    mentions = make_batch([Document("joined+1", "Eva", (Span(0, 3, "PERSON"),))], labelled=True)
+    # Actors 0 and 1 are those without and with augmentation, and 2 and 3 follow the strategies.
+    script, second = Script([3, 3, 4, 5, 6]), Script([1])
+    steps, _ = compared(
+        script,
+        Pool(2, 2),
+        strategy=[named("one"), named("both", views=True, take=2)],
+        augment=lambda gold: Augmentation(None, mentions),
+        second_tagger_for=Casting(second),
+    )
+    assert [ids(batch) for batch in second.trained] == [
+        ["s0", "s1", "joined+1"],
+        ["s0", "s1", "joined+1", "u0", "u1"],
+        ["s0", "s1", "joined+1", "u0", "u1", "u2", "u3"],
+    ]
+    assert steps[1].strategy == "both" and steps[1].second is not None
+    assert {asked[1] for asked in second.asked} == {"u0", "u2", "v0"}
+
+
+def test_no_second_view_is_trained_for_a_strategy_that_needs_none() -> None:
+    second = Casting(Script([1]))
+    steps, _ = compared(Script([3, 4]), Pool(2), strategy=named("one"), second_tagger_for=second)
+    assert second.created == [] and all(step.second is None for step in steps)
+
+
+def test_what_is_selected_is_scored_on_validation_and_compared_with_what_is_known() -> None:
+    """The first three validation names are found, and the strategy selects two documents."""
+    script = Script([3, 4], name_at=1)
+    steps, _ = compared(script, Pool(3), strategy=named("two", take=2))
+    assert steps[0].quality is None
+    assert steps[1].quality == (2, 0, 8)
+    assert steps[1].new_entities == 2  # "0" and "1", in "nota 0 hoy" and "nota 1 hoy"
+    assert steps[1].unknown == 0
+
+
+@pytest.mark.parametrize("done", [1, 2])
+def test_a_comparison_is_not_repeated_when_the_loop_continues(done: int) -> None:
+    script = Script([3, 5, 6, 7, 8])
+    strategies = [named("one"), named("two", take=2)]
+    whole, _ = compared(script, Pool(3, 3, 3), strategy=strategies)
+    last = whole[done - 1]
+    history = History(
+        f1=tuple(step.f1 for step in whole[:done]),
+        tagger=last.tagger,
+        selected=tuple(filter(None, [last.selected])),
+        strategy=last.strategy,
+        augmented=last.augmented,
+    )
+    again = Script(script.hits)
+    rest, cast = compared(again, Pool(3, 3, 3), strategy=strategies, history=history)
+    assert [step.strategy for step in rest] == [step.strategy for step in whole[done:]]
+    assert cast.created == ([1, 1, 2, 3] if done == 1 else [2, 3])

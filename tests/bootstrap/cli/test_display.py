@@ -26,6 +26,8 @@ UNSHOWN: dict[str, Any] = {
     **{name: {} for name in ("proportions", "confidence", "left_out")},
     **{"worst": "", "agreement": None, "training": None},
     "halves": (ConfusionCounts(0, 0, 0), ConfusionCounts(0, 0, 0)),
+    **{"strategy": "", "augmented": False, "trials": [], "quality": None},
+    **{"new_entities": 0, "unknown": 0.0},
 }
 
 

@@ -22,6 +22,7 @@ from bootstrap.config.overrides import Source
 from bootstrap.config.template import commented_template
 from corpus.formats import Columns
 from taggers import CRFOptions
+from taggers.augmentation import AugmentOptions
 
 REFERENCE = """
 [select.reference]
@@ -55,21 +56,60 @@ def test_an_empty_file_is_all_defaults(file: Path) -> None:
         name: str(file.parent / f"{name}.jsonl") for name in ("seed", "validation", "unlabeled")
     }
     assert found.data == DataOptions(**here)
-    assert (found.kind, found.tagger) == ("crf", CRFOptions())
-    assert (found.loop, found.select) == (LoopOptions(), SelectOptions())
+    assert found.kind == "crf"
+    assert found.tagger == CRFOptions(names=("census-es",), phrases=("places-es",))
+    assert found.augment == AugmentOptions()
+    assert found.loop == LoopOptions(iterations=10, batch=0, patience=2, keep="relabel")
+    assert found.select == SelectOptions(strategy="auto", confidence=0.5, max_selected=50_000)
     assert (found.labels, found.reference) == (None, None)
 
 
-def test_the_defaults_are_those_of_the_paper() -> None:
-    assert LoopOptions() == LoopOptions(20, 50_000, 3, 0.0, "accumulate", True, 1.0, 0)
-    assert SelectOptions() == SelectOptions(0.85, "document", "probability", 5000, True)
+def test_the_preset_of_the_paper_is_its_method(file: Path) -> None:
+    found = load(file, '[loop]\npreset = "paper"')
+    assert found.tagger == CRFOptions()
+    assert found.augment == AugmentOptions(copies=0)
+    assert found.loop == LoopOptions("paper", 20, 50_000, 3, 0.0, "accumulate", True, 1.0, 0)
+    expected = ("confident_documents", 0.85, "probability", 5000, True)
+    assert found.select == SelectOptions(*expected)
+
+
+def test_a_preset_replaces_no_setting_that_is_named(file: Path) -> None:
+    text = '[tagger]\nnames = []\n[loop]\nbatch = 7\n[select]\nstrategy = "agreement"'
+    found = load(file, text)
+    assert found.tagger == CRFOptions(phrases=("places-es",))
+    assert (found.loop.batch, found.loop.keep) == (7, "relabel")
+    assert (found.select.strategy, found.select.confidence) == ("agreement", 0.5)
+
+
+def test_a_preset_asks_for_nothing_that_the_tagger_cannot_do(file: Path) -> None:
+    found = load(file, '[tagger]\nengine = "crfsuite"')
+    assert found.augment.copies == 0 and found.select.strategy == "auto"
+    message = refusal(file, '[tagger]\nengine = "crfsuite"\n[augment]\ncopies = 2')
+    assert "augment.copies other than 0 needs document weights" in message
+
+
+def test_with_an_initial_model_whole_documents_are_selected(file: Path) -> None:
+    found = load(file, '[initial_model]\nkind = "divergence"')
+    assert (found.augment.copies, found.select.strategy) == (0, "confident_documents")
+
+
+def test_an_unknown_preset_is_refused(file: Path) -> None:
+    message = refusal(file, '[loop]\npreset = "best"')
+    assert message == f'{file}: [loop] preset = \'best\': expected "auto" or "paper"'
+
+
+def test_the_settings_of_a_run_are_complete(file: Path) -> None:
+    """What a run writes as its configuration gives the same settings, whatever the preset."""
+    for preset in ("auto", "paper"):
+        found = load(file, f'[loop]\npreset = "{preset}"')
+        assert load(file, found.to_toml()) == found
 
 
 def test_the_template_is_all_defaults_and_names_every_setting(file: Path) -> None:
     assert load(file, commented_template()) == load(file, "")
     tables = tomllib.loads(commented_template())
     options: dict[str, Any] = {"data": DataOptions, "loop": LoopOptions, "select": SelectOptions}
-    options["tagger"] = CRFOptions
+    options |= {"tagger": CRFOptions, "augment": AugmentOptions}
     examples = {"data": SPLIT_COLUMNS, "tagger": ["rules"]}
     for name, kind in options.items():
         settings = [item.name for item in fields(kind) if item.name not in examples.get(name, [])]
@@ -233,7 +273,7 @@ def test_all_settings_survive_writing_and_reading(tables: dict[str, dict[str, An
         ("[loop]\niterations = true", "iterations = True: expected a whole number"),
         ("[loop]\niterations = '3'", "iterations = '3': expected a whole number"),
         ("[loop]\niterations = -1", "iterations = -1: expected 0 or more"),
-        ("[loop]\nbatch = 0", "batch = 0: expected 1 or more"),
+        ("[loop]\nbatch = -1", "batch = -1: expected 0 or more"),
         ("[loop]\npatience = 0", "patience = 0: expected 1 or more"),
         ("[loop]\nmin_delta = -0.1", "min_delta = -0.1: expected 0 or more"),
         ("[loop]\nmin_delta = nan", "min_delta = nan: expected 0 or more"),
@@ -316,9 +356,15 @@ def test_settings_on_the_command_line_replace_those_of_the_file(file: Path) -> N
         "select.reference.per_token={PERSON = 0.01}",
         "select.reference.length={PERSON = 1}",
     )
-    assert found.loop == LoopOptions(iterations=5, batch=7, keep="relabel")
+    assert found.loop == LoopOptions(iterations=5, batch=7, patience=2, keep="relabel")
     assert type(found.loop.min_delta) is float
-    assert found.select == SelectOptions(confidence=0.95, measure="min_marginal", proportions=False)
+    assert found.select == SelectOptions(
+        strategy="auto",
+        confidence=0.95,
+        measure="min_marginal",
+        max_selected=50_000,
+        proportions=False,
+    )
     assert found.tagger.features == ("form", "prefix2")
     assert found.labels == {"NAME": "PERSON"}
     assert found.data.text == "note text"
@@ -390,7 +436,7 @@ def test_each_path_of_a_list_is_from_the_folder_of_the_file(
     assert located("tagger.phrases=[]") == ()
 
 
-@pytest.mark.parametrize("override", ["loop.bach=9", "loop.batch=0", "lop.batch=9", "loop=1"])
+@pytest.mark.parametrize("override", ["loop.bach=9", "loop.batch=-1", "lop.batch=9", "loop=1"])
 def test_a_setting_that_is_wrong_is_blamed_where_it_stands(file: Path, override: str) -> None:
     overrides = ("loop.patience=2", override, "loop.iterations=9")
     found = refusal(file, "[loop]\nbatch = 10", *overrides)
@@ -430,7 +476,9 @@ def test_the_file_has_every_setting_of_a_run(file: Path) -> None:
     assert tables["tagger"].keys() == {"kind", *(item.name for item in fields(CRFOptions))}
 
 
-@pytest.mark.parametrize("setting", ['[select]\nlevel = "span"', "[loop]\npseudo_weight = 0.5"])
+@pytest.mark.parametrize(
+    "setting", ['[select]\nstrategy = "confident_spans"', "[loop]\npseudo_weight = 0.5"]
+)
 def test_what_only_one_engine_can_is_refused_with_the_other(file: Path, setting: str) -> None:
     assert load(file, setting)
     message = refusal(file, f'{setting}\n[tagger]\nengine = "crfsuite"')
@@ -443,9 +491,9 @@ def test_a_measure_of_documents_is_refused_where_spans_are_selected(
     file: Path, measure: str
 ) -> None:
     assert load(file, f'[select]\nmeasure = "{measure}"')
-    assert load(file, '[select]\nlevel = "span"\nmeasure = "probability"')
-    message = refusal(file, '[select]\nlevel = "span"', f"select.measure={measure}")
+    assert load(file, '[select]\nstrategy = "confident_spans"\nmeasure = "probability"')
+    message = refusal(file, '[select]\nstrategy = "confident_spans"', f"select.measure={measure}")
     assert message == (
         f'{file} with --set select.measure={measure}: select.measure = "{measure}" applies to '
-        'whole documents and has no effect with select.level = "span"; remove it'
+        'whole documents and has no effect with select.strategy = "confident_spans"; remove it'
     )

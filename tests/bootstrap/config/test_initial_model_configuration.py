@@ -101,7 +101,7 @@ def test_a_seed_is_needed_where_nothing_else_is_started_from(file: Path) -> None
         ),
         ('kind = "seed"\nconfidence = 0.3', 'confidence has no effect with kind = "seed"'),
         ('kind = "seed"\nqqq = 1', 'qqq has no effect with kind = "seed"'),
-        ('kind = "divergence"', "[initial_model] names is empty: name gazetteers"),
+        ('kind = "divergence"\nnames = []', "[initial_model] names is empty: name gazetteers"),
         ('kind = "divergence"\nname = 1', 'key in [initial_model] "name"; the nearest is "names"'),
         ('kind = "divergence"\nnames = "census-es"', "expected a list of strings"),
         ('kind = "divergence"\nnames = [""]', 'names names "": expected paths of gazetteers'),
@@ -204,15 +204,16 @@ def test_a_start_can_be_set_on_the_command_line_alone(file: Path) -> None:
     assert started(file, "", *reversed(both)).kind == "divergence"
 
 
-@pytest.mark.parametrize("wrong", ["loop.batch=0", "initial_model.threshold=0", "data.unit=word"])
+@pytest.mark.parametrize("wrong", ["loop.batch=-1", "initial_model.threshold=0", "data.unit=word"])
 def test_of_settings_that_need_each_other_the_wrong_one_is_blamed(file: Path, wrong: str) -> None:
     both = ["initial_model.kind=divergence", 'initial_model.names=["census-es"]']
     for place in (1, 2):
         given = [*both[:place], wrong, *both[place:]]
         assert refusal(file, "", *given).startswith(f"--set {wrong}: ")
-    message = refusal(file, "", both[0])
-    assert message.startswith(f"{file} with --set {both[0]}: [initial_model] names is empty")
-    text = '[initial_model]\nkind = "divergence"'
+    none = "initial_model.names=[]"
+    message = refusal(file, "", both[0], none)
+    assert message.startswith(f"{file} with --set {both[0]} with --set {none}: [initial_model] ")
+    text = '[initial_model]\nkind = "divergence"\nnames = []'
     assert refusal(file, text, "loop.batch=2").startswith(f"{file}: [initial_model] names is empty")
     assert refusal(file, text, both[1], wrong).startswith(f"--set {wrong}: ")
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bootstrap.runs.metrics import EntityScores, IterationMetrics
+from bootstrap.runs.metrics import EntityScores, IterationMetrics, TrialMetrics
 from corpus.evaluation import ConfusionCounts
 from taggers.base import Training
 
@@ -35,6 +35,22 @@ METRICS = IterationMetrics(
     halves=(ConfusionCounts(4, 1, 1), ConfusionCounts(3, 2, 2)),
     seconds={"tag": 1.0, "train": 2.5},
     stopped=None,
+    strategy="confident_documents",
+    augmented=True,
+    trials=[
+        TrialMetrics(
+            name="confident_documents",
+            selected=20,
+            precision=0.9,
+            recall=0.5,
+            f1=0.6,
+            halves=(ConfusionCounts(4, 1, 1), ConfusionCounts(3, 2, 2)),
+            chosen=True,
+        )
+    ],
+    quality=EntityScores(0.95, 0.4, 0.56),
+    new_entities=7,
+    unknown=0.1,
 )
 
 

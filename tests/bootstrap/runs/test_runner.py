@@ -112,7 +112,7 @@ def test_a_run_that_selects_spans_leaves_the_rest_open(
     run = tmp_path / "run"
     done = command(
         "run", project / "config.toml", "--out", run, "--jobs", "1",
-        "--set", "select.level=span", "--set", "select.confidence=0.95",
+        "--set", "select.strategy=confident_spans", "--set", "select.confidence=0.95",
         "--set", "select.max_selected=600", "--set", "select.proportions=false",
         "--set", "loop.iterations=2",
     )  # fmt: skip

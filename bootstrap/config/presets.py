@@ -1,0 +1,104 @@
+"""Presets: the values of settings that a configuration does not name."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import fields
+from typing import Any, get_args
+
+from bootstrap.config.errors import ConfigurationError
+from bootstrap.config.options import AUTO, Preset
+from bootstrap.config.overrides import Source
+from bootstrap.config.validation import table_of
+from gazetteers.builtin import CENSUS, PLACES
+from taggers.options import Capability, TaggerOptions
+
+#: The preset of the paper.
+PAPER = "paper"
+
+#: The values of each preset that differ from the defaults of the options, by section. Those of
+#: taggers apply to the kinds that have such an option.
+PRESETS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
+    AUTO: {
+        "initial_model": {"names": [CENSUS]},
+        "tagger": {"names": [CENSUS], "phrases": [PLACES]},
+        "loop": {"iterations": 10, "batch": 0, "patience": 2, "keep": "relabel"},
+        "select": {"strategy": AUTO, "confidence": 0.5, "max_selected": 50_000},
+    },
+    PAPER: {"augment": {"copies": 0}},
+}
+
+
+def preset_of(tables: Mapping[str, Any], source: Source) -> str:
+    """Return the preset that ``[loop] preset`` of a configuration names.
+
+    Raises
+    ------
+    ConfigurationError
+        If there is none of that name.
+    """
+    name = table_of(tables, "loop", source).get("preset", AUTO)
+    if name not in PRESETS:
+        expected = " or ".join(f'"{each}"' for each in get_args(Preset))
+        raise ConfigurationError(
+            f"{source.of('loop', 'preset')}: [loop] preset = {name!r}: expected {expected}"
+        )
+    return str(name)
+
+
+def with_preset(
+    section: str, table: Mapping[str, Any], preset: str, options: type[TaggerOptions] | None = None
+) -> dict[str, Any]:
+    """Complete a section with the values of a preset.
+
+    Parameters
+    ----------
+    section : str
+        The name of the section.
+    table : mapping of str to Any
+        The settings that the configuration names.
+    preset : str
+        A key of `PRESETS`.
+    options : type, optional
+        The options of the kind of tagger: values of settings that it does not have are left out.
+
+    Returns
+    -------
+    dict of str to Any
+    """
+    values = dict(PRESETS[preset].get(section, {}))
+    if options is not None:
+        known = {each.name for each in fields(options)}
+        values = {name: value for name, value in values.items() if name in known}
+    return {**values, **table}
+
+
+def with_possible(
+    section: str, table: Mapping[str, Any], capabilities: Collection[Capability], *, seeded: bool
+) -> dict[str, Any]:
+    """Complete a section with values that the tagger and the data of a run require.
+
+    Copies of gold documents have weights, and there are none without a seed. The documents that an
+    initial model is confident of are selected as a whole.
+
+    Parameters
+    ----------
+    section : str
+        The name of the section.
+    table : mapping of str to Any
+        The settings that the configuration names.
+    capabilities : collection of str
+        The capabilities of the tagger.
+    seeded : bool
+        Whether the run starts with a seed, and not with an initial model.
+
+    Returns
+    -------
+    dict of str to Any
+    """
+    values: dict[str, Any] = {}
+    if section == "augment" and not (seeded and "document_weights" in capabilities):
+        values = {"copies": 0}
+    if section == "select" and not seeded:
+        values = {"strategy": "confident_documents"}
+    return {**values, **table}

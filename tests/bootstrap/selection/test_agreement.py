@@ -1,0 +1,195 @@
+"""Agreement of views, compared with an exhaustive computation, and what it leaves unknown."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bootstrap.config.options import SelectOptions
+from bootstrap.selection import PORTFOLIO, STRATEGIES, portfolio
+from bootstrap.selection.agreement import Opinions, agreed_spans
+from bootstrap.selection.proportions import Reference, configured_reference
+from corpus.batch import Batch, make_batch
+from corpus.document import Document
+from corpus.tags import TokenSpans, classes_of, find_entities, well_formed
+from taggers import Tagging
+
+LABELS = ("O", "B-LOC", "I-LOC", "B-PER", "I-PER")
+
+
+def tagging_of(batch: Batch, tags: list[int], confidence: list[float]) -> Tagging:
+    found = well_formed(np.array(tags, np.int16), batch.document_offsets, LABELS)
+    return Tagging(found, LABELS, np.ones(len(batch)), np.array(confidence, np.float64))
+
+
+def batch_of(*texts: str) -> Batch:
+    return make_batch([Document(f"d{i}", text) for i, text in enumerate(texts)], labelled=False)
+
+
+@st.composite
+def views(draw: st.DrawFn) -> tuple[Batch, list[Tagging]]:
+    sentences = st.lists(st.sampled_from(["Ana", "ve", "Vic"]), max_size=6).map(" ".join)
+    batch = batch_of(*draw(st.lists(sentences, min_size=1, max_size=3)))
+    number = batch.n_tokens
+    taggings = [
+        tagging_of(
+            batch,
+            draw(st.lists(st.integers(0, 4), min_size=number, max_size=number)),
+            draw(st.lists(st.sampled_from([0.3, 0.5, 0.8, 1.0]), min_size=number, max_size=number)),
+        )
+        for _ in range(draw(st.integers(1, 3)))
+    ]
+    return batch, taggings
+
+
+def naive_support(tagging: Tagging, first: int, last: int, kind: str) -> float:
+    """Compute the lowest probability of a class that the tagging allows, token by token."""
+    values = []
+    assert tagging.token_confidence is not None
+    for place in range(first, last + 1):
+        label, confidence = LABELS[tagging.tags[place]], tagging.token_confidence[place]
+        same = label[2:] == kind
+        values.append(confidence if same else 1 - confidence if label == "O" else 0.0)
+    return float(min(values))
+
+
+def select(
+    taggings: list[Tagging],
+    batch: Batch,
+    reference: Reference | None = None,
+    *,
+    share: float = 1.0,
+    min_outside: float = 0.5,
+    recurring: bool = False,
+    most: int = 100,
+) -> Batch:
+    """Return the documents selected, with their tags."""
+    found = agreed_spans(
+        taggings,
+        batch,
+        reference=reference,
+        share=share,
+        min_outside=min_outside,
+        recurring=recurring,
+        most=most,
+        rng=np.random.default_rng(0),
+    )
+    assert found.tagging is not None
+    return batch.with_tags(found.tagging.tags, LABELS).take(found.indices)
+
+
+@given(views())
+def test_support_is_the_lowest_probability_of_the_class(
+    example: tuple[Batch, list[Tagging]],
+) -> None:
+    batch, taggings = example
+    names = classes_of(LABELS)
+    found = find_entities(taggings[0].tags, batch.document_offsets, LABELS)
+    for tagging in taggings:
+        supports = Opinions.of(tagging, names).support(found)
+        rows = zip(found.first, found.last, found.classes, strict=True)
+        expected = [naive_support(tagging, first, last, names[kind]) for first, last, kind in rows]
+        assert supports.tolist() == pytest.approx(expected)
+
+
+@given(views(), st.booleans())
+def test_without_a_reference_likely_spans_are_kept_and_other_candidates_are_unknown(
+    example: tuple[Batch, list[Tagging]], recurring: bool
+) -> None:
+    batch, taggings = example
+    found = agreed_spans(
+        taggings,
+        batch,
+        reference=None,
+        share=1.0,
+        min_outside=0.5,
+        recurring=recurring,
+        most=100,
+        rng=np.random.default_rng(0),
+    )
+    assert found.tagging is not None
+    tags, offsets = found.tagging.tags, batch.document_offsets
+    kept = find_entities(tags, offsets, LABELS)
+    taken = np.zeros(batch.n_tokens, bool)
+    for first, last, kind in zip(kept.first, kept.last, kept.classes, strict=True):
+        taken[first : last + 1] = True
+        if not recurring:
+            name = classes_of(LABELS)[kind]
+            each = [naive_support(tagging, first, last, name) for tagging in taggings]
+            assert np.mean(each) >= 0.5
+    for tagging in taggings:
+        spans = find_entities(tagging.tags, offsets, LABELS)
+        for first, last in zip(spans.first, spans.last, strict=True):
+            rest = ~taken[first : last + 1]
+            assert (tags[first : last + 1][rest] == -1).all()
+    outside = np.mean([Opinions.of(each, classes_of(LABELS)).outside for each in taggings], axis=0)
+    assert (outside[tags == 0] >= 0.5).all()
+
+
+def test_spans_are_selected_up_to_the_rate_of_the_reference_best_first() -> None:
+    batch = batch_of("Ana ve Eva ve Isa ve Lea ve")  # four candidates among eight tokens
+    sure = tagging_of(batch, [3, 0, 3, 0, 3, 0, 3, 0], [0.9, 1, 0.7, 1, 0.8, 1, 0.6, 1])
+    other = tagging_of(batch, [3, 0, 0, 0, 3, 0, 3, 0], [0.9, 1, 0.9, 1, 0.8, 1, 0.9, 1])
+    reference = configured_reference({"PER": 0.5}, {"PER": 1.0}, 0.0, 8)
+    for share, expected in ((1.0, "1111"), (0.75, "1011"), (0.5, "1010"), (0.1, "0000")):
+        (tags,) = [select([sure, other], batch, reference, share=share).tags]
+        kept = "".join("1" if tag == 3 else "0" for tag in tags[::2])
+        # Supports are 0.9, 0.4, 0.8 and 0.75.
+        assert kept == {"1010": "1010", "1011": "1011"}.get(expected, expected)
+        assert set(tags[::2].tolist()) <= {3, -1} and (tags[1::2] == 0).all()
+
+
+def test_a_span_that_two_views_support_wins_over_one_that_a_single_view_is_sure_of() -> None:
+    batch = batch_of("Ana ve Vic")
+    layout = tagging_of(batch, [3, 0, 1], [0.99, 1, 0.7])
+    words = tagging_of(batch, [0, 0, 1], [0.95, 1, 0.7])
+    reference = configured_reference({"LOC": 0.34, "PER": 0.0}, {"LOC": 1, "PER": 1}, 0.0, 3)
+    assert select([layout, words], batch, reference).tags.tolist() == [-1, 0, 1]
+    # Where only the first view is asked, both are likely.
+    assert select([layout], batch).tags.tolist() == [3, 0, 1]
+
+
+def test_other_occurrences_of_a_name_are_found_and_count() -> None:
+    batch = batch_of("Ana ve", "Ana ve", "ve Ana")
+    view = tagging_of(batch, [3, 0, 3, 0, 0, 0], [1, 1, 1, 1, 1, 0.6])
+    assert select([view], batch).tags.tolist() == [3, 0, 3, 0, 0, 0]
+    # Its support is the mean of its own, 0.4, and that of all three, 0.8.
+    assert select([view], batch, recurring=True).tags.tolist() == [3, 0, 3, 0, 0, 3]
+
+
+def test_tokens_that_may_be_entities_are_unknown() -> None:
+    batch = batch_of("ve hoy ya")
+    view = tagging_of(batch, [0, 0, 0], [0.95, 0.8, 0.4])
+    assert select([view], batch, min_outside=0.5).tags.tolist() == [0, 0, -1]
+    assert select([view], batch, min_outside=0.9).tags.tolist() == [0, -1, -1]
+
+
+def test_documents_without_a_known_tag_are_left_out_and_the_rest_is_sampled() -> None:
+    batch = batch_of("ve", "", "hoy", "ya", "ve")
+    view = tagging_of(batch, [0, 0, 0, 0], [1, 0.2, 1, 1])
+    assert select([view], batch).ids.to_pylist() == ["d0", "d3", "d4"]
+    assert len(select([view], batch, most=2)) == 2
+
+
+def test_classes_of_another_view_are_found_by_name() -> None:
+    batch = batch_of("Ana ve")
+    first = tagging_of(batch, [3, 0], [0.9, 1])
+    other = replace(first, labels=("O", "B-PER", "I-PER"), tags=np.array([1, 0], np.int16))
+    opinions = Opinions.of(other, classes_of(LABELS))
+    span = TokenSpans(np.array([0]), np.array([0]), np.array([1]))
+    assert opinions.support(span).tolist() == [0.9]
+
+
+def test_the_portfolio_begins_with_the_paper_and_leaves_out_what_a_tagger_cannot_do() -> None:
+    options = SelectOptions(strategy="auto", proportions=False)
+    everything = portfolio(options, None, ["partial_tags", "document_weights"])
+    assert [each.name for each in everything] == list(PORTFOLIO)
+    assert everything[0].name == "confident_documents" and everything[1].views
+    assert [each.name for each in portfolio(options, None, [])] == ["confident_documents"]
+    named = replace(options, strategy="consensus")
+    assert [each.name for each in portfolio(named, None, [])] == ["consensus"]
+    assert set(PORTFOLIO) <= set(STRATEGIES)
