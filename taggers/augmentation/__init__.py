@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 from taggers.augmentation.augment_options import AugmentOptions
@@ -19,6 +20,4 @@ def __getattr__(name: str) -> Any:
     """Import a public name at its first use."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    import importlib  # noqa: PLC0415
-
     return getattr(importlib.import_module("taggers.augmentation.replacement"), name)

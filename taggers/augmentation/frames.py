@@ -15,8 +15,8 @@ from taggers.augmentation.term_lists import TermLists
 
 _NUMBER = re.compile("[0-9]+")
 
-#: The weight of digits that were not seen at a place, among those that were.
-_UNSEEN = 0.02
+#: The prior count of each digit at each place of a number.
+_PRIOR = 0.1
 
 
 class Source(Protocol):
@@ -80,15 +80,14 @@ class Numbers:
     def like(cls, numbers: Sequence[str]) -> Numbers:
         """Build a source from numbers of the same length.
 
-        A place has the digits that it has in the numbers, and seldom others. The first digit is not
-        0 if it is not 0 in any of the numbers.
+        A place has the digits that it has in the numbers, and each other digit as if a tenth of a
+        number had it. The first digit is not 0 if it is not 0 in any of the numbers.
         """
         digits = np.array([[ord(digit) - ord("0") for digit in each] for each in numbers])
-        counts = (digits[:, :, None] == np.arange(10)).sum(axis=0) / len(numbers)
-        unseen = np.full(counts.shape, _UNSEEN)
+        counts = (digits[:, :, None] == np.arange(10)).sum(axis=0) + _PRIOR
         if digits[:, 0].all():
-            unseen[0, 0] = 0
-        sums: npt.NDArray[np.float64] = np.cumsum(counts + unseen, axis=1)
+            counts[0, 0] = 0
+        sums: npt.NDArray[np.float64] = np.cumsum(counts, axis=1)
         return cls(sums / sums[:, -1:])
 
     def draw(self, rng: np.random.Generator, number: int) -> Sequence[str]:
@@ -107,7 +106,7 @@ class Slot:
     ----------
     source : Source
         The source of its texts.
-    case : {"upper", "lower", "title", "after"}
+    case : {"upper", "lower", "title", "after", "lower_first"}
         The case of its texts.
     """
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 #: ``after`` is title case after other words of a name: particles are in lower case there.
-Case = Literal["upper", "lower", "title", "after"]
+#: ``lower_first`` is title case except for the first word, as in ``calle Mayor``.
+Case = Literal["upper", "lower", "title", "after", "lower_first"]
 
 #: Words of fewer letters are initials, particles and abbreviations, which do not show the case.
 MIN_LETTERS = 3
@@ -51,7 +52,7 @@ class LetterCase:
         ----------
         term : str
             A term of a gazetteer, such as ``"palma de mallorca"``.
-        case : {"upper", "lower", "title", "after"}
+        case : {"upper", "lower", "title", "after", "lower_first"}
             The case.
 
         Returns
@@ -67,9 +68,14 @@ class LetterCase:
         if "".join(parts) != term:  # a part that begins with an apostrophe
             return term.title()
         return "".join(
-            part if part in self.particles and (place or case == "after") else _capitalized(part)
+            _capitalized(part) if self._is_capitalized(part, place, case) else part
             for place, part in enumerate(parts)
         )
+
+    def _is_capitalized(self, part: str, place: int, case: Case) -> bool:
+        if place == 0 and case != "after":
+            return case == "title"
+        return part not in self.particles
 
 
 def _capitalized(word: str) -> str:

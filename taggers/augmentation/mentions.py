@@ -134,10 +134,10 @@ class Occurrences:
         for row, (document, start, end, kind) in enumerate(rows):
             text = texts[document]
             numbers[row] = index.setdefault((kind, text[start:end]), len(index))
-            elided = _is_elision(text[max(start - 2, 0) : start])
-            fixed = (not elided and _joins(text[max(start - 1, 0) : start])) or _joins(
-                text[end : end + 2]
-            )
+            before = text[max(start - 2, 0) : start]
+            elided = _is_elision(before) and text[start].isalpha()
+            joins_before = _is_elision(before) or _joins(before[-1:])
+            fixed = (joins_before and not elided) or _joins(text[end : end + 2])
             borders[row] = fixed, elided
         return cls(
             classes=classes_of(batch.labels),

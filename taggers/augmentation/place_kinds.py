@@ -113,8 +113,10 @@ class Places:
         for each in self._fillers:
             frame = (*before, Slot(each, case), *behind)
             found.append((frame, _FILLED / len(self._fillers)))
-        if not parsed.at_end and case_of(mention.words) == case:
-            found.append(((Slot(self._headed, case), *behind), _OTHER_HEAD))
+        head_case = case_of(mention.words[: parsed.first])
+        whole: Case = "lower_first" if (head_case, case) == ("lower", "title") else case
+        if not parsed.at_end:
+            found.append(((Slot(self._headed, whole), *behind), _OTHER_HEAD))
         return Alternatives([frame for frame, _ in found], [weight for _, weight in found])
 
     def _listed(self, parsed: _Parsed) -> Source | None:

@@ -21,8 +21,7 @@ _MIN_SHARE, _MIN_TERMS = 0.02, 10
 class TermLists:
     """The terms of gazetteers by class.
 
-    A term has the probability ``(count / counts + 1 / terms) / 2`` in its class: a mention
-    is a random person or inhabitant, or a random name.
+    The probability of a term in its class is its share of the counts of the class.
 
     Parameters
     ----------
@@ -34,7 +33,7 @@ class TermLists:
         table = pa.concat_tables([COLUMNS.empty_table(), *(each.table() for each in gazetteers)])
         self._terms = table["term"].combine_chunks()
         self._numbers = table["class"].combine_chunks().dictionary_encode()
-        self._counts = np.maximum(table["count"].to_numpy(), 0).astype(float)
+        self._counts = np.maximum(table["count"].to_numpy(), 1).astype(float)
         names = self._numbers.dictionary.to_pylist()
         indices = self._numbers.indices.to_numpy()
         self._rows = {name: np.flatnonzero(indices == n) for n, name in enumerate(names)}
@@ -67,10 +66,8 @@ class TermLists:
         for term, name, count in zip(
             self._terms.take(pa.array(rows)).to_pylist(), names, self._counts[rows], strict=True
         ):
-            by_count = count / sums[name] if sums[name] else 0.0
-            share = (by_count + 1 / len(self._rows[name])) / 2
             classes = found.setdefault(term, {})
-            classes[name] = classes.get(name, 0.0) + float(share)
+            classes[name] = classes.get(name, 0.0) + float(count / sums[name])
         return found
 
     def draw(self, name: str, rng: np.random.Generator, number: int) -> list[str]:
@@ -79,8 +76,6 @@ class TermLists:
         if name not in self._cumulative:
             self._cumulative[name] = np.cumsum(self._counts[rows])
         sums = self._cumulative[name]
-        if sums[-1] == 0:
-            return self._take(rows[rng.integers(len(rows), size=number)])
         chosen = np.searchsorted(sums, rng.random(number) * sums[-1], side="right")
         return self._take(rows[np.minimum(chosen, len(rows) - 1)])
 

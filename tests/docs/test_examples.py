@@ -9,6 +9,7 @@ from types import ModuleType
 
 import pytest
 
+from taggers.augmentation.grammar import Grammar
 from tests.docs.conftest import ROOT
 
 _SETTING = re.compile(
@@ -29,8 +30,12 @@ def test_runnable_python_runs(runnable_block, tmp_path, monkeypatch):
     exec(compile(runnable_block.code, runnable_block.place, "exec"), module.__dict__)
 
 
-def test_toml_is_a_configuration(toml_block, hooks):
+def test_toml_is_a_configuration_or_a_grammar(toml_block, hooks, tmp_path):
     tables = tomllib.loads(toml_block.code)
+    if "kinds" in tables:
+        (tmp_path / "grammar.toml").write_text(toml_block.code, encoding="utf-8")
+        Grammar.read(tmp_path / "grammar.toml")
+        return
     if "project" in tables or ":" in tables.get("tagger", {}).get("kind", ""):
         return  # of a package, or with a tagger that is not installed here
     hooks.check_configuration(tables)

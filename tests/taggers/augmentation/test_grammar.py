@@ -1,0 +1,97 @@
+"""The shipped grammar is valid, a user's extends it, and its mistakes are named."""
+
+from pathlib import Path
+
+import pytest
+
+from corpus.errors import InputError
+from taggers.augmentation.grammar import Grammar
+
+
+def read(folder: Path, text: str) -> Grammar:
+    path = folder / "words.toml"
+    path.write_text(text, encoding="utf-8")
+    return Grammar.read(path)
+
+
+def test_the_shipped_grammar_knows_streets_and_names() -> None:
+    grammar = Grammar.read()
+    street = grammar.places["street"]
+    assert "avda." in street.heads["avenida"]
+    assert "c/" in street.heads["carrer"] and "c/" in street.heads["calle"]
+    assert "plaça" in street.heads  # the letter ç is not folded
+    assert "travesia" in street.heads  # accents are
+    assert "rd." in street.ends["road"]
+    assert {"s/n", "nº", "atico"} <= street.tails
+    assert grammar.name_classes == {"given_name", "surname"}
+    assert {"de", "dels", "of"} <= grammar.particles
+
+
+def test_a_grammar_of_a_user_extends_lists_and_tables(tmp_path: Path) -> None:
+    shipped = Grammar.read()
+    grammar = read(
+        tmp_path,
+        """
+        [particles]
+        es = ["DÉ", "von"]
+        [names]
+        person = ["middle_name"]
+        ship = ["ship_name"]
+        [kinds.street.heads]
+        calle = ["kl."]
+        "Callizo" = ["cllz."]
+        [kinds.school]
+        tails = ["aula"]
+        [kinds.school.heads]
+        colegio = ["col."]
+        """,
+    )
+    assert grammar.particles == shipped.particles | {"de", "von"}
+    assert grammar.names == {
+        "person": (*shipped.names["person"], "middle_name"),
+        "ship": ("ship_name",),
+    }
+    assert grammar.places["street"].heads == {
+        **shipped.places["street"].heads,
+        "calle": (*shipped.places["street"].heads["calle"], "kl."),
+        "callizo": ("cllz.",),
+    }
+    assert grammar.places["street"].tails == shipped.places["street"].tails
+    assert grammar.places["school"].heads == {"colegio": ("col.",)}
+    assert grammar.places["hospital"] == shipped.places["hospital"]
+
+
+def test_an_empty_grammar_changes_nothing(tmp_path: Path) -> None:
+    assert read(tmp_path, "") == Grammar.read()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[kind.street]", "there is no key kind; expected particles, names, kinds"),
+        ("[particles]\nes = 'de'", r"\[particles\] es is a string; expected a list of strings"),
+        ("[particles]\nes = []", r"\[particles\] es is an empty list; expected a list of strings"),
+        ("particles = ['de']", r"\[particles\] is a list; expected a table"),
+        ("[names]\nperson = [3]", r"\[names\] person lists a number; expected strings"),
+        ("kinds = 1", r"\[kinds\] is a number; expected a table"),
+        ("[kinds.street]\nhead = ['c/']", r"\[kinds.street\] there is no key head; expected"),
+        ("[kinds.street]\nheads = ['c/']", r"\[kinds.street\] heads is a list; expected a table"),
+        ("[kinds.street.heads]\ncalle = ['/']", 'heads: calle lists "/"; expected strings with'),
+        ("[kinds.street.heads]\n'/' = ['c/']", 'heads has the key "/"; expected words'),
+        ("[kinds.street.ends]\nroad = []", "ends: road is an empty list"),
+        ("[kinds.street]\ntails = 5", "tails is a number; expected a list"),
+        ("plaça = 1", "is not a TOML file"),
+    ],
+)
+def test_a_mistake_is_named_with_its_file_and_key(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(InputError, match=rf"words\.toml.*{message}") as error:
+        read(tmp_path, text)
+    assert "\n" not in str(error.value)
+
+
+def test_a_file_that_is_missing_or_not_text_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"none\.toml is not there"):
+        Grammar.read(tmp_path / "none.toml")
+    (tmp_path / "latin.toml").write_bytes("# ñ".encode("latin-1"))
+    with pytest.raises(InputError, match=r"latin\.toml is not a TOML file in UTF-8"):
+        Grammar.read(tmp_path / "latin.toml")

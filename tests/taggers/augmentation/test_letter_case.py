@@ -1,0 +1,53 @@
+"""Replacements have the case of what they replace."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from taggers.augmentation.letter_case import LetterCase, case_of
+
+CASE = LetterCase(frozenset({"de", "la", "del", "l'", "d'", "y"}))
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["MARÍA", "de", "SOTO"], "upper"),
+        (["calle", "mayor", "3"], "lower"),
+        (["Calle", "MAYOR"], "title"),
+        (["Calle", "de", "la", "Paz"], "title"),
+        (["J", "."], "title"),
+        ([], "title"),
+    ],
+)
+def test_the_case_of_words(words: list[str], expected: str) -> None:
+    assert case_of(words) == expected
+
+
+@pytest.mark.parametrize(
+    ("term", "case", "expected"),
+    [
+        ("palma de mallorca", "title", "Palma de Mallorca"),
+        ("palma de mallorca", "upper", "PALMA DE MALLORCA"),
+        ("palma de mallorca", "lower", "palma de mallorca"),
+        ("de la cruz", "title", "De la Cruz"),
+        ("de la cruz", "after", "de la Cruz"),
+        ("calle de la paz", "lower_first", "calle de la Paz"),
+        ("l'hospitalet", "title", "L'Hospitalet"),
+        ("carrer d'olot", "title", "Carrer d'Olot"),
+        ("vitoria-gasteiz", "title", "Vitoria-Gasteiz"),
+        ("c/ mayor", "title", "C/ Mayor"),
+        ("12 de octubre", "title", "12 de Octubre"),
+        ("", "title", ""),
+    ],
+)
+def test_terms_in_a_case(term: str, case: str, expected: str) -> None:
+    assert CASE.convert(term, case) == expected
+
+
+@given(
+    st.text("ab '’-./(\n", max_size=12),
+    st.sampled_from(["upper", "lower", "title", "after", "lower_first"]),
+)
+def test_only_the_case_changes(term: str, case: str) -> None:
+    assert CASE.convert(term, case).lower() == term
