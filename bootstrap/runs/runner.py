@@ -11,6 +11,7 @@ from bootstrap.config.configuration import Configuration, InitialModel
 from bootstrap.data.splits import LabelledNotes, Notes, UnlabeledNotes
 from bootstrap.execution.parallel_tagger import ParallelTagger, Report
 from bootstrap.runs.cached_pool import CachedPool
+from bootstrap.runs.embeddings import embedding_trainer
 from bootstrap.runs.folder import Run
 from bootstrap.runs.metrics import IterationMetrics, metrics_of
 from bootstrap.selection import initial_strategy_for, strategy_for
@@ -79,12 +80,15 @@ def run_iterations(
     options, validation = configuration, notes.validation
     closed = run.metrics()
     notes.unlabeled.clean_batches = _batches_without_problems(closed)
+    train = embedding_trainer(run, notes, options.loop.random_state, jobs=jobs, report=report)
+    with_embeddings = options.tagger.with_embeddings(train)
 
     def tagger_for(iteration: int) -> ParallelTagger:
-        kind, tagger = options.kind, options.tagger
+        kind, tagger = options.kind, with_embeddings
         if options.initial_model and iteration == 0:
             kind = options.initial_model.kind
             tagger = _with_counts(options.initial_model, run, notes.unlabeled, report)
+            tagger = tagger.with_embeddings(train)
         run.iteration_folder(iteration).mkdir(mode=0o700)
         return ParallelTagger(run.model_folder(iteration), kind, tagger, jobs=jobs, report=report)
 
