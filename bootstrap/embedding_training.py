@@ -34,9 +34,11 @@ if TYPE_CHECKING:
     from taggers.embeddings.embedding import Embedding
 
 _WORDS, _PLACES = "words.parquet", "places.npy"
-_NOTES = ".notes"  # folder of the encoded notes, removed after training
 _CHUNK = 1 << 16  # words normalised at a time
 _STRING = pa.large_string()
+
+#: The folder of the encoded notes in a folder of embeddings, removed after training.
+ENCODED = ".notes"
 
 #: The tokens processed in all epochs together, within the limits on their number.
 _TOKENS = 12_000_000
@@ -120,12 +122,11 @@ def embed(
         often enough.
     """
     with locked_folder(folder):
-        done = [plan for plan in plans if _exists(folder, plan, notes, resume=resume)]
-        if len(done) < len(plans):
-            counts = _encode_notes(folder / _NOTES, documents, notes, resume=resume)
-            left = [plan for plan in plans if plan not in done]
-            _train(folder, left, counts, notes, jobs=jobs, report=report)
-        shutil.rmtree(folder / _NOTES, ignore_errors=True)
+        left = [plan for plan in plans if not is_trained(folder, plan, notes, resume=resume)]
+        if left:
+            counts = encode_notes(folder, documents, notes, resume=resume)
+            train_plans(folder, left, counts, notes, jobs=jobs, report=report)
+        shutil.rmtree(folder / ENCODED, ignore_errors=True)
     from taggers.embeddings.embedding import Embedding  # noqa: PLC0415 - numba takes memory
 
     return [Embedding.load(folder / plan.name) for plan in plans]
@@ -163,8 +164,14 @@ def notes_of(source: str, unit: str) -> dict[str, Any]:
     return {"source": source, "unit": unit, "files": files, "digest": digest.hexdigest()}
 
 
-def _exists(folder: Path, plan: Plan, notes: dict[str, Any], *, resume: bool) -> bool:
-    """Return whether the planned embedding exists with the same settings."""
+def is_trained(folder: Path, plan: Plan, notes: dict[str, Any], *, resume: bool) -> bool:
+    """Return whether the planned embedding exists with the same settings.
+
+    Raises
+    ------
+    InputError
+        If it exists and `resume` is false, or its settings differ.
+    """
     path = folder / plan.name
     if not path.exists():
         return False
@@ -186,17 +193,34 @@ def _exists(folder: Path, plan: Plan, notes: dict[str, Any], *, resume: bool) ->
     return True
 
 
-def _encode_notes(
+def encode_notes(
     folder: Path,
     documents: Callable[[], Iterable[Document]],
     notes: dict[str, Any],
     *,
     resume: bool,
 ) -> WordCounts:
-    """Count the words of notes and write the notes as word numbers, unless both exist.
+    """Count the words of notes and write the notes as word numbers into `ENCODED`.
 
     Words are numbered by their first occurrence; `_PLACES` holds the row of each in the counts.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder of the embeddings.
+    documents : callable
+        Returns the notes.
+    notes : dict
+        The fingerprint of the notes.
+    resume : bool
+        Whether to keep what an interrupted process has written for notes of this fingerprint.
+
+    Raises
+    ------
+    InputError
+        If the notes contain no word.
     """
+    folder = folder / ENCODED
     marker = folder / "notes.json"
     with contextlib.suppress(OSError, ValueError):
         if resume and json.loads(marker.read_text(encoding="utf-8")) == notes:
@@ -222,7 +246,7 @@ def _pieces(documents: Iterable[Document], counter: WordCounter) -> Iterator[Pie
         yield np.diff(tokens.document_offsets).astype(np.int32), counter.add(tokens)
 
 
-def _train(
+def train_plans(
     folder: Path,
     plans: Sequence[Plan],
     counts: WordCounts,
@@ -231,6 +255,7 @@ def _train(
     jobs: int,
     report: Callable[[str, int, int], None],
 ) -> None:
+    """Train embeddings on the notes that `encode_notes` wrote; see `embed`."""
     tasks = [_task_of(plan, folder, notes, counts.tokens) for plan in plans]
     report("looking up words", 0, 0)
     # Separate processes release their memory when they end.
@@ -248,7 +273,7 @@ def _task_of(plan: Plan, folder: Path, notes: dict[str, Any], tokens: int) -> Ta
     settings = {"requested": plan.settings(notes), "epochs": options.epochs, "tokens": tokens}
     return Task(
         options=options,
-        notes=folder / _NOTES,
+        notes=folder / ENCODED,
         folder=folder / f".{plan.name}",
         target=folder / plan.name,
         normalisation=plan.normalisation,
@@ -287,6 +312,11 @@ def _prepare(send: Callable[[None], None], task: Task) -> None:
     np.save(task.folder / "ranks.npy", ranks)
     write_words(task.folder, frequent["word"].to_pylist(), frequent["count"].to_numpy())
     write_atomically(begun, text.encode())
+
+
+def vocabulary_size(counts: WordCounts, normalisation: str, min_count: int) -> int:
+    """Count the distinct normalised words that occur at least `min_count` times."""
+    return len(_frequent(_normalised(counts, normalisation), min_count))
 
 
 def _normalised(counts: WordCounts, normalisation: str) -> pa.Table:

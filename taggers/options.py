@@ -127,6 +127,19 @@ class TaggerOptions:
         """
         return self
 
+    def with_embeddings(self, train: Callable[[], Path | None]) -> Self:
+        """Return options that refer to word embeddings trained on the text of the run.
+
+        The default returns the options unchanged, for taggers that use no such embeddings.
+
+        Parameters
+        ----------
+        train : callable
+            Trains embeddings of words, and clusters of them, on the text of all documents of the
+            run at its first call. It returns their folder, or None if the text has too few words.
+        """
+        return self
+
 
 def path_fields(options: type[DataclassInstance]) -> dict[str, tuple[str, ...]]:
     """Return the fields of options that hold paths, and the builtin names that each accepts."""

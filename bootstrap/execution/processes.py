@@ -142,6 +142,7 @@ def _as_killed() -> Iterator[None]:
 
 def _serve(connection: Connection, parent: int) -> None:
     set_up_worker(parent)
+    os.umask(0o077)  # files that it writes are as private as the notes
     try:
         work, arguments = connection.recv()
         work(lambda message: connection.send((False, message)), *arguments)

@@ -85,6 +85,11 @@ class Run:
         return self.folder / "words.parquet"
 
     @property
+    def embeddings_folder(self) -> Path:
+        """The embeddings and clusters that the run trains, if a tagger needs them."""
+        return self.folder / "embeddings"
+
+    @property
     def batches_folder(self) -> Path:
         """The tokenized batches of a run that relabels; removed when the run is finished."""
         return self.folder / "batches"

@@ -13,6 +13,7 @@ from bootstrap.data.splits import LabelledNotes, Notes, UnlabeledNotes
 from bootstrap.execution.parallel_tagger import ParallelTagger, Report
 from bootstrap.runs.augmentation import augmentation_of
 from bootstrap.runs.cached_pool import CachedPool
+from bootstrap.runs.embeddings import embedding_trainer
 from bootstrap.runs.folder import Run
 from bootstrap.runs.metrics import IterationMetrics, metrics_of
 from bootstrap.runs.training import free_model_folder, keep_model, train_in_folders
@@ -82,17 +83,20 @@ def run_iterations(
     options, validation = configuration, notes.validation
     closed = run.metrics()
     notes.unlabeled.clean_batches = _batches_without_problems(closed)
+    embeddings = embedding_trainer(run, notes, options.loop.random_state, jobs=jobs, report=report)
+    tagger_options = options.tagger.with_embeddings(embeddings)
 
     def tagger_for(iteration: int) -> ParallelTagger:
-        kind, tagger = options.kind, options.tagger
+        kind, tagger = options.kind, tagger_options
         if options.initial_model and iteration == 0:
             kind = options.initial_model.kind
             tagger = _with_counts(options.initial_model, run, notes.unlabeled, report)
+            tagger = tagger.with_embeddings(embeddings)
         folder = free_model_folder(run, iteration)
         return ParallelTagger(folder, kind, tagger, jobs=jobs, report=report)
 
     def second_tagger_for(iteration: int) -> ParallelTagger:
-        folder, second = run.second_folder(iteration), options.tagger.second_view()
+        folder, second = run.second_folder(iteration), tagger_options.second_view()
         return ParallelTagger(folder, options.kind, second, jobs=jobs, report=report)
 
     # A batch beyond those of the closed iterations is read again, and its problems are counted.

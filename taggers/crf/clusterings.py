@@ -12,6 +12,7 @@ from corpus.batch import Batch
 from corpus.errors import InputError, shown
 from corpus.evaluation import score_batches
 from taggers.base import Progress, Tagger
+from taggers.embeddings.automatic import AUTO
 from taggers.embeddings.word_clusters import WordClusters
 
 if TYPE_CHECKING:
@@ -32,6 +33,11 @@ def clusters_for(train: Batch, options: CRFOptions) -> WordClusters:
     InputError
         If there are no clusterings, or no token of the training documents has a cluster.
     """
+    if options.clusters == AUTO:
+        raise InputError(
+            f'clusters = "{AUTO}": only a run trains clusters by itself; name a folder of '
+            "embeddings"
+        )
     clusters = WordClusters.read(Path(options.clusters), options.clustering_names)
     counts = np.bincount(train.word_ids, minlength=len(train.vocabulary))
     if not any(clusters.covered(train.vocabulary, counts).values()):

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
 
 from corpus.batch import Batch
-from corpus.errors import InputError
+from corpus.errors import InputError, shown
 from gazetteers.builtin import BUILTIN_LISTS
 from taggers.annotators import ANNOTATORS
 from taggers.annotators.phrases import Phrases
 from taggers.annotators.rules import Rules
+from taggers.embeddings.automatic import AUTO, CLUSTERINGS
 from taggers.embeddings.listing import cluster_files
 from taggers.features import Feature, feature, is_feature
 from taggers.options import Capability, Coverage, TaggerOptions
@@ -89,8 +90,10 @@ class CRFOptions(TaggerOptions):
         default="",
         metadata={
             "help": "a folder of embeddings whose clusters become features of words, written by "
-            "bootstrap embed train and bootstrap cluster (bootstrap help embeddings)",
+            f'bootstrap embed train and bootstrap cluster; "{AUTO}" trains them in the run, on the '
+            "text of all its documents (bootstrap help embeddings)",
             "path": True,
+            "builtin": (AUTO,),
         },
     )
     clusterings: tuple[str, ...] = field(
@@ -191,7 +194,7 @@ class CRFOptions(TaggerOptions):
     def files(self) -> Mapping[str, Sequence[Path]]:
         """Return the files of the clusterings, instead of their folder, and the gazetteers."""
         found: dict[str, Sequence[Path]] = {}
-        if self.clusters:
+        if self.paths("clusters"):
             listed = [path for _, path in cluster_files(Path(self.clusters))]
             hashes = sorted({path.with_name("hashes.npy") for path in listed})
             found["clusters"] = [*(path.with_suffix(".npy") for path in listed), *hashes]
@@ -204,7 +207,8 @@ class CRFOptions(TaggerOptions):
         Returns
         -------
         sequence of Coverage
-            The coverage of tokens by the clusters of each embedding.
+            The coverage of tokens by the clusters of each embedding. It is empty for clusters that
+            the run trains.
 
         Raises
         ------
@@ -221,7 +225,7 @@ class CRFOptions(TaggerOptions):
             from taggers.dictionaries.name_lists import read_names  # noqa: PLC0415 - the same
 
             NameFrequencies.of(read_names(self.names))
-        if not self.clusters:
+        if not self.paths("clusters"):
             return ()
         from taggers.embeddings.word_clusters import WordClusters  # noqa: PLC0415 - the same
 
@@ -230,8 +234,7 @@ class CRFOptions(TaggerOptions):
 
     def _check_streams(self) -> None:
         """Check that annotators add all streams, since documents have none of their own."""
-        clusters = cluster_files(Path(self.clusters)) if self.clusters else []
-        known = [*ANNOTATORS, *(name for name, _ in clusters)]
+        known = [*ANNOTATORS, *self._known_clusterings()]
         for name in self.templates().needed:
             if name == PHRASES and not self.phrases:
                 raise InputError(
@@ -242,7 +245,7 @@ class CRFOptions(TaggerOptions):
                     f'there is no stream or feature "{name}"; the streams are {", ".join(known)}'
                 )
 
-    def second_view(self) -> CRFOptions:
+    def second_view(self) -> Self:
         """Return options without the streams of the layout: the header and the colon of a line."""
         streams = tuple(each for each in self.streams if _name_of(each) not in _LAYOUT)
         conjunctions = tuple(
@@ -251,6 +254,33 @@ class CRFOptions(TaggerOptions):
             if not any(_name_of(part) in _LAYOUT for part in each.split())
         )
         return replace(self, streams=streams, conjunctions=conjunctions)
+
+    def _known_clusterings(self) -> Sequence[str]:
+        """Return the clusterings of the folder, or those that a run can train.
+
+        Raises
+        ------
+        InputError
+            If no run trains a clustering in `clusterings`.
+        """
+        if self.clusters != AUTO:
+            return [name for path in self.paths("clusters") for name, _ in cluster_files(path)]
+        for name in self.clustering_names:
+            if name not in CLUSTERINGS:
+                raise InputError(
+                    f'clusters = "{AUTO}" has no clustering {shown(name)}; it has '
+                    f"{', '.join(CLUSTERINGS)}"
+                )
+        return CLUSTERINGS
+
+    def with_embeddings(self, train: Callable[[], Path | None]) -> Self:
+        """Return options that refer to the embeddings of the run, if clusters are automatic."""
+        if self.clusters != AUTO:
+            return self
+        folder = train()
+        if folder is None:
+            return replace(self, clusters="", clusterings=(), cluster_choice="all")
+        return replace(self, clusters=str(folder))
 
     @property
     def clustering_names(self) -> tuple[str, ...]:

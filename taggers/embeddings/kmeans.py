@@ -7,13 +7,14 @@ longer than all iterations, without a better result (docs/explanation/word-embed
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from taggers.embeddings.clusters import ClusterOptions, write_clusters
 from taggers.embeddings.embedding import Embedding
+from taggers.embeddings.vectors import Floats
 from taggers.threads import one_thread
 
 #: Iterations between two reports of progress, each of which assigns the clusters once more.
@@ -32,11 +33,43 @@ def find_clusters(send: Callable[[int], None], folder: Path, options: ClusterOpt
     options : ClusterOptions
         Options of clustering, with at most as many clusters as words.
     """
+    embedding = Embedding.load(folder)
+    _cluster(send, embedding, np.concatenate(list(embedding.directions())), options)
+
+
+def find_clusterings(
+    send: Callable[[int], None], folder: Path, clusterings: Sequence[ClusterOptions]
+) -> None:
+    """Compute several clusterings of an embedding one after another in the same process.
+
+    For a small vocabulary, the start of a process takes longer than k-means.
+
+    Parameters
+    ----------
+    send : callable
+        Called with the number of completed iterations, each times the number of its clusters.
+    folder, clusterings
+        As in `find_clusters`.
+    """
+    embedding = Embedding.load(folder)
+    directions = np.concatenate(list(embedding.directions()))
+    before = 0
+    for options in clusterings:
+
+        def progress(done: int, before: int = before, k: int = options.k) -> None:
+            send(before + done * k)
+
+        _cluster(progress, embedding, directions.copy(), options)
+        before += options.passes * options.k
+
+
+def _cluster(
+    send: Callable[[int], None], embedding: Embedding, directions: Floats, options: ClusterOptions
+) -> None:
+    """Compute and write a clustering; the normalised vectors are changed by rounding."""
     from sklearn.cluster import KMeans  # noqa: PLC0415 - slow to import
     from sklearn.exceptions import ConvergenceWarning  # noqa: PLC0415 - the same
 
-    embedding = Embedding.load(folder)
-    directions = np.concatenate(list(embedding.directions()))
     start: object = "random"
     done = 0
     # With several threads, the order of summation and hence rounding are not deterministic.

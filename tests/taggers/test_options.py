@@ -25,7 +25,7 @@ class Paths(TaggerOptions):
 
 
 def fail() -> Path:
-    raise AssertionError("nothing needs counts")
+    raise AssertionError("nothing is needed")
 
 
 def test_options_without_a_field_are_complete() -> None:
@@ -34,6 +34,7 @@ def test_options_without_a_field_are_complete() -> None:
     assert list(options.check()) == []
     assert options.capabilities == frozenset()
     assert options.with_word_counts(fail) == options
+    assert options.with_embeddings(fail) == options
     assert replace(options) == options
 
 

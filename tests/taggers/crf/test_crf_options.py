@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from corpus.batch import make_batch
+from corpus.document import Document, Span
 from corpus.errors import InputError
 from gazetteers.gazetteer import Gazetteer
-from taggers.crf import CRFOptions
+from taggers.crf import CRFOptions, CRFTagger
 
 MakeGazetteer = Callable[..., Gazetteer]
 
@@ -25,6 +29,10 @@ MakeGazetteer = Callable[..., Gazetteer]
         (CRFOptions(streams=("phrases[-1]",)), 'the stream "phrases" has no phrases: name'),
         (CRFOptions(conjunctions=("phrases form",)), 'the stream "phrases" has no phrases: name'),
         (CRFOptions(clusters="/nowhere"), "/nowhere"),
+        (
+            CRFOptions(clusters="auto", clusterings=("digits-w1-k16", "lower-w5-k128[0]")),
+            'clusters = "auto" has no clustering lower-w5-k128; it has digits-w1-k16, ',
+        ),
         (CRFOptions(names=("/nowhere",)), "/nowhere"),
         (CRFOptions(phrases=("/nowhere",)), "/nowhere"),
     ],
@@ -51,3 +59,34 @@ def test_capabilities_are_those_of_the_engine() -> None:
     own, reference = CRFOptions().capabilities, CRFOptions(engine="crfsuite").capabilities
     assert own == {"entity_probabilities", "document_weights", "partial_tags"}
     assert reference == {"entity_probabilities"}
+
+
+def fail() -> Path:
+    raise AssertionError("no embeddings are needed")
+
+
+def test_automatic_clusters_are_those_of_the_run(tmp_path: Path) -> None:
+    options = CRFOptions(
+        clusters="auto",
+        clusterings=("digits-w1-k16[0]",),
+        conjunctions=("digits-w1-k16[-1] digits-w1-k16[0]",),
+    )
+    assert options.files() == {}
+    assert list(options.check()) == []
+    assert options.with_embeddings(lambda: tmp_path) == replace(options, clusters=str(tmp_path))
+
+
+def test_without_clusters_of_the_run_there_are_none() -> None:
+    options = CRFOptions(clusters="auto", clusterings=("digits-w1-k16",), cluster_choice="best")
+    assert options.with_embeddings(lambda: None) == CRFOptions()
+
+
+def test_a_folder_of_embeddings_needs_none_of_the_run() -> None:
+    for options in (CRFOptions(), CRFOptions(clusters="embeddings")):
+        assert options.with_embeddings(fail) == options
+
+
+def test_automatic_clusters_outside_of_a_run_are_refused() -> None:
+    train = make_batch([Document("1", "Anna ve", (Span(0, 4, "PERSON"),))], labelled=True)
+    with pytest.raises(InputError, match="only a run trains clusters by itself"):
+        CRFTagger(CRFOptions(clusters="auto")).fit(train, rng=np.random.default_rng(0))

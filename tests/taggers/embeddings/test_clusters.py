@@ -16,7 +16,7 @@ from corpus.errors import InputError
 from corpus.kernels.hashing import hash_values
 from taggers.embeddings.clusters import ClusterOptions, clusterings_of
 from taggers.embeddings.embedding import Embedding
-from taggers.embeddings.kmeans import find_clusters
+from taggers.embeddings.kmeans import find_clusterings, find_clusters
 from taggers.embeddings.listing import cluster_files
 from taggers.embeddings.word_clusters import ClusterTable, WordClusters, word_hashes
 from taggers.features import Words
@@ -88,6 +88,23 @@ def test_the_same_state_gives_the_same_clusters(embedding: Embedding) -> None:
     assert (first == again).all()
     assert passes == sorted(passes)
     assert passes[-1] <= 20
+
+
+def test_several_clusterings_at_once_are_those_of_each_alone(
+    embedding: Embedding, tmp_path: Path
+) -> None:
+    wanted = [ClusterOptions(k, 4, 9) for k in (3, 12, 40)]
+    alone = Embedding.load(Path(shutil.copytree(embedding.folder, tmp_path / "lower-w5")))
+    for options in wanted:
+        find_clusters(lambda done: None, alone.folder, options)
+    sent: list[int] = []
+    find_clusterings(sent.append, embedding.folder, wanted)
+    assert sent == sorted(sent)
+    assert sent[-1] <= 9 * (3 + 12 + 40)
+    for name, expected in clusterings_of(alone).items():
+        clustering = clusterings_of(embedding)[name]
+        assert (clustering.clusters == expected.clusters).all()
+        assert clustering.inertia == expected.inertia
 
 
 def test_each_word_may_have_a_cluster_of_its_own(embedding: Embedding) -> None:

@@ -1,0 +1,174 @@
+"""Word embeddings and clusters that a run trains on the text of all its documents."""
+
+from __future__ import annotations
+
+import json
+import logging
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bootstrap.data.splits import Notes, UnlabeledNotes
+from bootstrap.embedding_training import (
+    ENCODED,
+    Plan,
+    encode_notes,
+    is_trained,
+    locked_folder,
+    train_plans,
+    vocabulary_size,
+)
+from bootstrap.execution.parallel_tagger import Report
+from bootstrap.execution.processes import in_processes
+from bootstrap.runs.folder import Run
+from corpus.counts import WordCounts
+from corpus.document import Document
+from corpus.problems import Problems
+from corpus.storage import write_atomically
+from corpus.units import split_documents
+from taggers.embeddings import automatic
+from taggers.embeddings.listing import cluster_files
+
+_log = logging.getLogger(__name__)
+
+#: The last file of the folder: what was trained.
+_DESCRIPTION = "trained.json"
+
+#: The fingerprint of the notes; a run is never resumed with others.
+_NOTES: dict[str, Any] = {"source": "the documents of the run", "unit": "line"}
+
+_REPORTED = 1000  # documents read between two reports
+
+
+def embedding_trainer(
+    run: Run, notes: Notes, random_state: int, *, jobs: int, report: Report
+) -> Callable[[], Path | None]:
+    """Return a function for `taggers.options.TaggerOptions.with_embeddings`.
+
+    It trains embeddings and clusters in the run folder, unless they are there, and returns their
+    folder, or None if the text has too few words. What an interrupted process has begun is
+    continued, with the same result.
+
+    Parameters
+    ----------
+    run : Run
+        The run.
+    notes : Notes
+        Its documents. Their labels are not used.
+    random_state : int
+        The seed of the run.
+    jobs : int
+        Number of embeddings trained at the same time.
+    report : callable
+        Called with the progress.
+    """
+    folder = run.embeddings_folder
+
+    def train() -> Path | None:
+        if not (folder / _DESCRIPTION).is_file():
+            with locked_folder(folder):
+                _train(folder, notes, random_state, jobs=jobs, report=report)
+        shutil.rmtree(folder / ENCODED, ignore_errors=True)
+        return folder if cluster_files(folder) else None
+
+    return train
+
+
+def _train(folder: Path, notes: Notes, random_state: int, *, jobs: int, report: Report) -> None:
+    """Train embeddings and clusters, and write a description of them in the end."""
+    # Other numbers than those that the loop derives from the same seed.
+    seeds = np.random.SeedSequence([random_state, *b"embeddings"])
+    state = int(seeds.generate_state(1)[0])
+    counts = encode_notes(
+        folder, lambda: _lines(notes, np.random.default_rng(seeds), report), _NOTES, resume=True
+    )
+    words = vocabulary_size(counts, automatic.NORMALISATION, automatic.min_count_for(counts.tokens))
+    ks = automatic.ks_for(words)
+    if ks:
+        plans = _plans(counts, state)
+        left = [plan for plan in plans if not is_trained(folder, plan, _NOTES, resume=True)]
+        if left:
+            train_plans(folder, left, counts, _NOTES, jobs=jobs, report=report)
+        _cluster([folder / plan.name for plan in plans], ks, state, jobs=jobs, report=report)
+    else:
+        _log.warning(
+            "the documents have %s distinct words that are frequent enough, of which %s are needed "
+            'to train clusters: clusters = "%s" has no effect',
+            *(f"{words:,}", f"{automatic.MIN_WORDS:,}", automatic.AUTO),
+        )
+    description = {
+        "documents": counts.total,
+        "tokens": counts.tokens,
+        "words": words,
+        "clusterings": [name for name, _ in cluster_files(folder)],
+    }
+    write_atomically(folder / _DESCRIPTION, json.dumps(description, indent=1).encode())
+
+
+def _plans(counts: WordCounts, random_state: int) -> list[Plan]:
+    return [
+        Plan(
+            automatic.NORMALISATION,
+            automatic.training_options(counts.tokens, window, random_state),
+        )
+        for window in automatic.WINDOWS
+    ]
+
+
+def _cluster(
+    folders: Sequence[Path], ks: Sequence[int], random_state: int, *, jobs: int, report: Report
+) -> None:
+    """Compute the clusterings of embeddings, each embedding in a process."""
+    from taggers.embeddings.clusters import (  # noqa: PLC0415 - numba is slow to import
+        ClusterOptions,
+    )
+    from taggers.embeddings.kmeans import find_clusterings  # noqa: PLC0415 - the same
+
+    wanted = [ClusterOptions(k, random_state) for k in ks]
+    done, total = [0] * len(folders), sum(each.k * each.passes for each in wanted)
+    tasks = [(folder, wanted) for folder in folders]
+    for number, steps in in_processes(find_clusterings, tasks, jobs=jobs):
+        done[number] = steps
+        report("training clusters", sum(done), len(folders) * total)
+
+
+def _lines(notes: Notes, rng: np.random.Generator, report: Report) -> Iterator[Document]:
+    """Yield the lines of all documents, without labels; of a large pool, those of a sample."""
+    annotated = (*notes.seed.documents, *notes.validation.documents)
+    pool = notes.unlabeled
+    problems = pool.problems  # only the iterations report problems
+    try:
+        share = automatic.MAX_CHARACTERS / max(_characters(pool, report), 1)
+        yield from _split(replace(document, spans=()) for document in annotated)
+        yield from _split(_sampled(pool, share, rng, report))
+    finally:
+        pool.problems = problems
+
+
+def _split(documents: Iterator[Document]) -> Iterator[Document]:
+    return split_documents(documents, "line", Problems())
+
+
+def _characters(pool: UnlabeledNotes, report: Report) -> int:
+    """Count the characters of the unlabeled documents."""
+    return sum(len(document.text) for document in _reported(pool, "measuring notes", report))
+
+
+def _sampled(
+    pool: UnlabeledNotes, share: float, rng: np.random.Generator, report: Report
+) -> Iterator[Document]:
+    """Yield a random share of the unlabeled documents; all of them if it is 1 or more."""
+    for document in _reported(pool, "reading notes", report):
+        if share >= 1 or rng.random() < share:
+            yield document
+
+
+def _reported(pool: UnlabeledNotes, stage: str, report: Report) -> Iterator[Document]:
+    for number, document in enumerate(pool.documents(), start=1):
+        if number % _REPORTED == 0:
+            report(stage, number, 0)
+        yield document
