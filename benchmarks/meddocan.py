@@ -8,10 +8,11 @@ and the best iteration are computed on one half, and scores on the other, and vi
     python benchmarks/meddocan.py small --states 0 1 2
     python benchmarks/meddocan.py biased --states 0 1 2 --set select.confidence=0.5
     python benchmarks/meddocan.py hundred --set tagger.clusters=FOLDER
+    python benchmarks/meddocan.py hundred --set tagger.clusters=auto
     python benchmarks/meddocan.py census --set initial_model.kind=dictionary
 
 The last command has no seed and finds PERSON only: its initial model uses the names of the builtin
-list `census-es`.
+list `census-es`. Clusters that are trained automatically are of the words of both splits.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from __future__ import annotations
 import argparse
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,8 @@ from word_counts import counted
 
 from bootstrap.config.configuration import Configuration, parse_configuration
 from bootstrap.config.overrides import Source
+from bootstrap.execution.processes import default_jobs
+from bootstrap.runs.embeddings import trained_embeddings
 from bootstrap.selection import initial_strategy_for, strategy_for
 from bootstrap.selection.proportions import content_of, measured_reference
 from bootstrap.self_training import best_iteration, self_train
@@ -183,13 +186,26 @@ def main() -> None:
                 **_census(Path(folder)),
                 **tables.get("initial_model", {}),
             }
-        _run(arguments, parse_configuration(tables, Source("benchmark", Path())))
+        options = parse_configuration(tables, Source("benchmark", Path()))
+        tagger = options.tagger.with_embeddings(lambda: _embeddings(Path(folder), options))
+        _run(arguments, replace(options, tagger=tagger))
 
 
 def _census(folder: Path) -> dict[str, Any]:
     """Write the counts of all words, and return their path and the list of names."""
     lines = [line for split in ("train", "dev") for line in lines_of(split, {})]
     return {"names": [CENSUS], "counts": counted(folder, lines)}
+
+
+def _embeddings(folder: Path, options: Configuration) -> Path | None:
+    """Train embeddings and clusters on all lines."""
+    return trained_embeddings(
+        folder / "embeddings",
+        lambda: [line for split in ("train", "dev") for line in lines_of(split, {})],
+        options.loop.random_state,
+        jobs=default_jobs(),
+        report=lambda stage, done, total: None,
+    )
 
 
 def _run(arguments: argparse.Namespace, options: Configuration) -> None:

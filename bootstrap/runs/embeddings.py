@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -66,26 +66,62 @@ def embedding_trainer(
     report : callable
         Called with the progress.
     """
-    folder = run.embeddings_folder
-
-    def train() -> Path | None:
-        if not (folder / _DESCRIPTION).is_file():
-            with locked_folder(folder):
-                _train(folder, notes, random_state, jobs=jobs, report=report)
-        shutil.rmtree(folder / ENCODED, ignore_errors=True)
-        return folder if cluster_files(folder) else None
-
-    return train
-
-
-def _train(folder: Path, notes: Notes, random_state: int, *, jobs: int, report: Report) -> None:
-    """Train embeddings and clusters, and write a description of them in the end."""
-    # Other numbers than those that the loop derives from the same seed.
-    seeds = np.random.SeedSequence([random_state, *b"embeddings"])
-    state = int(seeds.generate_state(1)[0])
-    counts = encode_notes(
-        folder, lambda: _lines(notes, np.random.default_rng(seeds), report), _NOTES, resume=True
+    return lambda: trained_embeddings(
+        run.embeddings_folder,
+        lambda: _lines(notes, np.random.default_rng(_seeds(random_state)), report),
+        random_state,
+        jobs=jobs,
+        report=report,
     )
+
+
+def trained_embeddings(
+    folder: Path,
+    lines: Callable[[], Iterable[Document]],
+    random_state: int,
+    *,
+    jobs: int,
+    report: Report,
+) -> Path | None:
+    """Train embeddings and clusters in a folder, unless they are there.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder, for these documents and this random state only.
+    lines : callable
+        Returns the documents, split into the unit that context windows do not cross.
+    random_state, jobs, report
+        As in `embedding_trainer`.
+
+    Returns
+    -------
+    Path or None
+        The folder, or None if the documents have too few words.
+    """
+    if not (folder / _DESCRIPTION).is_file():
+        with locked_folder(folder):
+            _train(folder, lines, random_state, jobs=jobs, report=report)
+    shutil.rmtree(folder / ENCODED, ignore_errors=True)
+    return folder if cluster_files(folder) else None
+
+
+def _seeds(random_state: int) -> np.random.SeedSequence:
+    """Return other seeds than those that the loop derives from the same random state."""
+    return np.random.SeedSequence([random_state, *b"embeddings"])
+
+
+def _train(
+    folder: Path,
+    lines: Callable[[], Iterable[Document]],
+    random_state: int,
+    *,
+    jobs: int,
+    report: Report,
+) -> None:
+    """Train embeddings and clusters, and write a description of them in the end."""
+    state = int(_seeds(random_state).generate_state(1)[0])
+    counts = encode_notes(folder, lines, _NOTES, resume=True)
     words = vocabulary_size(counts, automatic.NORMALISATION, automatic.min_count_for(counts.tokens))
     ks = automatic.ks_for(words)
     if ks:
@@ -149,7 +185,7 @@ def _lines(notes: Notes, rng: np.random.Generator, report: Report) -> Iterator[D
         pool.problems = problems
 
 
-def _split(documents: Iterator[Document]) -> Iterator[Document]:
+def _split(documents: Iterable[Document]) -> Iterator[Document]:
     return split_documents(documents, "line", Problems())
 
 

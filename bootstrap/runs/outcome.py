@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from bootstrap.runs.decisions import seed_alone
 from bootstrap.runs.metrics import IterationMetrics, f1_of
 from bootstrap.self_training.iteration import best_iteration
 from corpus.evaluation import ConfusionCounts
@@ -17,7 +18,8 @@ class Outcome:
     Parameters
     ----------
     first : ConfusionCounts
-        Strict entities of iteration 0: the model of the seed alone, or the initial model.
+        Strict entities of the model of the seed alone, without augmentation, or of the initial
+        model.
     best : ConfusionCounts
         The same of the best iteration, by two-fold cross-validation: the iteration is selected on
         one half of the validation documents and scored on the other, and vice versa.
@@ -38,7 +40,7 @@ def outcome_of(metrics: Sequence[IterationMetrics]) -> Outcome:
     left, right = zip(*(each.halves for each in metrics), strict=True)
     by_left, by_right = (best_iteration([counts.f1 for counts in side]) for side in (left, right))
     return Outcome(
-        first=_sum(metrics[0].halves),
+        first=_sum(seed_alone(metrics).halves),
         best=_sum([right[by_left], left[by_right]]),
         iteration=best_iteration(f1_of(metrics)),
         stopped=metrics[-1].stopped,

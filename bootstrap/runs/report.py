@@ -6,6 +6,7 @@ import html
 import io
 from collections.abc import Sequence
 
+from bootstrap.runs.decisions import decision_lines
 from bootstrap.runs.metrics import EntityScores, IterationMetrics
 from bootstrap.runs.outcome import Outcome
 from bootstrap.runs.plotting import plot_runs
@@ -54,6 +55,7 @@ def report_page(
             "cross-validation: the iteration is selected on one half of the notes and scored on "
             f"the other. The best iteration on all validation notes is iteration "
             f"{outcome.iteration}.</p>",
+            *(f"<p>{html.escape(line)}</p>" for line in decision_lines(rows)),
             f"<p>{_stopped_line(outcome)}</p>",
             _curve(name, rows),
             "<h2>Iterations</h2>",

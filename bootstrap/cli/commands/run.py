@@ -181,10 +181,12 @@ def _failure(metrics: IterationMetrics) -> list[str]:
 def outcome_lines(run: Run) -> Sequence[str]:
     """Report the reason for stopping and the gain of a run."""
     from bootstrap.config.configuration import SEED
+    from bootstrap.runs.decisions import decision_lines
     from bootstrap.runs.metrics import beyond_tolerance
     from bootstrap.self_training.iteration import STOPPED
 
-    outcome, beyond = run.outcome(), beyond_tolerance(run.metrics())
+    rows = run.metrics()
+    outcome, beyond = run.outcome(), beyond_tolerance(rows)
     reason = STOPPED.get(outcome.stopped or "", "it is not finished")
     first, best = outcome.first, outcome.best
     gain = round(best.f1 - first.f1, 3) + 0.0  # no -0.000
@@ -192,6 +194,7 @@ def outcome_lines(run: Run) -> Sequence[str]:
     start = "the seed alone" if kind == SEED else f"the {kind} model alone"
     return [
         "",
+        *decision_lines(rows),
         f"Stopped: {reason}.",
         f"The best model is that of iteration {outcome.iteration}. Strict entity F1 went from "
         f"{first.f1:.3f} with {start} to {best.f1:.3f} ({gain:+.3f}; precision "

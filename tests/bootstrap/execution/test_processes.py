@@ -34,6 +34,9 @@ def die(send):
 def blocked(send):
     send(signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, []))
 
+def write(send, path):
+    open(path, "w").close()
+
 def wait(send):
     send(os.getpid())
     time.sleep(200)
@@ -51,6 +54,11 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 def test_yields_what_the_work_sends(work: Any) -> None:
     assert list(in_process(work.count, 3)) == [0, 1, 2]
+
+
+def test_files_that_it_writes_are_private(work: Any, tmp_path: Path) -> None:
+    assert list(in_process(work.write, str(tmp_path / "words"))) == []
+    assert (tmp_path / "words").stat().st_mode & 0o777 == 0o600
 
 
 @pytest.mark.parametrize("jobs", [1, 2, 9])

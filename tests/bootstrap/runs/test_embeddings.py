@@ -31,7 +31,7 @@ from taggers.embeddings.embedding import Embedding
 
 Contents = Callable[[Path], dict[str, Any]]
 
-AUTO = ("--set", "tagger.clusters=auto", "--set", "loop.iterations=1", "--jobs", 2)
+AUTO = ("--set", "tagger.clusters=auto", "--set", "loop.iterations=1", "--jobs", 1)
 
 #: Of the vocabulary of the project `rich`, which is too small for more clusters.
 CLUSTERINGS = [f"digits-w{window}-k{k}" for window in (1, 5) for k in (16, 64, 256)]
