@@ -9,6 +9,7 @@ and the best iteration are computed on one half, and scores on the other, and vi
     python benchmarks/meddocan.py biased --states 0 1 2 --set select.confidence=0.5
     python benchmarks/meddocan.py hundred --set tagger.clusters=FOLDER
     python benchmarks/meddocan.py hundred --set tagger.clusters=auto
+    python benchmarks/meddocan.py small --preset auto
     python benchmarks/meddocan.py census --set initial_model.kind=dictionary
 
 The last command has no seed and finds PERSON only: its initial model uses the names of the builtin
@@ -30,9 +31,11 @@ from word_counts import counted
 
 from bootstrap.config.configuration import Configuration, parse_configuration
 from bootstrap.config.overrides import Source
+from bootstrap.data.splits import proportional_batch
 from bootstrap.execution.processes import default_jobs
+from bootstrap.runs.augmentation import augmentation_of
 from bootstrap.runs.embeddings import trained_embeddings
-from bootstrap.selection import initial_strategy_for, strategy_for
+from bootstrap.selection import initial_strategy_for, portfolio
 from bootstrap.selection.proportions import content_of, measured_reference
 from bootstrap.self_training import best_iteration, self_train
 from corpus.batch import Batch, make_batch
@@ -45,7 +48,7 @@ from taggers.base import Tagger
 from taggers.name_propagation import note_numbers, propagate_names
 
 #: The pool has 10,000 lines: five batches, of which at most half of the lines are selected.
-LOOP = {"loop": {"batch": 2000}, "select": {"max_selected": 1000}}
+LOOP = {"loop": {"preset": "paper", "batch": 2000}, "select": {"max_selected": 1000}}
 
 
 class Lines:
@@ -104,7 +107,8 @@ def self_trained(kind: str, states: Sequence[int], options: Configuration) -> No
         chosen = SEEDS.get(kind, no_seed)(train, np.random.default_rng(state))
         rest = np.setdiff1d(np.arange(len(train)), chosen)
         seed = [train[index] for index in chosen]
-        pool = Lines([train[index] for index in rest], options.loop.batch)
+        size = options.loop.batch or proportional_batch(len(rest))
+        pool = Lines([train[index] for index in rest], size)
         for validation, test in ((0, 1), (1, 0)):
             rows.append(_one_run(seed, pool, halves[validation], halves[test], options))
             before, after, steps, selected, right = rows[-1]
@@ -137,6 +141,7 @@ def _one_run(
     reference = measured_reference(content_of(batch, batch.tags, batch.labels, classes), classes)
     f1, reported, selected = [], [], []
     right = total = 0
+    strategy = ""
 
     def tagger_for(iteration: int) -> Tagger:
         if initial and iteration == 0:
@@ -148,10 +153,12 @@ def _one_run(
         pool,
         validation,
         tagger_for,
-        strategy=strategy_for(options.select, reference),
+        strategy=portfolio(options.select, reference, options.tagger.capabilities),
         initial_strategy=initial_strategy_for(initial.selection, options.select, reference)
         if initial
         else None,
+        augment=augmentation_of(options.augment, options.loop.random_state),
+        second_tagger_for=lambda iteration: make_tagger(options.kind, options.tagger.second_view()),
         loop=options.loop,
     ):
         f1.append(step.f1)
@@ -162,8 +169,14 @@ def _one_run(
             selected.append(len(found))
             right += sum(document.spans == gold[document.id].spans for document in found)
             total += len(found)
+        strategy = step.strategy or strategy
     best = best_iteration(f1)
-    steps = f"{best} of {len(f1) - 1}"
+    steps = f"{best} of {len(f1) - 1}, {strategy}"
+    if step.augmented:  # iteration 0 is not the seed alone
+        alone = make_tagger(options.kind, options.tagger)
+        alone.fit(seed_batch, rng=np.random.default_rng([options.loop.random_state, 0]))
+        predicted = tagged(alone, test.batch, options.loop.propagate)
+        reported[0] = score_batches(test, predicted).counts("ner")
     return reported[0], reported[best], steps, selected, right / max(total, 1)
 
 
@@ -172,9 +185,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("experiment", choices=("supervised", "census", *SEEDS))
     parser.add_argument("--states", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--preset", choices=("auto", "paper"), default="paper")
     parser.add_argument("--set", dest="overrides", action="append", default=[])
     arguments = parser.parse_args()
-    tables: dict[str, Any] = {name: dict(table) for name, table in LOOP.items()}
+    tables: dict[str, Any] = {}
+    if arguments.preset == "paper":
+        tables = {name: dict(table) for name, table in LOOP.items()}
     for override in arguments.overrides:
         section, _, rest = override.partition(".")
         key, _, text = rest.partition("=")

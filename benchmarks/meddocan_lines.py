@@ -60,9 +60,21 @@ def hundred_seed(lines: Sequence[Document], rng: np.random.Generator) -> np.ndar
     return _sampled(lines, 80, 20, rng)
 
 
+def biased_and_random_seed(lines: Sequence[Document], rng: np.random.Generator) -> np.ndarray:
+    """Sample the biased seed and 100 other lines."""
+    biased = biased_seed(lines, rng)
+    others = np.setdiff1d(np.arange(len(lines)), biased)
+    return np.concatenate([biased, rng.choice(others, 100, replace=False)])
+
+
 def no_seed(lines: Sequence[Document], rng: np.random.Generator) -> np.ndarray:
     """Return no lines, for an initial model that needs no seed."""
     return np.zeros(0, np.int64)
 
 
-SEEDS = {"small": small_seed, "biased": biased_seed, "hundred": hundred_seed}
+SEEDS = {
+    "small": small_seed,
+    "biased": biased_seed,
+    "hundred": hundred_seed,
+    "biased-hundred": biased_and_random_seed,
+}

@@ -243,10 +243,9 @@ class UnlabeledNotes:
             yield make_batch(chunk, labelled=False)
 
 
-def _batch_size(pool: UnlabeledNotes) -> int:
-    """Return the number of documents of a batch in proportion to the pool."""
+def proportional_batch(number: int) -> int:
+    """Return the number of documents of a batch for a pool of `number` documents."""
     least, most = BATCH_LIMITS
-    number = sum(1 for _ in islice(pool.documents(), _BATCHES * most))
     return min(max(-(-number // _BATCHES), least), most)
 
 
@@ -301,5 +300,6 @@ def read_notes(
     pool = UnlabeledNotes(data, batch_size or 1, held_out=validation.digests)
     next(pool.documents(), None)
     if not batch_size:
-        pool = UnlabeledNotes(data, _batch_size(pool), held_out=validation.digests)
+        number = sum(1 for _ in islice(pool.documents(), _BATCHES * BATCH_LIMITS[1]))
+        pool = UnlabeledNotes(data, proportional_batch(number), held_out=validation.digests)
     return Notes(seed, validation, pool)
