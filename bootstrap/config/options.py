@@ -141,7 +141,7 @@ class LoopOptions:
         default="auto",
         metadata={
             "help": 'defaults of all settings that are not named: "auto", which needs no settings, '
-            'or "paper", the method of the paper (bootstrap help settings)'
+            'or "paper", the method of the paper (bootstrap help self-training)'
         },
     )
     iterations: int = field(

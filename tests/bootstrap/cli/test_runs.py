@@ -31,7 +31,7 @@ def test_init_writes_a_configuration_that_loads(tmp_path: Path, command: Command
     assert done.code == 0
     assert f"{path} has every setting with its default." in done.out
     assert f"bootstrap run {path} --out runs/NAME" in done.out
-    assert load_configuration(path).loop.batch == 50_000
+    assert load_configuration(path).loop.keep == "relabel"
     assert len(re.findall("^# ", path.read_text(), re.MULTILINE)) > 25
 
 
