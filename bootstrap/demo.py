@@ -58,6 +58,7 @@ clusters = "embeddings"
 _CONFIGURATION = """\
 {head}
 [loop]
+preset = "paper"
 iterations = 6
 batch = {batch}
 

@@ -41,6 +41,7 @@ max_iterations = 15
 names = ["census-es"]
 
 [loop]
+preset = "paper"
 iterations = 2
 batch = 400
 

@@ -105,7 +105,11 @@ def test_a_configuration_with_them_is_checked(plugged: Path, command: Command) -
     assert "[tagger] strength = 0.0: expected 0.01 or more" in wrong.err
     wrong = command("check", plugged / "config.toml", "--set", "tagger.strenght=1")
     assert 'no key in [tagger] "strenght"; the nearest is "strength"' in wrong.err
-    for setting in ("loop.pseudo_weight=0.5", "select.level=span", 'loop.propagate=["PERSON"]'):
+    for setting in (
+        "loop.pseudo_weight=0.5",
+        "select.strategy=confident_spans",
+        'loop.propagate=["PERSON"]',
+    ):
         wrong = command("check", plugged / "config.toml", "--set", setting)
         assert wrong.code == 2
         assert '[tagger] kind = "words" does not support' in wrong.err

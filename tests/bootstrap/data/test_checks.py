@@ -140,7 +140,6 @@ def test_warns_of_fewer_notes_than_a_batch(configured: Callable[..., Configurati
         "set [loop] batch lower"
     )
     assert "there will be no iteration" in last({}, "loop.batch=1000")
-    assert "batch" not in last(many(7))  # by default, it is in proportion to them
 
 
 def test_names_what_cannot_be_used_and_says_whether_a_run_would_stop(
