@@ -21,7 +21,7 @@ from bootstrap.config.options import (
     SelectOptions,
 )
 from bootstrap.config.overrides import Source, overridden
-from bootstrap.config.presets import preset_of, with_possible, with_preset
+from bootstrap.config.presets import preset_of, required_values, with_preset
 from bootstrap.config.renames import refuse_renamed
 from bootstrap.config.validation import parse_section, refuse_unknown, table_of
 from corpus.corpora import is_synthetic
@@ -177,7 +177,7 @@ class Configuration:
         }
 
     def check(self) -> list[Coverage]:
-        """Check the options of its taggers against the files that they name.
+        """Check the options of its taggers and the augmentation against the files they name.
 
         Returns
         -------
@@ -191,10 +191,11 @@ class Configuration:
         """
         found: list[Coverage] = []
         for section, _, options in self._taggers():
-            try:
+            with _errors_of(section):
                 found += options.check()
-            except InputError as error:
-                raise ConfigurationError(f"[{section}] {error}") from None
+        if self.augment.copies:
+            with _errors_of("augment"):
+                self.augment.check()
         return found
 
     def as_dict(self) -> dict[str, Any]:
@@ -224,6 +225,15 @@ class Configuration:
     def to_toml(self) -> str:
         """Write every setting as TOML."""
         return tomli_w.dumps(self.as_dict())
+
+
+@contextlib.contextmanager
+def _errors_of(section: str) -> Iterator[None]:
+    """Raise errors of input as errors of a section."""
+    try:
+        yield
+    except InputError as error:
+        raise ConfigurationError(f"[{section}] {error}") from None
 
 
 def _as_toml(value: Any) -> Any:
@@ -289,14 +299,11 @@ def parse_configuration(tables: Mapping[str, Any], source: Source) -> Configurat
         table.setdefault("seed", "")  # it needs none
     data = parse_section(DataOptions, table, "data", source)
 
+    required = required_values(tagger.capabilities, seeded=initial_model is None)
+
     def completed(section: str) -> dict[str, Any]:
-        table = with_possible(
-            section,
-            table_of(tables, section, source),
-            tagger.capabilities,
-            seeded=initial_model is None,
-        )
-        return with_preset(section, table, preset)
+        table = table_of(tables, section, source)
+        return with_preset(section, table, preset, others=required.get(section))
 
     augment = parse_section(AugmentOptions, completed("augment"), "augment", source)
     loop = parse_section(LoopOptions, completed("loop"), "loop", source)

@@ -47,7 +47,12 @@ def preset_of(tables: Mapping[str, Any], source: Source) -> str:
 
 
 def with_preset(
-    section: str, table: Mapping[str, Any], preset: str, options: type[TaggerOptions] | None = None
+    section: str,
+    table: Mapping[str, Any],
+    preset: str,
+    options: type[TaggerOptions] | None = None,
+    *,
+    others: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Complete a section with the values of a preset.
 
@@ -61,6 +66,8 @@ def with_preset(
         A key of `PRESETS`.
     options : type, optional
         The options of the kind of tagger: values of settings that it does not have are left out.
+    others : mapping of str to Any, optional
+        Values that replace those of the preset; see `required_values`.
 
     Returns
     -------
@@ -70,23 +77,19 @@ def with_preset(
     if options is not None:
         known = {each.name for each in fields(options)}
         values = {name: value for name, value in values.items() if name in known}
-    return {**values, **table}
+    return {**values, **(others or {}), **table}
 
 
-def with_possible(
-    section: str, table: Mapping[str, Any], capabilities: Collection[Capability], *, seeded: bool
-) -> dict[str, Any]:
-    """Complete a section with values that the tagger and the data of a run require.
+def required_values(
+    capabilities: Collection[Capability], *, seeded: bool
+) -> dict[str, dict[str, Any]]:
+    """Return the values that the tagger and the data of a run require, whatever the preset.
 
     Copies of gold documents have weights, and there are none without a seed. The documents that an
     initial model is confident of are selected as a whole.
 
     Parameters
     ----------
-    section : str
-        The name of the section.
-    table : mapping of str to Any
-        The settings that the configuration names.
     capabilities : collection of str
         The capabilities of the tagger.
     seeded : bool
@@ -94,11 +97,12 @@ def with_possible(
 
     Returns
     -------
-    dict of str to Any
+    dict of str to dict
+        Values by section.
     """
-    values: dict[str, Any] = {}
-    if section == "augment" and not (seeded and "document_weights" in capabilities):
-        values = {"copies": 0}
-    if section == "select" and not seeded:
-        values = {"strategy": "confident_documents"}
-    return {**values, **table}
+    values: dict[str, dict[str, Any]] = {}
+    if not (seeded and "document_weights" in capabilities):
+        values["augment"] = {"copies": 0}
+    if not seeded:
+        values["select"] = {"strategy": "confident_documents"}
+    return values

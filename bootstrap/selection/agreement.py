@@ -17,7 +17,7 @@ from bootstrap.selection.proportional import Selection
 from bootstrap.selection.proportions import Reference, content_of, proportions_of
 from bootstrap.selection.recurrence import recurrences
 from corpus.batch import Batch
-from corpus.tags import UNKNOWN, TokenSpans, classes_of, find_entities
+from corpus.tags import UNKNOWN, TokenSpans, classes_of, find_entities, tags_of_entities
 from taggers.base import Tagging
 
 Floats = npt.NDArray[np.float64]
@@ -138,7 +138,8 @@ def agreed_spans(
     outside = _mean([each.outside for each in opinions], batch.n_tokens)
     tags = np.where(outside >= min_outside, labels.index("O"), UNKNOWN).astype(np.int16)
     tags[_covered(candidates, batch.n_tokens)] = UNKNOWN
-    _set_tags(tags, chosen, labels)
+    selected = _covered(chosen, batch.n_tokens)
+    tags[selected] = tags_of_entities(chosen, batch.n_tokens, labels)[selected]
     return _selection(taggings[0], batch, tags, reference=reference, most=most, rng=rng)
 
 
@@ -234,20 +235,6 @@ def _covered(spans: TokenSpans, tokens: int) -> Flags:
     np.add.at(change, spans.last + 1, -1)
     covered: Flags = np.cumsum(change)[:-1] > 0
     return covered
-
-
-def _set_tags(tags: npt.NDArray[np.int16], spans: TokenSpans, labels: Sequence[str]) -> None:
-    """Set the tags of disjoint spans."""
-    names = classes_of(labels)
-    begin, inside = (
-        np.array([labels.index(f"{side}-{name}") for name in names], np.int16) for side in "BI"
-    )
-    lengths = spans.last - spans.first + 1
-    starts = np.cumsum(lengths) - lengths
-    tokens = np.arange(lengths.sum()) + np.repeat(spans.first - starts, lengths)
-    if len(tokens):
-        tags[tokens] = np.repeat(inside[spans.classes], lengths)
-        tags[spans.first] = begin[spans.classes]
 
 
 def _selection(

@@ -85,3 +85,18 @@ class AugmentOptions:
             "grammar": [Path(self.grammar)] if self.grammar else [],
         }
         return {name: paths for name, paths in found.items() if paths}
+
+    def check(self) -> None:
+        """Read the gazetteers and the grammar, before a run starts.
+
+        Raises
+        ------
+        InputError
+            If one of them is missing or invalid.
+        """
+        from gazetteers.builtin import read_gazetteer  # noqa: PLC0415 - pyarrow is slow to import
+        from taggers.augmentation.grammar import Grammar  # noqa: PLC0415 - not always used
+
+        for path in self.gazetteers:
+            read_gazetteer(path)
+        Grammar.read(Path(self.grammar) if self.grammar else None)

@@ -32,7 +32,7 @@ class Secret:
 
 
 def whispering(documents: list[Document], label: str = "PERSON") -> list[Document]:
-    """Put the secret at the end of every note, as a name."""
+    """Return notes with the secret at their end, as a name."""
     return [
         Document(
             note.id,

@@ -17,7 +17,7 @@ spans = st.lists(st.builds(Span, offsets, offsets, st.sampled_from(["A", "B", ""
 
 
 def makes_sense(text: str, spans: list[Span]) -> bool:
-    """Say whether each span covers characters of the text, and none that another covers."""
+    """Return whether each span covers characters of the text, and none that another covers."""
     covered = [place for span in spans for place in range(span.start, span.end)]
     return (
         all(span.label and span.start < span.end for span in spans)

@@ -38,7 +38,7 @@ linux = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /
 
 
 def trainers() -> list[Any]:
-    """Give the processes that train; joblib's, which wait for more to tag, are of another kind."""
+    """Return the processes that train; those of joblib, which tag, are of another kind."""
     children = multiprocessing.active_children()
     return [child for child in children if isinstance(child, SpawnProcess)]
 
@@ -385,7 +385,7 @@ def test_a_tagging_process_that_dies_is_an_error(
 
 
 def children_of(command: bytes) -> list[int]:
-    """Give the ids of the processes that this one started with a command like this."""
+    """Return the ids of the processes that this one started with a command like this."""
     found = []
     for folder in Path("/proc").iterdir():
         if folder.name.isdecimal():

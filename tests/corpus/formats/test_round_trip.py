@@ -32,7 +32,7 @@ def documents(draw: st.DrawFn) -> Document:
 
 
 def fits_in_files(corpus: list[Document]) -> bool:
-    """Tell whether each id names a file of its own, also where names of files are short."""
+    """Return whether each id names a file of its own, also where names of files are short."""
     names = [f"{part}.txt" for each in corpus for part in each.id.split("/")]
     return len(corpus) <= 1 and all(len(name.encode()) <= 255 for name in names)
 
