@@ -1,8 +1,8 @@
 """Dictionary models of the Spanish census, on MEDDOCAN by line (paper 003, table 3.2).
 
-They find PERSON only. The dictionaries are the given names and surnames of the builtin list
-`census-es`. The word counts are those of train and dev. Annotations are only used to compute
-scores.
+The dictionaries are the given names and surnames of the builtin list `census-es`. The kind `lists`
+also finds LOCATION, with the builtin lists of places; the other kinds find PERSON only. The word
+counts are those of train and dev. Annotations are only used to compute scores.
 
     python benchmarks/census.py train      # on which settings were chosen
     python benchmarks/census.py dev        # the reported scores
@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from meddocan_lines import PERSON, lines_of
+from meddocan_lines import MERGED, PERSON, lines_of
 from word_counts import counted
 
 from corpus.batch import Batch, make_batch
@@ -27,8 +27,14 @@ from corpus.evaluation import score
 from gazetteers.builtin import CENSUS
 from taggers import Tagger, make_tagger
 from taggers.dictionaries.dictionary_options import DictionaryOptions, DivergenceOptions
+from taggers.dictionaries.places.options import ListOptions
 
-OPTIONS = {"divergence": DivergenceOptions, "dictionary": DictionaryOptions}
+OPTIONS = {
+    "divergence": DivergenceOptions,
+    "dictionary": DictionaryOptions,
+    "lists": ListOptions,
+}
+CLASSES = {"divergence": PERSON, "dictionary": PERSON, "lists": MERGED}
 
 
 def fitted(kind: str, counts: str) -> Tagger:
@@ -40,20 +46,22 @@ def fitted(kind: str, counts: str) -> Tagger:
 
 def alone(split: str, folder: Path) -> None:
     """Print precision and recall with and without the confidence threshold."""
-    lines = {name: lines_of(name, PERSON) for name in ("train", "dev")}
-    counts = counted(folder, lines["train"] + lines["dev"])
-    batch = make_batch(lines[split], labelled=False)
-    for kind in OPTIONS:
+    counts = counted(folder, [line for name in ("train", "dev") for line in lines_of(name, {})])
+    for kind, classes in CLASSES.items():
+        lines = lines_of(split, classes)
+        batch = make_batch(lines, labelled=False)
         tagging = fitted(kind, counts).tag(batch, measure="min_marginal")
         found = batch.with_tags(tagging.tags, tagging.labels).to_documents()
         for threshold in (0.0, 0.5):
             trusted = tagging.confidence >= threshold
-            scores = score(_where(lines[split], trusted), _where(found, trusted)).counts("ner")
-            print(
-                f"{split} {kind:10} confidence {threshold}: {trusted.mean():.3f} of the lines, "
-                f"P {scores.precision:.3f} R {scores.recall:.3f} F1 {scores.f1:.3f}",
-                flush=True,
-            )
+            scores = score(_where(lines, trusted), _where(found, trusted))
+            parts = {name: scores.class_counts(name) for name in sorted(set(classes.values()))}
+            for name, part in {**parts, "all": scores.counts("ner")}.items():
+                print(
+                    f"{split} {kind:10} confidence {threshold}: {trusted.mean():.3f} of the lines, "
+                    f"{name:8} P {part.precision:.3f} R {part.recall:.3f} F1 {part.f1:.3f}",
+                    flush=True,
+                )
 
 
 def _where(documents: Sequence[Document], chosen: np.ndarray) -> list[Document]:

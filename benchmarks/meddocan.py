@@ -11,9 +11,11 @@ and the best iteration are computed on one half, and scores on the other, and vi
     python benchmarks/meddocan.py hundred --set tagger.clusters=auto
     python benchmarks/meddocan.py small --preset auto
     python benchmarks/meddocan.py census --set initial_model.kind=dictionary
+    python benchmarks/meddocan.py places --set 'loop.propagate=["PERSON"]'
 
-The last command has no seed and finds PERSON only: its initial model uses the names of the builtin
-list `census-es`. Clusters that are trained automatically are of the words of both splits.
+The last two commands have no seed: their initial models use the names of the builtin list
+`census-es`, and the second also those of `places-es`. The first finds PERSON only.
+Clusters that are trained automatically are of the words of both splits.
 """
 
 from __future__ import annotations
@@ -41,6 +43,7 @@ from bootstrap.self_training import best_iteration, self_train
 from corpus.batch import Batch, make_batch
 from corpus.document import Document
 from corpus.evaluation import ConfusionCounts, GoldBatch, score, score_batches
+from corpus.scores import Scores
 from corpus.tags import classes_of
 from gazetteers.builtin import CENSUS
 from taggers import make_tagger
@@ -49,6 +52,9 @@ from taggers.name_propagation import note_numbers, propagate_names
 
 #: The pool has 10,000 lines: five batches, of which at most half of the lines are selected.
 LOOP = {"loop": {"preset": "paper", "batch": 2000}, "select": {"max_selected": 1000}}
+
+#: The initial models of the experiments without a seed.
+NO_SEED = {"census": "divergence", "places": "lists"}
 
 
 class Lines:
@@ -98,6 +104,7 @@ def supervised(options: Configuration) -> None:
 def self_trained(kind: str, states: Sequence[int], options: Configuration) -> None:
     """Print the scores of self-training from a seed, on each half of the development split."""
     classes = PERSON if kind == "census" else MERGED
+    names = ("all", *sorted(set(classes.values())))
     train, dev = lines_of("train", classes), lines_of("dev", classes)
     sides = np.arange(len({line.group for line in dev})) % 2
     side_of = dict(zip(dict.fromkeys(line.group for line in dev), sides, strict=True))
@@ -113,18 +120,50 @@ def self_trained(kind: str, states: Sequence[int], options: Configuration) -> No
             rows.append(_one_run(seed, pool, halves[validation], halves[test], options))
             before, after, steps, selected, right = rows[-1]
             print(
-                f"{kind} state {state} scored on half {test}: seed {before.f1:.4f}, "
-                f"self-trained {after.f1:.4f} (iteration {steps}); selected {selected}, "
+                f"{kind} state {state} scored on half {test}: seed {before.counts().f1:.4f}, "
+                f"self-trained {after.counts().f1:.4f} (iteration {steps}); selected {selected}, "
                 f"share of these without an error {right:.3f}",
                 flush=True,
             )
     for name, column in (("seed", 0), ("self-trained", 1)):
-        f1 = np.array([row[column].f1 for row in rows])
-        total = ConfusionCounts(*np.sum([row[column] for row in rows], axis=0).tolist())
-        print(
-            f"{kind} {name:13} mean F1 {f1.mean():.4f} (lowest {f1.min():.4f}, highest "
-            f"{f1.max():.4f}); P {total.precision:.4f} R {total.recall:.4f}"
-        )
+        for part in names:
+            found = [_part(row[column], part) for row in rows]
+            f1 = np.array([counts.f1 for counts in found])
+            total = ConfusionCounts(*np.sum(found, axis=0).tolist())
+            print(
+                f"{kind} {name:13} {part:8} mean F1 {f1.mean():.4f} (lowest {f1.min():.4f}, "
+                f"highest {f1.max():.4f}); P {total.precision:.4f} R {total.recall:.4f}"
+            )
+    if kind in SEEDS:
+        _print_gain(kind, rows, _full_supervision(train, halves, options))
+
+
+def _full_supervision(
+    train: Sequence[Document], halves: Sequence[GoldBatch], options: Configuration
+) -> list[float]:
+    """Return the F1 of the tagger that is trained on all annotations, on each half."""
+    tagger = make_tagger(options.kind, options.tagger)
+    tagger.fit(make_batch(train, labelled=True), rng=np.random.default_rng(0))
+    return [score_batches(half, tagged(tagger, half.batch)).counts().f1 for half in halves]
+
+
+def _print_gain(kind: str, rows: Sequence[tuple[Any, ...]], full: Sequence[float]) -> None:
+    """Print paired differences to the seed alone, and the share of the gap that they close."""
+    before, after = (np.array([row[column].counts().f1 for row in rows]) for column in (0, 1))
+    difference = after - before
+    # The first row of each random state is scored on half 1.
+    gap = np.array([full[1], full[0]] * (len(rows) // 2)) - before
+    print(
+        f"{kind} difference    mean {difference.mean():+.4f} (standard deviation "
+        f"{difference.std(ddof=1):.4f}, lowest {difference.min():+.4f}, highest "
+        f"{difference.max():+.4f}); all annotations {np.mean(full):.4f}; share of the gap closed "
+        f"{difference.mean() / gap.mean():.2f}"
+    )
+
+
+def _part(scores: Scores, name: str) -> ConfusionCounts:
+    """Return the counts of a class, or of all."""
+    return scores.counts() if name == "all" else scores.class_counts(name)
 
 
 def _one_run(
@@ -133,7 +172,7 @@ def _one_run(
     validation: GoldBatch,
     test: GoldBatch,
     options: Configuration,
-) -> tuple[ConfusionCounts, ConfusionCounts, str, list[int], float]:
+) -> tuple[Scores, Scores, str, list[int], float]:
     gold = {line.id: line for line in pool._lines}
     batch, initial = validation.batch, options.initial_model
     seed_batch = make_batch(seed, labelled=True, classes=initial.classes if initial else [])
@@ -163,7 +202,7 @@ def _one_run(
     ):
         f1.append(step.f1)
         predicted = tagged(step.tagger, test.batch, options.loop.propagate)
-        reported.append(score_batches(test, predicted).counts("ner"))
+        reported.append(score_batches(test, predicted))
         if step.selected:
             found = step.selected.batch.to_documents()
             selected.append(len(found))
@@ -176,14 +215,14 @@ def _one_run(
         alone = make_tagger(options.kind, options.tagger)
         alone.fit(seed_batch, rng=np.random.default_rng([options.loop.random_state, 0]))
         predicted = tagged(alone, test.batch, options.loop.propagate)
-        reported[0] = score_batches(test, predicted).counts("ner")
+        reported[0] = score_batches(test, predicted)
     return reported[0], reported[best], steps, selected, right / max(total, 1)
 
 
 def main() -> None:
     """Print the scores of an experiment."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("experiment", choices=("supervised", "census", *SEEDS))
+    parser.add_argument("experiment", choices=("supervised", *NO_SEED, *SEEDS))
     parser.add_argument("--states", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--preset", choices=("auto", "paper"), default="paper")
     parser.add_argument("--set", dest="overrides", action="append", default=[])
@@ -196,9 +235,9 @@ def main() -> None:
         key, _, text = rest.partition("=")
         tables.setdefault(section, {})[key] = _value(text)
     with tempfile.TemporaryDirectory() as folder:
-        if arguments.experiment == "census":
+        if arguments.experiment in NO_SEED:
             tables["initial_model"] = {
-                "kind": "divergence",
+                "kind": NO_SEED[arguments.experiment],
                 **_census(Path(folder)),
                 **tables.get("initial_model", {}),
             }
@@ -229,7 +268,7 @@ def _run(arguments: argparse.Namespace, options: Configuration) -> None:
     if arguments.experiment == "supervised":
         supervised(options)
     else:
-        states = [0] if arguments.experiment == "census" else arguments.states
+        states = [0] if arguments.experiment in NO_SEED else arguments.states
         self_trained(arguments.experiment, states, options)
 
 

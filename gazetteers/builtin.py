@@ -22,12 +22,16 @@ PLACES = "places-es"
 #: Phrases that look like names but are not, in Spanish and Catalan.
 BLOCKING = "blocking"
 
+#: Words that begin names of places or occur beside names, in Spanish and Catalan.
+CUE_WORDS = "cue-words"
+
 #: The file of each list in the folder ``resources``, by the name that is accepted in place of a
 #: path. Its README.md names the sources.
 _FILES = {
     CENSUS: "census-es.parquet",
     PLACES: "places-es.parquet",
     BLOCKING: "blocked.csv",
+    CUE_WORDS: "cue-words.csv",
 }
 BUILTIN_LISTS = tuple(_FILES)
 #: Former names of lists, and their successors.
@@ -59,19 +63,22 @@ def read_gazetteer(path: str) -> Gazetteer:
     if path not in _FILES:
         return Gazetteer.load(Path(path))
     with resource(path) as file:
-        return Gazetteer.load(file) if file.suffix == ".parquet" else _read_blocked(file)
+        return Gazetteer.load(file) if file.suffix == ".parquet" else _read_terms(file)
 
 
-def _read_blocked(path: Path) -> Gazetteer:
-    """Read a file with a term of the class `BLOCKED` on each line."""
+def _read_terms(path: Path) -> Gazetteer:
+    """Read a CSV file of terms and their classes; the class is `BLOCKED` if there is no column."""
     import pyarrow as pa  # noqa: PLC0415 - slow to import
 
     from gazetteers.folding import fold  # noqa: PLC0415 - not always used
     from gazetteers.gazetteer import Gazetteer  # noqa: PLC0415 - slow to import
     from gazetteers.phrases.matcher import BLOCKED  # noqa: PLC0415 - numba is slow to import
 
-    rows = csv.DictReader(path.read_text(encoding="utf-8").splitlines())
+    rows = list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
     terms = fold([row["term"] for row in rows])
-    ones, classes = pa.array([1] * len(terms), pa.int64()), pa.array([BLOCKED] * len(terms))
+    ones, classes = (
+        pa.array([1] * len(terms), pa.int64()),
+        pa.array([row.get("class", BLOCKED) for row in rows]),
+    )
     table = {"term": pa.array(terms, pa.large_string()), "class": classes, "count": ones}
     return Gazetteer.of(pa.table(table))

@@ -93,6 +93,12 @@ BUILTIN = {
             "taggers.dictionaries.dictionary_options:DictionaryOptions",
             needs_seed=False,
         ),
+        Kind(
+            "lists",
+            "taggers.dictionaries.places.tagger:ListTagger",
+            "taggers.dictionaries.places.options:ListOptions",
+            needs_seed=False,
+        ),
     )
 }
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.kernels.hash_index import HashIndex
-from corpus.kernels.hashing import hash_values
+from corpus.kernels.hashing import Hashes, hash_values
 from corpus.tokens import tokenize
 from gazetteers.folding import fold
 from gazetteers.phrases.abbreviations import ABBREVIATIONS, SEVERAL, STREETS, WORDS
@@ -39,15 +39,25 @@ _STOP, _SLASHES = ".", "/\\"
 #: Punctuation marks that may occur between the words of a phrase.
 _MARKS = frozenset("'’‘`´\"“”«»-‐‑–—ºª°" + _SLASHES)
 
-#: The apostrophe of a clitic, and the middle dot of a geminate.
-_WITHIN = re.compile(r"(?<=\w)['’]|·")
+#: The apostrophe of a clitic, and the middle dot of a geminate. The lookbehind comes last, so that
+#: only these characters are searched for.
+_WITHIN = re.compile(r"['’](?<=\w['’])|·")
 
 Words = tuple[str, ...]
 
 
 def surfaces(types: Sequence[str]) -> list[str]:
     """Return the surfaces of word types: folded, ``l'`` as ``l`` and ``col·legi`` as one."""
-    return _WITHIN.sub("", "\n".join(fold(types))).split("\n") if types else []
+    return _surfaces(fold(types))
+
+
+def surface_hashes(folded: Sequence[str]) -> Hashes:
+    """Return the hashes of the surfaces of folded words, shape (len(folded),)."""
+    return hash_values("", _surfaces(folded))
+
+
+def _surfaces(folded: Sequence[str]) -> list[str]:
+    return _WITHIN.sub("", "\n".join(folded)).split("\n") if folded else []
 
 
 @functools.lru_cache(maxsize=1 << 16)  # the words of names of places repeat
@@ -96,11 +106,19 @@ class CompiledPhrases:
         stopped = {_surface(word) for _, each in written for word in each if word[-1] == _STOP}
         return cls(tree, *_known(numbers, alone, stopped))
 
-    def types(self, types: Sequence[str]) -> WordTypes:
-        """Return the properties of word types that the matcher uses."""
+    def types(self, types: Sequence[str], hashes: Hashes | None = None) -> WordTypes:
+        """Return the properties of word types that the matcher uses.
+
+        Parameters
+        ----------
+        types : sequence of str
+            T word types.
+        hashes : ndarray of uint64, shape (T,), optional
+            The result of `surface_hashes`, if it is known.
+        """
         if not types:
             return WordTypes(*(each[:0] for each in _fields(self.known)))
-        codes = self.index.positions(hash_values("", surfaces(types)))
+        codes = self.index.positions(surface_hashes(fold(types)) if hashes is None else hashes)
         bits, plain, dotted, alone, _ = (each[codes] for each in _fields(self.known))
         lower = "\n".join(types).lower().split("\n")
         capital = np.fromiter(map(str.__ne__, types, lower), bool, len(types))

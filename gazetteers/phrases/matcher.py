@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from corpus.batch import Batch
 from corpus.kernels.compiled import kernel_array
+from corpus.kernels.hashing import Hashes
 from corpus.lines import line_numbers
 from corpus.streams import NO_VALUE, Stream
 from corpus.tags import TokenSpans
@@ -46,14 +47,23 @@ class PhraseMatcher:
         """The values of streams: ``B-`` and ``I-`` of each class."""
         return tuple(f"{side}-{name}" for name in self.classes for side in "BI")
 
-    def find(self, batch: Batch) -> TokenSpans:
-        """Return the first and the last token of each match, and the index of its class."""
+    def find(self, batch: Batch, hashes: Hashes | None = None) -> TokenSpans:
+        """Return the first and the last token of each match, and the index of its class.
+
+        Parameters
+        ----------
+        batch : Batch
+            The documents.
+        hashes : ndarray of uint64, optional
+            The hashes of the surfaces of the vocabulary, if they are known; see
+            `gazetteers.phrases.automaton.surface_hashes`.
+        """
         size = batch.n_tokens
         found = (np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64))
         words, starts, ends = map(kernel_array, (batch.word_ids, batch.starts, batch.ends))
         tokens = (words, starts, ends, line_numbers(batch))
         compiled = self._compiled
-        types, tree = compiled.types(batch.vocabulary), compiled.tree
+        types, tree = compiled.types(batch.vocabulary, hashes), compiled.tree
         n_matches = find_longest(
             tokens,
             (types.bits, types.plain, types.dotted, types.alone, types.capital),

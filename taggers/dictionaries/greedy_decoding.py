@@ -97,9 +97,40 @@ def tag_greedily(
         float(threshold), float(threshold_after), tags, certainty,
     )  # fmt: skip
     certainty[judgements.doubtful[batch.word_ids]] = 0.0
+    return tagging_of(batch, tags, certainty, labels, measure=measure, detail=detail)
+
+
+def tagging_of(
+    batch: Batch,
+    tags: npt.NDArray[np.int16],
+    certainty: Floats,
+    labels: tuple[str, ...],
+    *,
+    measure: str,
+    detail: Detail,
+) -> Tagging:
+    """Return the tagging of a batch from the certainty of each token.
+
+    Parameters
+    ----------
+    batch : Batch
+        Documents.
+    tags : ndarray of int16, shape (N,)
+        The tag of each token.
+    certainty : ndarray of float64, shape (N,)
+        The certainty of each tag, in [0, 1].
+    labels : tuple of str
+        The labels of the tags.
+    measure, detail : str
+        See `tag_greedily`.
+
+    Returns
+    -------
+    Tagging
+    """
     marginals = entities = None
     if detail in {"labels", "entity"}:
-        marginals = _marginals(certainty, tags)
+        marginals = _marginals(certainty, tags, len(labels))
     if detail == "entity" and marginals is not None:
         found = find_entities(tags, batch.document_offsets, labels)
         entities = entity_probabilities_of(marginals, found, labels)
@@ -113,12 +144,13 @@ def tag_greedily(
     )
 
 
-def _marginals(certainty: npt.NDArray[np.float64], tags: npt.NDArray[np.int16]) -> Floats:
-    """Return marginals, shape (N, 3).
+def _marginals(certainty: Floats, tags: npt.NDArray[np.int16], labels: int) -> Floats:
+    """Return marginals, shape (N, L).
 
-    The remaining probability of a token is assigned to ``O``, or to ``B-`` if its tag is ``O``.
+    The remaining probability of a token is assigned to ``O``, or to the first ``B-`` if its tag is
+    ``O``.
     """
-    marginals = np.zeros((len(tags), 3))
+    marginals = np.zeros((len(tags), labels))
     marginals[np.arange(len(tags)), tags] = certainty
     marginals[np.arange(len(tags)), np.where(tags > 0, 0, _BEGIN)] += 1 - certainty
     return marginals

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
@@ -18,7 +18,7 @@ from taggers.arrays import array_files, read_arrays
 from taggers.base import TrainingError
 from taggers.dictionaries.greedy_decoding import WordJudgements
 from taggers.dictionaries.name_share import name_share
-from taggers.dictionaries.word_usage import CASES, Uses, case_numbers
+from taggers.dictionaries.word_usage import CASES, Int64Array, Uses, case_numbers
 
 Floats = npt.NDArray[np.float64]
 
@@ -94,15 +94,21 @@ class WordDivergence:
             names.hashes[some],
             np.maximum(ratio, 0.0).astype(np.float32),
             joins,
-            _case_penalties(scales * uses.tokens / np.maximum(uses.totals, 1), scales),
+            case_penalties(scales * uses.tokens / np.maximum(uses.totals, 1), scales),
             scales,
         )
 
     def judge(self, batch: Batch) -> WordJudgements:
         """Return the judgements of the word types of a batch."""
         types = batch.vocabulary
-        rows = self._index.positions(word_hashes(fold(types)))
-        known, cases = rows >= 0, case_numbers(types)
+        return self.judge_words(types, word_hashes(fold(types)), case_numbers(types))
+
+    def judge_words(
+        self, types: Sequence[str], hashes: Hashes, cases: Int64Array
+    ) -> WordJudgements:
+        """Return the judgements of words from the hashes of their folded forms and their cases."""
+        rows = self._index.positions(hashes)
+        known = rows >= 0
         joins = np.fromiter(map(_HYPHENS.__contains__, types), bool, len(types))
         joins[known] |= self.joins[rows[known]]
         named = known & ~joins
@@ -132,7 +138,7 @@ class WordDivergence:
         return cls(hashes, divergence, joins, cases, scales)
 
 
-def _case_penalties(parts: Floats, scales: Floats) -> Floats:
+def case_penalties(parts: Floats, scales: Floats) -> Floats:
     """Compute the penalty of each capitalization relative to that of most names.
 
     Parameters

@@ -22,8 +22,13 @@ from bootstrap.config.options import InitialModelSelection
 from bootstrap.config.overrides import Source
 from bootstrap.config.template import commented_template
 from taggers.dictionaries.dictionary_options import DictionaryOptions, DivergenceOptions
+from taggers.dictionaries.places.options import ListOptions
 
-OPTIONS: dict[str, Any] = {"divergence": DivergenceOptions, "dictionary": DictionaryOptions}
+OPTIONS: dict[str, Any] = {
+    "divergence": DivergenceOptions,
+    "dictionary": DictionaryOptions,
+    "lists": ListOptions,
+}
 NAMES = 'names = ["census-es"]\n'
 
 
@@ -240,6 +245,13 @@ def starts(draw: st.DrawFn) -> dict[str, Any]:
             "not_names": st.lists(_NAME),
             "frequent": number,
             "rare": number,
+        },
+        "lists": {
+            "threshold": number,
+            "places": st.lists(st.one_of(_NAME, st.just("places-es"))),
+            "cue_words": st.lists(st.one_of(_NAME, st.just("cue-words"))),
+            "place_label": st.sampled_from(["LOCATION", "Lugar"]),
+            "place_labels": st.dictionaries(_NAME, st.sampled_from(["O", "HOSPITAL"])),
         },
     }[kind]
     names = {"names": st.lists(st.one_of(_NAME, st.just("census-es")), min_size=1)}

@@ -15,6 +15,7 @@ from gazetteers.builtin import (
     BLOCKING,
     BUILTIN_LISTS,
     CENSUS,
+    CUE_WORDS,
     PLACES,
     read_gazetteer,
 )
@@ -36,7 +37,7 @@ def test_lists_that_come_along_have_names(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.chdir(tmp_path)
     for name in BUILTIN_LISTS:
         Path(name).write_text("something else")
-    assert BUILTIN_LISTS == (CENSUS, PLACES, BLOCKING)
+    assert BUILTIN_LISTS == (CENSUS, PLACES, BLOCKING, CUE_WORDS)
     assert all(len(read_gazetteer(name)) for name in BUILTIN_LISTS)
     with pytest.raises(InputError, match="is not a gazetteer"):
         read_gazetteer(str(tmp_path / CENSUS))

@@ -1,0 +1,1 @@
+"""A tagger of names of people and places built from lists, without annotation."""

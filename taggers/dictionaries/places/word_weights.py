@@ -1,0 +1,185 @@
+"""Evidence of word types: log-odds of towns and countries against surnames, and rare words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from corpus.kernels.hash_index import HashIndex
+from corpus.kernels.hashing import Hashes
+from gazetteers.folding import fold
+from gazetteers.frequencies import Frequencies, word_hashes
+from taggers.arrays import array_files, read_arrays
+from taggers.dictionaries.name_share import name_share
+from taggers.dictionaries.places.roles import COMMON, RARE, Int32Array
+from taggers.dictionaries.word_divergence import WordDivergence, case_penalties
+from taggers.dictionaries.word_usage import CASES, Int64Array, Uses, case_numbers
+
+Floats = npt.NDArray[np.float64]
+
+_LOWER = CASES.index("lower")
+_FIRST = CASES.index("first")
+#: The share of capitalized tokens among those of a word that is not a name.
+_CAPITALIZED = 0.05
+#: The lowest share of tokens that are places; the estimate is low where the notes name few places.
+_LEAST_SHARE = 1e-4
+
+
+class PlaceWeights:
+    """The log-odds of words that are a whole name of a place.
+
+    The expected count of a word as a place is m = f s N, where f is its share of the counts of its
+    class, s the share of tokens that are places, and N the number of tokens. The population is the
+    count of a municipality; countries, regions and provinces count equally. With the expected count
+    p as a name of a person (see `taggers.dictionaries.word_divergence`), and the number l of
+    occurrences in lower case, the log-odds are ``log((m + a) / (p + a)) - log(1 + 0.05 l / (m +
+    a))``. Penalties of capitalizations are subtracted, as for names.
+
+    Parameters
+    ----------
+    hashes : ndarray of uint64, shape (V,)
+        Hashes of the folded words.
+    weights : ndarray of float64, shape (V,)
+        The log-odds of each word.
+    classes : ndarray of int32, shape (V,)
+        The index of the class of each word.
+    cases : ndarray of float64, shape (K,)
+        The penalty of each capitalization.
+    """
+
+    def __init__(self, hashes: Hashes, weights: Floats, classes: Int32Array, cases: Floats) -> None:
+        self.hashes = hashes
+        self.weights = weights
+        self.classes = classes
+        self.cases = cases
+        self._index = HashIndex(hashes)
+
+    @classmethod
+    def of(
+        cls,
+        places: Frequencies,
+        names: Frequencies,
+        persons: WordDivergence,
+        notes: tuple[Sequence[str], Int64Array],
+        smoothing: float,
+    ) -> Self:
+        """Compute the log-odds of the words of places from lists and the words of the notes.
+
+        Parameters
+        ----------
+        places : Frequencies
+            The words of places.
+        names : Frequencies
+            The words of names of people.
+        persons : WordDivergence
+            The model of these names, which has the shares of tokens that are names.
+        notes : tuple of (sequence of str, ndarray of int64)
+            The word types of the notes and their counts.
+        smoothing : float
+            The constant a.
+        """
+        types, counts = notes
+        whole = places.alone.sum(axis=1) > 0
+        words = [word for word, kept in zip(places.words, whole, strict=True) if kept]
+        alone = places.alone[whole]
+        uses = Uses.of(places, types, counts)
+        used = uses.counts[whole]
+        shares = (alone / np.maximum(places.counts.sum(axis=0), 1)).max(axis=1)
+        scales = np.array([name_share(shares, column, uses.tokens) for column in used.T])
+        scales[_FIRST] = max(scales[_FIRST], _LEAST_SHARE)
+        cases = case_penalties(scales * uses.tokens / np.maximum(uses.totals, 1), scales)
+        expected = shares * scales[_FIRST] * uses.tokens + smoothing
+        borne = names.counts.sum(axis=1)
+        rows = names.rows(words)
+        bearers = np.where(rows >= 0, borne[rows], 0) / max(borne.sum(), 1)
+        surname = bearers * persons.scales.sum() * uses.tokens + smoothing
+        weights = np.log(expected / surname)
+        weights -= np.log1p(_CAPITALIZED * used[:, _LOWER] / expected)
+        classes = alone.argmax(axis=1).astype(np.int32)
+        return cls(word_hashes(words), weights, classes, cases)
+
+    def of_words(self, hashes: Hashes, cases: Int64Array) -> tuple[Int32Array, Floats]:
+        """Return the class of each word that is a place (or -1), and its log-odds.
+
+        Parameters
+        ----------
+        hashes : ndarray of uint64, shape (T,)
+            Hashes of the folded words.
+        cases : ndarray of int64, shape (T,)
+            Their capitalizations (see `taggers.dictionaries.word_usage.case_numbers`).
+        """
+        rows = self._index.positions(hashes)
+        known = (rows >= 0) & (cases >= 0)
+        classes = np.full(len(hashes), -1, np.int32)
+        weights = np.full(len(hashes), -np.inf)
+        classes[known] = self.classes[rows[known]]
+        weights[known] = self.weights[rows[known]] - self.cases[cases[known]]
+        return classes, weights
+
+    def description(self) -> dict[str, float]:
+        """Return the penalties of capitalizations, as JSON values."""
+        return dict(zip(CASES, self.cases.tolist(), strict=True))
+
+    def files(self) -> dict[str, bytes]:
+        """Return the content of the files of a model."""
+        return array_files(
+            {"places": self.hashes, "place-odds": self.weights, "place-classes": self.classes}
+        )
+
+    @classmethod
+    def read(cls, folder: Path, description: Mapping[str, Any]) -> Self:
+        """Read the log-odds from the files of a model and `description`."""
+        hashes, weights, classes = read_arrays(folder, ("places", "place-odds", "place-classes"))
+        return cls(hashes, weights, classes, np.array([float(description[name]) for name in CASES]))
+
+
+@dataclass(frozen=True, eq=False)
+class WordUsage:
+    """Which words are used in lower case, and which are so frequent that they are not rare.
+
+    Parameters
+    ----------
+    lower, frequent : ndarray of uint64
+        Hashes of folded words that occur in lower case, and of words that are frequent.
+    """
+
+    lower: Hashes
+    frequent: Hashes
+
+    @classmethod
+    def of(cls, types: Sequence[str], counts: Int64Array, most: float) -> Self:
+        """Select the words of the notes; those with more than `most` occurrences are frequent."""
+        hashes = word_hashes(fold(types))
+        lower = case_numbers(types) == _LOWER
+        words, rows = np.unique(hashes, return_inverse=True)
+        totals = np.zeros(len(words), np.int64)
+        np.add.at(totals, rows.reshape(-1), counts)
+        return cls(np.unique(hashes[lower & (counts > 0)]), words[totals > most])
+
+    @cached_property
+    def _indices(self) -> tuple[HashIndex, HashIndex]:
+        return HashIndex(self.lower), HashIndex(self.frequent)
+
+    def of_words(
+        self, hashes: Hashes, cases: Int64Array, may_be_rare: npt.NDArray[np.bool_]
+    ) -> Int32Array:
+        """Return the roles `COMMON` and `RARE` of words; see `PlaceWeights.of_words`."""
+        common, frequent = (each.positions(hashes) >= 0 for each in self._indices)
+        rare = may_be_rare & (cases == _FIRST) & ~common & ~frequent
+        roles: Int32Array = (common * COMMON + rare * RARE).astype(np.int32)
+        return roles
+
+    def files(self) -> dict[str, bytes]:
+        """Return the content of the files of a model."""
+        return array_files({"used-lower": self.lower, "used-often": self.frequent})
+
+    @classmethod
+    def read(cls, folder: Path) -> Self:
+        """Read the words from the files of a model."""
+        return cls(*read_arrays(folder, ("used-lower", "used-often")))

@@ -1,0 +1,378 @@
+"""The tagger of people and places from lists: what it finds, and what is in its folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corpus.batch import Batch, make_batch
+from corpus.document import Document
+from corpus.errors import InputError
+from corpus.evaluation import score
+from corpus.formats import read
+from corpus.problems import Problems
+from corpus.synthetic import synthetic_notes
+from corpus.tags import well_formed
+from gazetteers.builtin import BLOCKING, CENSUS, CUE_WORDS, PLACES
+from gazetteers.gazetteer import Gazetteer
+from taggers import CRFTagger, TrainingError, load_tagger, make_tagger
+from taggers.base import MEASURES
+from taggers.dictionaries.places.options import ListOptions
+from taggers.dictionaries.places.tagger import ListTagger
+
+MakeGazetteer = Callable[..., Gazetteer]
+
+#: Notes whose words are counted: names and places as frequent as they may be, and other words.
+NOTES = (
+    "Paciente de Madrid con fiebre y tos desde hace tres días",
+    "Antonio García López acude con su hija María Carmen Pérez Ruiz",
+    "José Luis Fernández Martín, remitido por la doctora Ana Sánchez Gómez",
+    "dolor en la rodilla izquierda al caminar por la calle, sin fiebre",
+    "se pauta tratamiento en el hospital y control en el centro de salud",
+    "Manuel Rodríguez vive en Granada y trabaja en Jaén con Francisco Moreno",
+    "hepatitis C. Niega alergias. Se deriva a la clínica. Acude con tos",
+    "el mayor dolor en el paseo, con la rosa, la torre, el campo y la plaza",
+)
+
+#: Other words, which are too frequent to be names.
+NOTES += (
+    "natural de un pueblo, reside en la ciudad y vive con su hijo, sin alergias conocidas",
+    "dolor en la rodilla izquierda al caminar, fiebre y tos, con buena respuesta al tratamiento",
+    "el mayor dolor es en el campo visual, la rosa y la torre, y se pauta dieta sin sal",
+) * 20
+
+
+def notes(*texts: str) -> Batch:
+    documents = [Document(str(number), text) for number, text in enumerate(texts)]
+    return make_batch(documents, labelled=False)
+
+
+def fitted(train: Batch, **options: Any) -> Any:
+    chosen = ListOptions(**{"names": (CENSUS,), **options})
+    return make_tagger("lists", chosen).fit(train, rng=np.random.default_rng(0))
+
+
+def found_by(tagger: Any, text: str) -> list[tuple[str, str]]:
+    """Return the names in a text, with their classes."""
+    batch = notes(text)
+    tagging = tagger.tag(batch)
+    (spans,) = batch.with_tags(tagging.tags, tagging.labels).spans()
+    return [(text[span.start : span.end], span.label) for span in spans]
+
+
+def places_in(tagger: Any, text: str) -> list[str]:
+    return [name for name, label in found_by(tagger, text) if label == "LOCATION"]
+
+
+def people_in(tagger: Any, text: str) -> list[str]:
+    return [name for name, label in found_by(tagger, text) if label == "PERSON"]
+
+
+@pytest.fixture(scope="module")
+def tagger() -> Any:
+    return fitted(notes(*NOTES))
+
+
+@pytest.fixture(scope="module")
+def synthetic() -> Batch:
+    return make_batch(synthetic_notes(400, random_state=4), labelled=False)
+
+
+# Places after a kind of place
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("vive en la C/ Zurbarán, 80, 5º D con su hija", "C/ Zurbarán, 80, 5º D"),
+        ("domicilio: Avda. de los Olmos nº 3, 2º izq. Refiere", "Avda. de los Olmos nº 3, 2º izq"),
+        ("en Ctra. de Villaverde, km. 9,100. Acude", "Ctra. de Villaverde, km. 9,100"),
+        ("C/. Zurbarán, 4B, 3.º D, con tos", "C/. Zurbarán, 4B, 3.º D"),
+        ("Plaza del Olmo s/n, bajo", "Plaza del Olmo s/n, bajo"),
+        ("Calle 2 de Mayo 14", "Calle 2 de Mayo 14"),
+        ("Calle fresno verde 7", "Calle fresno verde 7"),
+        ("Carrer d'en Xuclà 12 bis", "Carrer d'en Xuclà 12 bis"),
+        ("ingresa en el Hospital Vega Zurbarán por fiebre", "Hospital Vega Zurbarán"),
+        ("en la Clínica Zurbarán-Olmos", "Clínica Zurbarán-Olmos"),
+        ("en el centro de salud Olmedilla Norte", "centro de salud Olmedilla Norte"),
+        (
+            "Hospital General Universitario de Olmedilla",
+            "Hospital General Universitario de Olmedilla",
+        ),
+        ("Hospital Vega Zurbarán de Madrid", "Hospital Vega Zurbarán"),
+        ("Hospital Vega Zurbarán C/ Olmos, 3", "Hospital Vega Zurbarán"),
+        ("el CAP Zurbarán", "CAP Zurbarán"),
+        ("Universidad de Olmedilla", "Universidad de Olmedilla"),
+    ],
+)
+def test_a_place_is_its_kind_its_name_and_its_number(tagger: Any, text: str, place: str) -> None:
+    assert places_in(tagger, text)[:1] == [place]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "se cae en la calle, sin fiebre",
+        "va al hospital con tos",
+        "hepatitis C. Niega fiebre",
+        "se deriva a la clínica. Niega tos",
+        "centro Zurbarán",  # only before a modifier: centro de salud
+        "tiene mal de cap Niega fiebre",
+        "dolor 28013 veces",
+        "SE DERIVA AL HOSPITAL CON FIEBRE",
+        "Unidad de Nutrición Clínica y Dietética",
+    ],
+)
+def test_a_kind_without_a_name_is_no_place(tagger: Any, text: str) -> None:
+    assert places_in(tagger, text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [
+        ("CP: 28013", ["28013"]),
+        ("C/ Olmos, 3. 28013 Madrid (España)", ["C/ Olmos, 3", "28013", "Madrid", "España"]),
+        ("28013 Madrid", ["28013", "Madrid"]),
+        ("99013 leucocitos y 53013 plaquetas", []),
+        ("Hermanos Zurbarán, 37. 02006 Albacete", ["Hermanos Zurbarán, 37", "02006", "Albacete"]),
+    ],
+)
+def test_postal_codes_support_what_is_beside_them(
+    tagger: Any, text: str, places: list[str]
+) -> None:
+    assert places_in(tagger, text) == places
+
+
+# Towns and surnames
+
+
+def test_the_context_decides_between_a_town_and_a_surname(tagger: Any) -> None:
+    for text in ("natural de Toledo", "reside en Toledo", "45001 Toledo", "Madrid (Toledo)"):
+        assert "Toledo" in places_in(tagger, text)
+        assert people_in(tagger, text) == []
+    for text in ("Dr. Toledo", "José Toledo Pérez", "María Toledo"):
+        assert places_in(tagger, text) == []
+        assert "Toledo" in people_in(tagger, text)[0]
+
+
+def test_the_population_decides_between_a_town_and_a_surname_without_context(tagger: Any) -> None:
+    assert found_by(tagger, "Barcelona") == [("Barcelona", "LOCATION")]
+    assert found_by(tagger, "García") == [("García", "PERSON")]
+    assert places_in(tagger, "Mora") == []  # a small town and a frequent surname
+
+
+def test_a_place_in_no_list_is_found_after_its_origin(tagger: Any) -> None:
+    assert found_by(tagger, "natural de Nuakchot") == [("Nuakchot", "LOCATION")]
+    assert found_by(tagger, "acude Nuakchot") == []
+
+
+def test_rare_words_and_initials_belong_to_the_name_around_them(tagger: Any) -> None:
+    assert people_in(tagger, "José Xyzabeitia Pérez") == ["José Xyzabeitia Pérez"]
+    assert people_in(tagger, "Antonio A. García") == ["Antonio A. García"]
+    assert people_in(tagger, "De la Fuente Pérez")[:1] == ["De la Fuente Pérez"]
+    assert people_in(tagger, "Xyzabeitia") == []
+
+
+def test_a_name_of_one_word_after_a_particle_is_doubtful(tagger: Any) -> None:
+    with_particle, alone = tagger.tag(notes("informe de García", "informe García")).confidence
+    assert with_particle < alone
+
+
+def test_signs_and_techniques_are_named_after_people(tagger: Any) -> None:
+    for text in ("prueba de García negativa", "técnica García", "signo de García-Pérez"):
+        assert "García" not in people_in(tagger, text)
+    assert people_in(tagger, "prueba del Dr. García") == ["García"]
+    assert people_in(tagger, "prueba. García") == ["García"]
+
+
+# Options
+
+
+def test_classes_of_lists_may_be_tagged_as_other_classes(tagger: Any) -> None:
+    labels = {"hospital": "HOSPITAL", "municipality": "O", "postal_code": "CODE"}
+    own = fitted(notes(*NOTES), place_labels=labels)
+    assert own.labels == (
+        *("O", "B-CODE", "I-CODE", "B-HOSPITAL", "I-HOSPITAL"),
+        *("B-LOCATION", "I-LOCATION", "B-PERSON", "I-PERSON"),
+    )
+    text = "Hospital Vega Zurbarán, C/ Olmos, 3. 28013 Madrid (España). José Pérez"
+    expected = [("Hospital Vega Zurbarán", "HOSPITAL"), ("C/ Olmos, 3", "LOCATION")]
+    expected += [("28013", "CODE"), ("España", "LOCATION"), ("José Pérez", "PERSON")]
+    assert found_by(own, text) == expected
+    assert [name for name, _ in found_by(tagger, text) if name == "Madrid"] == ["Madrid"]
+
+
+def test_own_lists_and_words_are_used(make_gazetteer: MakeGazetteer, tmp_path: Path) -> None:
+    make_gazetteer(("vilaxyz", "town", 900), ("casa gran", "house", 1)).save(tmp_path / "a.parquet")
+    make_gazetteer(("pensión", "house", 1), ("cerca", "before", 1)).save(tmp_path / "b.parquet")
+    lists: dict[str, Any] = {"places": (str(tmp_path / "a.parquet"),)}
+    lists["cue_words"] = (CUE_WORDS, str(tmp_path / "b.parquet"))
+    options = ListOptions(names=(CENSUS,), place_labels={"house": "HOUSE"}, **lists)
+    assert [each.of for each in options.check()] == ["an entry in the name lists"]
+    own = make_tagger("lists", options).fit(notes(*NOTES), rng=np.random.default_rng(0))
+    text = "en Vilaxyz, Pensión Olmos, Casa Gran"
+    expected = [("Vilaxyz", "LOCATION"), ("Pensión Olmos", "HOUSE"), ("Casa Gran", "HOUSE")]
+    assert found_by(own, text) == expected
+    with pytest.raises(
+        InputError, match=r"place_labels names the class hotel; the lists have town"
+    ):
+        replace(options, place_labels={"hotel": "HOUSE"}).check()
+
+
+def test_without_lists_of_places_the_words_remain() -> None:
+    bare = fitted(notes(*NOTES), places=())
+    assert found_by(bare, "Hospital Zurbarán") == [("Hospital Zurbarán", "LOCATION")]
+    assert places_in(bare, "acude a Barcelona") == []
+    assert places_in(bare, "natural de Barcelona") == ["Barcelona"]
+
+
+def test_options_that_cannot_be_meant_are_refused() -> None:
+    for given_, message in (
+        ({"names": ()}, "names is empty"),
+        ({"places": ("",)}, 'places names "": expected paths of gazetteers'),
+        ({"cue_words": ("",)}, 'cue_words names "": expected paths of gazetteers'),
+        ({"place_label": ""}, "place_label = '': expected the name of a class"),
+        ({"place_label": "O"}, "place_label = 'O': expected the name of a class"),
+        ({"place_labels": {"street": "A B"}}, "place_labels.street = 'A B': expected the name"),
+    ):
+        with pytest.raises(InputError, match=message):
+            ListOptions(**{"names": (CENSUS,), **given_})
+
+
+def test_lists_of_another_country_are_told(make_gazetteer: MakeGazetteer, tmp_path: Path) -> None:
+    make_gazetteer(("xyz", "given", 20)).save(tmp_path / "names.parquet")
+    with pytest.raises(TrainingError, match="none of the dictionary's words occurs in the notes"):
+        fitted(notes(*NOTES), names=(str(tmp_path / "names.parquet"),))
+
+
+# The contract of a tagger
+
+
+@given(st.lists(st.sampled_from(" ".join((*NOTES, "C/ Olmos , 3 28013 - . ( d' S. s/n")).split())))
+def test_tags_are_well_formed_and_certainties_are_probabilities(words: list[str]) -> None:
+    batch = notes(" ".join(words), "".join(words), "\n".join(words))
+    for detail in ("token", "labels", "entity"):
+        tagging = _shared().tag(batch, detail=detail)
+        right = well_formed(tagging.tags, batch.document_offsets, tagging.labels)
+        assert np.array_equal(right, tagging.tags)
+        assert ((tagging.token_confidence >= 0) & (tagging.token_confidence <= 1)).all()
+        if tagging.marginals is not None:
+            assert np.allclose(tagging.marginals.sum(axis=1), 1)
+
+
+_FITTED: list[Any] = []
+
+
+def _shared() -> Any:
+    if not _FITTED:
+        _FITTED.append(fitted(notes(*NOTES)))
+    return _FITTED[0]
+
+
+def test_a_document_is_tagged_alike_alone_and_in_company(synthetic: Batch) -> None:
+    tagger = fitted(synthetic)
+    whole = tagger.tag(synthetic, detail="token")
+    for number in range(0, 400, 5):
+        alone = tagger.tag(synthetic.slice(number, number + 1), detail="token")
+        part = slice(*synthetic.document_offsets[number : number + 2])
+        assert (alone.tags == whole.tags[part]).all()
+        assert (alone.token_confidence == whole.token_confidence[part]).all()
+        assert alone.confidence == whole.confidence[number]
+
+
+def test_no_name_crosses_a_line(tagger: Any) -> None:
+    assert places_in(tagger, "Hospital\nZurbarán") == []
+    assert people_in(tagger, "José\nGarcía") == ["José", "García"]
+
+
+def test_an_empty_batch_has_no_tags(tagger: Any) -> None:
+    for batch in (notes(), notes("", " ")):
+        tagging = tagger.tag(batch, detail="entity")
+        assert (len(tagging.tags), tagging.confidence.tolist()) == (0, [1.0] * len(batch))
+
+
+def test_saved_and_loaded_it_tags_alike(synthetic: Batch, tmp_path: Path) -> None:
+    first = fitted(synthetic)
+    first.save(tmp_path / "model")
+    again = load_tagger(tmp_path / "model")
+    assert isinstance(again, ListTagger)
+    assert (again.labels, again.training) == (first.labels, None)
+    lists: dict[str, Any] = {"names": (CENSUS,), "blocked": (BLOCKING,), "places": (PLACES,)}
+    assert replace(again.options, **lists, cue_words=(CUE_WORDS,)) == first.options
+    for measure in MEASURES:
+        one, other = (
+            each.tag(synthetic, measure=measure, detail="entity") for each in (first, again)
+        )
+        assert (one.tags == other.tags).all()
+        assert (one.confidence == other.confidence).all()
+        assert (one.entity_probabilities == other.entity_probabilities).all()
+    again.save(tmp_path / "copy")
+    for path in (tmp_path / "model").iterdir():
+        assert (tmp_path / "copy" / path.name).read_bytes() == path.read_bytes()
+    with pytest.raises(InputError, match="holds a model of kind lists; expected"):
+        CRFTagger.load(tmp_path / "model")
+    for path in (tmp_path / "model").glob("*.npy"):
+        content = path.read_bytes()
+        path.unlink()
+        with pytest.raises(InputError, match='is not the folder of a model of kind "lists"'):
+            load_tagger(tmp_path / "model")
+        path.write_bytes(content)
+
+
+def test_no_word_of_the_notes_is_spelled_in_the_folder(tmp_path: Path) -> None:
+    fitted(notes(*NOTES, "xyzsecreto Xyzabeitia")).save(tmp_path / "model")
+    for path in (tmp_path / "model").iterdir():
+        content = path.read_bytes().lower()
+        for word in ("xyzsecreto", "xyzabeitia"):
+            for encoding in ("utf-8", "utf-16-le", "utf-32-le"):
+                assert word.encode(encoding) not in content
+
+
+def test_an_unfitted_tagger_does_nothing(tmp_path: Path) -> None:
+    tagger = ListTagger(ListOptions(names=(CENSUS,)))
+    with pytest.raises(ValueError, match="has not been fitted"):
+        tagger.tag(notes("Anna"))
+    with pytest.raises(ValueError, match="has not been fitted"):
+        tagger.save(tmp_path)
+    with pytest.raises(InputError, match="there is no measure"):
+        _shared().tag(notes("a"), measure="x")
+
+
+# Real and synthetic notes
+
+
+def test_places_and_people_of_real_notes_are_found(meddocan: Path) -> None:
+    people = {"NOMBRE_SUJETO_ASISTENCIA", "NOMBRE_PERSONAL_SANITARIO"}
+    places = {"TERRITORIO", "CALLE", "HOSPITAL", "PAIS", "CENTRO_SALUD"}
+    merged = dict.fromkeys(people, "PERSON") | dict.fromkeys(places, "LOCATION")
+    documents = [*read(str(meddocan / "train"), problems=Problems())][:100]
+    gold = [
+        Document(
+            each.id,
+            each.text,
+            tuple(replace(s, label=merged[s.label]) for s in each.spans if s.label in merged),
+        )
+        for each in documents
+    ]
+    batch = make_batch(gold, labelled=False)
+    tagging = fitted(batch).tag(batch)
+    scores = score(gold, batch.with_tags(tagging.tags, tagging.labels).to_documents())
+    assert scores.class_counts("PERSON").f1 > 0.75
+    assert scores.class_counts("LOCATION").f1 > 0.75
+
+
+def test_it_does_not_collapse_on_notes_with_inconsistent_capitals() -> None:
+    gold = [*synthetic_notes(1500, random_state=1)]
+    batch = make_batch(gold, labelled=False)
+    tagging = fitted(batch).tag(batch)
+    scores = score(gold, batch.with_tags(tagging.tags, tagging.labels).to_documents())
+    assert scores.class_counts("PERSON").f1 > 0.5
+    assert scores.class_counts("LOCATION").precision > 0.75
+    assert scores.class_counts("LOCATION").recall > 0.25

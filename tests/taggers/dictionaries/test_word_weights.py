@@ -1,0 +1,75 @@
+"""The log-odds of places, compared with the formula word by word; rare and common words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from gazetteers.folding import fold
+from gazetteers.frequencies import Frequencies, word_hashes
+from gazetteers.gazetteer import Gazetteer
+from taggers.dictionaries.name_share import name_share
+from taggers.dictionaries.places.roles import COMMON, RARE
+from taggers.dictionaries.places.word_weights import PlaceWeights, WordUsage
+from taggers.dictionaries.word_divergence import WordDivergence
+from taggers.dictionaries.word_usage import CASES, Uses, case_numbers
+
+TOWNS = (("toledo", 80), ("mora", 10), ("santa cruz", 30), ("alta", 1))
+COUNTRIES = (("chile", 1), ("cuba", 1))
+PEOPLE = (("toledo", 20), ("mora", 400), ("anna", 500), ("pere", 300))
+COUNTS = {"Toledo": 9, "Mora": 3, "Chile": 2, "Alta": 4, "alta": 50, "Anna": 8, "y": 900}
+SMOOTHING = 0.3
+
+
+@pytest.mark.parametrize("smoothing", [SMOOTHING, 2.0])
+def test_log_odds_are_those_of_the_formula(
+    make_gazetteer: Callable[..., Gazetteer], smoothing: float
+) -> None:
+    rows = [(term, "town", count) for term, count in TOWNS]
+    rows += [(term, "country", count) for term, count in COUNTRIES]
+    places = Frequencies.of(make_gazetteer(*rows), ("town", "country"))
+    names = Frequencies.of(make_gazetteer(*((term, "name", n) for term, n in PEOPLE)))
+    types, counts = tuple(COUNTS), np.array([*COUNTS.values()])
+    persons = WordDivergence.of(names, Uses.of(names, types, counts), smoothing)
+    model = PlaceWeights.of(places, names, persons, (types, counts), smoothing)
+
+    tokens = sum(COUNTS.values())
+    totals = {"town": 80 + 10 + 30 + 30 + 1, "country": 2}  # each word of a name counts
+    shares = {term: count / totals["town"] for term, count in TOWNS if " " not in term}
+    shares |= {term: count / totals["country"] for term, count in COUNTRIES}
+    capital = np.array([COUNTS.get(term.title(), 0) for term in shares])
+    scale = max(name_share(np.array([*shares.values()]), capital, tokens), 1e-4)
+    bearers = sum(count for _, count in PEOPLE)
+    for term, share in shares.items():
+        classes, odds = model.of_words(word_hashes([term]), case_numbers([term.title()]))
+        place = share * scale * tokens + smoothing
+        person = dict(PEOPLE).get(term, 0) / bearers * persons.scales.sum() * tokens + smoothing
+        expected = math.log(place / person)
+        expected -= math.log(1 + 0.05 * COUNTS.get(term, 0) / place)
+        assert odds.item() == pytest.approx(expected)
+        assert classes.item() == (term in dict(COUNTRIES))
+    for word in ("santa", "cruz", "anna"):  # only within a longer name, and in no list
+        classes, odds = model.of_words(word_hashes([word]), case_numbers([word.title()]))
+        assert (classes.item(), odds.item()) == (-1, -math.inf)
+    penalties = [
+        model.of_words(word_hashes(["toledo"]), np.array([case]))[1].item()
+        for case in range(len(CASES))
+    ]
+    assert np.argmax(penalties) == CASES.index("first")
+
+
+def test_rare_words_are_capitalized_and_occur_seldom() -> None:
+    types = ("Fiebre", "fiebre", "Zurbarán", "Servicio", "URGENCIAS", "12")
+    usage = WordUsage.of(types, np.array([2, 9, 3, 40, 1, 7]), 10.0)
+    words = ("Fiebre", "FIEBRE", "Zurbarán", "zurbarán", "Servicio", "Urgencias", "Nuevo", "12")
+    everything = np.ones(len(words), bool)
+    roles = usage.of_words(word_hashes(fold(words)), case_numbers(words), everything)
+    found = dict(zip(words, roles.tolist(), strict=True))
+    assert {word for word, role in found.items() if role & COMMON} == {"Fiebre", "FIEBRE"}
+    rare = {"Zurbarán", "Urgencias", "Nuevo"}
+    assert {word for word, role in found.items() if role & RARE} == rare
+    nothing = usage.of_words(word_hashes(fold(words)), case_numbers(words), ~everything)
+    assert not (nothing & RARE).any()
