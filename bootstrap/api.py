@@ -28,7 +28,7 @@ from bootstrap.inference import (
 from bootstrap.runs.folder import Run
 from bootstrap.runs.metrics import IterationMetrics
 from bootstrap.runs.resume import opened_run
-from bootstrap.runs.runner import run_iterations, warm_up_taggers
+from bootstrap.runs.runner import run_iterations, warm_up_taggers, write_advice
 from corpus import evaluation, formats
 from corpus.corpora import read_corpus
 from corpus.document import Document
@@ -185,6 +185,7 @@ def train(
         ):
             if on_iteration:
                 on_iteration(metrics)
+        write_advice(run, configuration, notes, jobs=jobs or default_jobs())
         run.write_report()
     return run
 

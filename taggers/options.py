@@ -7,6 +7,9 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self
 
+import numpy as np
+import numpy.typing as npt
+
 from corpus.batch import Batch
 from corpus.errors import InputError, shown
 
@@ -139,6 +142,14 @@ class TaggerOptions:
             run at its first call. It returns their folder, or None if the text has too few words.
         """
         return self
+
+    def listed(self, batch: Batch) -> npt.NDArray[np.bool_] | None:
+        """Return which tokens of a batch are in the gazetteers of the options, shape (N,).
+
+        A run measures with it whether entities in the gazetteers are found more often. The default
+        returns None, for options that name no gazetteers.
+        """
+        return None
 
 
 def path_fields(options: type[DataclassInstance]) -> dict[str, tuple[str, ...]]:

@@ -10,9 +10,10 @@ from functools import partial
 from itertools import combinations
 
 from bootstrap.config.options import DataOptions
+from bootstrap.data.sample import Sample
 from bootstrap.data.splits import digest_of, read_sources, splits_of
 from corpus.alignment import MISALIGNED
-from corpus.batch import make_batch
+from corpus.batch import Batch, make_batch
 from corpus.document import Document
 from corpus.errors import shown
 from corpus.formats.annotations import UNUSABLE
@@ -54,6 +55,8 @@ class SplitReport:
         The ids of the units of annotated documents.
     groups : set of str
         The patients.
+    sample : Sample
+        A random sample of the units.
     """
 
     problems: Problems
@@ -68,6 +71,7 @@ class SplitReport:
     covered: Counter[str] = field(default_factory=Counter)
     ids: Counter[str] = field(default_factory=Counter)
     groups: set[str] = field(default_factory=set)
+    sample: Sample = field(default_factory=Sample, compare=False)
 
     @property
     def duplicates(self) -> int:
@@ -178,6 +182,7 @@ def _count(
     """Add documents to the counts of a split."""
     batch = make_batch(documents, labelled=labelled, problems=report.problems)
     report.covered.update({each.of: each.count(batch) for each in coverages})
+    report.sample.add(documents)
     report.documents += len(batch)
     report.tokens += batch.n_tokens
     report.empty += int((batch.lengths == 0).sum())
@@ -226,6 +231,14 @@ def warnings(
     for split, report in reports.items():
         yield from (f"{split}: {line}" for line in report.problems.lines())
         yield from (f"{split}: {line}" for line in _stops(data, report))
+
+
+def samples_of(reports: Mapping[str, SplitReport]) -> dict[str, Batch]:
+    """Tokenize the sample of each split; those of annotated splits are tagged."""
+    return {
+        split: make_batch(report.sample.documents, labelled=split != "unlabeled")
+        for split, report in reports.items()
+    }
 
 
 def will_not_start(reports: Mapping[str, SplitReport], data: DataOptions) -> bool:

@@ -20,14 +20,19 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from bootstrap.advice.missed import Missed, most_missed
+from bootstrap.advice.words import advice_lines, missed_lines
+from bootstrap.config.configuration import SEED
 from bootstrap.config.errors import ConfigurationError
 from bootstrap.config.overrides import Source
 from bootstrap.config.renames import refuse_renamed
 from bootstrap.execution.parallel_tagger import ParallelTagger
+from bootstrap.runs.advice_files import ANNOTATE, read_advice
 from bootstrap.runs.metrics import IterationMetrics, f1_of, flat_row
 from bootstrap.runs.outcome import Outcome, outcome_of
 from bootstrap.runs.report import report_page
 from bootstrap.runs.selected import selected_of, table_of
+from bootstrap.runs.validation_counts import ValidationCounts
 from bootstrap.self_training.iteration import RELABEL, History, PseudoLabelled, best_iteration
 from corpus.errors import InputError
 from corpus.storage import folder_lock, is_partial, remove_partial, write_atomically, write_link
@@ -55,6 +60,10 @@ def _json(value: Any) -> bytes:
     return f"{text}\n".encode()
 
 
+#: The counts of the seed alone, in the folder of iteration 0.
+_BASELINE = "validation-seed-alone.parquet"
+
+
 @dataclass(frozen=True, slots=True)
 class Run:
     """A run folder.
@@ -63,8 +72,8 @@ class Run:
     ----------
     folder : Path
         It contains ``config.toml``, ``environment.json``, ``data.parquet``, ``iterations/NNN``,
-        ``metrics.parquet``, ``report.html`` and ``best``, a link to the best iteration (where
-        links are not allowed, a text file with its path).
+        ``metrics.parquet``, ``advice.json``, ``annotate.txt``, ``report.html`` and ``best``, a
+        link to the best iteration (where links are not allowed, a text file with its path).
     """
 
     folder: Path
@@ -142,8 +151,14 @@ class Run:
     @property
     def initial_kind(self) -> str:
         """The kind of ``[initial_model]``: the model of iteration 0."""
-        kind: str = self.configuration().get("initial_model", {}).get("kind", "seed")
+        kind: str = self.configuration().get("initial_model", {}).get("kind", SEED)
         return kind
+
+    @property
+    def start(self) -> str:
+        """What self-training is compared with, in words."""
+        kind = self.initial_kind
+        return "the seed alone" if kind == SEED else f"the {kind} model alone"
 
     def data(self) -> pa.Table:
         """Read the table of the data files, from `bootstrap.data.fingerprint.fingerprint`."""
@@ -198,9 +213,28 @@ class Run:
             )
 
     def close_iteration(
-        self, iteration: int, selected: PseudoLabelled | None, metrics: IterationMetrics
+        self,
+        iteration: int,
+        selected: PseudoLabelled | None,
+        metrics: IterationMetrics,
+        validation: ValidationCounts,
+        baseline: ValidationCounts | None = None,
     ) -> None:
-        """Write the selected documents and the metrics of an iteration, which close it."""
+        """Write the documents, counts and metrics of an iteration, which close it.
+
+        Parameters
+        ----------
+        iteration : int
+            The number of the iteration.
+        selected : PseudoLabelled or None
+            The selected documents.
+        metrics : IterationMetrics
+            The metrics.
+        validation : ValidationCounts
+            The counts of the strict entities in each validation document.
+        baseline : ValidationCounts, optional
+            Those of the seed alone, if this is iteration 0 and its model is another one.
+        """
         folder = self.iteration_folder(iteration)
         if not folder.is_dir():  # nothing was selected: the previous models are kept
             shutil.copytree(self.model_folder(iteration - 1), folder / "model")
@@ -208,6 +242,9 @@ class Run:
                 shutil.copytree(self.second_folder(iteration - 1), self.second_folder(iteration))
         table = table_of(selected, iteration)
         write_atomically(folder / "selected.parquet", _parquet(table))
+        write_atomically(folder / "validation.parquet", _parquet(validation.to_table()))
+        if baseline:
+            write_atomically(folder / _BASELINE, _parquet(baseline.to_table()))
         write_atomically(folder / "metrics.json", _json(metrics.to_dict()))
         if iteration:  # only the last iteration is continued
             shutil.rmtree(self.second_folder(iteration - 1), ignore_errors=True)
@@ -231,13 +268,26 @@ class Run:
             self.folder.resolve().name,
             self.metrics(),
             self.outcome(),
+            self.start,
             self.config_file.read_text(encoding="utf-8"),
+            missed=list(missed_lines(self.missed())),
+            advice=list(advice_lines(read_advice(self.folder), self.folder / ANNOTATE)),
         )
         write_atomically(self.folder / "report.html", page.encode())
 
     def outcome(self) -> Outcome:
         """Compute the gain of the closed iterations."""
-        return outcome_of(self.metrics())
+        baseline = ValidationCounts.load(self.iteration_folder(0) / _BASELINE)
+        return outcome_of(self.metrics(), self.validation_counts, baseline)
+
+    def validation_counts(self, iteration: int) -> ValidationCounts | None:
+        """Read the counts of an iteration in each validation document, if it has any."""
+        return ValidationCounts.load(self.iteration_folder(iteration) / "validation.parquet")
+
+    def missed(self) -> list[Missed]:
+        """Return the classes whose entities the best iteration misses most."""
+        counts = self.validation_counts(best_iteration(f1_of(self.metrics())))
+        return most_missed(counts.class_counts()) if counts else []
 
     def best_model(self) -> Path:
         """Return the model folder of the best iteration.

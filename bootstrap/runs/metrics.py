@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from bootstrap.runs.validation_counts import unit_numbers
 from bootstrap.self_training.iteration import Iteration, Trial
 from corpus.batch import Batch
 from corpus.evaluation import ConfusionCounts, Scores
@@ -372,9 +373,7 @@ def halves(validation: Batch, scores: Scores) -> tuple[ConfusionCounts, Confusio
     -------
     pair of ConfusionCounts
     """
-    groups: dict[str, int] = {}
-    names = zip(validation.groups.to_pylist(), validation.ids.to_pylist(), strict=True)
-    sides = np.array([groups.setdefault(group or name, len(groups)) % 2 for group, name in names])
+    sides = unit_numbers(validation.groups.to_pylist(), validation.ids.to_pylist()) % 2
     left, right = (scores.take(np.flatnonzero(sides == side)).counts("ner") for side in (0, 1))
     return left, right
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from bootstrap.runs.decisions import seed_alone
+from bootstrap.runs.gain import f1_gain_interval
 from bootstrap.runs.metrics import IterationMetrics, f1_of
+from bootstrap.runs.validation_counts import ValidationCounts
 from bootstrap.self_training.iteration import best_iteration
 from corpus.evaluation import ConfusionCounts
 
@@ -27,16 +31,40 @@ class Outcome:
         The best iteration on all validation documents.
     stopped : str or None
         The reason for stopping; None while the run is not finished.
+    interval : tuple of (float, float), optional
+        The 95 % confidence interval of the difference of the F1 of `best` and `first`; None if it
+        cannot be estimated.
     """
 
     first: ConfusionCounts
     best: ConfusionCounts
     iteration: int
     stopped: str | None
+    interval: tuple[float, float] | None = None
+
+    @property
+    def gain(self) -> float:
+        """The F1 of `best` less that of `first`."""
+        return self.best.f1 - self.first.f1
 
 
-def outcome_of(metrics: Sequence[IterationMetrics]) -> Outcome:
-    """Compute the outcome of iterations, of which there is at least one."""
+def outcome_of(
+    metrics: Sequence[IterationMetrics],
+    counts_of: Callable[[int], ValidationCounts | None] | None = None,
+    baseline: ValidationCounts | None = None,
+) -> Outcome:
+    """Compute the outcome of iterations.
+
+    Parameters
+    ----------
+    metrics : sequence of IterationMetrics
+        The iterations, of which there is at least one.
+    counts_of : callable, optional
+        Returns the counts of an iteration in each validation document, or None if they are
+        missing. Without it, there is no interval.
+    baseline : ValidationCounts, optional
+        The counts of the seed alone, if iteration 0 is another model.
+    """
     left, right = zip(*(each.halves for each in metrics), strict=True)
     by_left, by_right = (best_iteration([counts.f1 for counts in side]) for side in (left, right))
     return Outcome(
@@ -44,8 +72,74 @@ def outcome_of(metrics: Sequence[IterationMetrics]) -> Outcome:
         best=_sum([right[by_left], left[by_right]]),
         iteration=best_iteration(f1_of(metrics)),
         stopped=metrics[-1].stopped,
+        interval=_interval(counts_of, baseline, by_left, by_right) if counts_of else None,
     )
+
+
+def _interval(
+    counts_of: Callable[[int], ValidationCounts | None],
+    baseline: ValidationCounts | None,
+    by_left: int,
+    by_right: int,
+) -> tuple[float, float] | None:
+    """Estimate the interval of the gain; each half is scored as the other half selected."""
+    first, left, right = baseline or counts_of(0), counts_of(by_left), counts_of(by_right)
+    if first is None or left is None or right is None:
+        return None
+    is_left = (first.units % 2 == 0)[:, None]
+    after = np.where(is_left, right.all_classes, left.all_classes)
+    return f1_gain_interval(first.all_classes, after, first.units)
 
 
 def _sum(counts: Iterable[ConfusionCounts]) -> ConfusionCounts:
     return ConfusionCounts(*(sum(column) for column in zip(*counts, strict=True)))
+
+
+def gain_lines(outcome: Outcome, start: str) -> list[str]:
+    """Describe whether a run gained anything, a line for each sentence.
+
+    Parameters
+    ----------
+    outcome : Outcome
+        The outcome of the run.
+    start : str
+        What the run is compared with, such as ``"the seed alone"``.
+    """
+    first, best = outcome.first, outcome.best
+    gain = f"{_signed(outcome.gain)}{_interval_words(outcome.interval)}"
+    if best == first:
+        sentence = (
+            f"The run gained nothing: strict entity F1 is {first.f1:.3f} with {start}, and no "
+            "later iteration was better where it was not selected."
+        )
+        return [sentence]
+    scores = f"from {first.f1:.3f} with {start} to {best.f1:.3f} ({gain})"
+    low, high = outcome.interval or (0.0, 0.0)
+    if low > 0:
+        sentence = f"The run raised strict entity F1 {scores}."
+    elif high < 0:
+        sentence = f"The run lowered strict entity F1 {scores}."
+    elif outcome.interval:
+        sentence = (
+            f"It is not certain that the run gained anything: strict entity F1 went {scores}, a "
+            "difference within the noise."
+        )
+    else:
+        sentence = f"Strict entity F1 went {scores}."
+    return [
+        sentence,
+        f"Precision went from {first.precision:.3f} to {best.precision:.3f}, and recall from "
+        f"{first.recall:.3f} to {best.recall:.3f}. Each half of the validation notes is scored "
+        "with the iteration that the other half selected.",
+    ]
+
+
+def _signed(value: float) -> str:
+    return f"{round(value, 3) + 0.0:+.3f}"  # no -0.000
+
+
+def _interval_words(interval: tuple[float, float] | None) -> str:
+    if interval is None:
+        return "; the validation notes are too few for an interval"
+    low, high = map(_signed, interval)
+    return f"; 95 % interval {low} to {high}"

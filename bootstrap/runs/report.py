@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from bootstrap.runs.decisions import decision_lines
 from bootstrap.runs.metrics import EntityScores, IterationMetrics
-from bootstrap.runs.outcome import Outcome
+from bootstrap.runs.outcome import Outcome, gain_lines
 from bootstrap.runs.plotting import plot_runs
 from bootstrap.self_training.iteration import STOPPED
 
@@ -23,7 +23,14 @@ pre { background: #f6f6f6; padding: 1rem; overflow-x: auto; }
 
 
 def report_page(
-    name: str, rows: Sequence[IterationMetrics], outcome: Outcome, configuration: str
+    name: str,
+    rows: Sequence[IterationMetrics],
+    outcome: Outcome,
+    start: str,
+    configuration: str,
+    *,
+    missed: Sequence[str] = (),
+    advice: Sequence[str] = (),
 ) -> str:
     """Build the HTML page of a run.
 
@@ -35,28 +42,29 @@ def report_page(
         The iterations of the run.
     outcome : Outcome
         The gain of the run.
+    start : str
+        What the run is compared with, in words.
     configuration : str
         The configuration of the run as TOML.
+    missed, advice : sequence of str
+        Lines that describe where recall is missing, and what to do next.
 
     Returns
     -------
     str
         HTML that needs no other file.
     """
-    first, best = outcome.first, outcome.best
     return "\n".join(
         [
             "<!doctype html>",
             f'<html lang="en"><head><meta charset="utf-8"><title>{html.escape(name)}</title>',
             f"<style>{_STYLE}</style></head><body>",
             f"<h1>{html.escape(name)}</h1>",
-            f"<p>Strict entity F1 on the validation notes is <b>{first.f1:.3f}</b> in iteration 0 "
-            f"and <b>{best.f1:.3f}</b> in the best iteration, estimated by two-fold "
-            "cross-validation: the iteration is selected on one half of the notes and scored on "
-            f"the other. The best iteration on all validation notes is iteration "
-            f"{outcome.iteration}.</p>",
+            *(f"<p>{html.escape(line)}</p>" for line in gain_lines(outcome, start)),
             *(f"<p>{html.escape(line)}</p>" for line in decision_lines(rows)),
             f"<p>{_stopped_line(outcome)}</p>",
+            *_section("Where recall is missing", missed),
+            *_section("What to do next", advice),
             _curve(name, rows),
             "<h2>Iterations</h2>",
             _table(rows, outcome.iteration),
@@ -66,6 +74,14 @@ def report_page(
             "",
         ]
     )
+
+
+def _section(title: str, lines: Sequence[str]) -> list[str]:
+    """Build a heading and a list of lines, or nothing if there are none."""
+    if not lines:
+        return []
+    items = (f"<li>{html.escape(line)}</li>" for line in lines)
+    return [f"<h2>{title}</h2>", "<ul>", *items, "</ul>"]
 
 
 def _stopped_line(outcome: Outcome) -> str:

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import functools
 import json
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from bootstrap.advice.advice import advise
 from bootstrap.config.configuration import Configuration, InitialModel
 from bootstrap.data.splits import LabelledNotes, Notes, UnlabeledNotes
 from bootstrap.execution.parallel_tagger import ParallelTagger, Report
+from bootstrap.runs.advice_files import read_advice, save_advice
 from bootstrap.runs.augmentation import augmentation_of
 from bootstrap.runs.cached_pool import CachedPool
 from bootstrap.runs.embeddings import embedding_trainer
 from bootstrap.runs.folder import Run
 from bootstrap.runs.metrics import IterationMetrics, metrics_of
 from bootstrap.runs.training import free_model_folder, keep_model, train_in_folders
+from bootstrap.runs.validation_counts import ValidationCounts
 from bootstrap.selection import initial_strategy_for, portfolio
 from bootstrap.selection.proportions import (
     Reference,
@@ -24,9 +28,10 @@ from bootstrap.selection.proportions import (
     content_of,
     measured_reference,
 )
-from bootstrap.self_training.iteration import RELABEL, History
+from bootstrap.self_training.iteration import RELABEL, SEED_ALONE, History, Iteration
 from bootstrap.self_training.loop import self_train
 from corpus.counts import count_words
+from corpus.errors import InputError
 from corpus.evaluation import GoldBatch
 from corpus.kernels.registry import warm_up
 from corpus.storage import write_atomically
@@ -34,6 +39,8 @@ from corpus.tags import classes_of
 from taggers import make_tagger
 from taggers.base import kernels_of
 from taggers.options import TaggerOptions
+
+_log = logging.getLogger(__name__)
 
 #: A file next to a model: the unit of its training documents and the classes for propagation.
 UNIT_FILE = "unit.json"
@@ -126,10 +133,48 @@ def run_iterations(
         if run.model_folder(step.iteration).is_dir():
             unit = json.dumps({"unit": options.data.unit, "propagate": options.loop.propagate})
             write_atomically(run.model_folder(step.iteration) / UNIT_FILE, unit.encode())
-        run.close_iteration(step.iteration, step.selected, metrics)
+        counts = ValidationCounts.of(validation.batch, step.scores)
+        run.close_iteration(
+            step.iteration, step.selected, metrics, counts, _baseline(step, validation)
+        )
         yield metrics
     if cache:
         cache.remove()
+
+
+def _baseline(step: Iteration, validation: LabelledNotes) -> ValidationCounts | None:
+    """Return the counts of the seed alone, if the model of an iteration was chosen instead."""
+    for trial in step.trials:
+        if trial.name == SEED_ALONE and not trial.chosen:
+            return ValidationCounts.of(validation.batch, trial.scores)
+    return None
+
+
+def write_advice(run: Run, configuration: Configuration, notes: Notes, *, jobs: int) -> None:
+    """Write the advice of a finished run, unless it has some.
+
+    If the unlabeled notes cannot be read, a warning is logged: the run itself is complete.
+
+    Parameters
+    ----------
+    run : Run
+        The run.
+    configuration : Configuration
+        Its configuration.
+    notes : Notes
+        Its documents.
+    jobs : int
+        Number of processes that tag.
+    """
+    if not run.is_finished() or read_advice(run.folder):
+        return
+    tagger = ParallelTagger.load(run.best_model(), trusted=configuration.kinds, jobs=jobs)
+    missed = [each.name for each in run.missed()]
+    size = configuration.loop.batch
+    try:
+        save_advice(run.folder, advise(tagger, configuration.tagger, notes, missed, size))
+    except InputError as error:
+        _log.warning("%s has no advice: %s", run.folder, error)
 
 
 def _history(run: Run, options: Configuration, jobs: int, report: Report) -> History:

@@ -26,6 +26,7 @@ STOPPED = {
     "maximum": "the maximum number of iterations is reached",
     "stagnation": "validation F1 has not risen for as many iterations as patience allows",
     "exhausted": "the unlabeled notes are used up",
+    "no_entities": "the initial model found no entities to learn from in the unlabeled notes",
 }
 
 

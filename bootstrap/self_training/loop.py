@@ -148,7 +148,7 @@ def self_train(
             Labelling(each, held_out, loop, iteration)
             for each in ([initial] if initial else strategies)
         ]
-        labelling, quality = labellings[0], None
+        labelling, quality, untaught = labellings[0], None, False
         if previous is None:
             model = models.first([] if initial else strategies, watch)
         else:
@@ -164,6 +164,7 @@ def self_train(
                 iteration, labellings, previous, watch, warm=warm, strategies=strategies
             )
             labelling = model.labelling or labelling
+            untaught = initial is not None and _is_untaught(training_set, labelling)
             with watch.stage("validate"):
                 quality = labelling.quality(views.tag(validation.batch), validation)
             if model.tagger is not previous.tagger:
@@ -172,8 +173,10 @@ def self_train(
                 strategies = [labelling.strategy]
         f1.append(model.f1)
         with watch.stage("read"):
-            batch, failure = _next(unread) if iteration < loop.iterations else (None, None)
-        stopped = _stop_reason(f1, loop, exhausted=batch is None and failure is None)
+            goes_on = iteration < loop.iterations and not untaught
+            batch, failure = _next(unread) if goes_on else (None, None)
+        exhausted = batch is None and failure is None
+        stopped = "no_entities" if untaught else _stop_reason(f1, loop, exhausted=exhausted)
         selected = PseudoLabelled.concatenated(labelling.selected)
         yield Iteration(
             iteration=iteration,
@@ -231,6 +234,17 @@ def _next(batches: Iterator[Batch]) -> tuple[Batch | None, InputError | None]:
         return next(batches, None), None
     except InputError as error:
         return None, error
+
+
+def _is_untaught(training_set: TrainingSet, labelling: Labelling) -> bool:
+    """Return whether an initial model leaves nothing to train on.
+
+    It does if it found no entity, or if only documents without entities were selected. If it found
+    entities and nothing was selected, the next batch may have documents that it is sure of.
+    """
+    if training_set.has_entities():
+        return False
+    return bool(labelling.selected) or not labelling.found_entities
 
 
 def _stop_reason(f1: Sequence[float], options: LoopOptions, *, exhausted: bool) -> str | None:

@@ -150,9 +150,13 @@ class Models:
         documents = self._training_set
         new_gold = documents.update_gold(iteration)
         before = previous if warm else None
-        # An unchanged training set would result in the same model.
+        # An unchanged training set would result in the same model, and one without entities in
+        # none.
         changed = [
-            each for each in labellings if new_gold or documents.is_changed_by(each.selected)
+            each
+            for each in labellings
+            if (new_gold or documents.is_changed_by(each.selected))
+            and documents.has_entities(each.selected)
         ]
         if not changed:
             documents.add(labellings[0].selected)

@@ -47,6 +47,7 @@ class Labelling:
         self.selected: list[PseudoLabelled] = []
         self.selections: list[Selection] = []
         self.tagged = self.blank = 0
+        self.found_entities = False
         self._confidence: list[npt.NDArray[np.float64]] = []
         self._held_out = pa.array(sorted(held_out), pa.large_string())
         seed = [loop.random_state, iteration]
@@ -57,6 +58,7 @@ class Labelling:
         """Select from the documents of a tagged batch that are not held out."""
         self.tagged += len(batch)
         self.blank += int((batch.lengths == 0).sum())
+        self.found_entities |= bool((tagging.tags > 0).any())
         self._confidence.append(tagging.confidence)
         with watch.stage("select"):
             held_out = pc.is_in(batch.groups, self._held_out).to_numpy(zero_copy_only=False)

@@ -106,6 +106,12 @@ class TrainingSet:
         """Return the distinct entities of the gold and the pseudo-labelled documents."""
         return entities_of([self.gold, *(part.batch for part in self.pseudo_labelled)])
 
+    def has_entities(self, selected: Sequence[PseudoLabelled] | None = None) -> bool:
+        """Return whether any document has an entity, also with documents added as by `add`."""
+        parts = self.pseudo_labelled if selected is None else self._with(selected)
+        batches = [self.gold, *(part.batch for part in parts)]
+        return any(bool((batch.tags > 0).any()) for batch in batches)
+
     def __len__(self) -> int:
         """Return the number of gold and pseudo-labelled documents, without augmented ones."""
         return len(self.gold) + sum(len(part.batch) for part in self.pseudo_labelled)

@@ -19,6 +19,9 @@ _AT_END = re.compile(
     r"(?<=\w\w)(?<!nacional)(?<!comarcal)[\s,]+(?:n[.º°o]*\s?|n[uú]m\.?\s?)?\d+(?:\s?[-/]\s?\d+)?(?:\s?bis)?$"
 )
 
+#: The expressions above change no term of letters and blanks alone, as most terms are.
+_PLAIN = re.compile(r"(?! )(?:[^\W\d_]| (?! |$))*")
+
 
 def spellings(terms: Sequence[str]) -> list[tuple[str, ...]]:
     """Return the variants of each term of a list in notes, except abbreviations.
@@ -39,6 +42,9 @@ def spellings(terms: Sequence[str]) -> list[tuple[str, ...]]:
 
 
 def _spellings(term: str) -> Iterator[str]:
+    if _PLAIN.fullmatch(term):
+        yield term
+        return
     term = _NOTE.sub("", term).strip() or term
     term = _without_number(term)
     yield _article_first(term)

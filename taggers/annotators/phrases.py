@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
@@ -67,10 +68,8 @@ class Phrases:
         """Return the label of each token in a phrase, such as ``B-HOSPITAL``."""
         if not self._phrases:
             return Stream((), np.full(batch.n_tokens, NO_VALUE, np.int32))
-        from gazetteers.phrases.matcher import PhraseMatcher  # noqa: PLC0415 - numba is slow to import
-
         if self._matcher is None:
-            self._matcher = PhraseMatcher(self._phrases)
+            self._matcher = _matcher(tuple(self._phrases.items()))
         return self._matcher.match(batch)
 
     def settings(self) -> dict[str, Any]:
@@ -81,3 +80,10 @@ class Phrases:
     def of_settings(cls, settings: Mapping[str, Any]) -> Self:
         """Create an annotator from its settings."""
         return cls({name: text.split(_SEPARATOR) for name, text in settings["phrases"].items()})
+
+
+@functools.lru_cache(maxsize=2)  # the models of a run have the same phrases
+def _matcher(phrases: tuple[tuple[str, tuple[str, ...]], ...]) -> PhraseMatcher:
+    from gazetteers.phrases.matcher import PhraseMatcher  # noqa: PLC0415 - numba is slow to import
+
+    return PhraseMatcher(dict(phrases))

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from corpus.batch import Batch
 from corpus.errors import InputError, shown
@@ -231,6 +232,24 @@ class CRFOptions(TaggerOptions):
 
         clusters = WordClusters.read(Path(self.clusters), self.clustering_names)
         return [_coverage(WordClusters([table])) for table in clusters.tables]
+
+    def listed(self, batch: Batch) -> npt.NDArray[np.bool_] | None:
+        """Return which tokens are in a phrase, or are words of names, shape (N,)."""
+        if not (self.names or self.phrases):
+            return None
+        found = np.zeros(batch.n_tokens, bool)
+        if self.phrases:
+            from gazetteers.phrases.matcher import blocked  # noqa: PLC0415 - numba is slow to import
+
+            stream = Phrases.of_files(self.phrases).annotate(batch)
+            found |= (stream.values >= 0) & ~blocked(stream)
+        if self.names:
+            from taggers.dictionaries.name_lists import read_names  # noqa: PLC0415 - the same
+
+            names = read_names(self.names)
+            rows = names.rows(batch.vocabulary)
+            found |= ((rows >= 0) & (names.alone[rows] > 0).any(axis=1))[batch.word_ids]
+        return found
 
     def _check_streams(self) -> None:
         """Check that annotators add all streams, since documents have none of their own."""

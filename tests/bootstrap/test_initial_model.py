@@ -128,7 +128,7 @@ def test_a_run_without_a_seed_teaches_a_tagger(
     assert {span["label"] for row in selected for span in row["label"]} == {"PERSON"}
     shown = command("show", run)
     assert shown.code == 0
-    assert f"with the {kind} model alone to" in shown.out
+    assert f"with the {kind} model alone" in shown.out
     assert "seed" not in shown.out.lower()
     assert [row["iteration"] for row in json.loads(command("show", run, "--json").out)] == [0, 1, 2]
     assert f'kind = "{kind}"' in html.unescape((run / "report.html").read_text())
@@ -146,7 +146,7 @@ def test_the_folder_of_such_a_run_is_private_and_has_the_counts(
     assert modes == {(True, "0o700"), (False, "0o600")}
     assert {path.name for path in run.iterdir()} == {
         *(".lock", "best", "config.toml", "data.parquet", "environment.json", "iterations"),
-        *("metrics.parquet", "report.html", "words.parquet"),
+        *("metrics.parquet", "report.html", "words.parquet", "advice.json", "annotate.txt"),
     }
     assert {path.name for path in (run / "iterations/000/model").iterdir()} == {
         *("divergence.npy", "joins.npy", "model.json", "names.npy", "unit.json")
@@ -396,6 +396,26 @@ def test_a_dictionary_of_other_people_ends_the_run_with_a_word(
         assert done.code == 2
         assert message in done.err
         assert len([line for line in done.err.splitlines() if "bootstrap: " in line]) == 1
+
+
+def test_a_dictionary_that_hardly_touches_the_notes_ends_the_run_with_the_reason(
+    kind: str, seedless: Path, tmp_path: Path, make_gazetteer: MakeGazetteer, command: Command
+) -> None:
+    """Its first name is in the second batch; there is nothing to train another model on."""
+    make_gazetteer(("martinez", "x", 99)).save(tmp_path / "names.parquet")
+    pool = [Document(f"u{i}", f"nota {i} sin {'Martinez' * (i > 30)}") for i in range(60)]
+    write(pool, tmp_path / "pool.jsonl")
+    given = settings(
+        *(f"initial_model.kind={kind}", f'initial_model.names=["{tmp_path / "names.parquet"}"]'),
+        *(f"data.unlabeled={tmp_path / 'pool.jsonl'}", "loop.batch=30", "select.proportions=false"),
+    )
+    arguments = ("run", seedless / "config.toml", "--out", tmp_path / "run", *given)
+    done = command(*arguments)
+    assert done.code == 0, done
+    assert [row.stopped for row in Run(tmp_path / "run").metrics()] == [None, "no_entities"]
+    assert "the initial model found no entities to learn from" in done.out
+    assert models(tmp_path / "run") == [kind, kind]
+    assert command(*arguments, "--resume").out.startswith(f"{tmp_path / 'run'} is finished.")
 
 
 # Going on

@@ -48,7 +48,7 @@ SEED = [
 @dataclass
 class Script:
     """What the model of each iteration does: how many validation notes it gets right, how sure
-    it is of each unlabeled note, and which of their tokens it takes for a name."""
+    it is of each unlabeled note, and which of their tokens it takes for a name; None is none."""
 
     hits: Sequence[int]
     confidence: Any = 1.0
@@ -102,8 +102,8 @@ class Actor:
                 )
                 tags[first] = 1 if right else 0
             elif first < last:
-                place = self._of(self.script.name_at, name)
-                tags[first + place % (last - first)] = 1
+                if (place := self._of(self.script.name_at, name)) is not None:
+                    tags[first + place % (last - first)] = 1
                 confidence[row] = self._of(self.script.confidence, name)
         return Tagging(tags, self.labels, confidence)
 
@@ -396,6 +396,46 @@ def test_relabelling_without_a_seed_keeps_its_model_where_nothing_is_left() -> N
     assert [step.training_documents for step in steps] == [0, 2, 0]
 
 
+@pytest.mark.parametrize("keep", ["accumulate", "relabel"])
+@pytest.mark.parametrize("sure", [0.9, 0.1])
+def test_a_start_that_finds_no_entity_in_the_first_batch_ends_the_run(
+    keep: Any, sure: float
+) -> None:
+    """Whether documents without entities were selected or not, there is nothing to learn."""
+    script = Script([5, 6], confidence=sure, name_at=None)
+    pool = Pool(2, 2)
+    steps = train(
+        script,
+        pool,
+        loop=LoopOptions(keep=keep),
+        start=InitialModelSelection(confidence=0.5),
+        seed=(),
+    )
+    assert [step.stopped for step in steps] == [None, "no_entities"]
+    assert [step.tagger.number for step in steps] == [0, 0]  # type: ignore[attr-defined]
+    assert len(script.trained) == 1
+    assert {asked[1] for asked in pool_asked(script)} == {"u0"}
+
+
+def test_a_start_ends_where_only_documents_without_entities_are_selected() -> None:
+    """It is sure of the first note, which has no name, and not of the second, which has one."""
+    script = Script(
+        [5, 6],
+        confidence=lambda number, name: 0.9 if name == "u0" else 0.1,
+        name_at=lambda number, name: None if name == "u0" else 0,
+    )
+    steps = train(script, Pool(2, 2), start=InitialModelSelection(confidence=0.5), seed=())
+    assert steps[-1].stopped == "no_entities" and len(script.trained) == 1
+    assert steps[-1].selected is not None and ids(steps[-1].selected.batch) == ["u0"]
+
+
+def test_a_start_without_names_goes_on_from_a_seed_with_names() -> None:
+    script = Script([5, 6, 7], name_at=None)
+    steps = train(script, Pool(1, 1), start=InitialModelSelection(confidence=0.5))
+    assert [step.stopped for step in steps] == [None, None, "exhausted"]
+    assert pseudo(script) == [[], ["u0"], ["u0", "u1"]]
+
+
 def test_a_seed_beside_a_start_is_in_every_training_set() -> None:
     script = Script([1, 2, 3])
     steps = train(script, Pool(1, 1), start=InitialModelSelection())
@@ -449,7 +489,10 @@ def test_every_reason_is_explained() -> None:
         ].stopped
         for sizes, n in [((1, 1, 1), 1), ((1, 1, 1), 9), ((1,), 9)]
     }
-    assert found == set(STOPPED)
+    (*_, untaught) = train(
+        Script([1], name_at=None), Pool(1), start=InitialModelSelection(), seed=()
+    )
+    assert {*found, untaught.stopped} == set(STOPPED)
 
 
 def test_takes_no_document_below_the_threshold_and_not_more_than_most() -> None:

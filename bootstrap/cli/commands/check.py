@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,13 @@ from bootstrap.cli.arguments import Commands, add_command, add_configuration
 from corpus.errors import InputError, shown
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from bootstrap.data.checks import SplitReport
+    from bootstrap.data.representativeness import Profile
+
+#: The maximum number of beginnings of documents in the table.
+_SHOWN_BEGINNINGS = 3
 
 
 def register(commands: Commands) -> None:
@@ -35,8 +41,10 @@ def main(options: argparse.Namespace) -> None:
     """
     from bootstrap.cli.console import figures_table, output, print_lines, write_file
     from bootstrap.config.configuration import load_configuration
-    from bootstrap.data.checks import check_notes, warnings, will_not_start
+    from bootstrap.data.checks import check_notes, samples_of, warnings, will_not_start
     from bootstrap.data.preparation import refuse_unknown_classes
+    from bootstrap.data.representativeness import compare
+    from bootstrap.data.sample import SAMPLED
     from bootstrap.data.splits import source_lines
 
     configuration = load_configuration(options.config, options.overrides)
@@ -57,8 +65,12 @@ def main(options: argparse.Namespace) -> None:
         table.add_row(title, *(f"{count:,}" for count in counts))
     print_lines([*source_lines(data), ""])
     output.print(table)
+    compared = compare(samples_of(reports))
+    print_lines(["", f"in at most {SAMPLED:,} documents of each, drawn at random:"])
+    output.print(_profile_table(compared.profiles))
     size = configuration.loop.batch
     found = list(warnings(reports, data, batch_size=size, classes=classes, coverages=coverages))
+    found += compared.lines()
     print_lines(["", *(f"! {line}" for line in found)] if found else ["", "no warnings"])
     if will_not_start(reports, data):
         raise InputError(f"{shown(options.config)}: a run will not start with these notes")
@@ -86,3 +98,42 @@ def _rows(reports: Mapping[str, SplitReport], unit: str) -> Iterator[tuple[str, 
     yield "entities", [report.entities.total() for report in labelled]
     for name in sorted({name for report in labelled for name in report.entities}):
         yield f"  {shown(name)}", [report.entities[name] for report in labelled]
+
+
+def _profile_table(profiles: Mapping[str, Profile]) -> Table:
+    """Build a table of what the documents of each split are like."""
+    from bootstrap.cli.console import figures_table
+
+    table = figures_table("", *profiles)
+    every = list(profiles.values())
+    table.add_row("tokens per document (median)", *(f"{each.length:,.0f}" for each in every))
+    table.add_row("documents with entities", *(_percent(each.with_entities) for each in every))
+    names = sorted({name for each in every for name in each.tokens})
+    for name in names:
+        means = (each.per_document.get(name) for each in every)
+        table.add_row(
+            f"  {shown(name)} per document",
+            *("" if mean is None else f"{mean:.2f}" for mean in means),
+        )
+    for name in names:
+        shares = (each.tokens.get(name) for each in every)
+        table.add_row(f"  tokens in {shown(name)}", *map(_percent, shares))
+    for name in _beginnings(every):
+        shares = (each.beginnings.get(name, 0) for each in every)
+        table.add_row(f'beginning with the shapes "{name}"', *map(_percent, shares))
+    return table
+
+
+def _beginnings(profiles: Sequence[Profile]) -> list[str]:
+    """Return the beginnings whose shares differ most between splits."""
+
+    def spread(name: str) -> float:
+        shares = [each.beginnings.get(name, 0) for each in profiles]
+        return max(shares) - min(shares)
+
+    names = {name for each in profiles for name in each.beginnings}
+    return sorted(names, key=lambda name: (-spread(name), name))[:_SHOWN_BEGINNINGS]
+
+
+def _percent(share: float | None) -> str:
+    return "" if share is None else f"{100 * share:.1f} %"

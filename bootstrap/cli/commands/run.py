@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import logging
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -67,14 +67,16 @@ def run_and_show(
     from bootstrap.data.splits import source_lines
     from bootstrap.execution.processes import KilledError, default_jobs
     from bootstrap.runs.resume import opened_run
-    from bootstrap.runs.runner import warm_up_taggers
+    from bootstrap.runs.runner import warm_up_taggers, write_advice
     from taggers import TrainingError
 
     os.umask(0o077)  # the files of a run are as private as the notes
     notes, coverage_lines = prepare(configuration)  # before there is a folder
     with opened_run(folder, configuration, resume=resume) as run:
         if run.is_finished():
-            run.write_report()  # the process may have been killed before it did so
+            # The process may have been killed before it did so.
+            write_advice(run, configuration, notes, jobs=jobs or default_jobs())
+            run.write_report()
             print_lines([f"{folder} is finished."])
             return run
         log_lines(_log, logging.INFO, source_lines(configuration.data))
@@ -94,6 +96,7 @@ def run_and_show(
             raise KilledError(f"{folder}: {error}; continue with --resume") from None
         report_problems(notes.unlabeled.problems)
         log_lines(_log, logging.WARNING, _pool_lines(run.metrics(), configuration.loop))
+        write_advice(run, configuration, notes, jobs=jobs or default_jobs())
         run.write_report()
         return run
 
@@ -179,30 +182,34 @@ def _failure(metrics: IterationMetrics) -> list[str]:
 
 
 def outcome_lines(run: Run) -> Sequence[str]:
-    """Report the reason for stopping and the gain of a run."""
-    from bootstrap.config.configuration import SEED
+    """Report why a run stopped, what it gained, where recall is missing and what to do next."""
+    from bootstrap.advice.words import advice_lines, missed_lines
+    from bootstrap.runs.advice_files import ANNOTATE, read_advice
     from bootstrap.runs.decisions import decision_lines
     from bootstrap.runs.metrics import beyond_tolerance
+    from bootstrap.runs.outcome import gain_lines
     from bootstrap.self_training.iteration import STOPPED
 
     rows = run.metrics()
     outcome, beyond = run.outcome(), beyond_tolerance(rows)
     reason = STOPPED.get(outcome.stopped or "", "it is not finished")
-    first, best = outcome.first, outcome.best
-    gain = round(best.f1 - first.f1, 3) + 0.0  # no -0.000
-    kind = run.initial_kind
-    start = "the seed alone" if kind == SEED else f"the {kind} model alone"
+    missed = missed_lines(run.missed())
+    advice = advice_lines(read_advice(run.folder), run.folder / ANNOTATE)
     return [
         "",
         *decision_lines(rows),
-        f"Stopped: {reason}.",
-        f"The best model is that of iteration {outcome.iteration}. Strict entity F1 went from "
-        f"{first.f1:.3f} with {start} to {best.f1:.3f} ({gain:+.3f}; precision "
-        f"{first.precision:.3f} to {best.precision:.3f}, recall {first.recall:.3f} to "
-        f"{best.recall:.3f}),",
-        "on each half of the validation notes with the iteration that the other half selected.",
+        f"Stopped: {reason}. The best model is that of iteration {outcome.iteration}.",
+        *gain_lines(outcome, run.start),
+        *_listed("Where recall is missing:", missed),
+        *_listed("What to do next:", advice),
         *_proportion_lines(beyond),
     ]
+
+
+def _listed(title: str, lines: Iterable[str]) -> list[str]:
+    """Return a title and indented lines, or nothing if there are no lines."""
+    items = [f"- {line}" for line in lines]
+    return ["", title, *items] if items else []
 
 
 def _proportion_lines(beyond: Sequence[IterationMetrics]) -> list[str]:

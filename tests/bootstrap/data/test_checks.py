@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -210,6 +211,12 @@ def test_the_command_shows_the_counts(project: Path, command: Callable[..., Any]
     ]
     for title in ("texts that cannot be read", "overlapping or discontinuous annotations"):
         assert rows[title] == ["0", "0", "0"]
+    profile = done.out.partition("drawn at random:")[2]
+    for title in ("PERSON per document", "tokens in PERSON"):
+        (line,) = [line for line in profile.splitlines() if title in line]
+        seed, validation = map(float, re.findall(r"\d+\.\d+", line))
+        assert seed > 0 and validation > 0
+    assert "! seed: its documents are of another kind than those of validation" in done.out
     assert "! unlabeled: 2,000 documents are fewer than one batch of 5,000" in done.out
 
 

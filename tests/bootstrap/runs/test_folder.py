@@ -16,6 +16,7 @@ import pytest
 
 from bootstrap.runs.folder import Run, RunError, locked, new_folder
 from bootstrap.runs.metrics import IterationMetrics
+from bootstrap.runs.validation_counts import ValidationCounts
 from bootstrap.self_training.iteration import PseudoLabelled
 from corpus.batch import Batch, make_batch
 from corpus.document import Document, Span
@@ -26,6 +27,11 @@ CLASSES = ("LOCATION", "PERSON")
 Close = Callable[..., None]
 
 PARTIAL = "partial-0123456789abcdef"  # how the name of an incomplete file ends
+
+
+COUNTS = ValidationCounts(
+    ("a", "b"), (None, "p"), {"PERSON": np.array([[1, 0, 1], [2, 1, 0]], np.int64)}
+)
 
 
 @pytest.fixture(autouse=True)
@@ -57,7 +63,7 @@ def close(make_metrics: Callable[..., IterationMetrics]) -> Close:
             run.model_folder(number).mkdir(parents=True)
             (run.model_folder(number) / "model.json").write_text(str(number))
             metrics = make_metrics(iteration=number, f1=value, **values)
-            run.close_iteration(number, selected, metrics)
+            run.close_iteration(number, selected, metrics, COUNTS)
 
     return close_iterations
 
@@ -242,7 +248,7 @@ def test_a_run_is_finished_when_its_last_iteration_says_why(
     run = begun(tmp_path / "run")
     close(run, 0.5)
     run.iteration_folder(1).mkdir()
-    run.close_iteration(1, None, make_metrics(f1=0.6, stopped="stagnation"))
+    run.close_iteration(1, None, make_metrics(f1=0.6, stopped="stagnation"), COUNTS)
     assert run.is_finished()
     assert run.outcome().stopped == "stagnation"
 
@@ -252,7 +258,7 @@ def test_where_nothing_was_selected_the_model_is_copied(
 ) -> None:
     run = begun(tmp_path / "run")
     close(run, 0.5)
-    run.close_iteration(1, None, make_metrics(f1=0.5))
+    run.close_iteration(1, None, make_metrics(f1=0.5), COUNTS)
     assert (run.model_folder(1) / "model.json").read_text() == "0"
     table = pq.read_table(run.iteration_folder(1) / "selected.parquet")
     assert len(table) == 0
@@ -331,7 +337,7 @@ def test_metrics_are_json_that_everyone_reads(
     run = begun(tmp_path / "run")
     run.model_folder(0).mkdir(parents=True)
     odd: Any = {"proportions": {"AGE length": float("nan")}, "deviation": float("inf")}
-    run.close_iteration(0, None, make_metrics(f1=0.5, **odd))
+    run.close_iteration(0, None, make_metrics(f1=0.5, **odd), COUNTS)
     text = (run.iteration_folder(0) / "metrics.json").read_text()
 
     def refuse(constant: str) -> None:

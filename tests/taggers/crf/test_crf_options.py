@@ -55,6 +55,26 @@ def test_gazetteers_are_files_and_builtin_lists_are_not(
     assert CRFOptions().files() == {}
 
 
+def test_tokens_in_gazetteers_are_listed(make_gazetteer: MakeGazetteer, tmp_path: Path) -> None:
+    """Words that are names by themselves, and whole phrases that are not blocked."""
+    names, places = tmp_path / "names.parquet", tmp_path / "places.parquet"
+    make_gazetteer(("anna", "given", 50), ("garcia de", "name", 9)).save(names)
+    make_gazetteer(("sant pau", "HOSPITAL", 1), ("vic", "BLOCKED", 1)).save(places)
+    text = "Anna García de Sant Pau , Vic y Sant"
+    batch = make_batch([Document("a", text)], labelled=False)
+
+    def listed(options: CRFOptions) -> list[str]:
+        found = options.listed(batch)
+        assert found is not None
+        return [word for word, is_listed in zip(text.split(), found, strict=True) if is_listed]
+
+    assert CRFOptions().listed(batch) is None
+    assert listed(CRFOptions(names=(str(names),))) == ["Anna"]
+    assert listed(CRFOptions(phrases=(str(places),))) == ["Sant", "Pau"]
+    both = CRFOptions(names=(str(names),), phrases=(str(places),))
+    assert listed(both) == ["Anna", "Sant", "Pau"]
+
+
 def test_capabilities_are_those_of_the_engine() -> None:
     own, reference = CRFOptions().capabilities, CRFOptions(engine="crfsuite").capabilities
     assert own == {"entity_probabilities", "document_weights", "partial_tags"}

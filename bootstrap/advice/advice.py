@@ -1,0 +1,169 @@
+"""The advice at the end of a run, and its record in ``advice.json``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Self
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from bootstrap.advice.documents import uncertain_documents
+from bootstrap.advice.lists import (
+    Findings,
+    ListedRecall,
+    UnusedList,
+    listed_recall,
+    unused_lists,
+)
+from bootstrap.data.representativeness import compare
+from bootstrap.data.sample import SAMPLED
+from bootstrap.data.splits import Notes
+from corpus.batch import Batch, concatenate
+from taggers.base import Tagger
+from taggers.options import TaggerOptions
+
+#: The maximum number of documents to annotate.
+PROPOSED = 50
+#: The maximum numbers of unlabeled documents, and of their tokens, that are looked at.
+_MOST_DOCUMENTS = 10_000
+_MOST_TOKENS = 2_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What would add most to the recall of a run for the least work.
+
+    Parameters
+    ----------
+    annotate : tuple of str
+        The ids of unlabeled documents to annotate, the most uncertain first.
+    considered : int
+        The number of unlabeled documents from which they were chosen.
+    listed : tuple of ListedRecall
+        Classes of which more entities should be in the gazetteers of the tagger.
+    unused : tuple of UnusedList
+        Builtin lists that contain missed entities.
+    warnings : tuple of str
+        A seed of another kind than validation (see `bootstrap.data.representativeness`).
+    """
+
+    annotate: tuple[str, ...]
+    considered: int
+    listed: tuple[ListedRecall, ...]
+    unused: tuple[UnusedList, ...]
+    warnings: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the record as JSON values."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, record: Any) -> Self:
+        """Build the record from the values that `to_dict` returned.
+
+        Raises
+        ------
+        ValueError
+            If it has other keys or values of other types.
+        """
+        try:
+            found = cls(
+                annotate=tuple(map(str, record["annotate"])),
+                considered=int(record["considered"]),
+                listed=tuple(ListedRecall(**each) for each in record["listed"]),
+                unused=tuple(UnusedList(**each) for each in record["unused"]),
+                warnings=tuple(map(str, record["warnings"])),
+            )
+        except (KeyError, TypeError, ValueError):
+            raise ValueError("not the advice of a run") from None
+        return found
+
+
+def advise(
+    tagger: Tagger, options: TaggerOptions, notes: Notes, missed: Sequence[str], batch_size: int
+) -> Advice:
+    """Measure what would add most to the recall of a model.
+
+    Parameters
+    ----------
+    tagger : Tagger
+        The best model of a run.
+    options : TaggerOptions
+        The options of the tagger of the run.
+    notes : Notes
+        The documents of the run. Of the unlabeled documents, the first ones are read.
+    missed : sequence of str
+        The classes of which entities are missed.
+    batch_size : int
+        The number of documents of a batch of the run: no more of the unlabeled documents are read.
+        0 stands for a batch in proportion to them.
+
+    Returns
+    -------
+    Advice
+
+    Raises
+    ------
+    InputError
+        If the unlabeled documents cannot be read.
+    """
+    validation = notes.validation.batch
+    findings = Findings.of(validation, tagger.tag(validation))
+    pool = _first_documents(notes, min(batch_size or _MOST_DOCUMENTS, _MOST_DOCUMENTS))
+    candidates = _candidates(pool, notes)
+    confidence = tagger.tag(candidates).confidence
+    chosen = uncertain_documents(candidates, confidence, PROPOSED)
+    # The texts of validation are left out of the pool, so that only the seed is compared.
+    samples = {"seed": _sampled(notes.seed.batch), "validation": _sampled(validation)}
+    compared = compare(samples)
+    biased = compared.seed_is_biased
+    return Advice(
+        annotate=tuple(candidates.ids.take(pa.array(chosen)).to_pylist()),
+        considered=len(candidates),
+        # What a biased seed does not show cannot be learned from lists either.
+        listed=() if biased else tuple(listed_recall(findings, options)),
+        unused=() if biased else tuple(unused_lists(findings, options, missed)),
+        warnings=tuple(compared.lines()) if biased else (),
+    )
+
+
+def _first_documents(notes: Notes, most: int) -> Batch:
+    """Read the first unlabeled documents; the problems that a run reports stay as they are."""
+    pool = notes.unlabeled
+    problems = pool.problems
+    try:
+        parts = list(_within(pool.batches(), most))
+    finally:
+        pool.problems = problems
+    return concatenate(parts) if parts else notes.validation.batch.slice(0, 0)
+
+
+def _within(batches: Iterable[Batch], most: int) -> Iterator[Batch]:
+    """Yield batches up to a number of documents and of tokens."""
+    tokens = 0
+    for batch in batches:
+        fitting = int(np.searchsorted(batch.document_offsets[1:], _MOST_TOKENS - tokens, "right"))
+        part = batch.slice(0, min(most, max(fitting, 1)))
+        most, tokens = most - len(part), tokens + part.n_tokens
+        yield part
+        if most <= 0 or len(part) < len(batch) or tokens >= _MOST_TOKENS:
+            return
+
+
+def _candidates(pool: Batch, notes: Notes) -> Batch:
+    """Leave out documents of patients of validation, and texts that are annotated already."""
+    groups = pa.array(sorted(notes.validation.groups), pa.large_string())
+    left_out = pc.is_in(pool.groups, groups).to_numpy(zero_copy_only=False)
+    left_out |= pc.is_in(pool.texts, notes.seed.batch.texts).to_numpy(zero_copy_only=False)
+    return pool.take(np.flatnonzero(~left_out))
+
+
+def _sampled(batch: Batch) -> Batch:
+    """Return a random sample of a batch."""
+    if len(batch) <= SAMPLED:
+        return batch
+    chosen = np.random.default_rng(0).choice(len(batch), SAMPLED, replace=False)
+    return batch.take(np.sort(chosen))

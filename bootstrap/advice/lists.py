@@ -1,0 +1,203 @@
+"""Whether a gazetteer would find entities that a model misses, measured on validation documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from corpus.batch import Batch
+from corpus.tags import TokenSpans, classes_of, find_entities
+from taggers.base import Tagging
+from taggers.options import TaggerOptions, path_fields
+
+#: A class with fewer entities that are listed, or that are not, is not measured.
+_LEAST = 20
+#: The difference of recall from which on more of a class should be listed.
+_LEAST_DIFFERENCE = 0.1
+#: The share of the missed entities of a class that an unused list has to contain.
+_LEAST_SHARE = 0.2
+#: How many times as often an entity of the class has to be listed as a token outside of entities.
+#: With fewer, such as a list of names whose words are common, features of a list gain nothing.
+_LEAST_LIFT = 100.0
+
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class ListedRecall:
+    """The recall of the entities of a class that the gazetteers of a tagger contain.
+
+    Parameters
+    ----------
+    name : str
+        The class.
+    share : float
+        The share of its entities that are listed.
+    listed, others : float
+        The recall of those that are listed, and of the others.
+    """
+
+    name: str
+    share: float
+    listed: float
+    others: float
+
+
+@dataclass(frozen=True, slots=True)
+class UnusedList:
+    """A builtin list that contains entities which a model misses.
+
+    Parameters
+    ----------
+    option, list : str
+        The option of the tagger, which is empty, and the list that it accepts.
+    name : str
+        The class.
+    missed : int
+        Number of missed entities of the class.
+    share : float
+        The share of them that are listed.
+    """
+
+    option: str
+    list: str
+    name: str
+    missed: int
+    share: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Findings:
+    """The gold entities of validation documents, and which of them a model found.
+
+    Parameters
+    ----------
+    batch : Batch
+        The documents with their gold tags.
+    entities : TokenSpans
+        Their E entities.
+    found : ndarray of bool, shape (E,)
+        Whether the model predicted the entity with the same tokens and class.
+    """
+
+    batch: Batch
+    entities: TokenSpans
+    found: Mask
+
+    @classmethod
+    def of(cls, batch: Batch, tagging: Tagging) -> Findings:
+        """Compare the gold tags of a batch with predicted ones."""
+        gold = find_entities(batch.tags, batch.document_offsets, batch.labels)
+        predicted = find_entities(tagging.tags, batch.document_offsets, tagging.labels)
+        number = {name: place for place, name in enumerate(classes_of(batch.labels))}
+        classes = np.array([number.get(name, -1) for name in classes_of(tagging.labels)], np.int64)
+        # Entities do not overlap, so that at most one begins at a token.
+        last, kind = np.full(batch.n_tokens, -1), np.full(batch.n_tokens, -1)
+        last[predicted.first], kind[predicted.first] = predicted.last, classes[predicted.classes]
+        found = (last[gold.first] == gold.last) & (kind[gold.first] == gold.classes)
+        return cls(batch, gold, found)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The classes."""
+        return classes_of(self.batch.labels)
+
+    def listed(self, tokens: Mask) -> Mask:
+        """Return which entities have at least half of their tokens in a list, shape (E,)."""
+        sums = np.concatenate([[0], np.cumsum(tokens)])
+        lengths = self.entities.last + 1 - self.entities.first
+        number = sums[self.entities.last + 1] - sums[self.entities.first]
+        covered: Mask = 2 * number >= lengths
+        return covered
+
+
+def listed_recall(findings: Findings, options: TaggerOptions) -> list[ListedRecall]:
+    """Measure whether entities that the gazetteers of a tagger contain are found more often.
+
+    Parameters
+    ----------
+    findings : Findings
+        The entities of validation documents.
+    options : TaggerOptions
+        The options of the tagger.
+
+    Returns
+    -------
+    list of ListedRecall
+        The classes most of whose entities are not listed and have a lower recall than the others.
+    """
+    tokens = options.listed(findings.batch)
+    if tokens is None:
+        return []
+    listed = findings.listed(tokens)
+    rows = []
+    for number, name in enumerate(findings.names):
+        own = findings.entities.classes == number
+        inside, outside = own & listed, own & ~listed
+        if min(inside.sum(), outside.sum()) < _LEAST or outside.sum() < inside.sum():
+            continue
+        recalls = [float(findings.found[each].mean()) for each in (inside, outside)]
+        if recalls[0] - recalls[1] >= _LEAST_DIFFERENCE:
+            rows.append(ListedRecall(name, float(inside.sum() / own.sum()), *recalls))
+    return rows
+
+
+def unused_lists(
+    findings: Findings, options: TaggerOptions, names: Sequence[str]
+) -> list[UnusedList]:
+    """Find the builtin lists that contain missed entities and that no option names.
+
+    Parameters
+    ----------
+    findings : Findings
+        The entities of validation documents.
+    options : TaggerOptions
+        The options of the tagger. Those that accept a builtin list and are empty are tried.
+    names : sequence of str
+        The classes to look for.
+
+    Returns
+    -------
+    list of UnusedList
+        For each class at most the list that contains most of its missed entities: a fifth of them
+        or more, and hardly any token outside of entities. Of several with as many, the one of the
+        last option: the CRF matches whole phrases there.
+    """
+    best: dict[str, UnusedList] = {}
+    for option, builtin, tokens in _unused(findings.batch, options):
+        listed = findings.listed(tokens)
+        outside = max(float(tokens[findings.batch.tags == 0].mean()), 1e-9)
+        for name in names:
+            own = findings.entities.classes == findings.names.index(name)
+            missed = own & ~findings.found
+            if missed.sum() < _LEAST or listed[own].mean() / outside < _LEAST_LIFT:
+                continue
+            share = float(listed[missed].mean())
+            if share >= _LEAST_SHARE and (name not in best or share >= best[name].share):
+                best[name] = UnusedList(option, builtin, name, int(missed.sum()), share)
+    return list(best.values())
+
+
+def _unused(batch: Batch, options: TaggerOptions) -> Iterator[tuple[str, str, Mask]]:
+    """Yield each empty option, a builtin list that it accepts, and the tokens in that list."""
+    for option, builtin in path_fields(type(options)).items():
+        if getattr(options, option) != ():
+            continue
+        bare = replace(options, **dict.fromkeys(_other_lists(options, option), ()))
+        for name in builtin:
+            tokens = replace(bare, **{option: (name,)}).listed(batch)
+            if tokens is not None and (batch.tags == 0).any():
+                yield option, name, tokens
+
+
+def _other_lists(options: TaggerOptions, option: str) -> list[str]:
+    """Return the other options that name lists."""
+    fields = path_fields(type(options)).items()
+    return [
+        name
+        for name, builtin in fields
+        if builtin and name != option and isinstance(getattr(options, name), tuple)
+    ]

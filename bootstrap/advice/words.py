@@ -1,0 +1,63 @@
+"""The advice of a run in words, without any text of notes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from bootstrap.advice.advice import Advice
+from bootstrap.advice.missed import Missed
+from corpus.errors import shown
+
+_SHOWN_IDS = 3
+
+
+def missed_lines(missed: Sequence[Missed]) -> Iterator[str]:
+    """Describe which classes have most of the missed entities, a line for each."""
+    for each in missed:
+        number = each.counts.false_negatives
+        entities = "1 missed entity" if number == 1 else f"{number:,} missed entities"
+        yield (
+            f"{shown(each.name)}: {entities}, {_percent(each.share)} of all that are missed "
+            f"(recall {each.counts.recall:.3f}, precision {each.counts.precision:.3f})"
+        )
+
+
+def advice_lines(advice: Advice | None, file: Path) -> Iterator[str]:
+    """Describe what to do next, the cheapest first, a line each.
+
+    Parameters
+    ----------
+    advice : Advice or None
+        The advice of a run, if it has one.
+    file : Path
+        The file with the ids of documents to annotate.
+    """
+    if advice is None:
+        return
+    yield from advice.warnings
+    if advice.annotate:
+        number = len(advice.annotate)
+        ids = ", ".join(map(shown, advice.annotate[:_SHOWN_IDS]))
+        more = ", ..." if number > _SHOWN_IDS else ""
+        documents = "this document" if number == 1 else f"these {number} documents"
+        yield (
+            f"annotate {documents}, of whose tags the best model is least sure among "
+            f"{advice.considered:,} unlabeled ones: {ids}{more} ({file})"
+        )
+    for unused in advice.unused:
+        yield (
+            f'try the builtin list {unused.list}, [tagger] {unused.option} = ["{unused.list}"]: it '
+            f"contains {_percent(unused.share)} of the {unused.missed:,} missed entities of "
+            f"{shown(unused.name)} and hardly any other words of the validation notes"
+        )
+    for each in advice.listed:
+        yield (
+            f"import a gazetteer with more entities of {shown(each.name)}: those of [tagger] "
+            f"contain {_percent(each.share)} of them, with a recall of {each.listed:.3f}; that of "
+            f"the others is {each.others:.3f}"
+        )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"

@@ -1,0 +1,40 @@
+"""The advice of a run in its folder: ``advice.json`` and ``annotate.txt``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from bootstrap.advice.advice import Advice
+from corpus.errors import InputError
+from corpus.storage import write_atomically
+
+#: The file with the ids of unlabeled documents to annotate, one a line.
+ANNOTATE = "annotate.txt"
+#: The file with all of the advice; it is written last.
+ADVICE = "advice.json"
+
+
+def save_advice(folder: Path, advice: Advice) -> None:
+    """Write the advice of a run into its folder."""
+    ids = "".join(f"{name}\n" for name in advice.annotate)
+    write_atomically(folder / ANNOTATE, ids.encode("utf-8", "surrogatepass"))
+    text = json.dumps(advice.to_dict(), ensure_ascii=True, indent=1, allow_nan=False)
+    write_atomically(folder / ADVICE, f"{text}\n".encode())
+
+
+def read_advice(folder: Path) -> Advice | None:
+    """Read the advice of a run; None if it has none.
+
+    Raises
+    ------
+    InputError
+        If the file is damaged.
+    """
+    path = folder / ADVICE
+    if not path.exists():
+        return None
+    try:
+        return Advice.from_dict(json.loads(path.read_text(encoding="utf-8")))
+    except ValueError:
+        raise InputError(f"{path} is damaged; remove it, and resume the run to write it") from None

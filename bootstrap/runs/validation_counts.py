@@ -1,0 +1,141 @@
+"""Counts of strict entities in each validation document: the record in ``validation.parquet``.
+
+They hold no text. With them, iterations can be compared on the same documents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from corpus.batch import Batch
+from corpus.errors import InputError
+from corpus.scores import ConfusionCounts, Scores
+
+_COUNTS = ConfusionCounts._fields
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ValidationCounts:
+    """Counts of strict entities in each of D validation documents.
+
+    Parameters
+    ----------
+    ids : tuple of str, length D
+        The documents.
+    groups : tuple of str or None, length D
+        Their patients, where known.
+    classes : mapping of str to ndarray of int64, shape (D, 3)
+        True positives, false positives and false negatives by class.
+    """
+
+    ids: tuple[str, ...]
+    groups: tuple[str | None, ...]
+    classes: Mapping[str, npt.NDArray[np.int64]]
+
+    @classmethod
+    def of(cls, validation: Batch, scores: Scores) -> Self:
+        """Return the counts of the scores of validation documents."""
+        return cls(scores.ids, tuple(validation.groups.to_pylist()), scores.classes)
+
+    @property
+    def all_classes(self) -> npt.NDArray[np.int64]:
+        """The counts of all classes together, shape (D, 3)."""
+        none = np.zeros((len(self.ids), len(_COUNTS)), np.int64)
+        return sum(self.classes.values(), none)
+
+    @property
+    def units(self) -> npt.NDArray[np.int64]:
+        """The number of each document's patient, or of the document where none is known."""
+        return unit_numbers(self.groups, self.ids)
+
+    def class_counts(self) -> dict[str, ConfusionCounts]:
+        """Sum the counts of each class over the documents."""
+        return {
+            name: ConfusionCounts(*counts.sum(axis=0).tolist())
+            for name, counts in self.classes.items()
+        }
+
+    def to_table(self) -> pa.Table:
+        """Return a table with a row for each document; ``classes`` has a field for each class."""
+        fields = [
+            pa.StructArray.from_arrays(
+                [pa.array(column, pa.int32()) for column in counts.T], names=_COUNTS
+            )
+            for counts in self.classes.values()
+        ]
+        return pa.table(
+            {
+                "id": pa.array(self.ids, pa.large_string()),
+                "group": pa.array(self.groups, pa.large_string()),
+                "classes": pa.StructArray.from_arrays(fields, names=list(self.classes)),
+            }
+        )
+
+    @classmethod
+    def from_table(cls, table: pa.Table) -> Self:
+        """Build the counts from the table that `to_table` returned.
+
+        Raises
+        ------
+        ValueError
+            If it has other columns.
+        """
+        try:
+            classes = table["classes"].combine_chunks()
+            columns = {
+                field.name: [classes.field(field.name).field(name) for name in _COUNTS]
+                for field in classes.type
+            }
+            return cls(
+                tuple(table["id"].to_pylist()),
+                tuple(table["group"].to_pylist()),
+                {
+                    name: np.stack([each.to_numpy() for each in counts], 1).astype(np.int64)
+                    for name, counts in columns.items()
+                },
+            )
+        except (KeyError, AttributeError, TypeError, pa.ArrowException):
+            raise ValueError("not a table of counts of validation documents") from None
+
+    @classmethod
+    def load(cls, path: Path) -> Self | None:
+        """Read the counts of an iteration; None if there is no file, as in earlier versions.
+
+        Raises
+        ------
+        InputError
+            If the file is damaged.
+        """
+        if not path.exists():
+            return None
+        try:
+            return cls.from_table(pq.read_table(path))
+        except (OSError, ValueError):  # Arrow's errors are among them
+            raise InputError(f"{path} is damaged: it is not a table of counts") from None
+
+
+def unit_numbers(groups: Iterable[str | None], ids: Iterable[str]) -> npt.NDArray[np.int64]:
+    """Return the number of the unit of each document: its patient, or itself if none is known.
+
+    Parameters
+    ----------
+    groups : iterable of str or None
+        The patient of each document.
+    ids : iterable of str
+        The documents.
+
+    Returns
+    -------
+    ndarray of int64, shape (D,)
+    """
+    index: dict[tuple[str | None, str], int] = {}
+    keys = ((group, "" if group else name) for group, name in zip(groups, ids, strict=True))
+    return np.array([index.setdefault(key, len(index)) for key in keys], np.int64)

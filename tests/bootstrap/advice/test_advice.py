@@ -1,0 +1,154 @@
+"""The advice at the end of runs: what it proposes, its files, and what it never repeats."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bootstrap.advice.advice import PROPOSED, Advice, advise
+from bootstrap.advice.lists import ListedRecall, UnusedList
+from bootstrap.advice.words import advice_lines
+from bootstrap.config.configuration import load_configuration
+from bootstrap.data.splits import read_notes
+from bootstrap.runs.advice_files import ADVICE, ANNOTATE, read_advice, save_advice
+from bootstrap.runs.folder import Run
+from corpus.batch import make_batch
+from corpus.document import Document
+from corpus.errors import InputError
+from corpus.formats import read, write
+from corpus.problems import Problems
+from taggers import load_tagger
+
+Command = Callable[..., Any]
+
+ADVICE_OF_ALL = Advice(
+    annotate=("a", "b", "c", "d"),
+    considered=1500,
+    listed=(ListedRecall("PLACE", 0.25, 0.8, 0.5),),
+    unused=(UnusedList("phrases", "places-es", "PLACE", 120, 0.4),),
+    warnings=("seed: it is of another kind",),
+)
+
+
+def test_advice_is_read_back_as_it_was(tmp_path: Path) -> None:
+    assert read_advice(tmp_path) is None
+    save_advice(tmp_path, ADVICE_OF_ALL)
+    assert read_advice(tmp_path) == ADVICE_OF_ALL
+    assert (tmp_path / ANNOTATE).read_text() == "a\nb\nc\nd\n"
+    record = json.loads((tmp_path / ADVICE).read_text())
+    for damaged in ("{", "[]", json.dumps(record | {"listed": [{"name": "x"}]})):
+        (tmp_path / ADVICE).write_text(damaged)
+        with pytest.raises(InputError, match=r"advice\.json is damaged"):
+            read_advice(tmp_path)
+
+
+def test_advice_in_words() -> None:
+    assert list(advice_lines(ADVICE_OF_ALL, Path("r/annotate.txt"))) == [
+        "seed: it is of another kind",
+        "annotate these 4 documents, of whose tags the best model is least sure among 1,500 "
+        "unlabeled ones: a, b, c, ... (r/annotate.txt)",
+        'try the builtin list places-es, [tagger] phrases = ["places-es"]: it contains 40 % of '
+        "the 120 missed entities of PLACE and hardly any other words of the validation notes",
+        "import a gazetteer with more entities of PLACE: those of [tagger] contain 25 % of them, "
+        "with a recall of 0.800; that of the others is 0.500",
+    ]
+    one = replace(ADVICE_OF_ALL, annotate=("a",))
+    assert ": a (annotate.txt)" in list(advice_lines(one, Path("annotate.txt")))[1]
+    assert list(advice_lines(None, Path("annotate.txt"))) == []
+
+
+def test_a_run_proposes_uncertain_documents_of_its_first_batch(
+    project: Path, finished: Path
+) -> None:
+    advice = read_advice(finished)
+    assert advice is not None and 0 < len(advice.annotate) <= PROPOSED
+    lines = (finished / ANNOTATE).read_text().splitlines()
+    assert tuple(lines) == advice.annotate and len(set(lines)) == len(lines)
+    pool = list(read(project / "unlabeled.jsonl", problems=Problems()))[:600]
+    places = {document.id: place for place, document in enumerate(pool)}
+    assert set(lines) <= set(places)
+    assert advice.considered <= 600
+    # The model is less sure of them than of the others.
+    tagger = load_tagger(Run(finished).best_model())
+    confidence = tagger.tag(make_batch(pool, labelled=False)).confidence
+    chosen = confidence[[places[name] for name in lines]]
+    assert chosen.tolist() == sorted(chosen.tolist())
+    assert chosen.mean() < confidence.mean()
+
+
+def test_documents_that_may_not_be_annotated_are_left_out(
+    project: Path, finished: Path, tmp_path: Path
+) -> None:
+    """Those of patients of validation, and those whose text the seed has."""
+    folder = Path(shutil.copytree(project, tmp_path / "project"))
+    seed, validation, pool = (
+        list(read(folder / f"{name}.jsonl", problems=Problems()))
+        for name in ("seed", "validation", "unlabeled")
+    )
+    for name in ("validation", "unlabeled"):
+        (folder / f"{name}.jsonl").rename(tmp_path / f"{name}.jsonl")
+    write([replace(validation[0], group="p"), *validation[1:]], folder / "validation.jsonl")
+    odd = "xyz qwrt [ 7 ] Qqq"
+    pool = [
+        Document("patient", f"{odd} a b c", (), "p"),
+        Document("known", seed[0].text),
+        Document("odd", odd),
+        *pool[:50],
+    ]
+    write(pool, folder / "unlabeled.jsonl")
+    configuration = load_configuration(folder / "config.toml")
+    notes = read_notes(configuration.data, batch_size=40)
+    problems = notes.unlabeled.problems
+    tagger = load_tagger(Run(finished).best_model())
+    advice = advise(tagger, configuration.tagger, notes, ["PERSON"], 40)
+    texts = {document.text for document in seed}
+    assert advice.considered == sum(
+        document.group != "p" and document.text not in texts for document in pool[:40]
+    )
+    assert not {"patient", "known"} & set(advice.annotate)
+    assert "odd" in advice.annotate
+    assert notes.unlabeled.problems is problems
+
+
+def test_advice_that_is_missing_is_written_by_resuming(
+    copied: Path, finished: Path, project: Path, command: Command
+) -> None:
+    """As if the run had been killed before its last step."""
+    (copied / ADVICE).unlink()
+    (copied / ANNOTATE).unlink()
+    done = command("run", project / "config.toml", "--out", copied, "--resume", "--jobs", "1")
+    assert done.code == 0
+    assert read_advice(copied) == read_advice(finished)
+    assert f"({copied / ANNOTATE})" in done.out
+
+
+def test_a_run_says_what_it_did_and_what_to_do_next(finished: Path, command: Command) -> None:
+    shown = command("show", finished).out
+    outcome = Run(finished).outcome()
+    assert outcome.interval is not None
+    low, high = outcome.interval
+    assert low < outcome.gain < high
+    assert f"95 % interval {low:+.3f} to {high:+.3f}" in shown
+    assert "Where recall is missing:" in shown and "What to do next:" in shown
+    page = (finished / "report.html").read_text(encoding="utf-8")
+    for title in ("Where recall is missing", "What to do next"):
+        assert f"<h2>{title}</h2>" in page
+    for missed in Run(finished).missed():
+        counts = Run(finished).validation_counts(outcome.iteration)
+        assert counts is not None
+        assert missed.counts == counts.class_counts()[missed.name]
+        assert f"- {missed.name}: {missed.counts.false_negatives:,} missed" in shown
+
+
+def test_a_run_of_an_earlier_version_has_no_interval(copied: Path, command: Command) -> None:
+    for path in copied.glob("iterations/*/validation.parquet"):
+        path.unlink()
+    assert Run(copied).outcome().interval is None
+    shown = command("show", copied)
+    assert shown.code == 0 and "95 %" not in shown.out
