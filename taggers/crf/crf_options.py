@@ -141,6 +141,14 @@ class CRFOptions(TaggerOptions):
     max_iterations: int = field(
         default=100, metadata={"help": "maximum number of L-BFGS iterations", "least": 1}
     )
+    tolerance: float = field(
+        default=1e-5,
+        metadata={
+            "help": "training stops when the objective has fallen by less than this share within "
+            "ten iterations",
+            "least": 0,
+        },
+    )
     min_frequency: int = field(
         default=0, metadata={"help": "attributes that occur less often are ignored", "least": 0}
     )

@@ -79,6 +79,7 @@ class CRFsuiteEngine:
                 "c1": options.c1,
                 "c2": options.c2,
                 "max_iterations": options.max_iterations,
+                "delta": options.tolerance,
                 "feature.minfreq": options.min_frequency,
                 "feature.possible_transitions": True,
             }

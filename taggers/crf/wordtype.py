@@ -48,10 +48,9 @@ REALS = {"single": np.float32, "double": np.float64}
 #: Relative rounding error of the objective for each precision.
 NOISE = {"single": 1e-4, "double": 1e-12}
 
-#: Training stops when the objective improves by less than this share within ten iterations. With
-#: the second value, a warm start ends within a thousandth of the optimum, beyond which predictions
-#: hardly change.
-_COLD, _WARM = 1e-5, 3e-4
+#: The lowest tolerance of a warm start. With it, training ends within a thousandth of the optimum,
+#: beyond which predictions hardly change.
+_WARM = 3e-4
 
 #: Words whose features are computed at once, which limits the memory that is needed.
 _PIECE = 1 << 13
@@ -109,7 +108,7 @@ class WordTypeEngine:
         train : Batch
             Documents with at least one known tag.
         options : CRFOptions
-            Regularization, precision and the maximum number of iterations.
+            Regularization, precision, tolerance and the maximum number of iterations.
         templates : Templates
             The features and streams to use.
         warm_start : WordTypeEngine, optional
@@ -157,7 +156,7 @@ class WordTypeEngine:
                 l1=options.c1,
                 most=options.max_iterations,
                 noise=NOISE[options.precision],
-                delta=_COLD if warm_start is None else _WARM,
+                delta=options.tolerance if warm_start is None else max(options.tolerance, _WARM),
                 # At zero weights, the curvature is a poor guide to that near the optimum.
                 curvature=None if warm_start is None else likelihood.curvature,
                 progress=progress,

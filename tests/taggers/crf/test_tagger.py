@@ -754,6 +754,16 @@ def test_a_lower_loss_comes_with_more_steps(toy: Batch, engine: Engine) -> None:
     assert losses[0] > losses[2]
 
 
+def test_a_higher_tolerance_ends_training_earlier(toy: Batch, engine: Engine) -> None:
+    runs = [
+        fitted(toy, of_words(engine, max_iterations=300, tolerance=tolerance)).training
+        for tolerance in (1e-5, 1e-2, 0.5)
+    ]
+    iterations = [training.iterations for training in runs if training]
+    assert iterations[0] > iterations[1] > iterations[2] >= 10
+    assert all(training and training.converged for training in runs)
+
+
 def test_an_error_of_lbfgs_after_some_steps_is_reported() -> None:
     """Enormous regularization of contradictory tags: L-BFGS ends in rounding errors at times."""
     options = of_words("crfsuite", features=("form",), window=1, c2=1e16)
