@@ -21,8 +21,9 @@ Clusters that are trained automatically are of the words of both splits.
 from __future__ import annotations
 
 import argparse
+import functools
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,7 @@ from bootstrap.data.splits import proportional_batch
 from bootstrap.execution.processes import default_jobs
 from bootstrap.runs.augmentation import augmentation_of
 from bootstrap.runs.embeddings import trained_embeddings
+from bootstrap.runs.lists import list_options_for, uses_lists
 from bootstrap.selection import initial_strategy_for, portfolio
 from bootstrap.selection.proportions import content_of, measured_reference
 from bootstrap.self_training import best_iteration, self_train
@@ -61,13 +63,13 @@ class Lines:
     """A pool of lines in memory."""
 
     def __init__(self, lines: Sequence[Document], size: int) -> None:
-        self._lines = lines
+        self.documents = lines
         self._size = size
 
     def batches(self, start: int = 0) -> Iterator[Batch]:
         """Yield the batches from number `start` on."""
-        for first in range(start * self._size, len(self._lines), self._size):
-            yield make_batch(self._lines[first : first + self._size], labelled=False)
+        for first in range(start * self._size, len(self.documents), self._size):
+            yield make_batch(self.documents[first : first + self._size], labelled=False)
 
 
 def tagged(tagger: Tagger, batch: Batch, propagate: Sequence[str] = ()) -> Batch:
@@ -173,7 +175,7 @@ def _one_run(
     test: GoldBatch,
     options: Configuration,
 ) -> tuple[Scores, Scores, str, list[int], float]:
-    gold = {line.id: line for line in pool._lines}
+    gold = {line.id: line for line in pool.documents}
     batch, initial = validation.batch, options.initial_model
     seed_batch = make_batch(seed, labelled=True, classes=initial.classes if initial else [])
     classes = classes_of(batch.labels)
@@ -181,6 +183,8 @@ def _one_run(
     f1, reported, selected = [], [], []
     right = total = 0
     strategy = ""
+
+    list_tagger = _list_tagger(seed_batch, pool, options)
 
     def tagger_for(iteration: int) -> Tagger:
         if initial and iteration == 0:
@@ -192,12 +196,18 @@ def _one_run(
         pool,
         validation,
         tagger_for,
-        strategy=portfolio(options.select, reference, options.tagger.capabilities),
+        strategy=portfolio(
+            options.select,
+            reference,
+            options.tagger.capabilities,
+            lists=list_tagger is not None,
+        ),
         initial_strategy=initial_strategy_for(initial.selection, options.select, reference)
         if initial
         else None,
         augment=augmentation_of(options.augment, options.loop.random_state),
         second_tagger_for=lambda iteration: make_tagger(options.kind, options.tagger.second_view()),
+        list_tagger=list_tagger,
         loop=options.loop,
     ):
         f1.append(step.f1)
@@ -217,6 +227,22 @@ def _one_run(
         predicted = tagged(alone, test.batch, options.loop.propagate)
         reported[0] = score_batches(test, predicted)
     return reported[0], reported[best], steps, selected, right / max(total, 1)
+
+
+def _list_tagger(seed: Batch, pool: Lines, options: Configuration) -> Callable[[], Tagger] | None:
+    """Return the function that builds the tagger of lists, a view of some strategies."""
+    lists = list_options_for(seed, options.augment) if uses_lists(options.select.strategy) else None
+    if lists is None:
+        return None
+
+    @functools.cache
+    def list_tagger() -> Tagger:
+        with tempfile.TemporaryDirectory() as folder:
+            counts = counted(Path(folder), pool.documents)
+            tagger = make_tagger("lists", replace(lists, counts=counts))
+            return tagger.fit(seed, rng=np.random.default_rng(0))
+
+    return list_tagger
 
 
 def main() -> None:

@@ -42,7 +42,7 @@ DEFAULT_KIND = "crf"
 _SELECTION_KEYS = tuple(each.name for each in fields(InitialModelSelection))
 
 #: Strategies that select parts of documents, for which the measure of documents has no effect.
-_OF_SPANS = ("confident_spans", "agreement", "consensus")
+_OF_SPANS = ("confident_spans", "agreement", "consensus", "agreement_with_lists")
 
 OptionsT = TypeVar("OptionsT", DataOptions, TaggerOptions, AugmentOptions)
 

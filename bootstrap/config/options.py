@@ -29,7 +29,14 @@ AUTO = "auto"
 Preset = Literal["auto", "paper"]
 
 #: Names of selection strategies.
-StrategyName = Literal["auto", "confident_documents", "confident_spans", "agreement", "consensus"]
+StrategyName = Literal[
+    "auto",
+    "confident_documents",
+    "confident_spans",
+    "agreement",
+    "consensus",
+    "agreement_with_lists",
+]
 
 Measure = Literal["probability", "normalised", "min_marginal"]
 
@@ -215,7 +222,8 @@ class SelectOptions:
         metadata={
             "help": 'what is selected: "confident_documents", "confident_spans", the spans that '
             'two views support ("agreement"), also at their other occurrences ("consensus"), or '
-            '"auto", the one that validation prefers (bootstrap help self-training)'
+            'with a tagger of the lists of [augment] ("agreement_with_lists"), or "auto", the one '
+            "that validation prefers (bootstrap help self-training)"
         },
     )
     confidence: float = field(

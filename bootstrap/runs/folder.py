@@ -115,6 +115,11 @@ class Run:
         """Return the folder of the model of the second view of an iteration."""
         return self.iteration_folder(iteration) / "second"
 
+    @property
+    def lists_folder(self) -> Path:
+        """The folder of the tagger of lists, a view of some strategies."""
+        return self.folder / "lists"
+
     def begin(self, configuration: str, data: pa.Table) -> None:
         """Write the description of a run; the configuration, written last, completes it."""
         remove_partial(self.folder)

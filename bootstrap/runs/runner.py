@@ -9,8 +9,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from bootstrap.advice.advice import advise
-from bootstrap.config.configuration import Configuration, InitialModel
+from bootstrap.config.configuration import Configuration
+from bootstrap.config.options import AUTO
 from bootstrap.data.splits import LabelledNotes, Notes, UnlabeledNotes
 from bootstrap.execution.parallel_tagger import ParallelTagger, Report
 from bootstrap.runs.advice_files import read_advice, save_advice
@@ -18,6 +21,7 @@ from bootstrap.runs.augmentation import augmentation_of
 from bootstrap.runs.cached_pool import CachedPool
 from bootstrap.runs.embeddings import embedding_trainer
 from bootstrap.runs.folder import Run
+from bootstrap.runs.lists import list_options_for, uses_lists
 from bootstrap.runs.metrics import IterationMetrics, metrics_of
 from bootstrap.runs.training import free_model_folder, keep_model, train_in_folders
 from bootstrap.runs.validation_counts import ValidationCounts
@@ -38,6 +42,7 @@ from corpus.storage import write_atomically
 from corpus.tags import classes_of
 from taggers import make_tagger
 from taggers.base import kernels_of
+from taggers.dictionaries.places.tagger import ListTagger
 from taggers.options import TaggerOptions
 
 _log = logging.getLogger(__name__)
@@ -61,6 +66,8 @@ def warm_up_taggers(
     kernels = kernels_of(make_tagger(configuration.kind, configuration.tagger))
     if model := configuration.initial_model:
         kernels += kernels_of(make_tagger(model.kind, model.options))
+    if uses_lists(configuration.select.strategy):
+        kernels += ListTagger.kernels
     warm_up(*kernels, announce=announce)
 
 
@@ -97,7 +104,8 @@ def run_iterations(
         kind, tagger = options.kind, tagger_options
         if options.initial_model and iteration == 0:
             kind = options.initial_model.kind
-            tagger = _with_counts(options.initial_model, run, notes.unlabeled, report)
+            initial = options.initial_model.options
+            tagger = _with_counts(initial, run, notes.unlabeled, report)
             tagger = tagger.with_embeddings(embeddings)
         folder = free_model_folder(run, iteration)
         return ParallelTagger(folder, kind, tagger, jobs=jobs, report=report)
@@ -105,6 +113,8 @@ def run_iterations(
     def second_tagger_for(iteration: int) -> ParallelTagger:
         folder, second = run.second_folder(iteration), tagger_options.second_view()
         return ParallelTagger(folder, options.kind, second, jobs=jobs, report=report)
+
+    list_tagger = _list_tagger(run, options, notes, jobs=jobs, report=report)
 
     # A batch beyond those of the closed iterations is read again, and its problems are counted.
     relabel = options.loop.keep == RELABEL
@@ -117,12 +127,18 @@ def run_iterations(
         cache or notes.unlabeled,
         GoldBatch.from_documents(validation.documents, validation.batch),
         tagger_for,
-        strategy=portfolio(options.select, reference, options.tagger.capabilities),
+        strategy=portfolio(
+            options.select,
+            reference,
+            options.tagger.capabilities,
+            lists=list_tagger is not None,
+        ),
         initial_strategy=initial_strategy_for(initial_selection, options.select, reference)
         if initial_selection
         else None,
         augment=augmentation_of(options.augment, options.loop.random_state),
         second_tagger_for=second_tagger_for,
+        list_tagger=list_tagger,
         train=functools.partial(train_in_folders, jobs=jobs, report=report),
         loop=options.loop,
         held_out=validation.groups,
@@ -204,10 +220,44 @@ def _batches_without_problems(closed: Sequence[IterationMetrics]) -> int:
     return sum(not metrics.left_out for metrics in closed[:-1])
 
 
+def _list_tagger(
+    run: Run, configuration: Configuration, notes: Notes, *, jobs: int, report: Report
+) -> Callable[[], ParallelTagger] | None:
+    """Return the function that builds the tagger of lists in the run folder, unless it is there.
+
+    Raises
+    ------
+    InputError
+        If the strategy needs this tagger, and the lists have names or places of no class.
+    """
+    strategy = configuration.select.strategy
+    if not uses_lists(strategy):
+        return None
+    lists = list_options_for(notes.seed.batch, configuration.augment)
+    if lists is None and strategy != AUTO:
+        raise InputError(
+            f"[select] strategy = {strategy!r} needs lists, and no class of the seed consists of "
+            "names or places of [augment] gazetteers; name gazetteers of them, or choose "
+            "another strategy"
+        )
+    if lists is None:
+        return None
+
+    @functools.cache
+    def list_tagger() -> ParallelTagger:
+        if run.lists_folder.is_dir():
+            return ParallelTagger.load(run.lists_folder, jobs=jobs, report=report)
+        options = _with_counts(lists, run, notes.unlabeled, report)
+        tagger = ParallelTagger(run.lists_folder, "lists", options, jobs=jobs, report=report)
+        return tagger.fit(notes.seed.batch, rng=np.random.default_rng(0))
+
+    return list_tagger
+
+
 def _with_counts(
-    model: InitialModel, run: Run, pool: UnlabeledNotes, report: Report
+    options: TaggerOptions, run: Run, pool: UnlabeledNotes, report: Report
 ) -> TaggerOptions:
-    """Return the options of an initial model, with the counts of the unlabeled documents."""
+    """Return the options of a tagger with the counts of the unlabeled documents."""
 
     def count() -> Path:
         if not run.counts_file.exists():  # they may have been counted before an interruption
@@ -220,7 +270,7 @@ def _with_counts(
             counts.save(run.counts_file)
         return run.counts_file
 
-    return model.options.with_word_counts(count)
+    return options.with_word_counts(count)
 
 
 def _reference(

@@ -6,6 +6,7 @@ from bootstrap.selection.proportional import Selection, select_examples
 from bootstrap.selection.proportions import Reference
 from bootstrap.selection.spans import confident_parts
 from bootstrap.selection.strategies import (
+    LIST_VIEW,
     PORTFOLIO,
     STRATEGIES,
     SelectionFunction,
@@ -16,6 +17,7 @@ from bootstrap.selection.strategies import (
 )
 
 __all__ = [
+    "LIST_VIEW",
     "PORTFOLIO",
     "STRATEGIES",
     "Reference",

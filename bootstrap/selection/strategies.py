@@ -39,9 +39,9 @@ class Strategy:
         The measure of a document's confidence, one of `taggers.base.MEASURES`.
     detail : {"document", "token", "entity", "labels"}
         The output of the tagger in addition to tags and the confidence of documents.
-    views : bool
-        Whether it selects where two taggers with different views agree. The tagging then holds
-        that of the second view in ``Tagging.views``.
+    views : int
+        The number of further views with which the tagging is compared. ``Tagging.views`` holds at
+        least as many: first that of the second view, and then that of the tagger of lists.
     name : str
         The name in the records of iterations; empty for a function without one.
     """
@@ -49,7 +49,7 @@ class Strategy:
     select: SelectionFunction
     measure: str = "probability"
     detail: Detail = "document"
-    views: bool = False
+    views: int = 0
     name: str = ""
 
     @classmethod
@@ -71,14 +71,14 @@ class StrategyKind:
         The output of the tagger that it needs in addition to tags and the confidence of documents.
     needs : frozenset of str
         The capabilities of taggers that it requires.
-    views : bool
-        Whether it needs a second view.
+    views : int
+        The number of further views that it needs.
     """
 
     build: Callable[[SelectOptions, Reference | None], SelectionFunction]
     detail: Detail
     needs: frozenset[Capability] = frozenset()
-    views: bool = False
+    views: int = 0
 
 
 def confident_documents(options: SelectOptions, reference: Reference | None) -> SelectionFunction:
@@ -121,20 +121,29 @@ def confident_spans(options: SelectOptions, reference: Reference | None) -> Sele
 
 def agreement(options: SelectOptions, reference: Reference | None) -> SelectionFunction:
     """Build the strategy that selects the spans that two views support."""
-    return _agreed(options, reference, recurring=False)
+    return _agreed(options, reference, views=SECOND_VIEW)
 
 
 def consensus(options: SelectOptions, reference: Reference | None) -> SelectionFunction:
     """Build the strategy that also counts the other occurrences of the words of a span."""
-    return _agreed(options, reference, recurring=True)
+    return _agreed(options, reference, views=SECOND_VIEW, recurring=True)
+
+
+def agreement_with_lists(options: SelectOptions, reference: Reference | None) -> SelectionFunction:
+    """Build the strategy that selects the spans that two views and a tagger of lists support."""
+    return _agreed(options, reference, views=LIST_VIEW)
 
 
 def _agreed(
-    options: SelectOptions, reference: Reference | None, *, recurring: bool
+    options: SelectOptions,
+    reference: Reference | None,
+    *,
+    views: int,
+    recurring: bool = False,
 ) -> SelectionFunction:
     def select(tagging: Tagging, batch: Batch, rng: np.random.Generator) -> Selection:
         return agreed_spans(
-            [tagging, *tagging.views],
+            [tagging, *tagging.views[:views]],
             batch,
             reference=reference if options.proportions else None,
             share=options.share,
@@ -147,14 +156,18 @@ def _agreed(
     return select
 
 
+#: The number of further views of strategies with a second view, and with a tagger of lists too.
+SECOND_VIEW, LIST_VIEW = 1, 2
+
 _PARTIAL: frozenset[Capability] = frozenset({"partial_tags"})
 
 #: Strategies by their name in ``[select] strategy``.
 STRATEGIES: Mapping[str, StrategyKind] = {
     "confident_documents": StrategyKind(confident_documents, "document"),
     "confident_spans": StrategyKind(confident_spans, "entity", _PARTIAL | {"entity_probabilities"}),
-    "agreement": StrategyKind(agreement, "token", _PARTIAL, views=True),
-    "consensus": StrategyKind(consensus, "token", _PARTIAL, views=True),
+    "agreement": StrategyKind(agreement, "token", _PARTIAL, SECOND_VIEW),
+    "consensus": StrategyKind(consensus, "token", _PARTIAL, SECOND_VIEW),
+    "agreement_with_lists": StrategyKind(agreement_with_lists, "token", _PARTIAL, LIST_VIEW),
 }
 
 #: The strategies that ``strategy = "auto"`` compares, with the options that differ from those of
@@ -163,11 +176,16 @@ PORTFOLIO: Mapping[StrategyName, Mapping[str, Any]] = {
     "confident_documents": {},
     "agreement": {},
     "consensus": {"min_outside": 0.9},
+    "agreement_with_lists": {},
 }
 
 
 def portfolio(
-    options: SelectOptions, reference: Reference | None, capabilities: Collection[Capability]
+    options: SelectOptions,
+    reference: Reference | None,
+    capabilities: Collection[Capability],
+    *,
+    lists: bool = False,
 ) -> list[Strategy]:
     """Build the strategies that a run compares.
 
@@ -179,6 +197,8 @@ def portfolio(
         The proportions to keep; required with ``options.proportions``.
     capabilities : collection of str
         The capabilities of the tagger. The strategies of `PORTFOLIO` that need others are left out.
+    lists : bool
+        Whether there is a tagger of lists; without one, strategies that need it are left out.
 
     Returns
     -------
@@ -190,6 +210,7 @@ def portfolio(
         strategy_for(replace(options, strategy=name, **others), reference)
         for name, others in PORTFOLIO.items()
         if STRATEGIES[name].needs <= set(capabilities)
+        and (lists or STRATEGIES[name].views < LIST_VIEW)
     ]
 
 

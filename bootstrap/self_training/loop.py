@@ -67,6 +67,7 @@ def self_train(
     initial_strategy: Strategy | SelectionFunction | None = None,
     augment: Augment | None = None,
     second_tagger_for: Callable[[int], Tagger] | None = None,
+    list_tagger: Callable[[], Tagger] | None = None,
     train: Train = train_in_turn,
     held_out: frozenset[str] = frozenset(),
     history: History | None = None,
@@ -100,7 +101,10 @@ def self_train(
         Derives documents from the gold ones. Iteration 0 is trained with and without them, and they
         are part of all later training sets if validation F1 is higher with them.
     second_tagger_for : callable, optional
-        Creates the untrained tagger of the second view; required by strategies with two views.
+        Creates the untrained tagger of the second view; required by strategies with further views.
+    list_tagger : callable, optional
+        Returns the tagger of lists, the same one in every call, which is not trained on documents;
+        required by strategies with three views.
     train : callable
         Does the trainings of an iteration, which are independent of each other.
     held_out : frozenset of str
@@ -153,7 +157,7 @@ def self_train(
             model = models.first([] if initial else strategies, watch)
         else:
             # The previous models label the next batch, or all batches so far.
-            views = Views(previous.tagger, previous.second, labellings, loop)
+            views = Views(previous.tagger, previous.second, list_tagger, labellings, loop)
             for unlabeled in watch.each("read", _batches_to_label(pool, batch, iteration, loop)):
                 with watch.stage("tag"):
                     tagging = views.tag(unlabeled)

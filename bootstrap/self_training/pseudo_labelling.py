@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from bootstrap.config.options import LoopOptions
-from bootstrap.selection import Selection, Strategy
+from bootstrap.selection import LIST_VIEW, Selection, Strategy
 from bootstrap.self_training.iteration import PseudoLabelled
 from bootstrap.self_training.stopwatch import Stopwatch
 from corpus.batch import Batch
@@ -114,6 +114,8 @@ class Views:
         The tagger of the loop.
     second : Tagger or None
         The tagger of the second view, for strategies that need one.
+    list_tagger : callable or None
+        Returns the tagger of lists, for strategies that need it.
     labellings : sequence of Labelling
         Their strategies, which all have the same measure, select from the taggings.
     loop : LoopOptions
@@ -124,12 +126,16 @@ class Views:
         self,
         tagger: Tagger,
         second: Tagger | None,
+        list_tagger: Callable[[], Tagger] | None,
         labellings: Sequence[Labelling],
         loop: LoopOptions,
     ) -> None:
         strategies = [each.strategy for each in labellings]
         self._tagger = tagger
-        self._second = second if any(each.views for each in strategies) else None
+        views = max(each.views for each in strategies)
+        self._others = [second] if second and views else []
+        if list_tagger and views >= LIST_VIEW:
+            self._others.append(list_tagger())
         self._measure = strategies[0].measure
         self._detail = max((each.detail for each in strategies), key=_DETAILS.index)
         self._loop = loop
@@ -137,10 +143,8 @@ class Views:
     def tag(self, batch: Batch) -> Tagging:
         """Tag a batch with every view."""
         tagging = tag(self._tagger, batch, self._measure, self._detail, self._loop)
-        if self._second is None:
-            return tagging
-        second = tag(self._second, batch, self._measure, "token", self._loop)
-        return replace(tagging, views=(second,))
+        views = [tag(other, batch, self._measure, "token", self._loop) for other in self._others]
+        return replace(tagging, views=tuple(views))
 
 
 def _take(tagging: Tagging, batch: Batch, indices: npt.NDArray[np.int64]) -> tuple[Tagging, Batch]:
