@@ -6,12 +6,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-
 from bootstrap.config.options import AUTO, StrategyName
 from bootstrap.selection import LIST_VIEW, PORTFOLIO, STRATEGIES
 from corpus.batch import Batch
-from corpus.tags import classes_of, find_entities
 from gazetteers.builtin import read_gazetteer
 from taggers.augmentation import AugmentOptions, MentionReplacement
 from taggers.augmentation.grammar import Grammar
@@ -21,8 +18,8 @@ from taggers.dictionaries.places.tagger import place_classes
 #: The minimum share of the mentions of a class that are in lists, for the class to be one of them.
 _MIN_SHARE = 0.2
 
-#: Entities of each kind by class.
-Kinds = Mapping[str, Mapping[str, float]]
+#: The number of mentions of each kind by class.
+Kinds = Mapping[str, Mapping[str, int]]
 
 
 def uses_lists(strategy: StrategyName) -> bool:
@@ -61,10 +58,11 @@ def list_options_for(gold: Batch, options: AugmentOptions) -> ListOptions | None
     places = tuple(path for path in known if path not in names)
     if not names:
         return None
-    entities = _entities_by_kind(gold, options)
+    # Distinct ones: there are few words for a sex, even if a list of names has them all.
+    mentions = MentionReplacement(gold, options).distinct
     of_names, of_places = frozenset(grammar.names), _union(known[path] for path in places)
-    persons = _classes_of_kinds(entities, of_names, of_places)
-    placed = _classes_of_kinds(entities, of_places, of_names)
+    persons = _classes_of_kinds(mentions, of_names, of_places)
+    placed = _classes_of_kinds(mentions, of_places, of_names)
     if not persons and not placed:
         return None
     lists = ListOptions(
@@ -77,7 +75,7 @@ def list_options_for(gold: Batch, options: AugmentOptions) -> ListOptions | None
     if placed:
         lists = replace(lists, place_label=placed[0])
     if len(placed) > 1:
-        lists = replace(lists, place_labels=_place_labels(entities, placed, lists))
+        lists = replace(lists, place_labels=_place_labels(mentions, placed, lists))
     return lists
 
 
@@ -89,31 +87,19 @@ def _union(sets: Iterable[frozenset[str]]) -> frozenset[str]:
     return frozenset[str]().union(*sets)
 
 
-def _entities_by_kind(gold: Batch, options: AugmentOptions) -> Kinds:
-    """Count the entities of each class by kind."""
-    spans = find_entities(gold.tags, gold.document_offsets, gold.labels)
-    classes = classes_of(gold.labels)
-    sizes = np.bincount(spans.classes, minlength=len(classes))
-    numbers = dict(zip(classes, sizes.tolist(), strict=True))
-    return {
-        name: {kind: share * numbers[name] for kind, share in shares.items()}
-        for name, shares in MentionReplacement(gold, options).kinds.items()
-    }
-
-
 def _classes_of_kinds(
-    entities: Kinds, kinds: Collection[str], others: Collection[str]
+    mentions: Kinds, kinds: Collection[str], others: Collection[str]
 ) -> list[str]:
     """Return the classes that consist of some kinds rather than of others, the largest first."""
     found = {}
-    for name, numbers in entities.items():
+    for name, numbers in mentions.items():
         number, other = (sum(numbers.get(kind, 0) for kind in each) for each in (kinds, others))
         if number > other and number >= _MIN_SHARE * sum(numbers.values()):
             found[name] = number
     return sorted(found, key=lambda name: -found[name])
 
 
-def _place_labels(entities: Kinds, placed: Sequence[str], lists: ListOptions) -> dict[str, str]:
+def _place_labels(mentions: Kinds, placed: Sequence[str], lists: ListOptions) -> dict[str, str]:
     """Return the class of each kind of place: the one with most mentions of it, if there is any.
 
     With several classes, it is not known to which one a kind without mentions belongs.
@@ -123,7 +109,7 @@ def _place_labels(entities: Kinds, placed: Sequence[str], lists: ListOptions) ->
     )
     labels = {}
     for kind in place_classes(gazetteers, cue_words):
-        numbers = {name: entities[name].get(kind, 0) for name in placed}
+        numbers = {name: mentions[name].get(kind, 0) for name in placed}
         most = max(placed, key=lambda name: numbers[name])
         labels[kind] = most if numbers[most] else OUTSIDE_LABEL
     return labels

@@ -88,16 +88,24 @@ class ClassifiedMentions:
     @property
     def shares(self) -> dict[str, dict[str, float]]:
         """For each class with mentions, the share of its mentions that is of each kind."""
-        counts = np.bincount(
-            self._keys[self._found.numbers], minlength=len(self._found.classes) * len(self._names)
-        ).reshape(-1, len(self._names))
         return {
-            name: {
-                self._names[n]: float(row[n] / row.sum())
-                for n in np.argsort(-row, kind="stable")
-                if row[n]
-            }
-            for name, row in zip(self._found.classes, counts, strict=True)
+            name: {kind: number / sum(numbers.values()) for kind, number in numbers.items()}
+            for name, numbers in self._count(self._keys[self._found.numbers]).items()
+        }
+
+    @property
+    def distinct(self) -> dict[str, dict[str, int]]:
+        """For each class with mentions, the number of its distinct mentions of each kind."""
+        return self._count(self._keys)
+
+    def _count(self, keys: Indices) -> dict[str, dict[str, int]]:
+        """Count kinds by class, the most frequent ones first."""
+        counts = np.bincount(keys, minlength=len(self._found.classes) * len(self._names))
+        return {
+            name: {self._names[n]: int(row[n]) for n in np.argsort(-row, kind="stable") if row[n]}
+            for name, row in zip(
+                self._found.classes, counts.reshape(-1, len(self._names)), strict=True
+            )
             if row.any()
         }
 

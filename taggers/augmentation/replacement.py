@@ -88,6 +88,11 @@ class MentionReplacement:
         """For each class with mentions, the share of its mentions that is of each kind."""
         return self._mentions.shares
 
+    @property
+    def distinct(self) -> Mapping[str, Mapping[str, int]]:
+        """For each class with mentions, the number of its distinct mentions of each kind."""
+        return self._mentions.distinct
+
     def copies(self, rng: np.random.Generator) -> Batch:
         """Build copies of the documents with entities.
 

@@ -821,11 +821,11 @@ def test_validation_annotations_within_a_token_are_missed() -> None:
 # Comparison of alternatives
 
 
-def named(name: str, *, views: bool = False, take: int = 1) -> Strategy:
+def named(name: str, *, views: int = 0, take: int = 1) -> Strategy:
     """Return a strategy with a name that selects the first documents of each batch."""
 
     def first(tagging: Tagging, batch: Batch, rng: np.random.Generator) -> Selection:
-        assert not views or len(tagging.views) == 1
+        assert len(tagging.views) >= views
         return Selection(np.arange(min(take, len(batch))))
 
     return Strategy(first, views=views, name=name)
@@ -923,7 +923,7 @@ def test_a_second_view_is_trained_on_mentions_too_and_tags_what_the_first_tags()
     steps, _ = compared(
         script,
         Pool(2, 2),
-        strategy=[named("one"), named("both", views=True, take=2)],
+        strategy=[named("one"), named("both", views=1, take=2)],
         augment=lambda gold: Augmentation(None, mentions),
         second_tagger_for=Casting(second),
     )
@@ -934,6 +934,30 @@ def test_a_second_view_is_trained_on_mentions_too_and_tags_what_the_first_tags()
     ]
     assert steps[1].strategy == "both" and steps[1].second is not None
     assert {asked[1] for asked in second.asked} == {"u0", "u2", "v0"}
+
+
+@pytest.mark.parametrize("views", [1, 2])
+def test_the_tagger_of_lists_is_a_third_view_of_the_strategies_that_need_it(views: int) -> None:
+    lists, asked, seen = Script([9]), [], []
+
+    def list_tagger() -> Actor:
+        asked.append(True)
+        return Actor(lists, 0)
+
+    def first(tagging: Tagging, batch: Batch, rng: np.random.Generator) -> Selection:
+        seen.append(len(tagging.views))
+        return Selection(np.arange(1))
+
+    compared(
+        Script([3, 4]),
+        Pool(2),
+        strategy=Strategy(first, views=views, name="first"),
+        second_tagger_for=Casting(Script([1])),
+        list_tagger=list_tagger,
+    )
+    assert set(seen) == {views}
+    assert bool(asked) == bool(lists.asked) == (views == 2)
+    assert not lists.trained
 
 
 def test_no_second_view_is_trained_for_a_strategy_that_needs_none() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -124,3 +125,42 @@ def test_what_the_augmentation_reads_is_checked_before_there_is_a_folder(
         assert done.err.startswith("bootstrap: [augment] ") and message in done.err
         assert done.err.count("\n") == 1
     assert not (tmp_path / "run").exists()
+
+
+def with_lists(gazetteers: str) -> str:
+    """Return a configuration with the strategy that has a view of lists."""
+    lists = CONFIGURATION.replace("copies = 3", "copies = 0")
+    lists = lists.replace("gazetteers = []", f"gazetteers = {gazetteers}")
+    return f'{lists}\n[select]\nstrategy = "agreement_with_lists"\n'
+
+
+def test_the_tagger_of_lists_is_built_once_and_continues_with_the_run(
+    tmp_path: Path,
+    make_project: Callable[..., Path],
+    command: Command,
+    contents: Callable[[Path], Any],
+) -> None:
+    project = make_project(tmp_path, configuration=with_lists('["census-es"]'))
+    whole, part = project / "run", project / "part"
+    arguments = ["run", project / "config.toml", "--jobs", "1"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Run, "close_iteration", _stopped_after(2))
+        assert command(*arguments, "--out", part).code != 0
+    assert json.loads((part / "lists/model.json").read_text())["kind"] == "lists"
+    built = (part / "lists/model.json").stat().st_mtime_ns
+    assert command(*arguments, "--out", part, "--resume").code == 0
+    assert (part / "lists/model.json").stat().st_mtime_ns == built
+    assert command(*arguments, "--out", whole).code == 0
+    assert contents(part) == contents(whole)
+    rows = Run(whole).metrics()
+    assert {row.strategy for row in rows[1:]} == {"agreement_with_lists"}
+    assert all(row.selected for row in rows[1:])
+
+
+def test_lists_of_nothing_that_the_seed_has_are_refused(
+    tmp_path: Path, make_project: Callable[..., Path], command: Command
+) -> None:
+    project = make_project(tmp_path, configuration=with_lists("[]"))
+    done = command("run", project / "config.toml", "--out", tmp_path / "run", "--jobs", "1")
+    assert done.code == 2
+    assert "no class of the seed consists of names or places of [augment] gazetteers" in done.err

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bootstrap.config.options import SelectOptions
-from bootstrap.selection import PORTFOLIO, STRATEGIES, portfolio
+from bootstrap.selection import PORTFOLIO, STRATEGIES, portfolio, strategy_for
 from bootstrap.selection.agreement import Opinions, agreed_spans
 from bootstrap.selection.proportions import Reference, configured_reference
 from corpus.batch import Batch, make_batch
@@ -186,10 +186,30 @@ def test_classes_of_another_view_are_found_by_name() -> None:
 
 def test_the_portfolio_begins_with_the_paper_and_leaves_out_what_a_tagger_cannot_do() -> None:
     options = SelectOptions(strategy="auto", proportions=False)
-    everything = portfolio(options, None, ["partial_tags", "document_weights"])
+    capabilities = ["partial_tags", "document_weights"]
+    everything = portfolio(options, None, capabilities, lists=True)
     assert [each.name for each in everything] == list(PORTFOLIO)
+    without = [each.name for each in portfolio(options, None, capabilities)]
+    assert without == [name for name in PORTFOLIO if name != "agreement_with_lists"]
     assert everything[0].name == "confident_documents" and everything[1].views
     assert [each.name for each in portfolio(options, None, [])] == ["confident_documents"]
     named = replace(options, strategy="consensus")
     assert [each.name for each in portfolio(named, None, [])] == ["consensus"]
     assert set(PORTFOLIO) <= set(STRATEGIES)
+
+
+def test_a_strategy_uses_the_views_that_it_names() -> None:
+    """The third view alone is sure of Ana; the second alone of Vic."""
+    batch = batch_of("Ana Vic")
+    unsure = tagging_of(batch, [0, 0], [0.9, 0.9])
+    second = tagging_of(batch, [0, 3], [0.9, 1])
+    lists = tagging_of(batch, [3, 0], [1, 1])
+    reference = configured_reference({"PER": 1.0, "LOC": 0.0}, {"PER": 1.0, "LOC": 1.0}, 0.0, 2)
+    found = {}
+    for name in ("agreement", "agreement_with_lists"):
+        strategy = strategy_for(SelectOptions(strategy=name, share=0.5), reference)
+        tagging = replace(unsure, views=(second, lists))
+        selection = strategy.select(tagging, batch, np.random.default_rng(0))
+        assert selection.tagging is not None
+        found[name] = selection.tagging.tags.tolist()
+    assert found == {"agreement": [0, 3], "agreement_with_lists": [3, -1]}

@@ -1,0 +1,91 @@
+"""The tagger of lists finds the classes of the seed, whatever their names are."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from bootstrap.runs.lists import list_options_for, uses_lists
+from corpus.batch import Batch, make_batch
+from corpus.document import Document, Span
+from corpus.evaluation import GoldBatch, score_batches
+from taggers import make_tagger
+from taggers.augmentation import AugmentOptions
+
+NOTES = [
+    "Nombre: [Q:José García López] ingresa en [C:Complejo Hospitalario de Navarra] de [T:Pamplona]",
+    "Domicilio: [S:Calle Mayor, 12], [T:Sevilla]. Firma: [Q:Ana Puig Martínez]",
+    "De [Q:María Ruiz Pérez], [C:Hospital Infanta Elena], [S:Avda. Castellana, 261], [T:Madrid]",
+    "Acude [Q:Carmen Sánchez Gil], vecina de [T:Zaragoza], [S:Plaza de España, 3]",
+    "Alta del [C:Complejo Asistencial de Soria] y del [C:Complejo Hospitalario de Toledo]",
+    *["Sexo: [X:Varón]", "Sexo: [X:Mujer]"] * 5,
+]
+
+
+def gold(notes: list[str], classes: dict[str, str]) -> Batch:
+    """Make documents of notes in which ``[Q:text]`` is an entity of the class of Q."""
+    documents = []
+    for number, note in enumerate(notes):
+        text, spans, end = "", [], 0
+        for match in re.finditer(r"\[(\w):(.*?)\]", note):
+            text += note[end : match.start()]
+            if label := classes.get(match[1]):
+                spans.append(Span(len(text), len(text) + len(match[2]), label))
+            text, end = text + match[2], match.end()
+        documents.append(Document(str(number), text + note[end:], tuple(spans)))
+    return make_batch(documents, labelled=True)
+
+
+def test_one_class_of_places_has_all_kinds() -> None:
+    found = list_options_for(
+        gold(NOTES, {"Q": "QUI", **dict.fromkeys("CST", "ON")}), AugmentOptions()
+    )
+    assert found is not None
+    assert (found.label, found.place_label, found.place_labels) == ("QUI", "ON", {})
+    assert (found.names, found.places) == (("census-es",), ("places-es",))
+    assert found.classes == ("given_name", "surname")
+
+
+def test_each_kind_of_place_belongs_to_the_class_with_most_mentions_of_it() -> None:
+    seed = gold(NOTES, {"Q": "QUI", "C": "CENTRE", "S": "CARRER", "T": "POBLE"})
+    found = list_options_for(seed, AugmentOptions())
+    assert found is not None and found.label == "QUI"
+    labels = found.place_labels
+    assert (labels["hospital"], labels["street"]) == ("CENTRE", "CARRER")
+    assert labels["municipality"] == "POBLE"
+    assert labels["country"] == "O"  # no class has a country
+    assert set(labels.values()) == {"CENTRE", "CARRER", "POBLE", "O"}
+    found.check()
+
+
+def test_a_class_that_is_in_no_list_has_no_tagger() -> None:
+    notes = ["Toma [D:omeprazol] y [D:enalapril]", "Alergia: [D:metamizol]"]
+    assert list_options_for(gold(notes, {"D": "DRUG"}), AugmentOptions()) is None
+    assert list_options_for(gold(["sin nada"], {}), AugmentOptions()) is None
+
+
+def test_without_a_list_of_names_there_is_no_tagger() -> None:
+    seed = gold(NOTES, {"Q": "QUI"})
+    for gazetteers in ((), ("places-es",)):
+        assert list_options_for(seed, AugmentOptions(gazetteers=gazetteers)) is None
+    found = list_options_for(seed, AugmentOptions(gazetteers=("census-es",)))
+    assert found is not None and (found.label, found.places) == ("QUI", ())
+
+
+@pytest.mark.parametrize("classes", [{}, {"C": "CENTRE", "S": "CARRER", "T": "POBLE"}])
+def test_the_tagger_finds_the_classes_of_the_seed(classes: dict[str, str]) -> None:
+    seed = gold(NOTES * 3, {"Q": "QUI", **dict.fromkeys("CST", "ON"), **classes})
+    options = list_options_for(seed, AugmentOptions())
+    assert options is not None
+    tagger = make_tagger("lists", options).fit(seed, rng=np.random.default_rng(0))
+    tagging = tagger.tag(seed, detail="token")
+    assert tagging.token_confidence is not None
+    predicted = seed.with_tags(tagging.tags, tagging.labels)
+    assert score_batches(GoldBatch.from_tags(seed), predicted).counts("ner").f1 > 0.6
+
+
+def test_strategies_that_use_lists() -> None:
+    assert uses_lists("auto") and uses_lists("agreement_with_lists")
+    assert not uses_lists("agreement") and not uses_lists("confident_documents")
