@@ -153,8 +153,11 @@ def self_train(
             for each in ([initial] if initial else strategies)
         ]
         labelling, quality, untaught = labellings[0], None, False
+        with watch.stage("read"):
+            following, failure = _next(unread) if iteration < loop.iterations else (None, None)
+        is_last = following is None and failure is None
         if previous is None:
-            model = models.first([] if initial else strategies, watch)
+            model = models.first([] if initial or is_last else strategies, watch)
         else:
             # The previous models label the next batch, or all batches so far.
             views = Views(previous.tagger, previous.second, list_tagger, labellings, loop)
@@ -165,7 +168,12 @@ def self_train(
                     each.add(tagging, unlabeled, watch)
             warm = loop.warm_start and initial is None
             model = models.next(
-                iteration, labellings, previous, watch, warm=warm, strategies=strategies
+                iteration,
+                labellings,
+                previous,
+                watch,
+                warm=warm,
+                strategies=[] if is_last else strategies,
             )
             labelling = model.labelling or labelling
             untaught = initial is not None and _is_untaught(training_set, labelling)
@@ -176,11 +184,7 @@ def self_train(
             if model.trials:
                 strategies = [labelling.strategy]
         f1.append(model.f1)
-        with watch.stage("read"):
-            goes_on = iteration < loop.iterations and not untaught
-            batch, failure = _next(unread) if goes_on else (None, None)
-        exhausted = batch is None and failure is None
-        stopped = "no_entities" if untaught else _stop_reason(f1, loop, exhausted=exhausted)
+        stopped = "no_entities" if untaught else _stop_reason(f1, loop, exhausted=is_last)
         selected = PseudoLabelled.concatenated(labelling.selected)
         yield Iteration(
             iteration=iteration,
@@ -208,6 +212,7 @@ def self_train(
             return
         if failure:  # raised after the completed iteration was yielded
             raise failure
+        batch = following
 
 
 def _batches_to_label(

@@ -145,7 +145,8 @@ class Models:
         warm : bool
             Whether the weights of `previous` initialise training.
         strategies : sequence of Strategy
-            The strategies of the next iteration, unless a comparison chooses one now.
+            The strategies of the next iteration, unless a comparison chooses one now; none after
+            the last iteration.
         """
         documents = self._training_set
         new_gold = documents.update_gold(iteration)
@@ -184,7 +185,7 @@ class Models:
         best = _best(models)
         documents.add(changed[best].selected)
         trials = _trials(models, [each.strategy.name for each in changed], best)
-        following = [changed[best].strategy] if trials else strategies
+        following = [changed[best].strategy] if trials and strategies else strategies
         views = self._trained(self._second_fit(iteration, following, before), watch)
         return replace(models[best], trials=trials, second=views[0] if views else None)
 

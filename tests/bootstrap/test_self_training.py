@@ -930,8 +930,8 @@ def test_a_second_view_is_trained_on_mentions_too_and_tags_what_the_first_tags()
     assert [ids(batch) for batch in second.trained] == [
         ["s0", "s1", "joined+1"],
         ["s0", "s1", "joined+1", "u0", "u1"],
-        ["s0", "s1", "joined+1", "u0", "u1", "u2", "u3"],
-    ]
+    ]  # none after the last iteration
+    assert steps[2].second is None
     assert steps[1].strategy == "both" and steps[1].second is not None
     assert {asked[1] for asked in second.asked} == {"u0", "u2", "v0"}
 
