@@ -19,10 +19,13 @@ from corpus.synthetic import synthetic_notes
 
 #: Number of notes of the seed, and of validation and test each.
 SEED_NOTES, EVALUATION_NOTES = 300, 4000
+#: Number of unlabeled notes by initial model. With few known names, an iteration needs more notes.
+UNLABELED_NOTES = {SEED: 12_000, "divergence": 60_000}
 
-_HEAD = {
+_CONFIGURATIONS = {
     SEED: """\
-# The demonstration of bootstrap: synthetic notes and a small, biased seed.
+# The demonstration of bootstrap: synthetic notes and a small, biased seed. All settings that are
+# not named have their defaults.
 
 [data]
 seed = "notes/seed.jsonl"
@@ -53,20 +56,18 @@ features = ["lower[-2..-1]", "form[1..2]", "capitalization", "short_shape"]
 conjunctions = []
 names = ["census-es"]
 clusters = "embeddings"
-""",
-}
-_CONFIGURATION = """\
-{head}
+
 [loop]
 preset = "paper"
 iterations = 6
 batch = {batch}
 
 [select]
-{select}
-"""
-#: All confident documents of an initial model are needed, because few notes contain a name.
-_SELECT = {SEED: "max_selected = {most}", "divergence": "max_selected = {batch}\nconfidence = 0.5"}
+# All confident documents are needed, because few notes contain a name.
+max_selected = {batch}
+confidence = 0.5
+""",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,10 +131,7 @@ def make_demo(folder: Path, number: int, initial_model: str = SEED) -> Demo:
         splits["seed"] = synthetic_notes(SEED_NOTES, random_state=0, part="seed")
     for split, documents in splits.items():
         write(documents, demo.notes(split))
-    # With few known names, an iteration needs more notes.
-    batch = max(1, number // (6 if initial_model == SEED else 3))
-    select = _SELECT[initial_model].format(batch=batch, most=max(1, batch // 5))
-    settings = _CONFIGURATION.format(head=_HEAD[initial_model], batch=batch, select=select)
+    settings = _CONFIGURATIONS[initial_model].format(batch=max(1, number // 3))
     demo.config.write_text(settings, encoding="utf-8")
     return demo
 

@@ -25,9 +25,8 @@ def register(commands: Commands) -> None:
     parser.add_argument(
         "--notes",
         type=positive,
-        default=60_000,
         metavar="N",
-        help="number of unlabeled notes (default: 60000)",
+        help="number of unlabeled notes (default: 12000 with a seed, 60000 without)",
     )
     parser.add_argument(
         "--initial-model",
@@ -49,33 +48,36 @@ def main(options: argparse.Namespace) -> None:
     from bootstrap.cli.console import output, print_lines
     from bootstrap.cli.display import class_table
     from bootstrap.config.configuration import load_configuration
-    from bootstrap.demo import free_folder, make_demo, scores_on_test
+    from bootstrap.demo import UNLABELED_NOTES, free_folder, make_demo, scores_on_test
     from bootstrap.execution.processes import default_jobs
+    from bootstrap.runs.decisions import decision_lines
     from bootstrap.self_training.iteration import STOPPED
 
     folder = options.out or free_folder(Path("runs"))
     if folder.exists():
         raise InputError(f"{folder} exists already; name a new folder with --out")
-    if options.initial_model != _SEED and options.notes < _MIN_NOTES:
+    number = options.notes or UNLABELED_NOTES[options.initial_model]
+    if options.initial_model != _SEED and number < _MIN_NOTES:
         raise InputError(
-            f"{options.notes:,} notes are too few to learn from a list of names; --initial-model "
+            f"{number:,} notes are too few to learn from a list of names; --initial-model "
             f"{options.initial_model} needs {_MIN_NOTES:,} or more"
         )
     jobs = options.jobs or default_jobs()
-    print_lines(_description_lines(options.notes, options.initial_model))
-    demo = make_demo(folder, options.notes, options.initial_model)
+    print_lines(_description_lines(number, options.initial_model))
+    demo = make_demo(folder, number, options.initial_model)
     if options.initial_model != _SEED:
-        _find_clusters(demo, options.notes, jobs, options.root)
+        _find_clusters(demo, number, jobs, options.root)
     print_lines(
         [
-            "Each iteration tags a batch of notes, selects confident documents in the expected",
-            "proportions, and retrains on all of them. Scores are on the validation notes.",
+            "Each iteration tags more notes, selects pseudo-labels at the rates of the validation",
+            "notes, and retrains on them. Scores are on the validation notes.",
             "",
         ]
     )
     run = run_and_show(load_configuration(demo.config), demo.run, resume=False, jobs=jobs)
     outcome = run.outcome()
-    print_lines(["", f"Stopped: {STOPPED[outcome.stopped or 'maximum']}.", ""])
+    reason = f"Stopped: {STOPPED[outcome.stopped or 'maximum']}."
+    print_lines(["", *decision_lines(run.metrics()), reason, ""])
     output.print(class_table(run.metrics()))
     best = outcome.iteration
     first, last = (scores_on_test(demo, iteration, jobs) for iteration in (0, best))
