@@ -4,6 +4,7 @@ A script, since it forks: nothing else may go on in the process. It makes a fold
 at which a run can be killed, and says their names; the last one was not killed.
 """
 
+import faulthandler
 import itertools
 import os
 import sys
@@ -24,6 +25,9 @@ from taggers.base import kernels_of
 from taggers.kinds import BUILTIN
 
 KILLED = 99
+
+#: The time after which a process is taken for hanging: it shows where, and ends.
+SECONDS = 300
 
 #: What changes a folder; between them, files that are not in their place yet are written.
 STEPS = {"os.rename", "os.link", "os.mkdir", "os.symlink", "shutil.rmtree", "shutil.copytree"}
@@ -56,6 +60,7 @@ def run(arguments: list[str], folder: Path, place: int) -> int:
     """Carry out a run in a process of its own and give its exit code."""
     process = os.fork()
     if not process:
+        faulthandler.dump_traceback_later(SECONDS, exit=True)
         kill_at(place, str(folder))
         os._exit(main(["run", *arguments, "--out", str(folder), "--resume", "--jobs", "1"]))
     return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
