@@ -27,7 +27,7 @@ from taggers.kinds import BUILTIN
 KILLED = 99
 
 #: The time after which a process is taken for hanging: it shows where, and ends.
-SECONDS = 300
+SECONDS = 120
 
 #: What changes a folder; between them, files that are not in their place yet are written.
 STEPS = {"os.rename", "os.link", "os.mkdir", "os.symlink", "shutil.rmtree", "shutil.copytree"}
