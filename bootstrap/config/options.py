@@ -222,8 +222,8 @@ class SelectOptions:
         metadata={
             "help": 'what is selected: "confident_documents", "confident_spans", the spans that '
             'two views support ("agreement"), also at their other occurrences ("consensus"), or '
-            'with a tagger of the lists of [augment] ("agreement_with_lists"), or "auto", the one '
-            "that validation prefers (bootstrap help self-training)"
+            'with a tagger of lists of names and places ("agreement_with_lists"), or "auto", the '
+            "one that validation prefers (bootstrap help self-training)"
         },
     )
     confidence: float = field(

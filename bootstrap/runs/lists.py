@@ -13,7 +13,7 @@ from gazetteers.builtin import read_gazetteer
 from taggers.augmentation import AugmentOptions, MentionReplacement
 from taggers.augmentation.grammar import Grammar
 from taggers.dictionaries.places.options import OUTSIDE_LABEL, ListOptions
-from taggers.dictionaries.places.tagger import place_classes
+from taggers.dictionaries.places.place_classes import place_classes
 
 #: The minimum share of the mentions of a class that are in lists, for the class to be one of them.
 _MIN_SHARE = 0.2

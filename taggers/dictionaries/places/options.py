@@ -68,7 +68,7 @@ class ListOptions(DivergenceOptions):
         InputError
             In addition, if a key of ``place_labels`` is not a class of the lists.
         """
-        from taggers.dictionaries.places.tagger import place_classes  # noqa: PLC0415 - numba is slow to import
+        from taggers.dictionaries.places.place_classes import place_classes  # noqa: PLC0415 - numba is slow to import
 
         Phrases.of_files((*self.blocked, *self.places))
         known = place_classes(

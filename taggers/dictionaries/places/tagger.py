@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -19,7 +19,7 @@ from corpus.tags import bio_labels
 from gazetteers.builtin import read_gazetteer
 from gazetteers.folding import fold
 from gazetteers.frequencies import Frequencies, word_hashes
-from gazetteers.gazetteer import Gazetteer, merge, terms_by_class
+from gazetteers.gazetteer import merge, terms_by_class
 from gazetteers.phrases.automaton import surface_hashes
 from gazetteers.phrases.matcher import BLOCKED, PhraseMatcher
 from taggers.base import Detail, Progress, Tagging, Training
@@ -29,26 +29,17 @@ from taggers.dictionaries.name_lists import read_names
 from taggers.dictionaries.places.decoding import OUTSIDE, decode
 from taggers.dictionaries.places.grammar import LINE, PHRASE, PHRASE_END, ROLE
 from taggers.dictionaries.places.options import OUTSIDE_LABEL, ListOptions
+from taggers.dictionaries.places.place_classes import PLACE, POSTAL_CODE, place_classes
 from taggers.dictionaries.places.roles import BLOCKS, JOINS, STREET, TOUCHES, CueWords
 from taggers.dictionaries.places.word_weights import PlaceWeights, WordUsage
 from taggers.dictionaries.word_divergence import WordDivergence
 from taggers.dictionaries.word_usage import Uses, case_numbers, words_of_notes
 from taggers.model_folder import read_description, write_model
 
-#: The classes of postal codes, and of places after a word such as ``natural de`` in no list.
-POSTAL_CODE, PLACE = "postal_code", "place"
-
 #: Replaces the paths of gazetteers in a saved model, which contains what was computed from them.
 _INSIDE_MODEL = "."
 #: Separates terms in a model.
 _SEPARATOR = "\n"
-
-
-def place_classes(places: Iterable[Gazetteer], cue_words: Iterable[Gazetteer]) -> tuple[str, ...]:
-    """Return the classes of places of lists, and those that occur in no list."""
-    words = CueWords.of(cue_words)
-    known = [*terms_by_class(places), *words.kinds, STREET, POSTAL_CODE, PLACE]
-    return tuple(dict.fromkeys(name for name in known if name != BLOCKED))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
