@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from bootstrap.data.predicted_shares import token_shares
 from bootstrap.data.separation import Separation, has_entities, separation, short_shape
 from corpus.batch import Batch
 from corpus.tags import classes_of, find_entities
@@ -57,13 +58,12 @@ def profile(batch: Batch) -> Profile:
     names = classes_of(batch.labels)
     found = find_entities(batch.tags, batch.document_offsets, batch.labels)
     counts = np.bincount(found.classes, minlength=len(names))
-    tokens = np.bincount(found.classes, weights=found.last - found.first + 1, minlength=len(names))
     return Profile(
         length,
         beginnings,
         with_entities=float(has_entities(batch).sum() / number),
         per_document=dict(zip(names, (counts / number).tolist(), strict=True)),
-        tokens=dict(zip(names, (tokens / max(batch.n_tokens, 1)).tolist(), strict=True)),
+        tokens=token_shares(batch),
     )
 
 

@@ -42,6 +42,7 @@ def main(options: argparse.Namespace) -> None:
     from bootstrap.cli.console import figures_table, output, print_lines, write_file
     from bootstrap.config.configuration import load_configuration
     from bootstrap.data.checks import check_notes, samples_of, warnings, will_not_start
+    from bootstrap.data.predicted_shares import predicted_shares
     from bootstrap.data.preparation import refuse_unknown_classes
     from bootstrap.data.representativeness import compare
     from bootstrap.data.sample import SAMPLED
@@ -65,9 +66,12 @@ def main(options: argparse.Namespace) -> None:
         table.add_row(title, *(f"{count:,}" for count in counts))
     print_lines([*source_lines(data), ""])
     output.print(table)
-    compared = compare(samples_of(reports))
+    samples = samples_of(reports)
+    compared = compare(samples)
+    seed_sample = samples.pop("seed", None)
+    predicted = {} if seed_sample is None else predicted_shares(seed_sample, samples)
     print_lines(["", f"in at most {SAMPLED:,} documents of each, drawn at random:"])
-    output.print(_profile_table(compared.profiles))
+    output.print(_profile_table(compared.profiles, predicted))
     size = configuration.loop.batch
     found = list(warnings(reports, data, batch_size=size, classes=classes, coverages=coverages))
     found += compared.lines()
@@ -100,8 +104,13 @@ def _rows(reports: Mapping[str, SplitReport], unit: str) -> Iterator[tuple[str, 
         yield f"  {shown(name)}", [report.entities[name] for report in labelled]
 
 
-def _profile_table(profiles: Mapping[str, Profile]) -> Table:
-    """Build a table of what the documents of each split are like."""
+def _profile_table(
+    profiles: Mapping[str, Profile], predicted: Mapping[str, Mapping[str, float]]
+) -> Table:
+    """Build a table of what the documents of each split are like.
+
+    `predicted` has the share of tokens in entities by split and class, for some splits.
+    """
     from bootstrap.cli.console import figures_table
 
     table = figures_table("", *profiles)
@@ -118,6 +127,9 @@ def _profile_table(profiles: Mapping[str, Profile]) -> Table:
     for name in names:
         shares = (each.tokens.get(name) for each in every)
         table.add_row(f"  tokens in {shown(name)}", *map(_percent, shares))
+        if predicted:
+            found = (predicted.get(split, {}).get(name) for split in profiles)
+            table.add_row("    as a small CRF of the seed tags them", *map(_percent, found))
     for name in _beginnings(every):
         shares = (each.beginnings.get(name, 0) for each in every)
         table.add_row(f'beginning with the shapes "{name}"', *map(_percent, shares))

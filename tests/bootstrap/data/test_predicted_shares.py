@@ -1,0 +1,47 @@
+"""What a small CRF of the seed predicts for other documents."""
+
+from __future__ import annotations
+
+import pytest
+
+from bootstrap.data.predicted_shares import predicted_shares, token_shares
+from corpus.batch import Batch, make_batch
+from corpus.document import Document, Span
+
+NAMES = ("Ana Mas", "Eva Puig", "Pau Vidal", "Joan Serra")
+
+
+def notes(header: str, labelled: bool = True) -> Batch:
+    """Return notes of five tokens, of which two are a name."""
+    documents = [
+        Document(
+            str(number),
+            f"{header} : {name} .",
+            (Span(len(header) + 3, len(header) + 3 + len(name), "PERSON"),),
+        )
+        for number, name in enumerate(NAMES * 5)
+    ]
+    return make_batch(documents, labelled=labelled)
+
+
+def test_shares_are_of_tokens() -> None:
+    assert token_shares(notes("Nombre")) == {"PERSON": pytest.approx(2 / 5)}
+    assert token_shares(make_batch([], labelled=True, classes=["PERSON"])) == {"PERSON": 0.0}
+
+
+def test_a_seed_predicts_what_is_like_it() -> None:
+    others = {"validation": notes("Nombre"), "unlabeled": notes("Nombre", labelled=False)}
+    found = predicted_shares(notes("Nombre"), others)
+    assert found == {name: {"PERSON": pytest.approx(2 / 5)} for name in others}
+
+
+def test_tags_of_the_others_have_no_influence() -> None:
+    others = notes("vive con")
+    bare = make_batch(others.to_documents(), labelled=False)
+    seed = notes("Nombre")
+    assert predicted_shares(seed, {"a": others})["a"] == predicted_shares(seed, {"a": bare})["a"]
+
+
+@pytest.mark.parametrize("seed", [[], [Document("a", "sin nombres")]])
+def test_a_seed_without_entities_predicts_nothing(seed: list[Document]) -> None:
+    assert predicted_shares(make_batch(seed, labelled=True), {"a": notes("Nombre")}) == {}
