@@ -13,7 +13,7 @@ from gazetteers.phrases.spellings import spellings
 
 
 def finds(phrase: str, text: str) -> bool:
-    """Say whether a phrase is found in the whole of a text."""
+    """Return whether a phrase is found in the whole of a text."""
     batch = make_batch([Document("", text)], labelled=False)
     found = PhraseMatcher({"A": [phrase]}).find(batch)
     spans = [(batch.starts[found.first], batch.ends[found.last])]

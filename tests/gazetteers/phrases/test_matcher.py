@@ -86,7 +86,7 @@ class Tokens:
         self.lines = [len(re.findall(r"[\r\n]", text[:start])) for start in self.starts]
 
     def touches(self, place: int, marks: str) -> bool:
-        """Say whether one of some marks follows a token without a gap."""
+        """Return whether one of some marks follows a token without a gap."""
         following = place + 1
         return (
             following < len(self.words)
