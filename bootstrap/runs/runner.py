@@ -97,6 +97,8 @@ def run_iterations(
     options, validation = configuration, notes.validation
     closed = run.metrics()
     notes.unlabeled.clean_batches = _batches_without_problems(closed)
+    # Before embeddings are trained, since it may raise an error.
+    list_tagger = _list_tagger(run, options, notes, jobs=jobs, report=report)
     embeddings = embedding_trainer(run, notes, options.loop.random_state, jobs=jobs, report=report)
     tagger_options = options.tagger.with_embeddings(embeddings)
 
@@ -113,8 +115,6 @@ def run_iterations(
     def second_tagger_for(iteration: int) -> ParallelTagger:
         folder, second = run.second_folder(iteration), tagger_options.second_view()
         return ParallelTagger(folder, options.kind, second, jobs=jobs, report=report)
-
-    list_tagger = _list_tagger(run, options, notes, jobs=jobs, report=report)
 
     # A batch beyond those of the closed iterations is read again, and its problems are counted.
     relabel = options.loop.keep == RELABEL
