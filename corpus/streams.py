@@ -15,6 +15,9 @@ import numpy.typing as npt
 #: The index of a token without a value.
 NO_VALUE = -1
 
+#: With at most this many possible numbers per token, those that occur are marked in a table.
+_DENSE = 32
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stream:
@@ -70,6 +73,31 @@ def used_only(
     numbers = np.cumsum(is_used, dtype=np.int32) - np.int32(1)
     numbers[-1] = NO_VALUE
     return np.flatnonzero(is_used[:-1]), numbers[values]
+
+
+def number_used(
+    numbers: npt.NDArray[np.int64], size: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+    """Renumber nonnegative numbers of any size so that every number is used.
+
+    Parameters
+    ----------
+    numbers : ndarray of int64, shape (N,)
+        Numbers less than `size`.
+    size : int
+        Exclusive upper bound of the numbers.
+
+    Returns
+    -------
+    used : ndarray of int64
+        The numbers that occur, in increasing order.
+    values : ndarray of int32, shape (N,)
+        Indices into `used`.
+    """
+    if size > _DENSE * len(numbers):
+        used, values = np.unique(numbers, return_inverse=True)
+        return used, values.reshape(-1).astype(np.int32)
+    return used_only(numbers, size)
 
 
 def concatenate_streams(streams: Sequence[Stream]) -> Stream:

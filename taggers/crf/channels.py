@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from corpus.batch import Batch
 from corpus.kernels.compiled import Array, compiled, kernel_array
-from corpus.streams import NO_VALUE, Stream, used_only
+from corpus.streams import NO_VALUE, Stream, number_used
 from taggers.features import BEGIN, END, Feature, Words
 from taggers.templates import Conjunction, Templates
 
@@ -22,7 +22,6 @@ Codes = npt.NDArray[np.int32]
 Indices = npt.NDArray[np.int64]
 
 _CACHED_WORDS = 1_000_000  # words whose feature values are cached
-_DENSE = 32  # with at most this many possible values per token, values are counted in a table
 #: The text in a conjunction for no value, and for positions before and after the document.
 _MISSING = ("", BEGIN, END)
 
@@ -123,7 +122,7 @@ def _joined(conjunction: Conjunction, sources: Mapping[str, Stream], documents: 
         size = len(stream.vocabulary) + len(_MISSING)
         numbers = values.astype(np.int64)
         _append(kernel_array(stream.values), documents, offset, len(stream.vocabulary), numbers)
-        used, values = _numbered(numbers, len(parts) * size)
+        used, values = number_used(numbers, len(parts) * size)
         before, own = np.divmod(used, size)
         texts = {value: _escaped(stream, value) for value in np.unique(own).tolist()}
         pairs = zip(before.tolist(), own.tolist(), strict=True)
@@ -158,11 +157,3 @@ def _append(values: Array, documents: Array, offset: int, size: int, numbers: Ar
             else:
                 value = values[other] if values[other] >= 0 else size
             numbers[token] = numbers[token] * (size + 3) + value
-
-
-def _numbered(numbers: Indices, size: int) -> tuple[Indices, Codes]:
-    """Return the distinct numbers, all below a size, and the index of each number among them."""
-    if size > _DENSE * len(numbers):
-        used, values = np.unique(numbers, return_inverse=True)
-        return used, values.reshape(-1).astype(np.int32)
-    return used_only(numbers, size)

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
 from taggers.crf import lattice
 from taggers.crf.lattice.logspace import log_forward_backward
-from taggers.crf.training.training_set import TrainingSet, TrainingStream, partial
+from taggers.crf.training.stream_table import OWN, StreamTable, stream_tables
+from taggers.crf.training.training_set import TrainingSet, partial
 from taggers.crf.training.word_table import WordTable
 from taggers.crf.weights import middle
 
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
-Codes = npt.NDArray[np.int32]
 
 _PACKED = 8192  # tokens per packing, so that its scores fit into the processor's cache
 _DAMPED = 0.7  # the exponent of variances in the curvature
@@ -43,14 +41,16 @@ class Likelihood:
         self._training = training
         self._c2 = c2
         places = middle(2 * training.window + 1, training.offsets)
-        self._words = self._table(training.codes, places, real)
-        self._streams = [
-            _StreamTable(
-                stream, self._table(stream.codes[:, None], stream.offsets + training.reach, real)
-            )
-            for stream in training.streams
-        ]
-        self._tables = [self._words, *(each.table for each in self._streams)]
+        self._words = WordTable(
+            training.codes,
+            training.state,
+            places,
+            stride=training.offsets,
+            labels=training.labels,
+            real=real,
+        )
+        self._streams = stream_tables(training, real)
+        self._tables: list[WordTable | StreamTable] = [self._words, *self._streams]
         self._borders = len(training.codes) - 2, len(training.codes) - 1
         self._packings = lattice.pack(training.documents, _PACKED)
         unknown = partial(training.documents, training.tags)
@@ -60,17 +60,6 @@ class Likelihood:
         largest = max((packing.tokens for packing in packings), default=0)
         self._buffers = np.empty((2, largest, self._words.scores.shape[2]), real)
         self.size = len(training.state.labels) + training.labels**2
-
-    def _table(self, codes: Codes, places: Indices, real: npt.DTypeLike) -> WordTable:
-        training = self._training
-        return WordTable(
-            codes,
-            training.state,
-            places,
-            stride=training.offsets,
-            labels=training.labels,
-            real=real,
-        )
 
     def __call__(self, x: Floats) -> tuple[float, Floats]:
         """Compute the objective and its gradient at the weights x, shape (K + L * L,)."""
@@ -139,9 +128,8 @@ class Likelihood:
         scores, marginals = self._buffers[:, : packing.tokens]
         where = packing.first, packing.lengths, packing.steps
         lattice.gather(training.words, *where, self._words.scores, *self._borders, scores)
-        for each in self._streams:
-            stream = each.stream
-            lattice.gather_stream(stream.values, *where, stream.offsets, each.table.scores, scores)
+        for stream in self._streams:
+            lattice.gather_stream(stream.numbers, *where, OWN, stream.scores, scores)
         if constrained:
             lattice.constrain(*where, training.tags, training.labels, scores)
         return scores, marginals
@@ -151,11 +139,8 @@ class Likelihood:
         where = packing.first, packing.lengths, packing.steps
         expected = self._words.expected
         lattice.scatter(self._training.words, *where, marginals, *self._borders, expected)
-        for each in self._streams:
-            stream = each.stream
-            lattice.scatter_stream(
-                stream.values, *where, stream.offsets, marginals, each.table.expected
-            )
+        for stream in self._streams:
+            lattice.scatter_stream(stream.numbers, *where, OWN, marginals, stream.expected)
 
     def _pass(self, passing: _Pass, packing: lattice.Packing, *, constrained: bool) -> float:
         """Add the expected counts of a packing, and return its log Z less the scores of its tags.
@@ -177,14 +162,6 @@ class Likelihood:
         lattice.subtract_observed(*where, training.tags, known, marginals, passing.departures)
         self._scatter(packing, marginals)
         return float(weights @ (log_z - path))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _StreamTable:
-    """A stream and the table of the scores that its values add."""
-
-    stream: TrainingStream
-    table: WordTable
 
 
 class _Pass:

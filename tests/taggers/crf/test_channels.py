@@ -11,6 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from corpus import streams as streams_module
 from corpus.batch import Batch
 from corpus.streams import NO_VALUE, Stream
 from taggers import features as features_module
@@ -140,7 +141,7 @@ def test_however_values_are_numbered_they_are_the_same(
     found = []
     for dense in (0, 1 << 20):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(channels_module, "_DENSE", dense)
+            patch.setattr(streams_module, "_DENSE", dense)
             (channel,) = channels_of(terms).of(batch)
             found.append((channel.stream.vocabulary, channel.stream.values.tolist()))
     assert found[0] == found[1]

@@ -1,0 +1,203 @@
+"""Tables of the scores that the streams of a training set add to tokens.
+
+Many tokens have the same values of all streams around them. The weights of these values are summed
+once for each of their joint values, and the sum is added to each token as one row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+from corpus.streams import NO_VALUE, number_used
+from taggers.crf.training.training_set import TrainingSet
+from taggers.crf.weights import add_expected, add_weights, empty_table
+
+Codes = npt.NDArray[np.int32]
+Indices = npt.NDArray[np.int64]
+
+#: The offset of a joint value, which stands for all values around a token.
+OWN: Indices = np.zeros(1, np.int64)
+
+_FEW = 4  # the minimum number of tokens per joint value
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Column:
+    """The values of a stream at an offset from each token.
+
+    Parameters
+    ----------
+    values : ndarray of int32, shape (N,)
+        The value at the offset from each token, numbered from 0; negative for no value.
+    codes : ndarray of int32, shape (V,)
+        The numbers of these values among all values of a `TrainingSet`.
+    offset : int
+        The offset.
+    """
+
+    values: Codes
+    codes: Codes
+    offset: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JointColumns:
+    """Columns whose values are numbered together.
+
+    Parameters
+    ----------
+    columns : tuple of Column
+        At least one.
+    numbers : ndarray of int32, shape (N,)
+        The joint value of each token; negative for no value in any column.
+    values : ndarray of int32, shape (J, columns)
+        The value of each column in each joint value; negative for no value.
+    """
+
+    columns: tuple[Column, ...]
+    numbers: Codes
+    values: Codes
+
+    @classmethod
+    def of(cls, column: Column) -> Self:
+        """Return a column alone."""
+        return cls((column,), column.values, np.arange(len(column.codes), dtype=np.int32)[:, None])
+
+    def with_column(self, column: Column) -> Self:
+        """Add a column: number the pairs of joint values and its values that occur."""
+        own = len(column.codes) + 1  # with no value
+        pairs = (self.numbers + np.int64(1)) * own + column.values + 1
+        used, numbers = number_used(pairs, (len(self.values) + 1) * own)
+        before, value = np.divmod(used, own)
+        # The value before the first joint value, -1, indexes the last row.
+        rows = np.vstack([self.values, np.full((1, len(self.columns)), NO_VALUE, np.int32)])
+        values = np.column_stack([rows[before - 1], value.astype(np.int32) - np.int32(1)])
+        columns = (*self.columns, column)
+        if len(used) and used[0] == 0:  # no value in any column
+            return type(self)(columns, numbers - np.int32(1), values[1:])
+        return type(self)(columns, numbers, values)
+
+
+def columns_of(training: TrainingSet) -> list[Column]:
+    """Return the columns of the streams of a training set, those with the fewest values first."""
+    columns = [
+        Column(_shifted(stream.values, training.documents, offset), stream.codes, offset)
+        for stream in training.streams
+        for offset in stream.offsets.tolist()
+    ]
+    return sorted(columns, key=lambda column: len(column.codes))
+
+
+def join_columns(columns: Sequence[Column]) -> list[JointColumns]:
+    """Join columns in order, as long as few joint values occur.
+
+    Parameters
+    ----------
+    columns : sequence of Column
+        All with the same tokens.
+
+    Returns
+    -------
+    list of JointColumns
+        Each column is in one of them.
+    """
+    joined: list[JointColumns] = []
+    for column in columns:
+        if joined:
+            both = joined[-1].with_column(column)
+            if len(both.values) * _FEW <= len(column.values):
+                joined[-1] = both
+                continue
+        joined.append(JointColumns.of(column))
+    return joined
+
+
+class StreamTable:
+    """The scores that joint values of streams add to tokens, and their expected counts.
+
+    Parameters
+    ----------
+    joint : JointColumns
+        The columns.
+    training : TrainingSet
+        The training set of the columns.
+    real : dtype
+        The type of the scores.
+
+    Attributes
+    ----------
+    numbers : ndarray of int32, shape (N,)
+        The joint value of each token; negative for no value.
+    scores, expected : ndarray of float, shape (J, 1, P)
+        The scores that each joint value adds, and its expected counts.
+    """
+
+    def __init__(self, joint: JointColumns, training: TrainingSet, real: npt.DTypeLike) -> None:
+        self.numbers = joint.numbers
+        self.scores = empty_table(len(joint.values), 1, training.labels, real)
+        self.expected = np.zeros_like(self.scores)
+        self._labels = training.labels
+        self._codes = [
+            (codes, np.array([offset + training.reach])) for offset, codes in _by_offset(joint)
+        ]
+        self._state = training.offsets, training.state.begins, training.state.labels
+
+    def fill(self, weights: npt.NDArray[np.float64]) -> None:
+        """Sum the weights, shape (K,), into `scores`, and reset `expected`."""
+        self.scores[:, :, : self._labels] = 0
+        self.expected[:] = 0
+        for codes, places in self._codes:
+            add_weights(codes, places, *self._state, weights, self.scores)
+
+    def collect(self, gradient: npt.NDArray[np.float64]) -> None:
+        """Add the expected counts of the values to the gradient of the weights, shape (K,)."""
+        for codes, places in self._codes:
+            add_expected(codes, places, *self._state, self.expected, gradient)
+
+
+def stream_tables(training: TrainingSet, real: npt.DTypeLike) -> list[StreamTable]:
+    """Build the tables of the streams of a training set.
+
+    Parameters
+    ----------
+    training : TrainingSet
+        The training set.
+    real : dtype
+        The type of the scores.
+    """
+    return [StreamTable(joint, training, real) for joint in join_columns(columns_of(training))]
+
+
+def _by_offset(joint: JointColumns) -> list[tuple[int, Codes]]:
+    """Return the codes of the columns of each offset, shape (J, columns of the offset)."""
+    codes = [
+        np.append(column.codes, np.int32(NO_VALUE))[values]
+        for column, values in zip(joint.columns, joint.values.T, strict=True)
+    ]
+    offsets = [column.offset for column in joint.columns]
+    return [
+        (
+            offset,
+            np.column_stack(
+                [own for own, other in zip(codes, offsets, strict=True) if other == offset]
+            ),
+        )
+        for offset in sorted(set(offsets))
+    ]
+
+
+def _shifted(values: Codes, documents: Indices, offset: int) -> Codes:
+    """Return the value at an offset from each token; none outside its document."""
+    if not offset:
+        return values
+    lengths = np.diff(documents)
+    tokens = np.arange(len(values)) + offset
+    inside = (tokens >= np.repeat(documents[:-1], lengths)) & (
+        tokens < np.repeat(documents[1:], lengths)
+    )
+    return np.where(inside, values[np.where(inside, tokens, 0)], np.int32(NO_VALUE))
