@@ -199,7 +199,7 @@ class FolderFit:
 
 
 def fit_all(fits: Sequence[FolderFit], *, jobs: int, report: Report = _silent) -> None:
-    """Train several taggers, each in a process of its own.
+    """Train several taggers, each in another process.
 
     Parameters
     ----------
@@ -222,7 +222,7 @@ def fit_all(fits: Sequence[FolderFit], *, jobs: int, report: Report = _silent) -
     steps: dict[int, tuple[int, int]] = {}
     with contextlib.ExitStack() as stack:
         tasks = [(_job(fit, stack.enter_context(new_folder(fit.tagger.folder))),) for fit in fits]
-        for index, step in in_processes(_train, tasks, jobs=jobs):
+        for index, step in in_processes(_train, tasks, jobs=jobs, reuse=True):
             steps[index] = step
             done, total = (sum(numbers) for numbers in zip(*steps.values(), strict=True))
             # The trainings that have not begun will take about as long as the others.

@@ -10,6 +10,7 @@ instruction; on every platform they ignore it as soon as they run code of this m
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import os
 import signal
@@ -20,10 +21,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
+from pathlib import Path
 from typing import Any
 
 #: Seconds between two checks of another process.
 POLL = 0.1
+
+#: A process that has used more memory, in bytes, is not reused.
+_MOST_MEMORY = 2**30
 
 
 class KilledError(OSError):
@@ -42,9 +47,9 @@ def in_process(work: Callable[..., None], *arguments: Any) -> Iterator[Any]:
 
 
 def in_processes(
-    work: Callable[..., None], tasks: Sequence[Sequence[Any]], *, jobs: int
+    work: Callable[..., None], tasks: Sequence[Sequence[Any]], *, jobs: int, reuse: bool = False
 ) -> Iterator[tuple[int, Any]]:
-    """Run a function in one process for each task, and yield the messages that they send.
+    """Run a function in other processes, one for each task, and yield the messages they send.
 
     It is intended for a few long tasks that report progress; for many small ones, see
     `bootstrap.execution.executor`.
@@ -57,6 +62,9 @@ def in_processes(
         The other arguments for each task.
     jobs : int
         Maximum number of processes at a time.
+    reuse : bool
+        Whether a process that has ended its task waits for another one, also of a later call. It
+        keeps what it has imported and read, but ends if it has used much memory.
 
     Yields
     ------
@@ -77,9 +85,9 @@ def in_processes(
     try:
         while True:
             while len(workers) < jobs and (task := next(waiting, None)):
-                worker = _Worker(task[0])
+                worker = (_idle_worker() if reuse else None) or _Worker()
                 workers[worker.connection] = worker
-                worker.start(work, task[1])
+                worker.start(work, *task)
             if not workers:
                 return
             for connection in wait(list(workers), POLL):
@@ -88,7 +96,11 @@ def in_processes(
                 if isinstance(message, BaseException):
                     raise message
                 if done:
-                    workers.pop(worker.connection).end()
+                    workers.pop(worker.connection)
+                    if reuse and message:
+                        _IDLE.append(worker)
+                    else:
+                        worker.end()
                 else:
                     yield worker.index, message
     finally:
@@ -97,27 +109,45 @@ def in_processes(
 
 
 class _Worker:
-    """A process that works on one task."""
+    """A process that works on one task at a time.
 
-    def __init__(self, index: int) -> None:
-        self.index = index
+    Attributes
+    ----------
+    connection : Connection
+        The connection to the process.
+    index : int
+        The index of its task.
+    """
+
+    def __init__(self) -> None:
         context = multiprocessing.get_context("spawn")
         self.connection, self._child_end = context.Pipe()
+        self.index = 0
+        self._surroundings = _surroundings()
         self._process = context.Process(
             target=_serve, args=(self._child_end, os.getpid()), daemon=True
         )
 
-    def start(self, work: Callable[..., None], arguments: Sequence[Any]) -> None:
-        """Start the process and send it its task."""
-        with sigint_blocked():
-            self._process.start()
-        self._child_end.close()
+    def start(self, work: Callable[..., None], index: int, arguments: Sequence[Any]) -> None:
+        """Start the process if it does not run, and send it a task."""
+        self.index = index
+        if self._process.pid is None:
+            with sigint_blocked():
+                self._process.start()
+            self._child_end.close()
         with _as_killed():
             # Arguments of the process would make this one wait forever if it died at its start.
             self.connection.send((work, arguments))
 
+    def is_usable(self) -> bool:
+        """Return whether the process would do a task as a new process would."""
+        return self._surroundings == _surroundings() and self._process.is_alive()
+
     def receive(self) -> tuple[bool, Any]:
-        """Return whether the process is done, and its message or exception."""
+        """Return whether the task is done, and a message or an exception.
+
+        When the task is done, the message is whether the process waits for another one.
+        """
         with _as_killed():
             received: tuple[bool, Any] = self.connection.recv()
             return received
@@ -128,6 +158,27 @@ class _Worker:
             self._process.terminate()
             self._process.join()
         self.connection.close()
+
+
+#: Processes that wait for a task.
+_IDLE: list[_Worker] = []
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_IDLE.clear)  # they work for the parent process
+
+
+def _idle_worker() -> _Worker | None:
+    """Return a process that waits for a task, if there is one that can be used."""
+    while _IDLE:
+        worker = _IDLE.pop()
+        if worker.is_usable():
+            return worker
+        worker.end()
+    return None
+
+
+def _surroundings() -> tuple[Any, ...]:
+    """Return what a new process takes over from this one."""
+    return Path.cwd(), tuple(sys.path)
 
 
 @contextmanager
@@ -143,13 +194,28 @@ def _as_killed() -> Iterator[None]:
 def _serve(connection: Connection, parent: int) -> None:
     set_up_worker(parent)
     os.umask(0o077)  # files that it writes are as private as the notes
+    reusable = True
+    while reusable:
+        try:
+            work, arguments = connection.recv()
+            work(lambda message: connection.send((False, message)), *arguments)
+            del work, arguments  # a batch of documents would be held until the next task
+            reusable = _peak_memory() < _MOST_MEMORY
+            connection.send((True, reusable))
+        except Exception as error:  # raised again in the parent process
+            reusable = False
+            with suppress(OSError):
+                connection.send((True, error))
+
+
+def _peak_memory() -> float:
+    """Return the largest memory of this process so far, in bytes; infinity if it is unknown."""
     try:
-        work, arguments = connection.recv()
-        work(lambda message: connection.send((False, message)), *arguments)
-        connection.send((True, None))
-    except Exception as error:  # raised again in the parent process
-        with suppress(OSError):
-            connection.send((True, error))
+        import resource  # noqa: PLC0415 - not on Windows
+    except ImportError:
+        return math.inf
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
 @contextmanager

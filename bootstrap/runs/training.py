@@ -48,7 +48,7 @@ def keep_model(run: Run, step: Iteration) -> None:
 
 
 def train_in_folders(fits: Sequence[Fit], *, jobs: int, report: Report) -> list[Tagger]:
-    """Train several taggers at the same time, each in a process of its own.
+    """Train several taggers at the same time, each in another process.
 
     Parameters
     ----------

@@ -123,7 +123,7 @@ def project(tmp_path_factory: pytest.TempPathFactory, make_project: Callable[...
 
 
 def _in_processes_here(
-    work: Callable[..., None], tasks: Sequence[Sequence[Any]], *, jobs: int
+    work: Callable[..., None], tasks: Sequence[Sequence[Any]], *, jobs: int, reuse: bool = False
 ) -> Iterator[tuple[int, Any]]:
     """Do the work of other processes in this one, and yield what they send."""
     for index, arguments in enumerate(tasks):

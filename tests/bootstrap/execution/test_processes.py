@@ -8,12 +8,19 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bootstrap.execution.processes import KilledError, in_process, in_processes, sigint_blocked
+from bootstrap.execution.processes import (
+    _IDLE,
+    KilledError,
+    in_process,
+    in_processes,
+    sigint_blocked,
+)
 
 pytestmark = pytest.mark.processes
 
@@ -40,6 +47,14 @@ def write(send, path):
 def wait(send):
     send(os.getpid())
     time.sleep(200)
+
+def number(send):
+    send(os.getpid())
+
+def use_much_memory(send):
+    from bootstrap.execution import processes
+    processes._MOST_MEMORY = processes._peak_memory()
+    send(os.getpid())
 """
 
 
@@ -126,6 +141,66 @@ def test_a_process_that_nobody_listens_to_any_more_ends(work: Any) -> None:
     messages.close()
     with pytest.raises(ProcessLookupError):
         os.kill(number, 0)
+
+
+def processes_of(work: Any, tasks: int, *, jobs: int = 1) -> list[int]:
+    """Return the process of each task."""
+    return [each for _, each in in_processes(work.number, [()] * tasks, jobs=jobs, reuse=True)]
+
+
+@pytest.fixture
+def no_idle_process() -> Iterator[None]:
+    """End the processes that wait for a task, before the test and after it."""
+    while _IDLE:
+        _IDLE.pop().end()
+    yield
+    while _IDLE:
+        _IDLE.pop().end()
+
+
+@pytest.mark.usefixtures("no_idle_process")
+def test_a_process_is_reused_if_that_is_wanted(work: Any) -> None:
+    first = processes_of(work, 2)
+    assert first[0] == first[1]
+    assert set(first) == set(processes_of(work, 3))
+    ((_, other),) = in_processes(work.number, [()], jobs=1)
+    assert other not in first
+
+
+@pytest.mark.usefixtures("no_idle_process")
+def test_a_process_that_was_killed_while_it_waited_is_replaced(work: Any) -> None:
+    (first,) = processes_of(work, 1)
+    os.kill(first, signal.SIGKILL)
+    _IDLE[0]._process.join()
+    (second,) = processes_of(work, 1)
+    assert second != first
+
+
+@pytest.mark.usefixtures("no_idle_process")
+def test_a_process_is_not_reused_from_another_folder(
+    work: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (first,) = processes_of(work, 1)
+    monkeypatch.chdir(tmp_path)
+    (second,) = processes_of(work, 1)
+    assert second != first
+
+
+@pytest.mark.usefixtures("no_idle_process")
+def test_a_process_that_failed_is_not_reused(work: Any) -> None:
+    (first,) = processes_of(work, 1)
+    with pytest.raises(LookupError):
+        list(in_processes(work.fail, [()], jobs=1, reuse=True))
+    (second,) = processes_of(work, 1)
+    assert second != first
+
+
+@pytest.mark.usefixtures("no_idle_process")
+def test_a_process_that_used_much_memory_ends(work: Any) -> None:
+    (first,) = processes_of(work, 1)
+    ((_, same),) = in_processes(work.use_much_memory, [()], jobs=1, reuse=True)
+    (other,) = processes_of(work, 1)
+    assert first == same != other
 
 
 def test_a_process_ends_soon_after_the_one_it_works_for(launch: Any) -> None:
