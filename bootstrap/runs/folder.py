@@ -335,7 +335,7 @@ class Run:
             f1=tuple(f1_of(rows)),
             tagger=tagger,
             selected=tuple(selected for selected in found if selected is not None),
-            strategy=_chosen_strategy(rows),
+            chosen=tuple(row.strategy for row in rows[1:] if row.trials),
             augmented=rows[-1].augmented,
             second=second,
         )
@@ -345,12 +345,6 @@ class Run:
         if not len(table):
             return None
         return selected_of(table, classes)
-
-
-def _chosen_strategy(rows: Sequence[IterationMetrics]) -> str:
-    """Return the strategy that a comparison has chosen; empty if there was none."""
-    compared = [row for row in rows[1:] if row.trials]
-    return compared[-1].strategy if compared else ""
 
 
 def _read_metrics(path: Path) -> IterationMetrics:

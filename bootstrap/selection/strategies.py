@@ -7,7 +7,7 @@ function of that signature.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -44,6 +44,9 @@ class Strategy:
         least as many: first that of the second view, and then that of the tagger of lists.
     name : str
         The name in the records of iterations; empty for a function without one.
+    variants : tuple of Strategy
+        Strategies that are compared with this one in the iteration after it was chosen among
+        several.
     """
 
     select: SelectionFunction
@@ -51,6 +54,7 @@ class Strategy:
     detail: Detail = "document"
     views: int = 0
     name: str = ""
+    variants: tuple[Strategy, ...] = ()
 
     @classmethod
     def of(cls, strategy: Strategy | SelectionFunction) -> Strategy:
@@ -179,6 +183,15 @@ PORTFOLIO: Mapping[StrategyName, Mapping[str, Any]] = {
     "agreement_with_lists": {},
 }
 
+#: Variants of the strategies of `PORTFOLIO`, as options that differ. The one that was chosen is
+#: compared with its variants in the next iteration, when the model no longer has the errors of the
+#: first one: fewer entities, of which more are right.
+VARIANTS: Mapping[StrategyName, Sequence[Mapping[str, Any]]] = {
+    "agreement": ({"share": 0.6},),
+    "consensus": ({"share": 0.6},),
+    "agreement_with_lists": ({"share": 0.6},),
+}
+
 
 def portfolio(
     options: SelectOptions,
@@ -207,11 +220,21 @@ def portfolio(
     if options.strategy != AUTO:
         return [strategy_for(options, reference)]
     return [
-        strategy_for(replace(options, strategy=name, **others), reference)
+        _with_variants(replace(options, strategy=name, **others), reference)
         for name, others in PORTFOLIO.items()
         if STRATEGIES[name].needs <= set(capabilities)
         and (lists or STRATEGIES[name].views < LIST_VIEW)
     ]
+
+
+def _with_variants(options: SelectOptions, reference: Reference | None) -> Strategy:
+    """Build a strategy of the portfolio with its variants, which are named after their options."""
+    variants = []
+    for others in VARIANTS.get(options.strategy, ()):
+        variant = strategy_for(replace(options, **others), reference)
+        words = ", ".join(f"{name} {value}" for name, value in others.items())
+        variants.append(replace(variant, name=f"{variant.name} ({words})"))
+    return replace(strategy_for(options, reference), variants=tuple(variants))
 
 
 def strategy_for(options: SelectOptions, reference: Reference | None) -> Strategy:

@@ -171,8 +171,8 @@ class History:
         The pseudo-labelled documents of the training set, in order.
     is_initial : bool
         Whether the model is still the initial one, which was not trained on documents.
-    strategy : str
-        The strategy of the last iteration; empty if none was chosen yet.
+    chosen : tuple of str
+        The strategy that each comparison of strategies has chosen, in order.
     augmented : bool
         Whether the training set contains copies of gold documents.
     second : Tagger or None
@@ -183,7 +183,7 @@ class History:
     tagger: Tagger
     selected: tuple[PseudoLabelled, ...]
     is_initial: bool = False
-    strategy: str = ""
+    chosen: tuple[str, ...] = ()
     augmented: bool = False
     second: Tagger | None = None
 

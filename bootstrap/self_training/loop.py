@@ -7,6 +7,7 @@ the caller to save and display.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Protocol
 
@@ -91,7 +92,8 @@ def self_train(
     strategy : Strategy, callable or sequence of Strategy
         Selects from every tagged batch; see `bootstrap.selection.strategies`. Several strategies
         are compared in the first iteration that selects anything: a model is trained on the
-        selection of each, and the strategy of the best one is kept.
+        selection of each, and the strategy of the best one is kept. The next iteration compares it
+        with its variants, if it has any.
     loop : LoopOptions
         Options of the loop.
     initial_strategy : Strategy or callable, optional
@@ -182,7 +184,7 @@ def self_train(
             if model.tagger is not previous.tagger:
                 initial = None
             if model.trials:
-                strategies = [labelling.strategy]
+                strategies = _following(labelling.strategy)
         f1.append(model.f1)
         stopped = "no_entities" if untaught else _stop_reason(f1, loop, exhausted=is_last)
         selected = PseudoLabelled.concatenated(labelling.selected)
@@ -227,14 +229,21 @@ def _batches_to_label(
 def _strategies(
     strategy: Strategy | SelectionFunction | Sequence[Strategy], history: History | None
 ) -> list[Strategy]:
-    """Return the strategies to compare, or the one that a history has chosen among them."""
+    """Return the strategies to compare, after the comparisons of a history."""
     strategies = (
         [Strategy.of(strategy)]
         if isinstance(strategy, Strategy) or callable(strategy)
         else list(strategy)
     )
-    chosen = [each for each in strategies if history and each.name == history.strategy]
-    return chosen or strategies
+    for name in history.chosen if history else ():
+        chosen = [each for each in strategies if each.name == name]
+        strategies = _following(chosen[0]) if chosen else strategies
+    return strategies
+
+
+def _following(chosen: Strategy) -> list[Strategy]:
+    """Return the strategies of the iteration after one was chosen: itself and its variants."""
+    return [replace(chosen, variants=()), *chosen.variants]
 
 
 def _next(batches: Iterator[Batch]) -> tuple[Batch | None, InputError | None]:

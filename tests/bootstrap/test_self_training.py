@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -874,6 +874,33 @@ def test_the_first_selection_compares_strategies_and_the_best_one_is_kept() -> N
     assert [trial.f1 for trial in steps[1].trials] == sorted(t.f1 for t in steps[1].trials)
 
 
+def test_the_strategy_that_was_chosen_is_compared_with_its_variants_once() -> None:
+    """Actor 4 is trained by the variant, which takes one document of each batch."""
+    script = Script([3, 5, 6, 7, 8, 9])
+    variant = named("two (fewer)")
+    strategies = [
+        replace(named("one"), variants=(named("one (none)", take=0),)),
+        replace(named("two", take=2), variants=(variant,)),
+    ]
+    steps, cast = compared(script, Pool(3, 3, 3), strategy=strategies)
+    assert cast.created == [0, 1, 1, 2, 2, 3]
+    assert [step.strategy for step in steps] == ["", "two", "two (fewer)", "two (fewer)"]
+    assert [[trial.name for trial in step.trials] for step in steps] == [
+        [],
+        ["one", "two"],
+        ["two", "two (fewer)"],
+        [],
+    ]
+    assert [len(batch) - len(SEED) for batch in script.trained] == [0, 1, 2, 4, 2, 3]
+
+
+def test_a_single_strategy_has_no_variants_to_compare() -> None:
+    """It was named by the user, with its options."""
+    strategy = replace(named("one"), variants=(named("other", take=2),))
+    steps, _ = compared(Script([3, 4, 5]), Pool(3, 3), strategy=strategy)
+    assert [step.trials for step in steps] == [(), (), ()]
+
+
 def test_of_equal_strategies_the_first_is_kept() -> None:
     strategies = [named("paper"), named("other", take=2)]
     steps, _ = compared(Script([3, 5, 5]), Pool(3, 3), strategy=strategies)
@@ -976,20 +1003,20 @@ def test_what_is_selected_is_scored_on_validation_and_compared_with_what_is_know
     assert steps[1].unknown == 0
 
 
-@pytest.mark.parametrize("done", [1, 2])
+@pytest.mark.parametrize("done", [1, 2, 3])
 def test_a_comparison_is_not_repeated_when_the_loop_continues(done: int) -> None:
-    script = Script([3, 5, 6, 7, 8])
-    strategies = [named("one"), named("two", take=2)]
+    script = Script([3, 5, 6, 7, 8, 9])
+    strategies = [named("one"), replace(named("two", take=2), variants=(named("fewer"),))]
     whole, _ = compared(script, Pool(3, 3, 3), strategy=strategies)
     last = whole[done - 1]
     history = History(
         f1=tuple(step.f1 for step in whole[:done]),
         tagger=last.tagger,
         selected=tuple(filter(None, [last.selected])),
-        strategy=last.strategy,
+        chosen=tuple(step.strategy for step in whole[:done] if step.trials),
         augmented=last.augmented,
     )
     again = Script(script.hits)
     rest, cast = compared(again, Pool(3, 3, 3), strategy=strategies, history=history)
     assert [step.strategy for step in rest] == [step.strategy for step in whole[done:]]
-    assert cast.created == ([1, 1, 2, 3] if done == 1 else [2, 3])
+    assert cast.created == {1: [1, 1, 2, 2, 3], 2: [2, 2, 3], 3: [3]}[done]

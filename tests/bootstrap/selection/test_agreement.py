@@ -198,6 +198,27 @@ def test_the_portfolio_begins_with_the_paper_and_leaves_out_what_a_tagger_cannot
     assert set(PORTFOLIO) <= set(STRATEGIES)
 
 
+def test_a_variant_differs_in_its_options_and_in_its_name() -> None:
+    batch = batch_of("Ana ve Eva ve Isa ve Lea ve Ada ve")
+    view = tagging_of(batch, [3, 0] * 5, [0.9, 1, 0.8, 1, 0.7, 1, 0.6, 1, 0.95, 1])
+    reference = configured_reference({"PER": 0.5}, {"PER": 1.0}, 0.0, 10)
+    capabilities = ["partial_tags", "document_weights"]
+    of_name = {
+        each.name: each
+        for each in portfolio(SelectOptions(strategy="auto"), reference, capabilities)
+    }
+    strategy = of_name["agreement"]
+    (variant,) = strategy.variants
+    assert variant.name == "agreement (share 0.6)" and not variant.variants
+    selected = []
+    for each in (strategy, variant):
+        selection = each.select(replace(view, views=(view,)), batch, np.random.default_rng(0))
+        assert selection.tagging is not None
+        selected.append(int((selection.tagging.tags == 3).sum()))
+    assert selected == [4, 3]  # 0.9 and 0.6 of 5
+    assert not of_name["confident_documents"].variants
+
+
 def test_a_strategy_uses_the_views_that_it_names() -> None:
     """The third view alone is sure of Ana; the second alone of Vic."""
     batch = batch_of("Ana Vic")
