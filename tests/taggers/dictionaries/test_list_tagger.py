@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from corpus.batch import Batch, make_batch
@@ -276,15 +276,32 @@ def _shared() -> Any:
     return _FITTED[0]
 
 
-def test_a_document_is_tagged_alike_alone_and_in_company(synthetic: Batch) -> None:
-    tagger = fitted(synthetic)
-    whole = tagger.tag(synthetic, detail="token")
-    for number in range(0, 400, 5):
-        alone = tagger.tag(synthetic.slice(number, number + 1), detail="token")
-        part = slice(*synthetic.document_offsets[number : number + 2])
-        assert (alone.tags == whole.tags[part]).all()
-        assert (alone.token_confidence == whole.token_confidence[part]).all()
-        assert alone.confidence == whole.confidence[number]
+#: Words that decide over the words beside them, and names.
+_WORDS = (
+    "calle C/ C Hospital hospital clínica en natural de del De d' la y a Dr Dra . , - / ( ) : 2 37 "
+    "28013 s/n nº 5º km bajo CP Zurbarán Xyzabeitia Olmos García José Pérez Toledo Mora Madrid "
+    "España Mayo A B Norte verde General prueba dolor ok"
+).split()
+
+
+@st.composite
+def short_texts(draw: st.DrawFn) -> str:
+    """Draw words with and without blanks between and before them."""
+    words = draw(st.lists(st.sampled_from(_WORDS), max_size=6))
+    gaps = draw(st.lists(st.sampled_from(["", " ", " ", "\n"]), min_size=6, max_size=6))
+    return "".join(gap + word for gap, word in zip(gaps, words, strict=False))
+
+
+@given(st.lists(short_texts(), min_size=2, max_size=3))
+@example(["Vive en calle 2", "de Mayo"])
+@example(["acude Mora-", "García"])
+@example(["José A", ".Pérez García"])
+def test_a_document_is_tagged_alike_alone_and_in_company(texts: list[str]) -> None:
+    whole = _shared().tag(notes(*texts), detail="token")
+    alone = [_shared().tag(notes(text), detail="token") for text in texts]
+    assert whole.tags.tolist() == [tag for each in alone for tag in each.tags.tolist()]
+    for field in ("token_confidence", "confidence"):
+        assert (getattr(whole, field) == np.concatenate([getattr(o, field) for o in alone])).all()
 
 
 def test_no_name_crosses_a_line(tagger: Any) -> None:
