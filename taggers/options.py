@@ -64,7 +64,8 @@ class TaggerOptions:
     - ``example``: an example value in TOML, for fields whose default is empty;
     - ``path``: True if the string, or each string of the tuple, is a path. A configuration
       resolves it relative to its own folder;
-    - ``builtin``: names of builtin resources that are accepted in place of a path.
+    - ``builtin``: names of builtin resources that are accepted in place of a path;
+    - ``may_be_empty``: True if the strings of a mapping may be empty.
     """
 
     @property

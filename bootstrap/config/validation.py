@@ -110,7 +110,7 @@ def parse_section(
 
 def _checked(value: Any, kind: Any, limits: Mapping[str, Any], label: str) -> Any:
     """Return a value of the type of an option, within its limits."""
-    expected = _mismatch(value, kind, limits.get("example", ""))
+    expected = _mismatch(value, kind, limits)
     if expected:
         raise ConfigurationError(f"{label} = {shown(repr(value))}: expected {expected}")
     if kind is float:
@@ -124,7 +124,7 @@ def _checked(value: Any, kind: Any, limits: Mapping[str, Any], label: str) -> An
     return tuple(value) if isinstance(value, list) else value
 
 
-def _mismatch(value: Any, kind: Any, example: str) -> str:
+def _mismatch(value: Any, kind: Any, limits: Mapping[str, Any]) -> str:
     """Describe what was expected if a value is not of a type; return an empty text if it is."""
     if get_origin(kind) is Literal:
         choices = get_args(kind)
@@ -134,9 +134,11 @@ def _mismatch(value: Any, kind: Any, example: str) -> str:
         return "" if ok else "a list of strings"
     if get_origin(kind) is Mapping and get_args(kind)[1] is str:
         ok = isinstance(value, Mapping) and all(
-            isinstance(item, str) and item for item in value.values()
+            isinstance(item, str) and (item or limits.get("may_be_empty"))
+            for item in value.values()
         )
-        return "" if ok else f"a table of strings{f', {example}' if example else ''}"
+        example = f", {limits['example']}" if "example" in limits else ""
+        return "" if ok else f"a table of strings{example}"
     if get_origin(kind) is Mapping:
         ok = isinstance(value, Mapping) and all(
             type(item) in (int, float) and 0 <= item < math.inf for item in value.values()

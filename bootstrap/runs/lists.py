@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from bootstrap.config.options import AUTO, StrategyName
@@ -12,11 +11,15 @@ from corpus.batch import Batch
 from gazetteers.builtin import read_gazetteer
 from taggers.augmentation import AugmentOptions, MentionReplacement
 from taggers.augmentation.grammar import Grammar
-from taggers.dictionaries.places.options import OUTSIDE_LABEL, ListOptions
-from taggers.dictionaries.places.place_classes import place_classes
+from taggers.dictionaries.dictionary_options import is_label
+from taggers.dictionaries.places.options import NOT_TAGGED, ListOptions
 
 #: The minimum share of the mentions of a class that are in lists, for the class to be one of them.
 _MIN_SHARE = 0.2
+#: The minimum share of the names of people, or of a kind of place, of the class they belong to.
+_MIN_OWNED = 0.8
+#: The minimum number of kinds of places of a class that also has those that the seed lacks.
+_MIN_KINDS = 2
 
 #: The number of mentions of each kind by class.
 Kinds = Mapping[str, Mapping[str, int]]
@@ -32,8 +35,8 @@ def list_options_for(gold: Batch, options: AugmentOptions) -> ListOptions | None
     """Return the options of a tagger that finds the classes of gold documents by lists.
 
     The kinds of the mentions of a class, such as hospitals or names of people, are found as for
-    augmentation. The class with most names of people is that of the names of the lists; each kind
-    of place belongs to the class with most mentions of it.
+    augmentation. Names of people, and each kind of place, belong to the class with at least 80 % of
+    their mentions. Without such a class they are not tagged.
 
     Parameters
     ----------
@@ -45,7 +48,7 @@ def list_options_for(gold: Batch, options: AugmentOptions) -> ListOptions | None
     Returns
     -------
     ListOptions or None
-        None if there is no list of names, or no class consists of names or places of lists.
+        None if there is no list of names, or neither names nor places belong to a class.
 
     Raises
     ------
@@ -63,20 +66,19 @@ def list_options_for(gold: Batch, options: AugmentOptions) -> ListOptions | None
     of_names, of_places = frozenset(grammar.names), _union(known[path] for path in places)
     persons = _classes_of_kinds(mentions, of_names, of_places)
     placed = _classes_of_kinds(mentions, of_places, of_names)
-    if not persons and not placed:
+    label = _owner({name: _number(mentions[name], of_names) for name in persons})
+    labels = _place_labels(mentions, placed, of_places)
+    general = _general_class(mentions, placed, of_places)
+    if not label and not general and not labels:
         return None
-    lists = ListOptions(
+    return ListOptions(
         names=names,
         classes=tuple(sorted(grammar.name_classes & _union(known[path] for path in names))),
+        label=label,
         places=places,
+        place_label=general,
+        place_labels={} if general else labels,
     )
-    if persons:
-        lists = replace(lists, label=persons[0])
-    if placed:
-        lists = replace(lists, place_label=placed[0])
-    if len(placed) > 1:
-        lists = replace(lists, place_labels=_place_labels(mentions, placed, lists))
-    return lists
 
 
 def _classes_of(path: str) -> frozenset[str]:
@@ -87,29 +89,49 @@ def _union(sets: Iterable[frozenset[str]]) -> frozenset[str]:
     return frozenset[str]().union(*sets)
 
 
+def _number(numbers: Mapping[str, int], kinds: Collection[str]) -> int:
+    return sum(numbers.get(kind, 0) for kind in kinds)
+
+
 def _classes_of_kinds(
     mentions: Kinds, kinds: Collection[str], others: Collection[str]
 ) -> list[str]:
-    """Return the classes that consist of some kinds rather than of others, the largest first."""
-    found = {}
+    """Return the classes that consist of some kinds rather than of others."""
+    found = []
     for name, numbers in mentions.items():
-        number, other = (sum(numbers.get(kind, 0) for kind in each) for each in (kinds, others))
+        number, other = _number(numbers, kinds), _number(numbers, others)
         if number > other and number >= _MIN_SHARE * sum(numbers.values()):
-            found[name] = number
-    return sorted(found, key=lambda name: -found[name])
+            found.append(name)
+    return found
 
 
-def _place_labels(mentions: Kinds, placed: Sequence[str], lists: ListOptions) -> dict[str, str]:
-    """Return the class of each kind of place: the one with most mentions of it, if there is any.
+def _owner(numbers: Mapping[str, int]) -> str:
+    """Return the class with most of some mentions, or `NOT_TAGGED` if it has too few of them.
 
-    With several classes, it is not known to which one a kind without mentions belongs.
+    A class that the tagger cannot have has a line end or a control character in its name.
     """
-    gazetteers, cue_words = (
-        [read_gazetteer(path) for path in paths] for paths in (lists.places, lists.cue_words)
-    )
+    name = max(numbers, key=lambda each: numbers[each], default=NOT_TAGGED)
+    owned = is_label(name) and numbers[name] >= _MIN_OWNED * sum(numbers.values())
+    return name if owned else NOT_TAGGED
+
+
+def _place_labels(mentions: Kinds, placed: Sequence[str], kinds: Iterable[str]) -> dict[str, str]:
+    """Return the class of each kind of place that belongs to one."""
     labels = {}
-    for kind in place_classes(gazetteers, cue_words):
-        numbers = {name: mentions[name].get(kind, 0) for name in placed}
-        most = max(placed, key=lambda name: numbers[name])
-        labels[kind] = most if numbers[most] else OUTSIDE_LABEL
+    for kind in sorted(kinds):
+        found = {name: number for name in placed if (number := mentions[name].get(kind, 0))}
+        if owner := _owner(found):
+            labels[kind] = owner
     return labels
+
+
+def _general_class(mentions: Kinds, placed: Sequence[str], kinds: Iterable[str]) -> str:
+    """Return the only class of places if it has several kinds, or else `NOT_TAGGED`.
+
+    Such a class, unlike one of hospitals alone, also has the kinds that are not in the seed. With
+    several classes, it is not known to which one they belong.
+    """
+    if len(placed) != 1 or not is_label(placed[0]):
+        return NOT_TAGGED
+    found = [kind for kind in kinds if mentions[placed[0]].get(kind)]
+    return placed[0] if len(found) >= _MIN_KINDS else NOT_TAGGED

@@ -41,7 +41,7 @@ from corpus.kernels.registry import warm_up
 from corpus.storage import write_atomically
 from corpus.tags import classes_of
 from taggers import make_tagger
-from taggers.base import kernels_of
+from taggers.base import TrainingError, kernels_of
 from taggers.dictionaries.places.tagger import ListTagger
 from taggers.options import TaggerOptions
 
@@ -223,7 +223,10 @@ def _batches_without_problems(closed: Sequence[IterationMetrics]) -> int:
 def _list_tagger(
     run: Run, configuration: Configuration, notes: Notes, *, jobs: int, report: Report
 ) -> Callable[[], ParallelTagger] | None:
-    """Return the function that builds the tagger of lists in the run folder, unless it is there.
+    """Return a function that returns the tagger of lists, if there is one.
+
+    If "auto" compares strategies, the tagger is built first, because a strategy is left out without
+    it. A strategy that the user chose builds it when there are documents to tag.
 
     Raises
     ------
@@ -237,8 +240,8 @@ def _list_tagger(
     if lists is None and strategy != AUTO:
         raise InputError(
             f"[select] strategy = {strategy!r} needs lists, and no class of the seed consists of "
-            "names or places of [augment] gazetteers; name gazetteers of them, or choose "
-            "another strategy"
+            "names or places of [augment] gazetteers, or several classes share them; name "
+            "gazetteers of them, or choose another strategy"
         )
     if lists is None:
         return None
@@ -251,6 +254,12 @@ def _list_tagger(
         tagger = ParallelTagger(run.lists_folder, "lists", options, jobs=jobs, report=report)
         return tagger.fit(notes.seed.batch, rng=np.random.default_rng(0))
 
+    if strategy == AUTO and configuration.loop.iterations:
+        try:
+            list_tagger()
+        except TrainingError as error:
+            _log.warning("strategies with a view of lists are left out: %s", error)
+            return None
     return list_tagger
 
 

@@ -30,7 +30,7 @@ from gazetteers.phrases.matching import (
 from gazetteers.phrases.spellings import spellings
 
 #: Words that are skipped in lists and in notes.
-_PASSED = frozenset(("de", "del", "d"))
+PASSED_WORDS = frozenset(("de", "del", "d"))
 
 _ARTICLES = frozenset(("el", "la", "los", "las", "lo", "els", "les", "es", "sa", "ses", "os", "as"))
 
@@ -141,7 +141,7 @@ def _written(terms: Sequence[str]) -> Iterator[tuple[int, Words]]:
         phrase = [
             words[token] + _sign(words, token, touches)
             for token in range(bounds[place], bounds[place + 1])
-            if words[token].isalnum() and words[token] not in _PASSED
+            if words[token].isalnum() and words[token] not in PASSED_WORDS
         ]
         if phrase:
             yield row, tuple(phrase)
@@ -192,7 +192,7 @@ def _known(
     """Return the properties of each surface that words of phrases may have in a note."""
     short = [each for each, word in ABBREVIATIONS.items() if word in numbers]
     whole = [each for each, word in WORDS.items() if word in numbers]
-    every = list(dict.fromkeys([*numbers, *short, *whole, *alone, *_PASSED, *_MARKS, _STOP]))
+    every = list(dict.fromkeys([*numbers, *short, *whole, *alone, *PASSED_WORDS, *_MARKS, _STOP]))
     bits = [_bits(each, each in stopped or each in short) for each in every]
     columns = (
         [numbers.get(counted(each), NONE) for each in every],
@@ -211,7 +211,7 @@ def _bits(surface: str, short: bool) -> int:
         return STOP
     if surface in _MARKS:
         return PUNCTUATION | (SLASH if surface in _SLASHES else 0)
-    passed = PASSED if surface in _PASSED else 0
+    passed = PASSED if surface in PASSED_WORDS else 0
     if short or (len(surface) == 1 and surface.isalpha()):
         return passed | SHORT
     return passed | (0 if surface in _ARTICLES or counted(surface) in STREETS else WHOLE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -38,6 +39,15 @@ _COUNTS: dict[str, Any] = {
 }
 
 
+#: The Unicode categories of control characters and of the ends of lines and paragraphs.
+_NOT_IN_LABELS = frozenset(("Cc", "Zl", "Zp"))
+
+
+def is_label(name: str) -> bool:
+    """Return whether a tagger may have a class of this name: any text of one line."""
+    return bool(name) and not any(unicodedata.category(each) in _NOT_IN_LABELS for each in name)
+
+
 @dataclass(frozen=True, slots=True)
 class NameOptions(TaggerOptions):
     """Options shared by all taggers that are built from dictionaries of names."""
@@ -55,7 +65,10 @@ class NameOptions(TaggerOptions):
             )
         for name in ("names", "blocked"):
             _refuse_unnamed(name, getattr(self, name))
-        if not self.label or any(character.isspace() for character in self.label):
+        self._check_labels()
+
+    def _check_labels(self) -> None:
+        if not is_label(self.label):
             raise InputError(
                 f"label = {self.label!r}: expected the name of a class, such as PERSON"
             )

@@ -6,7 +6,7 @@ The constants were set by hand and verified on the training documents of MEDDOCA
 from __future__ import annotations
 
 from corpus.kernels.compiled import Array, compiled
-from taggers.dictionaries.places.grammar import DIVERGENCE, LINE, ROLE, TOWN, neighbour
+from taggers.dictionaries.places.grammar import DIVERGENCE, LINE, ROLE, TOWN, follows, neighbour
 from taggers.dictionaries.places.roles import (
     BEFORE,
     CAPITAL,
@@ -99,10 +99,10 @@ def _before(first: int, places: tuple[int, int], rows: Array) -> float:
 
 @compiled()
 def _behind(last: int, after: float, rows: Array, reals: Array) -> float:
-    if last + 1 >= len(rows) or rows[last + 1, LINE] != rows[last, LINE]:
+    if not follows(last, rows):
         return 0.0
     following = rows[last + 1, ROLE]
-    hyphened = following & HYPHEN and rows[last, ROLE] & TOUCHES and last + 2 < len(rows)
+    hyphened = following & HYPHEN and rows[last, ROLE] & TOUCHES and follows(last + 1, rows)
     if is_name(last + 1, after, rows, reals):
         return _BEFORE_NAME
     if hyphened and is_name(last + 2, after, rows, reals):

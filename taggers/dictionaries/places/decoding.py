@@ -23,6 +23,7 @@ from taggers.dictionaries.places.grammar import (
     PHRASE_END,
     ROLE,
     TOWN,
+    follows,
     house_number,
     kind_of,
     name_after,
@@ -233,11 +234,7 @@ def _may_be_unlisted(token: int, rows: Array, reals: Array) -> bool:
 def _last_rare(token: int, rows: Array) -> int:
     """Return the last of the rare words that directly follow a token, or the token."""
     end = token
-    while (
-        end + 1 < len(rows)
-        and rows[end + 1, LINE] == rows[token, LINE]
-        and rows[end + 1, ROLE] & RARE
-    ):
+    while follows(end, rows) and rows[end + 1, ROLE] & RARE:
         end += 1
     return end
 
@@ -288,10 +285,10 @@ def _name(
         return NONE
     first = token == 0 or rows[token - 1, LINE] != rows[token, LINE]
     previous = 0 if first else rows[token - 1, ROLE]
-    follows = token + 1 < len(rows) and rows[token + 1, LINE] == rows[token, LINE]
-    leads = follows and not previous & STOP and is_name(token + 1, thresholds[0], rows, reals)
+    leads = not previous & STOP and follows(token, rows)
+    leads = leads and is_name(token + 1, thresholds[0], rows, reals)
     limit = thresholds[1] if inside or titled or leads else thresholds[0]
-    stopped = previous & STOP and not (token > 1 and rows[token - 2, ROLE] & SINGLE)
+    stopped = previous & STOP and not _after_initial(token - 1, rows)
     rare = (inside or (titled and gap <= 1)) and role & RARE and (not stopped or titled)
     if not divergence < limit and not rare:
         initial = role & SINGLE and role & UPPER
@@ -315,6 +312,14 @@ def _name(
             sure *= _EPONYM
     certainty[token] = 0.5 + 0.5 * sure if inside or titled else sure
     return token
+
+
+@compiled()
+def _after_initial(stop: int, rows: Array) -> bool:
+    """Return whether a full stop follows a single letter of its line."""
+    return bool(
+        stop > 0 and rows[stop - 1, LINE] == rows[stop, LINE] and rows[stop - 1, ROLE] & SINGLE > 0
+    )
 
 
 @compiled()

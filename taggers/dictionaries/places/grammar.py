@@ -73,14 +73,17 @@ def neighbour(token: int, step: int, most: int, rows: Array) -> tuple[int, int]:
 
 
 @compiled()
+def follows(token: int, rows: Array) -> bool:
+    """Return whether another token of the same line follows a token."""
+    return bool(token + 1 < len(rows) and rows[token + 1, LINE] == rows[token, LINE])
+
+
+@compiled()
 def kind_of(token: int, rows: Array) -> tuple[int, bool]:
     """Return the class of place that a token begins, or -1, and whether a mark touches it."""
     role = rows[token, ROLE]
     touched = (
-        token + 1 < len(rows)
-        and rows[token + 1, LINE] == rows[token, LINE]
-        and role & TOUCHES > 0
-        and rows[token + 1, ROLE] & (STOP | SLASH) > 0
+        follows(token, rows) and role & TOUCHES > 0 and rows[token + 1, ROLE] & (STOP | SLASH) > 0
     )
     if role & MODIFIER and token > 0 and rows[token - 1, LINE] == rows[token, LINE]:
         previous = rows[token - 1, ROLE]
@@ -194,7 +197,7 @@ def _part(
     if not street or proper > 0:
         return _NO_PART
     if role & DIGIT and not role & CODE:  # calle 2 de Mayo
-        joined = place + 1 < len(rows) and rows[place + 1, ROLE] & PARTICLE
+        joined = follows(place, rows) and rows[place + 1, ROLE] & PARTICLE
         return _PROPER if joined else _NO_PART
     if lower < _MAX_LOWER and role & LETTERS and not role & (NUMBER | NO_NUMBER | FLOOR):
         return _LOWER
@@ -211,8 +214,7 @@ def _passes(place: int, before: int, token: int, last: int, bare: bool, rows: Ar
         return bool(
             last >= 0
             and before == last
-            and place + 1 < len(rows)
-            and rows[place + 1, LINE] == rows[place, LINE]
+            and follows(place, rows)
             and rows[place, ROLE] & TOUCHES > 0
             and rows[place + 1, ROLE] & CAPITAL > 0
         )

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from corpus.errors import InputError, shown
 from gazetteers.builtin import BUILTIN_LISTS, CUE_WORDS, PLACES, read_gazetteer
 from taggers.annotators.phrases import Phrases
-from taggers.dictionaries.dictionary_options import DivergenceOptions
+from taggers.dictionaries.dictionary_options import DivergenceOptions, is_label
 from taggers.options import Coverage
 
-#: The label of places that are not tagged.
-OUTSIDE_LABEL = "O"
+#: The label of names and places that are not tagged. No class has it, unlike ``O``.
+NOT_TAGGED = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +37,22 @@ class ListOptions(DivergenceOptions):
             "builtin": BUILTIN_LISTS,
         },
     )
+    label: str = field(
+        default="PERSON",
+        metadata={
+            "help": 'the class that names of people are tagged as; with "", they are not tagged'
+        },
+    )
     place_label: str = field(
-        default="LOCATION", metadata={"help": "the class that places are tagged as"}
+        default="LOCATION",
+        metadata={"help": 'the class that places are tagged as; with "", they are not tagged'},
     )
     place_labels: Mapping[str, str] = field(
         default_factory=dict,
         metadata={
             "help": "the class that a class of the lists is tagged as, if it is not place_label: "
-            '{ hospital = "HOSPITAL", country = "O" }; places of O are not tagged'
+            '{ hospital = "HOSPITAL", country = "" }; places of "" are not tagged',
+            "may_be_empty": True,
         },
     )
 
@@ -53,12 +61,18 @@ class ListOptions(DivergenceOptions):
         for name in ("places", "cue_words"):
             if "" in getattr(self, name):
                 raise InputError(f'{name} names "": expected paths of gazetteers')
-        labels = {"place_label": self.place_label}
+
+    def _check_labels(self) -> None:
+        labels = {"label": self.label, "place_label": self.place_label}
         labels |= {f"place_labels.{name}": label for name, label in self.place_labels.items()}
         for name, label in labels.items():
-            outside = label == OUTSIDE_LABEL and name == "place_label"
-            if not label or outside or any(character.isspace() for character in label):
+            if label != NOT_TAGGED and not is_label(label):
                 raise InputError(f"{name} = {label!r}: expected the name of a class")
+        if all(label == NOT_TAGGED for label in labels.values()):
+            raise InputError(
+                'label = "" and place_label = "": neither people nor places would be tagged; '
+                "expected the name of a class for one of them"
+            )
 
     def check(self) -> Sequence[Coverage]:
         """Read the gazetteers and the counts; see `NameOptions.check`.

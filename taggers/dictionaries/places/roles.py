@@ -13,7 +13,7 @@ from corpus.kernels.hash_index import HashIndex
 from corpus.kernels.hashing import Hashes
 from gazetteers.gazetteer import Gazetteer, terms_by_class
 from gazetteers.phrases.abbreviations import ABBREVIATIONS
-from gazetteers.phrases.automaton import surface_hashes, surfaces
+from gazetteers.phrases.automaton import PASSED_WORDS, surface_hashes, surfaces
 
 Int32Array = npt.NDArray[np.int32]
 
@@ -73,8 +73,6 @@ _CODE_DIGITS, _PROVINCES = 5, range(1, 53)
 _MIN_LOWER = 4
 #: Shorter words are never rare: they are abbreviations.
 _MIN_RARE = 3
-#: Words that are skipped between the words of a kind of place.
-_PASSED = frozenset(("de", "del", "d"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,7 +115,7 @@ class CueWords:
         alone: set[str] = set()
         for name, each in self.terms.items():
             for term in each:
-                words = [word for word in surfaces(term.split()) if word not in _PASSED]
+                words = [word for word in surfaces(term.split()) if word not in PASSED_WORDS]
                 words = words or surfaces([term])
                 if name in LISTED:
                     roles[words[0]] = roles.get(words[0], 0) | LISTED[name]

@@ -28,7 +28,7 @@ from taggers.dictionaries.greedy_decoding import tagging_of
 from taggers.dictionaries.name_lists import read_names
 from taggers.dictionaries.places.decoding import OUTSIDE, decode
 from taggers.dictionaries.places.grammar import LINE, PHRASE, PHRASE_END, ROLE
-from taggers.dictionaries.places.options import OUTSIDE_LABEL, ListOptions
+from taggers.dictionaries.places.options import NOT_TAGGED, ListOptions
 from taggers.dictionaries.places.place_classes import PLACE, POSTAL_CODE, place_classes
 from taggers.dictionaries.places.roles import BLOCKS, JOINS, STREET, TOUCHES, CueWords
 from taggers.dictionaries.places.word_weights import PlaceWeights, WordUsage
@@ -72,7 +72,8 @@ class ListTagger:
     Attributes
     ----------
     labels : tuple of str
-        ``O``, and ``B-`` and ``I-`` of the class of names and of those of places.
+        ``O``, and ``B-`` and ``I-`` of the class of names and of those of places, as far as they
+        are tagged.
     training : None
         Fitting optimises no objective.
     """
@@ -88,8 +89,8 @@ class ListTagger:
 
     def __init__(self, options: ListOptions) -> None:
         self.options = options
-        places = {options.place_label, *options.place_labels.values()} - {OUTSIDE_LABEL}
-        self.labels = bio_labels([options.label, *places])
+        names = {options.label, options.place_label, *options.place_labels.values()}
+        self.labels = bio_labels(names - {NOT_TAGGED})
         self.training: Training | None = None
         self._model: _Model | None = None
 
@@ -149,6 +150,8 @@ class ListTagger:
             self._model, batch, (self.options.threshold, self.options.threshold_after)
         )
         tags = self._tags_of(self._model.classes)[np.where(begins, 0, 1), classes]
+        # What is found but belongs to no class is outside of the entities of the notes for sure.
+        certainty[(classes != OUTSIDE) & (tags == 0)] = 1.0
         if progress:
             progress(len(batch), len(batch))
         return tagging_of(batch, tags, certainty, self.labels, measure=measure, detail=detail)
@@ -159,10 +162,12 @@ class ListTagger:
         `PERSON` and `OUTSIDE` index the last two columns.
         """
         own = self.options.place_labels
-        names = [own.get(name, self.options.place_label) for name in classes]
+        places = [own.get(name, self.options.place_label) for name in classes]
         table = [
-            [self.labels.index(f"{side}-{name}") if name != OUTSIDE_LABEL else 0 for name in names]
-            + [self.labels.index(f"{side}-{self.options.label}"), 0]
+            [
+                0 if name == NOT_TAGGED else self.labels.index(f"{side}-{name}")
+                for name in (*places, self.options.label, NOT_TAGGED)
+            ]
             for side in "BI"
         ]
         return np.array(table, np.int16)

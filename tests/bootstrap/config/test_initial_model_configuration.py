@@ -120,7 +120,7 @@ def test_a_seed_is_needed_where_nothing_else_is_started_from(file: Path) -> None
         (f'kind = "divergence"\n{NAMES}threshold = 0', "threshold = 0.0: expected 0.01 or more"),
         (f'kind = "divergence"\n{NAMES}threshold = inf', "expected a finite number"),
         (f'kind = "divergence"\n{NAMES}smoothing = 0', "smoothing = 0.0: expected 0.001 or"),
-        (f'kind = "divergence"\n{NAMES}label = "A B"', "expected the name of a class"),
+        (f'kind = "divergence"\n{NAMES}label = "A\\nB"', "expected the name of a class"),
         (f'kind = "divergence"\n{NAMES}confidence = 2', "confidence = 2.0: expected 1 or less"),
         (
             f'kind = "divergence"\n{NAMES}measure = "x"',
@@ -232,7 +232,7 @@ def starts(draw: st.DrawFn) -> dict[str, Any]:
     number = st.floats(0.01, 1)
     both: dict[str, Any] = {
         "classes": st.lists(_NAME),
-        "label": st.sampled_from(["PERSON", "Año"]),
+        "label": st.sampled_from(["PERSON", "Año", "Persona física"]),
         "counts": _NAME,
         "blocked": st.lists(st.one_of(_NAME, st.just("blocking"))),
         "confidence": number,
@@ -250,8 +250,8 @@ def starts(draw: st.DrawFn) -> dict[str, Any]:
             "threshold": number,
             "places": st.lists(st.one_of(_NAME, st.just("places-es"))),
             "cue_words": st.lists(st.one_of(_NAME, st.just("cue-words"))),
-            "place_label": st.sampled_from(["LOCATION", "Lugar"]),
-            "place_labels": st.dictionaries(_NAME, st.sampled_from(["O", "HOSPITAL"])),
+            "place_label": st.sampled_from(["LOCATION", "Lugar propio", ""]),
+            "place_labels": st.dictionaries(_NAME, st.sampled_from(["", "HOSPITAL"])),
         },
     }[kind]
     names = {"names": st.lists(st.one_of(_NAME, st.just("census-es")), min_size=1)}

@@ -140,7 +140,7 @@ def test_the_tagger_of_lists_is_built_once_and_continues_with_the_run(
     command: Command,
     contents: Callable[[Path], Any],
 ) -> None:
-    project = make_project(tmp_path, configuration=with_lists('["census-es"]'))
+    project = make_project(tmp_path, configuration=with_lists('["census-es", "places-es"]'))
     whole, part = project / "run", project / "part"
     arguments = ["run", project / "config.toml", "--jobs", "1"]
     with pytest.MonkeyPatch.context() as patch:
@@ -164,3 +164,27 @@ def test_lists_of_nothing_that_the_seed_has_are_refused(
     done = command("run", project / "config.toml", "--out", tmp_path / "run", "--jobs", "1")
     assert done.code == 2
     assert "no class of the seed consists of names or places of [augment] gazetteers" in done.err
+
+
+@pytest.mark.parametrize("strategy", ["auto", "agreement_with_lists"])
+def test_without_words_to_count_there_is_no_view_of_lists(
+    tmp_path: Path, make_project: Callable[..., Path], command: Command, strategy: str
+) -> None:
+    """The portfolio is compared without it; a strategy that the user chose needs it."""
+    lists = with_lists('["census-es", "places-es"]').replace("agreement_with_lists", strategy)
+    project = make_project(
+        tmp_path, configuration=lists.replace("iterations = 3", "iterations = 1")
+    )
+    pool = "".join(f'{{"id": "u{number}", "text": " \\n"}}\n' for number in range(30))
+    (project / "unlabeled.jsonl").write_text(pool)
+    done = command("run", project / "config.toml", "--out", tmp_path / "run", "--jobs", "1")
+    message = "the notes contain no words to compare the dictionary with"
+    assert done.err.count(message) == 1
+    if strategy == "auto":
+        assert done.code == 0, done
+        assert f"strategies with a view of lists are left out: {message}\n" in done.err
+        names = [trial.name for trial in Run(tmp_path / "run").metrics()[1].trials]
+        assert "agreement_with_lists" not in names
+    else:
+        assert done.code == 2
+        assert done.err.endswith(f"bootstrap: {tmp_path / 'run'}: {message}\n")

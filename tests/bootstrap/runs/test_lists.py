@@ -38,6 +38,11 @@ def gold(notes: list[str], classes: dict[str, str]) -> Batch:
     return make_batch(documents, labelled=True)
 
 
+def texts(batch: Batch) -> list[str]:
+    found: list[str] = batch.texts.to_pylist()
+    return found
+
+
 def test_one_class_of_places_has_all_kinds() -> None:
     found = list_options_for(
         gold(NOTES, {"Q": "QUI", **dict.fromkeys("CST", "ON")}), AugmentOptions()
@@ -55,9 +60,78 @@ def test_each_kind_of_place_belongs_to_the_class_with_most_mentions_of_it() -> N
     labels = found.place_labels
     assert (labels["hospital"], labels["street"]) == ("CENTRE", "CARRER")
     assert labels["municipality"] == "POBLE"
-    assert labels["country"] == "O"  # no class has a country
-    assert set(labels.values()) == {"CENTRE", "CARRER", "POBLE", "O"}
+    assert "country" not in labels and found.place_label == ""  # no class has a country
+    assert set(labels.values()) == {"CENTRE", "CARRER", "POBLE"}
     found.check()
+
+
+def test_a_class_of_one_kind_of_place_has_no_other_kinds() -> None:
+    found = list_options_for(gold(NOTES, {"Q": "QUI", "C": "CENTRE"}), AugmentOptions())
+    assert found is not None
+    assert (found.place_label, found.place_labels) == ("", {"hospital": "CENTRE"})
+    found.check()
+    seed = gold(NOTES * 3, {"Q": "QUI", "C": "CENTRE"})
+    tagger = make_tagger("lists", found).fit(seed, rng=np.random.default_rng(0))
+    batch = gold([re.sub(r"\[\w:(.*?)\]", r"\1", note) for note in NOTES], {})
+    tagging = tagger.tag(batch)
+    predicted = batch.with_tags(tagging.tags, tagging.labels)
+    spans = [
+        (text, span)
+        for text, each in zip(texts(batch), predicted.spans(), strict=True)
+        for span in each
+        if span.label == "CENTRE"
+    ]
+    assert {text[span.start : span.end].split()[0] for text, span in spans} <= {
+        "Hospital",
+        "Complejo",
+    } and spans
+
+
+def test_a_side_without_a_class_in_the_seed_is_not_tagged() -> None:
+    people = list_options_for(gold(NOTES, {"Q": "LOCATION"}), AugmentOptions())
+    assert people is not None
+    assert (people.label, people.place_label, people.place_labels) == ("LOCATION", "", {})
+    places = list_options_for(gold(NOTES, dict.fromkeys("CST", "PERSON")), AugmentOptions())
+    assert places is not None
+    assert (places.label, places.place_label, places.place_labels) == ("", "PERSON", {})
+
+
+PEOPLE = ["Ana Puig Vila", "José Ruiz Gil", "Luis Pérez Moya", "Eva Sanz Rey", "Juan Mora Cano"]
+PEOPLE += ["María López Sáez", "Carmen Díaz Soto", "Antonio Vega Ríos"]
+
+
+@pytest.mark.parametrize(("patients", "label"), [(0, "DOCTOR"), (1, "DOCTOR"), (3, "")])
+def test_names_belong_to_the_class_with_most_of_them(patients: int, label: str) -> None:
+    notes = [
+        f"Firma: [{'P' if number < patients else 'D'}:{name}]" for number, name in enumerate(PEOPLE)
+    ]
+    seed = gold([*notes, *NOTES], {"D": "DOCTOR", "P": "PATIENT", "C": "CENTRE", "T": "POBLE"})
+    found = list_options_for(seed, AugmentOptions())
+    assert found is not None and found.label == label
+    assert found.place_labels["hospital"] == "CENTRE"
+    if patients == 3:
+        assert list_options_for(gold(notes, {"D": "D", "P": "P"}), AugmentOptions()) is None
+
+
+def test_a_kind_of_place_of_several_classes_is_not_tagged() -> None:
+    notes = ["Nacido en [N:Getafe]", "Vive en [T:Reus]", "De [N:Sabadell]", "En [T:Leganés]"]
+    seed = gold([*notes, *NOTES[4:5] * 3], {"N": "BIRTH", "T": "HOME", "C": "CENTRE"})
+    found = list_options_for(seed, AugmentOptions())
+    assert found is not None
+    assert (found.place_label, found.place_labels) == ("", {"hospital": "CENTRE"})
+
+
+@pytest.mark.parametrize("name", ["O", "Person name", "B-X"])
+def test_any_name_of_a_class_is_kept(name: str) -> None:
+    one = list_options_for(gold(NOTES, {"Q": name, "T": "POBLE"}), AugmentOptions())
+    other = list_options_for(gold(NOTES, {"Q": "QUI", "C": name, "T": "POBLE"}), AugmentOptions())
+    assert one is not None and other is not None
+    assert (one.label, other.label) == (name, "QUI")
+    assert other.place_labels["hospital"] == name
+
+
+def test_a_class_with_a_line_end_in_its_name_is_left_out() -> None:
+    assert list_options_for(gold(NOTES, {"Q": "A\nB", "T": "C\nD"}), AugmentOptions()) is None
 
 
 def test_a_class_that_is_in_no_list_has_no_tagger() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from corpus.batch import Batch, make_batch
@@ -195,18 +195,53 @@ def test_signs_and_techniques_are_named_after_people(tagger: Any) -> None:
 # Options
 
 
+TEXT = "Hospital Vega Zurbarán, C/ Olmos, 3. 28013 Madrid (España). José Pérez"
+
+
 def test_classes_of_lists_may_be_tagged_as_other_classes(tagger: Any) -> None:
-    labels = {"hospital": "HOSPITAL", "municipality": "O", "postal_code": "CODE"}
+    labels = {"hospital": "HOSPITAL", "municipality": "", "postal_code": "CODE"}
     own = fitted(notes(*NOTES), place_labels=labels)
     assert own.labels == (
         *("O", "B-CODE", "I-CODE", "B-HOSPITAL", "I-HOSPITAL"),
         *("B-LOCATION", "I-LOCATION", "B-PERSON", "I-PERSON"),
     )
-    text = "Hospital Vega Zurbarán, C/ Olmos, 3. 28013 Madrid (España). José Pérez"
     expected = [("Hospital Vega Zurbarán", "HOSPITAL"), ("C/ Olmos, 3", "LOCATION")]
     expected += [("28013", "CODE"), ("España", "LOCATION"), ("José Pérez", "PERSON")]
-    assert found_by(own, text) == expected
-    assert [name for name, _ in found_by(tagger, text) if name == "Madrid"] == ["Madrid"]
+    assert found_by(own, TEXT) == expected
+    assert [name for name, _ in found_by(tagger, TEXT) if name == "Madrid"] == ["Madrid"]
+
+
+def test_people_and_places_may_be_left_untagged(tagger: Any) -> None:
+    places = [("Hospital Vega Zurbarán", "LOCATION"), ("C/ Olmos, 3", "LOCATION")]
+    places += [(name, "LOCATION") for name in ("28013", "Madrid", "España")]
+    assert found_by(tagger, TEXT) == [*places, ("José Pérez", "PERSON")]
+    no_people = fitted(notes(*NOTES), label="")
+    assert no_people.labels == ("O", "B-LOCATION", "I-LOCATION")
+    assert found_by(no_people, TEXT) == places
+    no_places = fitted(notes(*NOTES), place_label="")
+    assert no_places.labels == ("O", "B-PERSON", "I-PERSON")
+    assert found_by(no_places, TEXT) == [("José Pérez", "PERSON")]
+    hospitals = fitted(notes(*NOTES), label="", place_label="", place_labels={"hospital": "H"})
+    assert found_by(hospitals, TEXT) == [("Hospital Vega Zurbarán", "H")]
+
+
+def test_what_is_not_tagged_is_certain() -> None:
+    no_people = fitted(notes(*NOTES), label="").tag(notes("José Pérez"), detail="token")
+    assert no_people.token_confidence.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("name", ["O", "Person name", "B-X", " ", "Año/s"])
+def test_a_class_may_have_any_name_of_one_line(name: str, tmp_path: Path) -> None:
+    for side, text in (("label", "José Pérez"), ("place_label", "C/ Olmos, 3")):
+        own = fitted(notes(*NOTES), **{side: name})
+        own.save(tmp_path / side)
+        for each in (own, load_tagger(tmp_path / side)):
+            assert found_by(each, text) == [(text, name)]
+    own = fitted(notes(*NOTES), place_labels={"hospital": name})
+    assert found_by(own, TEXT)[:2] == [
+        ("Hospital Vega Zurbarán", name),
+        ("C/ Olmos, 3", "LOCATION"),
+    ]
 
 
 def test_own_lists_and_words_are_used(make_gazetteer: MakeGazetteer, tmp_path: Path) -> None:
@@ -238,9 +273,10 @@ def test_options_that_cannot_be_meant_are_refused() -> None:
         ({"names": ()}, "names is empty"),
         ({"places": ("",)}, 'places names "": expected paths of gazetteers'),
         ({"cue_words": ("",)}, 'cue_words names "": expected paths of gazetteers'),
-        ({"place_label": ""}, "place_label = '': expected the name of a class"),
-        ({"place_label": "O"}, "place_label = 'O': expected the name of a class"),
-        ({"place_labels": {"street": "A B"}}, "place_labels.street = 'A B': expected the name"),
+        ({"label": "A\nB"}, r"^label = 'A\\nB': expected the name of a class"),
+        ({"place_label": "A\tB"}, r"^place_label = 'A\\tB': expected the name of a class"),
+        ({"place_labels": {"street": "A\x85"}}, r"^place_labels.street = 'A\\x85': expected the"),
+        ({"label": "", "place_label": ""}, "neither people nor places would be tagged"),
     ):
         with pytest.raises(InputError, match=message):
             ListOptions(**{"names": (CENSUS,), **given_})
@@ -276,15 +312,32 @@ def _shared() -> Any:
     return _FITTED[0]
 
 
-def test_a_document_is_tagged_alike_alone_and_in_company(synthetic: Batch) -> None:
-    tagger = fitted(synthetic)
-    whole = tagger.tag(synthetic, detail="token")
-    for number in range(0, 400, 5):
-        alone = tagger.tag(synthetic.slice(number, number + 1), detail="token")
-        part = slice(*synthetic.document_offsets[number : number + 2])
-        assert (alone.tags == whole.tags[part]).all()
-        assert (alone.token_confidence == whole.token_confidence[part]).all()
-        assert alone.confidence == whole.confidence[number]
+#: Words that decide over the words beside them, and names.
+_WORDS = (
+    "calle C/ C Hospital hospital clínica en natural de del De d' la y a Dr Dra . , - / ( ) : 2 37 "
+    "28013 s/n nº 5º km bajo CP Zurbarán Xyzabeitia Olmos García José Pérez Toledo Mora Madrid "
+    "España Mayo A B Norte verde General prueba dolor ok"
+).split()  # noqa: SIM905 - a list would be fifty lines
+
+
+@st.composite
+def short_texts(draw: st.DrawFn) -> str:
+    """Draw words with and without blanks between and before them."""
+    words = draw(st.lists(st.sampled_from(_WORDS), max_size=6))
+    gaps = draw(st.lists(st.sampled_from(["", " ", " ", "\n"]), min_size=6, max_size=6))
+    return "".join(gap + word for gap, word in zip(gaps, words, strict=False))
+
+
+@given(st.lists(short_texts(), min_size=2, max_size=3))
+@example(["Vive en calle 2", "de Mayo"])
+@example(["acude Mora-", "García"])
+@example(["José A", ".Pérez García"])
+def test_a_document_is_tagged_alike_alone_and_in_company(texts: list[str]) -> None:
+    whole = _shared().tag(notes(*texts), detail="token")
+    alone = [_shared().tag(notes(text), detail="token") for text in texts]
+    assert whole.tags.tolist() == [tag for each in alone for tag in each.tags.tolist()]
+    for field in ("token_confidence", "confidence"):
+        assert (getattr(whole, field) == np.concatenate([getattr(o, field) for o in alone])).all()
 
 
 def test_no_name_crosses_a_line(tagger: Any) -> None:

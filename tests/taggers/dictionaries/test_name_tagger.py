@@ -227,7 +227,7 @@ def test_options_that_cannot_be_meant_are_refused(options: Any) -> None:
         ({}, "names is empty"),
         ({"names": ("",)}, 'names names "": expected paths of gazetteers'),
         ({"names": ("a",), "label": ""}, "expected the name of a class"),
-        ({"names": ("a",), "label": "A PERSON"}, "expected the name of a class"),
+        ({"names": ("a",), "label": "A\nPERSON"}, "expected the name of a class"),
     ):
         with pytest.raises(InputError, match=message):
             options(**given)
