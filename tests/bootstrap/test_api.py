@@ -65,8 +65,10 @@ def test_a_run_is_that_of_the_command_line(run: Any, splits: dict[str, Path]) ->
 
 
 def test_a_finished_run_is_returned_when_it_is_resumed(run: Any, splits: dict[str, Path]) -> None:
+    (run.folder / "report.html").unlink()  # as if it had been killed before its last step
     again = bootstrap.train(**splits, out=run.folder, resume=True, **SETTINGS)
     assert again.metrics() == run.metrics()
+    assert (run.folder / "report.html").is_file()
     with pytest.raises(bootstrap.InputError, match="is a run"):
         bootstrap.train(**splits, out=run.folder, **SETTINGS)
 

@@ -16,6 +16,7 @@ from bootstrap.advice.lists import ListedRecall, UnusedList
 from bootstrap.advice.words import advice_lines
 from bootstrap.config.configuration import load_configuration
 from bootstrap.data.splits import read_notes
+from bootstrap.runs import runner
 from bootstrap.runs.advice_files import ADVICE, ANNOTATE, read_advice, save_advice
 from bootstrap.runs.folder import Run
 from corpus.batch import make_batch
@@ -126,6 +127,35 @@ def test_advice_that_is_missing_is_written_by_resuming(
     assert done.code == 0
     assert read_advice(copied) == read_advice(finished)
     assert f"({copied / ANNOTATE})" in done.out
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (ZeroDivisionError("Anna Puig"), "is finished, but has no advice: ZeroDivisionError; "),
+        (InputError("notes.jsonl is gone"), "has no advice: notes.jsonl is gone"),
+    ],
+)
+def test_a_finished_run_has_a_report_even_if_its_advice_fails(
+    error: Exception,
+    message: str,
+    copied: Path,
+    project: Path,
+    command: Command,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(*arguments: Any) -> Advice:
+        assert (copied / "report.html").is_file()  # even if the process is killed now
+        raise error
+
+    for name in (ADVICE, ANNOTATE, "report.html"):
+        (copied / name).unlink()
+    monkeypatch.setattr(runner, "advise", fail)
+    done = command("run", project / "config.toml", "--out", copied, "--resume", "--jobs", "1")
+    assert done.code == 0 and f"{copied} is finished." in done.out
+    assert f"{copied} {message}" in " ".join(done.err.split()) and "Anna" not in done.all
+    assert "<h2>Where recall is missing</h2>" in (copied / "report.html").read_text("utf-8")
+    assert read_advice(copied) is None
 
 
 def test_a_run_says_what_it_did_and_what_to_do_next(finished: Path, command: Command) -> None:
