@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import shutil
+import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bootstrap.advice.advice import PROPOSED, Advice, advise
 from bootstrap.advice.lists import ListedRecall, UnusedList
@@ -47,6 +50,17 @@ def test_advice_is_read_back_as_it_was(tmp_path: Path) -> None:
         (tmp_path / ADVICE).write_text(damaged)
         with pytest.raises(InputError, match=r"advice\.json is damaged"):
             read_advice(tmp_path)
+
+
+@given(st.lists(st.text() | st.sampled_from(["a\nb", "a\u2028b", '"a"', " a", "\ud800", "núm 1"])))
+def test_every_id_to_annotate_is_one_line(names: list[str]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        save_advice(Path(folder), replace(ADVICE_OF_ALL, annotate=tuple(names)))
+        text = (Path(folder) / ANNOTATE).read_bytes().decode()
+        assert read_advice(Path(folder)) == replace(ADVICE_OF_ALL, annotate=tuple(names))
+    lines = [line.strip() for line in text.splitlines()]
+    assert [json.loads(line) if line.startswith('"') else line for line in lines] == names
+    assert ("núm 1" in lines) == ("núm 1" in names)
 
 
 def test_advice_in_words() -> None:
@@ -181,4 +195,4 @@ def test_a_run_of_an_earlier_version_has_no_interval(copied: Path, command: Comm
         path.unlink()
     assert Run(copied).outcome().interval is None
     shown = command("show", copied)
-    assert shown.code == 0 and "95 %" not in shown.out
+    assert shown.code == 0 and "95 %" not in shown.out and "interval" not in shown.out
