@@ -180,7 +180,7 @@ def _baseline(step: Iteration, validation: LabelledNotes) -> ValidationCounts | 
 def complete_run(run: Run, configuration: Configuration, notes: Notes, *, jobs: int) -> None:
     """Write the report and the advice of a finished run.
 
-    The report is written twice: without the advice, since it takes longer and may fail, and with it.
+    The report is written before the advice, which takes longer and may fail, and again with it.
 
     Parameters
     ----------
