@@ -28,7 +28,7 @@ from bootstrap.inference import (
 from bootstrap.runs.folder import Run
 from bootstrap.runs.metrics import IterationMetrics
 from bootstrap.runs.resume import opened_run
-from bootstrap.runs.runner import run_iterations, warm_up_taggers, write_advice
+from bootstrap.runs.runner import complete_run, run_iterations, warm_up_taggers
 from corpus import evaluation, formats
 from corpus.corpora import read_corpus
 from corpus.document import Document
@@ -177,16 +177,14 @@ def train(
     configuration = _configuration(config, settings)
     notes, _ = prepare(configuration)
     with opened_run(Path(out), configuration, resume=resume) as run:
-        if run.is_finished():
-            return run
-        warm_up_taggers(configuration)
-        for metrics in run_iterations(
-            run, configuration, notes, jobs=jobs or default_jobs(), report=report or _silent
-        ):
-            if on_iteration:
-                on_iteration(metrics)
-        write_advice(run, configuration, notes, jobs=jobs or default_jobs())
-        run.write_report()
+        if not run.is_finished():
+            warm_up_taggers(configuration)
+            for metrics in run_iterations(
+                run, configuration, notes, jobs=jobs or default_jobs(), report=report or _silent
+            ):
+                if on_iteration:
+                    on_iteration(metrics)
+        complete_run(run, configuration, notes, jobs=jobs or default_jobs())
     return run
 
 

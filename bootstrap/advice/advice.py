@@ -98,8 +98,8 @@ def advise(
     missed : sequence of str
         The classes of which entities are missed.
     batch_size : int
-        The number of documents of a batch of the run: no more of the unlabeled documents are read.
-        0 stands for a batch in proportion to them.
+        The maximum number of unlabeled documents to read: that of a batch of the run, or 0 for
+        10,000. At most 10,000 documents and 2,000,000 tokens are read.
 
     Returns
     -------

@@ -212,7 +212,7 @@ def warnings(
     data : DataOptions
         The documents of the run.
     batch_size : int
-        Number of documents in a batch of the loop.
+        Number of documents in a batch of the loop; 0 for a batch in proportion to their number.
     classes : sequence of str
         The classes that an initial model tags, if there is one.
     coverages : sequence of Coverage
@@ -223,10 +223,12 @@ def warnings(
     yield from _shared_warnings(reports)
     yield from _coverage_warnings(reports, coverages)
     number = reports["unlabeled"].documents
-    if number < batch_size:  # 0 is in proportion to their number
+    if not number:
+        yield "unlabeled: there are no documents, so iteration 0 will be the only one"
+    elif number < batch_size:
         yield (
             f"unlabeled: {number:,} documents are fewer than one batch of {batch_size:,}: there "
-            f"will be {'one iteration' if number else 'no iteration'}; set [loop] batch lower"
+            "will be one iteration; set [loop] batch lower"
         )
     for split, report in reports.items():
         yield from (f"{split}: {line}" for line in report.problems.lines())

@@ -132,7 +132,7 @@ class _Worker:
         """Start the process if it does not run, and send it a task."""
         self.index = index
         if self._process.pid is None:
-            with sigint_blocked():
+            with sigint_blocked(), _in_existing_folder():
                 self._process.start()
             self._child_end.close()
         with _as_killed():
@@ -176,9 +176,38 @@ def _idle_worker() -> _Worker | None:
     return None
 
 
+def end_idle_processes() -> None:
+    """End the processes that wait for a task, and release their memory."""
+    while _IDLE:
+        _IDLE.pop().end()
+
+
 def _surroundings() -> tuple[Any, ...]:
     """Return what a new process takes over from this one."""
-    return Path.cwd(), tuple(sys.path)
+    return _working_folder(), tuple(sys.path)
+
+
+def _working_folder() -> Path | None:
+    """Return the working directory; None if it was removed."""
+    try:
+        return Path.cwd()
+    except OSError:
+        return None
+
+
+@contextmanager
+def _in_existing_folder() -> Iterator[None]:
+    """Leave a working directory that was removed: Python cannot start a process from there."""
+    if _working_folder():
+        yield
+        return
+    removed = os.open(os.curdir, os.O_RDONLY)
+    os.chdir(os.sep)
+    try:
+        yield
+    finally:
+        os.fchdir(removed)
+        os.close(removed)
 
 
 @contextmanager
@@ -210,6 +239,11 @@ def _serve(connection: Connection, parent: int) -> None:
 
 def _peak_memory() -> float:
     """Return the largest memory of this process so far, in bytes; infinity if it is unknown."""
+    # On Linux, `getrusage` begins with the peak of the parent process.
+    with suppress(OSError):
+        for line in Path("/proc/self/status").read_text(encoding="utf-8").splitlines():
+            if line.startswith("VmHWM:"):  # in kB
+                return int(line.split()[1]) * 1024
     try:
         import resource  # noqa: PLC0415 - not on Windows
     except ImportError:

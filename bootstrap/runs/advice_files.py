@@ -17,10 +17,16 @@ ADVICE = "advice.json"
 
 def save_advice(folder: Path, advice: Advice) -> None:
     """Write the advice of a run into its folder."""
-    ids = "".join(f"{name}\n" for name in advice.annotate)
-    write_atomically(folder / ANNOTATE, ids.encode("utf-8", "surrogatepass"))
+    ids = "".join(f"{_on_a_line(name)}\n" for name in advice.annotate)
+    write_atomically(folder / ANNOTATE, ids.encode())
     text = json.dumps(advice.to_dict(), ensure_ascii=True, indent=1, allow_nan=False)
     write_atomically(folder / ADVICE, f"{text}\n".encode())
+
+
+def _on_a_line(name: str) -> str:
+    """Return an id, or a JSON string if a reader of lines would not find the id as it is."""
+    plain = name.isprintable() and name == name.strip() and name and not name.startswith('"')
+    return name if plain else json.dumps(name)
 
 
 def read_advice(folder: Path) -> Advice | None:

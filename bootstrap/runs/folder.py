@@ -205,8 +205,9 @@ class Run:
         folder = self.iteration_folder(len(self.metrics()))
         if folder.exists():
             shutil.rmtree(folder)
-        if self.is_finished():
+        if self.is_finished():  # the process may have been killed before it did so
             shutil.rmtree(self.batches_folder, ignore_errors=True)
+            self._remove_second(len(self.metrics()) - 1)
 
     def _refuse_gap(self) -> None:
         """Raise a `RunError` if an open iteration is followed by others."""
@@ -251,9 +252,16 @@ class Run:
         if baseline:
             write_atomically(folder / _BASELINE, _parquet(baseline.to_table()))
         write_atomically(folder / "metrics.json", _json(metrics.to_dict()))
-        if iteration:  # only the last iteration is continued
-            shutil.rmtree(self.second_folder(iteration - 1), ignore_errors=True)
+        # Only the last iteration is continued, unless the run is finished.
+        if iteration:
+            self._remove_second(iteration - 1)
+        if metrics.stopped:
+            self._remove_second(iteration)
         self.summarise()
+
+    def _remove_second(self, iteration: int) -> None:
+        """Remove the model of the second view of an iteration that is not continued."""
+        shutil.rmtree(self.second_folder(iteration), ignore_errors=True)
 
     def summarise(self) -> None:
         """Write ``metrics.parquet`` and ``best`` from the closed iterations, if there are any."""

@@ -34,6 +34,8 @@ class Outcome:
     interval : tuple of (float, float), optional
         The 95 % confidence interval of the difference of the F1 of `best` and `first`; None if it
         cannot be estimated.
+    counted : bool
+        Whether the counts of each validation document are known, which the interval needs.
     """
 
     first: ConfusionCounts
@@ -41,6 +43,7 @@ class Outcome:
     iteration: int
     stopped: str | None
     interval: tuple[float, float] | None = None
+    counted: bool = False
 
     @property
     def gain(self) -> float:
@@ -67,25 +70,34 @@ def outcome_of(
     """
     left, right = zip(*(each.halves for each in metrics), strict=True)
     by_left, by_right = (best_iteration([counts.f1 for counts in side]) for side in (left, right))
+    counts = _counts(counts_of, baseline, by_left, by_right) if counts_of else None
     return Outcome(
         first=_sum(seed_alone(metrics).halves),
         best=_sum([right[by_left], left[by_right]]),
         iteration=best_iteration(f1_of(metrics)),
         stopped=metrics[-1].stopped,
-        interval=_interval(counts_of, baseline, by_left, by_right) if counts_of else None,
+        interval=_interval(*counts) if counts else None,
+        counted=counts is not None,
     )
 
 
-def _interval(
+def _counts(
     counts_of: Callable[[int], ValidationCounts | None],
     baseline: ValidationCounts | None,
     by_left: int,
     by_right: int,
-) -> tuple[float, float] | None:
-    """Estimate the interval of the gain; each half is scored as the other half selected."""
+) -> tuple[ValidationCounts, ValidationCounts, ValidationCounts] | None:
+    """Return the counts of the first model and of two iterations; None if some are missing."""
     first, left, right = baseline or counts_of(0), counts_of(by_left), counts_of(by_right)
     if first is None or left is None or right is None:
         return None
+    return first, left, right
+
+
+def _interval(
+    first: ValidationCounts, left: ValidationCounts, right: ValidationCounts
+) -> tuple[float, float] | None:
+    """Estimate the interval of the gain; each half is scored as the other half selected."""
     is_left = (first.units % 2 == 0)[:, None]
     after = np.where(is_left, right.all_classes, left.all_classes)
     return f1_gain_interval(first.all_classes, after, first.units)
@@ -106,7 +118,7 @@ def gain_lines(outcome: Outcome, start: str) -> list[str]:
         What the run is compared with, such as ``"the seed alone"``.
     """
     first, best = outcome.first, outcome.best
-    gain = f"{_signed(outcome.gain)}{_interval_words(outcome.interval)}"
+    gain = f"{_signed(outcome.gain)}{_interval_words(outcome)}"
     if best == first:
         sentence = (
             f"The run gained nothing: strict entity F1 is {first.f1:.3f} with {start}, and no "
@@ -138,8 +150,9 @@ def _signed(value: float) -> str:
     return f"{round(value, 3) + 0.0:+.3f}"  # no -0.000
 
 
-def _interval_words(interval: tuple[float, float] | None) -> str:
-    if interval is None:
-        return "; the validation notes are too few for an interval"
-    low, high = map(_signed, interval)
+def _interval_words(outcome: Outcome) -> str:
+    """Return the interval in words, or why there is none; nothing for runs without the counts."""
+    if outcome.interval is None:
+        return "; the validation notes are too few for an interval" if outcome.counted else ""
+    low, high = map(_signed, outcome.interval)
     return f"; 95 % interval {low} to {high}"

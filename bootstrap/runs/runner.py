@@ -16,6 +16,7 @@ from bootstrap.config.configuration import Configuration
 from bootstrap.config.options import AUTO
 from bootstrap.data.splits import LabelledNotes, Notes, UnlabeledNotes
 from bootstrap.execution.parallel_tagger import ParallelTagger, Report
+from bootstrap.execution.processes import end_idle_processes
 from bootstrap.runs.advice_files import read_advice, save_advice
 from bootstrap.runs.augmentation import augmentation_of
 from bootstrap.runs.cached_pool import CachedPool
@@ -94,6 +95,16 @@ def run_iterations(
     IterationMetrics
         The metrics of each iteration when it is closed.
     """
+    try:
+        yield from _iterations(run, configuration, notes, jobs=jobs, report=report)
+    finally:
+        end_idle_processes()
+
+
+def _iterations(
+    run: Run, configuration: Configuration, notes: Notes, *, jobs: int, report: Report
+) -> Iterator[IterationMetrics]:
+    """Run the iterations that are not closed yet; see `run_iterations`."""
     options, validation = configuration, notes.validation
     closed = run.metrics()
     notes.unlabeled.clean_batches = _batches_without_problems(closed)
@@ -166,10 +177,31 @@ def _baseline(step: Iteration, validation: LabelledNotes) -> ValidationCounts | 
     return None
 
 
+def complete_run(run: Run, configuration: Configuration, notes: Notes, *, jobs: int) -> None:
+    """Write the report and the advice of a finished run.
+
+    The report is written before the advice, which takes longer and may fail, and again with it.
+
+    Parameters
+    ----------
+    run : Run
+        The run.
+    configuration : Configuration
+        Its configuration.
+    notes : Notes
+        Its documents.
+    jobs : int
+        Number of processes that tag.
+    """
+    run.write_report()
+    write_advice(run, configuration, notes, jobs=jobs)
+    run.write_report()
+
+
 def write_advice(run: Run, configuration: Configuration, notes: Notes, *, jobs: int) -> None:
     """Write the advice of a finished run, unless it has some.
 
-    If the unlabeled notes cannot be read, a warning is logged: the run itself is complete.
+    If that fails, a warning is logged, which contains no text of notes: the run itself is complete.
 
     Parameters
     ----------
@@ -184,13 +216,19 @@ def write_advice(run: Run, configuration: Configuration, notes: Notes, *, jobs: 
     """
     if not run.is_finished() or read_advice(run.folder):
         return
-    tagger = ParallelTagger.load(run.best_model(), trusted=configuration.kinds, jobs=jobs)
-    missed = [each.name for each in run.missed()]
-    size = configuration.loop.batch
     try:
+        tagger = ParallelTagger.load(run.best_model(), trusted=configuration.kinds, jobs=jobs)
+        missed = [each.name for each in run.missed()]
+        size = configuration.loop.batch
         save_advice(run.folder, advise(tagger, configuration.tagger, notes, missed, size))
     except InputError as error:
         _log.warning("%s has no advice: %s", run.folder, error)
+    except Exception as error:  # its message may contain text of notes
+        _log.warning(
+            "%s is finished, but has no advice: %s; resume the run to try again",
+            run.folder,
+            type(error).__name__,
+        )
 
 
 def _history(run: Run, options: Configuration, jobs: int, report: Report) -> History:

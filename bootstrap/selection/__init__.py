@@ -8,6 +8,7 @@ from bootstrap.selection.spans import confident_parts
 from bootstrap.selection.strategies import (
     LIST_VIEW,
     PORTFOLIO,
+    SECOND_VIEW,
     STRATEGIES,
     SelectionFunction,
     Strategy,
@@ -19,6 +20,7 @@ from bootstrap.selection.strategies import (
 __all__ = [
     "LIST_VIEW",
     "PORTFOLIO",
+    "SECOND_VIEW",
     "STRATEGIES",
     "Reference",
     "Selection",

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from bootstrap.config.options import LoopOptions
-from bootstrap.selection import LIST_VIEW, Selection, Strategy
+from bootstrap.selection import LIST_VIEW, SECOND_VIEW, Selection, Strategy
 from bootstrap.self_training.iteration import PseudoLabelled
 from bootstrap.self_training.stopwatch import Stopwatch
 from corpus.batch import Batch
@@ -120,6 +120,11 @@ class Views:
         Their strategies, which all have the same measure, select from the taggings.
     loop : LoopOptions
         Options of the loop.
+
+    Raises
+    ------
+    ValueError
+        If a strategy needs a view that is None.
     """
 
     def __init__(
@@ -132,9 +137,16 @@ class Views:
     ) -> None:
         strategies = [each.strategy for each in labellings]
         self._tagger = tagger
+        # Strategies find the views by their position.
+        self._others: list[Tagger] = []
         views = max(each.views for each in strategies)
-        self._others = [second] if second and views else []
-        if list_tagger and views >= LIST_VIEW:
+        if views >= SECOND_VIEW:
+            if second is None:
+                raise ValueError(_missing(strategies, SECOND_VIEW, "a second tagger"))
+            self._others.append(second)
+        if views >= LIST_VIEW:
+            if list_tagger is None:
+                raise ValueError(_missing(strategies, LIST_VIEW, "a tagger of lists"))
             self._others.append(list_tagger())
         self._measure = strategies[0].measure
         self._detail = max((each.detail for each in strategies), key=_DETAILS.index)
@@ -145,6 +157,12 @@ class Views:
         tagging = tag(self._tagger, batch, self._measure, self._detail, self._loop)
         views = [tag(other, batch, self._measure, "token", self._loop) for other in self._others]
         return replace(tagging, views=tuple(views))
+
+
+def _missing(strategies: Sequence[Strategy], view: int, tagger: str) -> str:
+    """Return the message about a view that strategies need and that is missing."""
+    names = ", ".join(repr(each.name) for each in strategies if each.views >= view)
+    return f"strategy {names}: expected {tagger}, found none"
 
 
 def _take(tagging: Tagging, batch: Batch, indices: npt.NDArray[np.int64]) -> tuple[Tagging, Batch]:

@@ -34,7 +34,7 @@ STEPS = {"os.rename", "os.link", "os.mkdir", "os.symlink", "shutil.rmtree", "shu
 
 
 def train_here(
-    work: Any, tasks: Sequence[tuple[Any]], *, jobs: int
+    work: Any, tasks: Sequence[tuple[Any]], *, jobs: int, reuse: bool = False
 ) -> Iterator[tuple[int, tuple[int, int]]]:
     """Train in this process, for speed."""
     for index, (job,) in enumerate(tasks):

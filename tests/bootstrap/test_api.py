@@ -5,12 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from multiprocessing import active_children
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import bootstrap
+from bootstrap.execution.processes import _IDLE
 from corpus.document import Document
 
 Project = Callable[..., Path]
@@ -63,10 +65,26 @@ def test_a_run_is_that_of_the_command_line(run: Any, splits: dict[str, Path]) ->
 
 
 def test_a_finished_run_is_returned_when_it_is_resumed(run: Any, splits: dict[str, Path]) -> None:
+    (run.folder / "report.html").unlink()  # as if it had been killed before its last step
     again = bootstrap.train(**splits, out=run.folder, resume=True, **SETTINGS)
     assert again.metrics() == run.metrics()
+    assert (run.folder / "report.html").is_file()
     with pytest.raises(bootstrap.InputError, match="is a run"):
         bootstrap.train(**splits, out=run.folder, **SETTINGS)
+
+
+@pytest.mark.processes
+def test_no_process_outlives_a_run(splits: dict[str, Path], tmp_path: Path) -> None:
+    """A notebook goes on, and would keep their memory."""
+    waiting: list[int | None] = []
+
+    def on_iteration(row: Any) -> None:
+        waiting.extend(worker._process.pid for worker in _IDLE)
+
+    settings = {**SETTINGS, "loop": {"preset": "paper", "iterations": 0}}
+    bootstrap.train(**splits, out=tmp_path / "run", jobs=1, on_iteration=on_iteration, **settings)
+    (process,) = waiting
+    assert not _IDLE and process not in {each.pid for each in active_children()}
 
 
 def test_texts_and_documents_are_tagged_and_scored(run: Any, splits: dict[str, Path]) -> None:

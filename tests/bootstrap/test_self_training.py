@@ -987,6 +987,28 @@ def test_the_tagger_of_lists_is_a_third_view_of_the_strategies_that_need_it(view
     assert not lists.trained
 
 
+@pytest.mark.parametrize(
+    ("views", "second", "lists", "message"),
+    [
+        (1, False, False, "strategy 'first': expected a second tagger, found none"),
+        (1, False, True, "expected a second tagger"),
+        (2, False, True, "expected a second tagger"),
+        (2, True, False, "strategy 'first': expected a tagger of lists, found none"),
+    ],
+)
+def test_a_view_that_is_missing_is_not_taken_for_another(
+    views: int, second: bool, lists: bool, message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        compared(
+            Script([3, 4]),
+            Pool(2),
+            strategy=[named("none"), named("first", views=views)],
+            second_tagger_for=Casting(Script([1])) if second else None,
+            list_tagger=(lambda: Actor(Script([9]), 0)) if lists else None,
+        )
+
+
 def test_no_second_view_is_trained_for_a_strategy_that_needs_none() -> None:
     second = Casting(Script([1]))
     steps, _ = compared(Script([3, 4]), Pool(2), strategy=named("one"), second_tagger_for=second)

@@ -67,7 +67,7 @@ def run_and_show(
     from bootstrap.data.splits import source_lines
     from bootstrap.execution.processes import KilledError, default_jobs
     from bootstrap.runs.resume import opened_run
-    from bootstrap.runs.runner import warm_up_taggers, write_advice
+    from bootstrap.runs.runner import complete_run, warm_up_taggers
     from taggers import TrainingError
 
     os.umask(0o077)  # the files of a run are as private as the notes
@@ -75,8 +75,7 @@ def run_and_show(
     with opened_run(folder, configuration, resume=resume) as run:
         if run.is_finished():
             # The process may have been killed before it did so.
-            write_advice(run, configuration, notes, jobs=jobs or default_jobs())
-            run.write_report()
+            complete_run(run, configuration, notes, jobs=jobs or default_jobs())
             print_lines([f"{folder} is finished."])
             return run
         log_lines(_log, logging.INFO, source_lines(configuration.data))
@@ -96,8 +95,7 @@ def run_and_show(
             raise KilledError(f"{folder}: {error}; continue with --resume") from None
         report_problems(notes.unlabeled.problems)
         log_lines(_log, logging.WARNING, _pool_lines(run.metrics(), configuration.loop))
-        write_advice(run, configuration, notes, jobs=jobs or default_jobs())
-        run.write_report()
+        complete_run(run, configuration, notes, jobs=jobs or default_jobs())
         return run
 
 

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import json
 import shutil
+import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bootstrap.advice.advice import PROPOSED, Advice, advise
 from bootstrap.advice.lists import ListedRecall, UnusedList
 from bootstrap.advice.words import advice_lines
 from bootstrap.config.configuration import load_configuration
 from bootstrap.data.splits import read_notes
+from bootstrap.runs import runner
 from bootstrap.runs.advice_files import ADVICE, ANNOTATE, read_advice, save_advice
 from bootstrap.runs.folder import Run
 from corpus.batch import make_batch
@@ -46,6 +50,17 @@ def test_advice_is_read_back_as_it_was(tmp_path: Path) -> None:
         (tmp_path / ADVICE).write_text(damaged)
         with pytest.raises(InputError, match=r"advice\.json is damaged"):
             read_advice(tmp_path)
+
+
+@given(st.lists(st.text() | st.sampled_from(["a\nb", "a\u2028b", '"a"', " a", "\ud800", "núm 1"])))
+def test_every_id_to_annotate_is_one_line(names: list[str]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        save_advice(Path(folder), replace(ADVICE_OF_ALL, annotate=tuple(names)))
+        text = (Path(folder) / ANNOTATE).read_bytes().decode()
+        assert read_advice(Path(folder)) == replace(ADVICE_OF_ALL, annotate=tuple(names))
+    lines = [line.strip() for line in text.splitlines()]
+    assert [json.loads(line) if line.startswith('"') else line for line in lines] == names
+    assert ("núm 1" in lines) == ("núm 1" in names)
 
 
 def test_advice_in_words() -> None:
@@ -128,6 +143,35 @@ def test_advice_that_is_missing_is_written_by_resuming(
     assert f"({copied / ANNOTATE})" in done.out
 
 
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (ZeroDivisionError("Anna Puig"), "is finished, but has no advice: ZeroDivisionError; "),
+        (InputError("notes.jsonl is gone"), "has no advice: notes.jsonl is gone"),
+    ],
+)
+def test_a_finished_run_has_a_report_even_if_its_advice_fails(
+    error: Exception,
+    message: str,
+    copied: Path,
+    project: Path,
+    command: Command,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(*arguments: Any) -> Advice:
+        assert (copied / "report.html").is_file()  # even if the process is killed now
+        raise error
+
+    for name in (ADVICE, ANNOTATE, "report.html"):
+        (copied / name).unlink()
+    monkeypatch.setattr(runner, "advise", fail)
+    done = command("run", project / "config.toml", "--out", copied, "--resume", "--jobs", "1")
+    assert done.code == 0 and f"{copied} is finished." in done.out
+    assert f"{copied} {message}" in " ".join(done.err.split()) and "Anna" not in done.all
+    assert "<h2>Where recall is missing</h2>" in (copied / "report.html").read_text("utf-8")
+    assert read_advice(copied) is None
+
+
 def test_a_run_says_what_it_did_and_what_to_do_next(finished: Path, command: Command) -> None:
     shown = command("show", finished).out
     outcome = Run(finished).outcome()
@@ -151,4 +195,4 @@ def test_a_run_of_an_earlier_version_has_no_interval(copied: Path, command: Comm
         path.unlink()
     assert Run(copied).outcome().interval is None
     shown = command("show", copied)
-    assert shown.code == 0 and "95 %" not in shown.out
+    assert shown.code == 0 and "95 %" not in shown.out and "interval" not in shown.out

@@ -140,7 +140,14 @@ def test_warns_of_fewer_notes_than_a_batch(configured: Callable[..., Configurati
         "unlabeled: 7 documents are fewer than one batch of 1,000: there will be one iteration; "
         "set [loop] batch lower"
     )
-    assert "there will be no iteration" in last({}, "loop.batch=1000")
+
+
+@pytest.mark.parametrize("batch", [0, 1, 1000])
+def test_warns_of_no_unlabeled_notes(configured: Callable[..., Configuration], batch: int) -> None:
+    splits = many(30, prefix="s"), many(30, prefix="v"), {}
+    assert check(configured(*splits, f"loop.batch={batch}"))[1] == [
+        "unlabeled: there are no documents, so iteration 0 will be the only one"
+    ]
 
 
 def test_names_what_cannot_be_used_and_says_whether_a_run_would_stop(

@@ -17,6 +17,7 @@ import pytest
 from bootstrap.execution.processes import (
     _IDLE,
     KilledError,
+    end_idle_processes,
     in_process,
     in_processes,
     sigint_blocked,
@@ -55,6 +56,10 @@ def use_much_memory(send):
     from bootstrap.execution import processes
     processes._MOST_MEMORY = processes._peak_memory()
     send(os.getpid())
+
+def peak_memory(send):
+    from bootstrap.execution import processes
+    send(processes._peak_memory())
 """
 
 
@@ -151,11 +156,9 @@ def processes_of(work: Any, tasks: int, *, jobs: int = 1) -> list[int]:
 @pytest.fixture
 def no_idle_process() -> Iterator[None]:
     """End the processes that wait for a task, before the test and after it."""
-    while _IDLE:
-        _IDLE.pop().end()
+    end_idle_processes()
     yield
-    while _IDLE:
-        _IDLE.pop().end()
+    end_idle_processes()
 
 
 @pytest.mark.usefixtures("no_idle_process")
@@ -201,6 +204,45 @@ def test_a_process_that_used_much_memory_ends(work: Any) -> None:
     ((_, same),) = in_processes(work.use_much_memory, [()], jobs=1, reuse=True)
     (other,) = processes_of(work, 1)
     assert first == same != other
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_the_memory_of_a_process_is_not_that_of_its_parent(work: Any) -> None:
+    """After exec, `getrusage` would begin with the peak of the parent."""
+    most = 2**28
+    held = bytearray(b"x") * most
+    (peak,) = in_process(work.peak_memory)
+    assert len(held) == most
+    assert 2**22 < peak < most
+
+
+@pytest.mark.usefixtures("no_idle_process")
+def test_processes_that_wait_for_a_task_can_be_ended(work: Any) -> None:
+    found = set(processes_of(work, 4, jobs=2))
+    assert {worker._process.pid for worker in _IDLE} == found
+    end_idle_processes()
+    assert not _IDLE
+    for process in found:
+        with pytest.raises(ProcessLookupError):
+            os.kill(process, 0)
+    end_idle_processes()  # there are none
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a working directory that is removed")
+@pytest.mark.usefixtures("no_idle_process")
+def test_a_removed_working_directory_is_no_obstacle(
+    work: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "removed"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    (before,) = processes_of(work, 1)
+    folder.rmdir()
+    (after,) = processes_of(work, 1)
+    assert (after,) == tuple(processes_of(work, 1))
+    assert before != after
+    with pytest.raises(FileNotFoundError):  # this process has not moved
+        Path.cwd()
 
 
 def test_a_process_ends_soon_after_the_one_it_works_for(launch: Any) -> None:

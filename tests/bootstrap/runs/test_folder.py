@@ -253,6 +253,25 @@ def test_a_run_is_finished_when_its_last_iteration_says_why(
     assert run.outcome().stopped == "stagnation"
 
 
+@pytest.mark.parametrize("selects", [False, True])
+def test_a_finished_run_has_no_model_of_a_second_view(
+    tmp_path: Path, close: Close, make_metrics: Callable[..., IterationMetrics], selects: bool
+) -> None:
+    """A run that stops by stagnation has trained it for another iteration."""
+    run = begun(tmp_path / "run")
+    run.second_folder(0).mkdir(parents=True)
+    close(run, 0.5)
+    assert run.second_folder(0).is_dir()
+    if selects:
+        run.second_folder(1).mkdir(parents=True)
+    run.close_iteration(1, None, make_metrics(f1=0.6, stopped="stagnation"), COUNTS)
+    assert not run.second_folder(0).exists() and not run.second_folder(1).exists()
+    run.second_folder(1).mkdir()  # as if it had been killed before it removed it
+    assert run.is_finished() and run.outcome().stopped == "stagnation"
+    run.discard_open()
+    assert run.is_finished() and not run.second_folder(1).exists()
+
+
 def test_where_nothing_was_selected_the_model_is_copied(
     tmp_path: Path, close: Close, make_metrics: Callable[..., IterationMetrics]
 ) -> None:
