@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from bootstrap.advice.documents import uncertain_documents
 from bootstrap.advice.lists import (
-    Findings,
+    EntityRecall,
     ListedRecall,
     UnusedList,
     listed_recall,
@@ -111,7 +111,7 @@ def advise(
         If the unlabeled documents cannot be read.
     """
     validation = notes.validation.batch
-    findings = Findings.of(validation, tagger.tag(validation))
+    recall = EntityRecall.of(validation, tagger.tag(validation))
     pool = _first_documents(notes, min(batch_size or _MOST_DOCUMENTS, _MOST_DOCUMENTS))
     candidates = _candidates(pool, notes)
     confidence = tagger.tag(candidates).confidence
@@ -124,8 +124,8 @@ def advise(
         annotate=tuple(candidates.ids.take(pa.array(chosen)).to_pylist()),
         considered=len(candidates),
         # What a biased seed does not show cannot be learned from lists either.
-        listed=() if biased else tuple(listed_recall(findings, options)),
-        unused=() if biased else tuple(unused_lists(findings, options, missed)),
+        listed=() if biased else tuple(listed_recall(recall, options)),
+        unused=() if biased else tuple(unused_lists(recall, options, missed)),
         warnings=tuple(compared.lines()) if biased else (),
     )
 

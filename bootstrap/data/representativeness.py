@@ -106,15 +106,15 @@ class Representativeness:
 
         Where validation differs from the unlabeled documents, a seed that does not is not biased.
         """
-        if self.seed is None or not self.seed.is_marked:
+        if self.seed is None or not self.seed.is_significant:
             return False
-        like_pool = self.seed_to_pool is not None and not self.seed_to_pool.is_marked
+        like_pool = self.seed_to_pool is not None and not self.seed_to_pool.is_significant
         return not (self.validation_is_biased and like_pool)
 
     @property
     def validation_is_biased(self) -> bool:
         """Whether the validation documents are of another kind than the unlabeled ones."""
-        return self.validation is not None and self.validation.is_marked
+        return self.validation is not None and self.validation.is_significant
 
     @property
     def seed_is_enriched(self) -> bool:
@@ -140,8 +140,8 @@ class Representativeness:
         elif self.seed_is_enriched:
             shares = [self.profiles[split].with_entities or 0 for split in ("seed", "validation")]
             yield (
-                f"seed: {_percent(shares[0])} of its documents have entities, and "
-                f"{_percent(shares[1])} of validation: a model of such a seed tends to find too "
+                f"seed: {percent(shares[0])} of its documents have entities, and "
+                f"{percent(shares[1])} of validation: a model of such a seed tends to find too "
                 "many entities"
             )
         if self.validation and self.validation_is_biased:
@@ -158,13 +158,14 @@ class Representativeness:
         left, right = (self.profiles[each].beginnings.get(name, 0) for each in (first, second))
         return (
             f"of one document of each, a classifier knows which is of {first} in "
-            f"{_percent(found.auc)} of cases (chance is 50 %); {_percent(left)} of {first} and "
-            f'{_percent(right)} of {second} begin with words of the shape "{name}"'
+            f"{percent(found.auc)} of cases (chance is 50 %); {percent(left)} of {first} and "
+            f'{percent(right)} of {second} begin with words of the shape "{name}"'
         )
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
+def percent(share: float | None, digits: int = 0) -> str:
+    """Return a share as a percentage with so many decimals; None as an empty string."""
+    return "" if share is None else f"{100 * share:.{digits}f} %"
 
 
 def compare(samples: Mapping[str, Batch]) -> Representativeness:
@@ -190,10 +191,10 @@ def compare(samples: Mapping[str, Batch]) -> Representativeness:
         return separation(first, second, by_entities=by_entities)
 
     to_validation = separated(seed, validation, by_entities=True)
-    marked = to_validation is not None and to_validation.is_marked
+    significant = to_validation is not None and to_validation.is_significant
     return Representativeness(
         profiles={name: profile(batch) for name, batch in samples.items()},
         seed=to_validation,
-        seed_to_pool=separated(seed, pool) if marked else None,
+        seed_to_pool=separated(seed, pool) if significant else None,
         validation=separated(validation, pool),
     )

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.batch import Batch, concatenate
+from corpus.patients import unit_numbers
 
 #: Samples are of different kinds if the AUC is at least this, ...
 _LEAST_AUC = 0.6
@@ -46,7 +47,7 @@ class Separation:
     standard_error: float
 
     @property
-    def is_marked(self) -> bool:
+    def is_significant(self) -> bool:
         """Whether the samples are of different kinds, more than by chance."""
         return self.auc >= max(_LEAST_AUC, 0.5 + _STANDARD_ERRORS * self.standard_error)
 
@@ -97,9 +98,7 @@ def has_entities(batch: Batch) -> npt.NDArray[np.bool_]:
 
 def _auc(batch: Batch, is_first: npt.NDArray[np.bool_]) -> Separation | None:
     """Cross-validate a logistic regression; no patient is in training and held out at once."""
-    groups = zip(batch.groups.to_pylist(), batch.ids.to_pylist(), strict=True)
-    index: dict[str, int] = {}
-    units = np.array([index.setdefault(group or name, len(index)) for group, name in groups])
+    units = unit_numbers(batch.groups.to_pylist(), batch.ids.to_pylist())
     # Documents of a patient are alike: the standard error is that of as many patients.
     sizes = [len(np.unique(units[is_first == side])) for side in (True, False)]
     if min(sizes) < _LEAST_UNITS:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -112,11 +112,15 @@ def _profile_table(
     `predicted` has the share of tokens in entities by split and class, for some splits.
     """
     from bootstrap.cli.console import figures_table
+    from bootstrap.data.representativeness import percent
+
+    def percents(shares: Iterable[float | None]) -> list[str]:
+        return [percent(share, digits=1) for share in shares]
 
     table = figures_table("", *profiles)
     every = list(profiles.values())
     table.add_row("tokens per document (median)", *(f"{each.length:,.0f}" for each in every))
-    table.add_row("documents with entities", *(_percent(each.with_entities) for each in every))
+    table.add_row("documents with entities", *percents(each.with_entities for each in every))
     names = sorted({name for each in every for name in each.tokens})
     for name in names:
         means = (each.per_document.get(name) for each in every)
@@ -126,13 +130,13 @@ def _profile_table(
         )
     for name in names:
         shares = (each.tokens.get(name) for each in every)
-        table.add_row(f"  tokens in {shown(name)}", *map(_percent, shares))
+        table.add_row(f"  tokens in {shown(name)}", *percents(shares))
         if predicted:
             found = (predicted.get(split, {}).get(name) for split in profiles)
-            table.add_row("    as a small CRF of the seed tags them", *map(_percent, found))
+            table.add_row("    as a small CRF of the seed tags them", *percents(found))
     for name in _beginnings(every):
         shares = (each.beginnings.get(name, 0) for each in every)
-        table.add_row(f'beginning with the shapes "{name}"', *map(_percent, shares))
+        table.add_row(f'beginning with the shapes "{name}"', *percents(shares))
     return table
 
 
@@ -145,7 +149,3 @@ def _beginnings(profiles: Sequence[Profile]) -> list[str]:
 
     names = {name for each in profiles for name in each.beginnings}
     return sorted(names, key=lambda name: (-spread(name), name))[:_SHOWN_BEGINNINGS]
-
-
-def _percent(share: float | None) -> str:
-    return "" if share is None else f"{100 * share:.1f} %"

@@ -133,7 +133,7 @@ def test_a_seed_of_one_kind_is_biased_and_an_enriched_one_is_not() -> None:
 def test_validation_of_another_kind_is_told_and_the_seed_is_not_blamed() -> None:
     validation, pool = labelled(drawn(300, 1, "header")), unlabelled(drawn(900, 2))
     found = compare({"seed": labelled(drawn(200, 3)), "validation": validation, "unlabeled": pool})
-    assert found.seed is not None and found.seed.is_marked
+    assert found.seed is not None and found.seed.is_significant
     assert found.validation_is_biased and not found.seed_is_biased
     (line,) = found.lines()
     assert line.startswith("validation: its documents are of another kind")
@@ -157,14 +157,14 @@ def test_documents_of_few_patients_are_as_few() -> None:
     ]
     seed, others = unlabelled(patients[:150]), unlabelled(patients[150:])
     found = separation(seed, others, by_entities=False)
-    assert found is not None and not found.is_marked
+    assert found is not None and not found.is_significant
     assert found.standard_error == pytest.approx(np.sqrt(41 / (12 * 15 * 25)))
 
 
 def test_a_difference_must_be_large_and_more_than_chance() -> None:
-    assert not Separation(0.59, 0.001).is_marked
-    assert not Separation(0.75, 0.1).is_marked
-    assert Separation(0.75, 0.05).is_marked
+    assert not Separation(0.59, 0.001).is_significant
+    assert not Separation(0.75, 0.1).is_significant
+    assert Separation(0.75, 0.05).is_significant
 
 
 # Real notes
@@ -202,11 +202,11 @@ def test_the_biased_seed_of_meddocan_is_found_and_the_others_are_not(
             seed = labelled([splits["train"][place] for place in chosen.tolist()])
             found = separation(seed, validation, by_entities=True)
             assert found is not None
-            marked[name] += found.is_marked
+            marked[name] += found.is_significant
     # With 100 random lines, the seed is still mostly lines that begin with a header.
     biased = dict.fromkeys(("biased", "biased-hundred"), len(states))
     assert marked == {**biased, "small": 0, "hundred": 0, "random": 0}
     pool = Sample()
     pool.add(splits["train"])
     found = separation(validation, unlabelled(pool.documents), by_entities=False)
-    assert found is not None and not found.is_marked
+    assert found is not None and not found.is_significant
