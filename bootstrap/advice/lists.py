@@ -166,6 +166,8 @@ def unused_lists(
         or more, and hardly any token outside of entities. Of several with as many, the one of the
         last option: the CRF matches whole phrases there.
     """
+    if not names:
+        return []
     best: dict[str, UnusedList] = {}
     for option, builtin, tokens in _unused(recall.batch, options):
         listed = recall.listed(tokens)
