@@ -54,7 +54,7 @@ def advice_lines(advice: Advice | None, file: Path) -> Iterator[str]:
         )
     for each in advice.listed:
         yield (
-            f"import a gazetteer with more entities of {shown(each.name)}: those of [tagger] "
+            f"import a gazetteer with more entities of {shown(each.name)}: those of the model "
             f"contain {percent(each.share)} of them, with a recall of {each.listed:.3f}; that of "
             f"the others is {each.others:.3f}"
         )

@@ -42,7 +42,7 @@ def main(options: argparse.Namespace) -> None:
     from bootstrap.cli.console import figures_table, output, print_lines, write_file
     from bootstrap.config.configuration import load_configuration
     from bootstrap.data.checks import check_notes, samples_of, warnings, will_not_start
-    from bootstrap.data.predicted_shares import predicted_shares
+    from bootstrap.data.predicted_shares import MOST_TOKENS, predicted_shares
     from bootstrap.data.preparation import refuse_unknown_classes
     from bootstrap.data.representativeness import compare
     from bootstrap.data.sample import SAMPLED
@@ -70,7 +70,11 @@ def main(options: argparse.Namespace) -> None:
     compared = compare(samples)
     seed_sample = samples.pop("seed", None)
     predicted = {} if seed_sample is None else predicted_shares(seed_sample, samples)
-    print_lines(["", f"in at most {SAMPLED:,} documents of each, drawn at random:"])
+    title = (
+        f"in at most {SAMPLED:,} documents of each, drawn at random; the small CRF reads "
+        f"{MOST_TOKENS:,} tokens of them at most:"
+    )
+    print_lines(["", title])
     output.print(_profile_table(compared.profiles, predicted))
     size = configuration.loop.batch
     found = list(warnings(reports, data, batch_size=size, classes=classes, coverages=coverages))

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bootstrap.data.representativeness import compare, profile
-from bootstrap.data.sample import Sample
+from bootstrap.data.sample import Sample, sample_of
 from bootstrap.data.separation import Separation, has_entities, separation
 from corpus.batch import Batch, make_batch
 from corpus.document import Document, Span
@@ -63,6 +63,22 @@ def test_every_document_is_as_likely_to_be_sampled() -> None:
         for document in sample.documents:
             counts[int(document.id)] += 1
     assert np.abs(counts / 2000 - 0.25).max() < 5 * np.sqrt(0.25 * 0.75 / 2000)
+
+
+@given(st.lists(st.integers(0, 9), max_size=30), st.integers(1, 20), st.integers(0, 40))
+def test_a_sample_of_a_batch_is_as_that_of_a_stream(
+    lengths: list[int], size: int, tokens: int
+) -> None:
+    documents = [Document(str(i), "x " * length) for i, length in enumerate(lengths)]
+    batch = make_batch(documents, labelled=False)
+    stream = Sample(size)
+    stream.add(documents)
+    assert sample_of(batch, size).ids.to_pylist() == [each.id for each in stream.documents]
+    # With a bound on the tokens, it is the largest of the smaller samples that has no more.
+    found = sample_of(batch, size, tokens=tokens)
+    fitting = [sample_of(batch, each) for each in range(1, size + 1)]
+    largest = max((len(each) for each in fitting if each.n_tokens <= tokens), default=1)
+    assert found.ids.to_pylist() == sample_of(batch, largest).ids.to_pylist()
 
 
 # Profiles
@@ -139,6 +155,18 @@ def test_validation_of_another_kind_is_told_and_the_seed_is_not_blamed() -> None
     assert line.startswith("validation: its documents are of another kind")
 
 
+def test_a_seed_with_enough_documents_drawn_at_random_is_not_biased() -> None:
+    """Who follows the advice is not given it again."""
+    validation, headers = labelled(drawn(600, 1)), drawn(400, 3, "header")
+    for added, biased in ((0, True), (10, True), (100, False)):
+        seed = labelled([*headers, *drawn(added, 4, name="r")])
+        found = compare({"seed": seed, "validation": validation})
+        assert found.seed is not None and found.seed.is_significant
+        assert found.seed.alike == pytest.approx(added, rel=0.8, abs=20)
+        assert found.seed_is_biased == biased
+        assert any("drawn at random" in line for line in found.lines()) == biased
+
+
 def test_a_few_documents_are_not_compared() -> None:
     few, many = labelled(drawn(9, 1)), labelled(drawn(100, 2))
     assert separation(few, many, by_entities=False) is None
@@ -203,7 +231,9 @@ def test_the_biased_seed_of_meddocan_is_found_and_the_others_are_not(
             found = separation(seed, validation, by_entities=True)
             assert found is not None
             marked[name] += found.is_significant
-    # With 100 random lines, the seed is still mostly lines that begin with a header.
+            assert (name == "biased") == (found.alike < 50)
+    # With 100 random lines, the seed is still mostly lines that begin with a header, and no
+    # longer biased.
     biased = dict.fromkeys(("biased", "biased-hundred"), len(states))
     assert marked == {**biased, "small": 0, "hundred": 0, "random": 0}
     pool = Sample()
