@@ -12,14 +12,14 @@ import pyarrow.compute as pc
 
 from bootstrap.advice.documents import uncertain_documents
 from bootstrap.advice.lists import (
-    Findings,
+    EntityRecall,
     ListedRecall,
     UnusedList,
     listed_recall,
     unused_lists,
 )
 from bootstrap.data.representativeness import compare
-from bootstrap.data.sample import SAMPLED
+from bootstrap.data.sample import sample_of
 from bootstrap.data.splits import Notes
 from corpus.batch import Batch, concatenate
 from taggers.base import Tagger
@@ -30,6 +30,9 @@ PROPOSED = 50
 #: The maximum numbers of unlabeled documents, and of their tokens, that are looked at.
 _MOST_DOCUMENTS = 10_000
 _MOST_TOKENS = 2_000_000
+#: The confidence in a document. Its probability would be lowest for the longest documents, and the
+#: probability per token for those of a few words.
+_MEASURE = "min_marginal"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +95,11 @@ def advise(
     tagger : Tagger
         The best model of a run.
     options : TaggerOptions
-        The options of the tagger of the run.
+        The options of this model.
     notes : Notes
         The documents of the run. Of the unlabeled documents, the first ones are read.
     missed : sequence of str
-        The classes of which entities are missed.
+        The classes of which entities are missed, and may be in lists that the model does not use.
     batch_size : int
         The maximum number of unlabeled documents to read: that of a batch of the run, or 0 for
         10,000. At most 10,000 documents and 2,000,000 tokens are read.
@@ -111,22 +114,20 @@ def advise(
         If the unlabeled documents cannot be read.
     """
     validation = notes.validation.batch
-    findings = Findings.of(validation, tagger.tag(validation))
+    recall = EntityRecall.of(validation, tagger.tag(validation))
     pool = _first_documents(notes, min(batch_size or _MOST_DOCUMENTS, _MOST_DOCUMENTS))
     candidates = _candidates(pool, notes)
-    confidence = tagger.tag(candidates).confidence
+    confidence = tagger.tag(candidates, measure=_MEASURE).confidence
     chosen = uncertain_documents(candidates, confidence, PROPOSED)
-    # The texts of validation are left out of the pool, so that only the seed is compared.
-    samples = {"seed": _sampled(notes.seed.batch), "validation": _sampled(validation)}
-    compared = compare(samples)
-    biased = compared.seed_is_biased
+    splits = {"seed": notes.seed.batch, "validation": validation, "unlabeled": pool}
+    compared = compare({name: sample_of(batch) for name, batch in splits.items()})
     return Advice(
         annotate=tuple(candidates.ids.take(pa.array(chosen)).to_pylist()),
         considered=len(candidates),
-        # What a biased seed does not show cannot be learned from lists either.
-        listed=() if biased else tuple(listed_recall(findings, options)),
-        unused=() if biased else tuple(unused_lists(findings, options, missed)),
-        warnings=tuple(compared.lines()) if biased else (),
+        listed=tuple(listed_recall(recall, options)),
+        unused=tuple(unused_lists(recall, options, missed)),
+        # The first documents of the pool do not show whether validation stands for all of them.
+        warnings=tuple(compared.seed_lines()) if compared.seed_is_biased else (),
     )
 
 
@@ -159,11 +160,3 @@ def _candidates(pool: Batch, notes: Notes) -> Batch:
     left_out = pc.is_in(pool.groups, groups).to_numpy(zero_copy_only=False)
     left_out |= pc.is_in(pool.texts, notes.seed.batch.texts).to_numpy(zero_copy_only=False)
     return pool.take(np.flatnonzero(~left_out))
-
-
-def _sampled(batch: Batch) -> Batch:
-    """Return a random sample of a batch."""
-    if len(batch) <= SAMPLED:
-        return batch
-    chosen = np.random.default_rng(0).choice(len(batch), SAMPLED, replace=False)
-    return batch.take(np.sort(chosen))

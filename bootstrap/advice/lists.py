@@ -70,7 +70,7 @@ class UnusedList:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Findings:
+class EntityRecall:
     """The gold entities of validation documents, and which of them a model found.
 
     Parameters
@@ -88,7 +88,7 @@ class Findings:
     found: Mask
 
     @classmethod
-    def of(cls, batch: Batch, tagging: Tagging) -> Findings:
+    def of(cls, batch: Batch, tagging: Tagging) -> EntityRecall:
         """Compare the gold tags of a batch with predicted ones."""
         gold = find_entities(batch.tags, batch.document_offsets, batch.labels)
         predicted = find_entities(tagging.tags, batch.document_offsets, tagging.labels)
@@ -114,12 +114,12 @@ class Findings:
         return covered
 
 
-def listed_recall(findings: Findings, options: TaggerOptions) -> list[ListedRecall]:
+def listed_recall(recall: EntityRecall, options: TaggerOptions) -> list[ListedRecall]:
     """Measure whether entities that the gazetteers of a tagger contain are found more often.
 
     Parameters
     ----------
-    findings : Findings
+    recall : EntityRecall
         The entities of validation documents.
     options : TaggerOptions
         The options of the tagger.
@@ -129,30 +129,30 @@ def listed_recall(findings: Findings, options: TaggerOptions) -> list[ListedReca
     list of ListedRecall
         The classes most of whose entities are not listed and have a lower recall than the others.
     """
-    tokens = options.listed(findings.batch)
+    tokens = options.listed(recall.batch)
     if tokens is None:
         return []
-    listed = findings.listed(tokens)
+    listed = recall.listed(tokens)
     rows = []
-    for number, name in enumerate(findings.names):
-        own = findings.entities.classes == number
+    for number, name in enumerate(recall.names):
+        own = recall.entities.classes == number
         inside, outside = own & listed, own & ~listed
         if min(inside.sum(), outside.sum()) < _LEAST or outside.sum() < inside.sum():
             continue
-        recalls = [float(findings.found[each].mean()) for each in (inside, outside)]
+        recalls = [float(recall.found[each].mean()) for each in (inside, outside)]
         if recalls[0] - recalls[1] >= _LEAST_DIFFERENCE:
             rows.append(ListedRecall(name, float(inside.sum() / own.sum()), *recalls))
     return rows
 
 
 def unused_lists(
-    findings: Findings, options: TaggerOptions, names: Sequence[str]
+    recall: EntityRecall, options: TaggerOptions, names: Sequence[str]
 ) -> list[UnusedList]:
     """Find the builtin lists that contain missed entities and that no option names.
 
     Parameters
     ----------
-    findings : Findings
+    recall : EntityRecall
         The entities of validation documents.
     options : TaggerOptions
         The options of the tagger. Those that accept a builtin list and are empty are tried.
@@ -166,13 +166,15 @@ def unused_lists(
         or more, and hardly any token outside of entities. Of several with as many, the one of the
         last option: the CRF matches whole phrases there.
     """
+    if not names:
+        return []
     best: dict[str, UnusedList] = {}
-    for option, builtin, tokens in _unused(findings.batch, options):
-        listed = findings.listed(tokens)
-        outside = max(float(tokens[findings.batch.tags == 0].mean()), 1e-9)
+    for option, builtin, tokens in _unused(recall.batch, options):
+        listed = recall.listed(tokens)
+        outside = max(float(tokens[recall.batch.tags == 0].mean()), 1e-9)
         for name in names:
-            own = findings.entities.classes == findings.names.index(name)
-            missed = own & ~findings.found
+            own = recall.entities.classes == recall.names.index(name)
+            missed = own & ~recall.found
             if missed.sum() < _LEAST or listed[own].mean() / outside < _LEAST_LIFT:
                 continue
             share = float(listed[missed].mean())

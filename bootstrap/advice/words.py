@@ -7,6 +7,7 @@ from pathlib import Path
 
 from bootstrap.advice.advice import Advice
 from bootstrap.advice.missed import Missed
+from bootstrap.data.representativeness import percent
 from corpus.errors import shown
 
 _SHOWN_IDS = 3
@@ -18,7 +19,7 @@ def missed_lines(missed: Sequence[Missed]) -> Iterator[str]:
         number = each.counts.false_negatives
         entities = "1 missed entity" if number == 1 else f"{number:,} missed entities"
         yield (
-            f"{shown(each.name)}: {entities}, {_percent(each.share)} of all that are missed "
+            f"{shown(each.name)}: {entities}, {percent(each.share)} of all that are missed "
             f"(recall {each.counts.recall:.3f}, precision {each.counts.precision:.3f})"
         )
 
@@ -48,16 +49,12 @@ def advice_lines(advice: Advice | None, file: Path) -> Iterator[str]:
     for unused in advice.unused:
         yield (
             f'try the builtin list {unused.list}, [tagger] {unused.option} = ["{unused.list}"]: it '
-            f"contains {_percent(unused.share)} of the {unused.missed:,} missed entities of "
+            f"contains {percent(unused.share)} of the {unused.missed:,} missed entities of "
             f"{shown(unused.name)} and hardly any other words of the validation notes"
         )
     for each in advice.listed:
         yield (
-            f"import a gazetteer with more entities of {shown(each.name)}: those of [tagger] "
-            f"contain {_percent(each.share)} of them, with a recall of {each.listed:.3f}; that of "
+            f"import a gazetteer with more entities of {shown(each.name)}: those of the model "
+            f"contain {percent(each.share)} of them, with a recall of {each.listed:.3f}; that of "
             f"the others is {each.others:.3f}"
         )
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"

@@ -44,6 +44,9 @@ _SELECTION_KEYS = tuple(each.name for each in fields(InitialModelSelection))
 #: Strategies that select parts of documents, for which the measure of documents has no effect.
 _OF_SPANS = ("confident_spans", "agreement", "consensus", "agreement_with_lists")
 
+#: Strategies with a tagger of the lists of ``[augment]``: `bootstrap.runs.lists.uses_lists`.
+_OF_LISTS = ("auto", "agreement_with_lists")
+
 OptionsT = TypeVar("OptionsT", DataOptions, TaggerOptions, AugmentOptions)
 
 
@@ -165,10 +168,19 @@ class Configuration:
         """The kinds of taggers of the run."""
         return tuple(kind for _, kind, _ in self._taggers())
 
+    @property
+    def _reads_lists(self) -> bool:
+        """Whether a run reads the files of ``[augment]``: for copies, or for a view of lists."""
+        return bool(self.augment.copies) or self.select.strategy in _OF_LISTS
+
+    def options_of(self, kind: str) -> TaggerOptions:
+        """Return the options of the tagger of a kind, one of `kinds`."""
+        return next(options for _, name, options in self._taggers() if name == kind)
+
     def files(self) -> dict[str, Sequence[Path]]:
         """Return the files that training its taggers reads, by ``section.option``."""
         sections = [(section, options.files()) for section, _, options in self._taggers()]
-        if self.augment.copies:
+        if self._reads_lists:
             sections.append(("augment", self.augment.files()))
         return {
             f"{section}.{name}": paths
@@ -193,7 +205,7 @@ class Configuration:
         for section, _, options in self._taggers():
             with _errors_of(section):
                 found += options.check()
-        if self.augment.copies:
+        if self._reads_lists:
             with _errors_of("augment"):
                 self.augment.check()
         return found

@@ -10,11 +10,14 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from bootstrap.data.sample import sample_of
 from corpus.batch import Batch
 from corpus.tags import classes_of, find_entities
 from taggers.base import TrainingError
 from taggers.crf import CRFOptions, CRFTagger
 
+#: The number of tokens of a random sample on which the CRF is trained, and of one that it tags.
+MOST_TOKENS = 100_000
 #: A CRF that is trained within seconds.
 _OPTIONS = CRFOptions(
     features=("lower", "short_shape", "suffix3"), window=1, max_iterations=40, tolerance=1e-2
@@ -32,6 +35,9 @@ def token_shares(batch: Batch) -> dict[str, float]:
 def predicted_shares(seed: Batch, others: Mapping[str, Batch]) -> dict[str, dict[str, float]]:
     """Predict the share of tokens in entities of each class.
 
+    The CRF is trained on a random sample of the seed, and tags random samples of the others: whole
+    documents with at most `MOST_TOKENS` tokens together.
+
     Parameters
     ----------
     seed : Batch
@@ -44,6 +50,7 @@ def predicted_shares(seed: Batch, others: Mapping[str, Batch]) -> dict[str, dict
     dict of str to dict of str to float
         The shares by class for each of the others; none if the seed has no entities.
     """
+    seed = sample_of(seed, tokens=MOST_TOKENS)
     if not (seed.tags > 0).any():
         return {}
     tagger = CRFTagger(_OPTIONS)
@@ -53,6 +60,7 @@ def predicted_shares(seed: Batch, others: Mapping[str, Batch]) -> dict[str, dict
         return {}
     shares = {}
     for name, batch in others.items():
-        tagging = tagger.tag(batch)
-        shares[name] = token_shares(batch.with_tags(tagging.tags, tagging.labels))
+        sample = sample_of(batch, tokens=MOST_TOKENS)
+        tagging = tagger.tag(sample)
+        shares[name] = token_shares(sample.with_tags(tagging.tags, tagging.labels))
     return shares

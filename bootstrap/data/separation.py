@@ -17,12 +17,14 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.batch import Batch, concatenate
+from corpus.patients import unit_numbers
 
 #: Samples are of different kinds if the AUC is at least this, ...
 _LEAST_AUC = 0.6
 #: ... and exceeds 0.5 by at least this number of standard errors.
 _STANDARD_ERRORS = 4.0
 
+_QUANTILE = 0.25  # of the scores of the second sample
 _LEAST_UNITS = 10  # patients, or documents without one, of a sample that are compared
 _FOLDS = 5
 _LONGEST = 12  # log2 of the number of tokens from which on lengths are equal
@@ -40,13 +42,16 @@ class Separation:
         The probability that it ranks a document of the first sample before one of the second.
     standard_error : float
         The standard error of the AUC if both are samples of the same documents.
+    alike : float
+        The estimated number of documents of the first sample that are like those of the second.
     """
 
     auc: float
     standard_error: float
+    alike: float = 0.0
 
     @property
-    def is_marked(self) -> bool:
+    def is_significant(self) -> bool:
         """Whether the samples are of different kinds, more than by chance."""
         return self.auc >= max(_LEAST_AUC, 0.5 + _STANDARD_ERRORS * self.standard_error)
 
@@ -72,7 +77,7 @@ def separation(first: Batch, second: Batch, *, by_entities: bool) -> Separation 
     both = concatenate(samples)
     is_first = np.arange(len(both)) < len(samples[0])
     strata = has_entities(both) if by_entities else np.zeros(len(both), bool)
-    aucs, errors, weights = [], [], []
+    aucs, errors, weights, alike = [], [], [], 0.0
     for stratum in (False, True):
         rows = np.flatnonzero(strata == stratum)
         found = _auc(both.take(rows), is_first[rows])
@@ -80,12 +85,12 @@ def separation(first: Batch, second: Batch, *, by_entities: bool) -> Separation 
             aucs.append(found.auc)
             errors.append(found.standard_error)
             weights.append(is_first[rows].sum())
+            alike += found.alike
     if not weights:
         return None
     shares = np.array(weights) / np.sum(weights)
-    return Separation(
-        float(shares @ np.array(aucs)), float(np.sqrt((shares**2) @ (np.array(errors) ** 2)))
-    )
+    error = np.sqrt((shares**2) @ (np.array(errors) ** 2))
+    return Separation(float(shares @ np.array(aucs)), float(error), alike)
 
 
 def has_entities(batch: Batch) -> npt.NDArray[np.bool_]:
@@ -97,9 +102,7 @@ def has_entities(batch: Batch) -> npt.NDArray[np.bool_]:
 
 def _auc(batch: Batch, is_first: npt.NDArray[np.bool_]) -> Separation | None:
     """Cross-validate a logistic regression; no patient is in training and held out at once."""
-    groups = zip(batch.groups.to_pylist(), batch.ids.to_pylist(), strict=True)
-    index: dict[str, int] = {}
-    units = np.array([index.setdefault(group or name, len(index)) for group, name in groups])
+    units = unit_numbers(batch.groups.to_pylist(), batch.ids.to_pylist())
     # Documents of a patient are alike: the standard error is that of as many patients.
     sizes = [len(np.unique(units[is_first == side])) for side in (True, False)]
     if min(sizes) < _LEAST_UNITS:
@@ -120,7 +123,19 @@ def _auc(batch: Batch, is_first: npt.NDArray[np.bool_]) -> Separation | None:
             scores[held_out] = model.decision_function(features[held_out])
     left, right = sizes
     error = np.sqrt((left + right + 1) / (12 * left * right))
-    return Separation(float(roc_auc_score(is_first, scores)), float(error))
+    auc = float(roc_auc_score(is_first, scores))
+    return Separation(auc, float(error), _alike(scores[is_first], scores[~is_first]))
+
+
+def _alike(first: npt.NDArray[np.float64], second: npt.NDArray[np.float64]) -> float:
+    """Estimate the number of documents of the first sample that are like those of the second.
+
+    Of documents like those of the second sample, a quarter has lower scores than its first quartile
+    (mixture proportion estimation at one threshold; Blanchard, Lee and Scott, "Semi-supervised
+    novelty detection", JMLR 2010).
+    """
+    below = first < np.quantile(second, _QUANTILE)
+    return float(min(below.sum() / _QUANTILE, len(first)))
 
 
 def _features(batch: Batch) -> Any:

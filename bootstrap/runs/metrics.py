@@ -9,10 +9,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from bootstrap.runs.validation_counts import unit_numbers
 from bootstrap.self_training.iteration import Iteration, Trial
 from corpus.batch import Batch
 from corpus.evaluation import ConfusionCounts, Scores
+from corpus.patients import unit_numbers
 from corpus.tags import classes_of
 from taggers.base import Training
 

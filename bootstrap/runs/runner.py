@@ -218,9 +218,11 @@ def write_advice(run: Run, configuration: Configuration, notes: Notes, *, jobs: 
         return
     try:
         tagger = ParallelTagger.load(run.best_model(), trusted=configuration.kinds, jobs=jobs)
-        missed = [each.name for each in run.missed()]
-        size = configuration.loop.batch
-        save_advice(run.folder, advise(tagger, configuration.tagger, notes, missed, size))
+        options = configuration.options_of(tagger.kind)
+        # An initial model is not trained, so that it does not learn what an unused list is worth.
+        trained = tagger.kind == configuration.kind
+        missed = [each.name for each in run.missed()] if trained else []
+        save_advice(run.folder, advise(tagger, options, notes, missed, configuration.loop.batch))
     except InputError as error:
         _log.warning("%s has no advice: %s", run.folder, error)
     except Exception as error:  # its message may contain text of notes

@@ -5,7 +5,7 @@ They hold no text. With them, iterations can be compared on the same documents.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 
 from corpus.batch import Batch
 from corpus.errors import InputError
+from corpus.patients import unit_numbers
 from corpus.scores import ConfusionCounts, Scores
 
 _COUNTS = ConfusionCounts._fields
@@ -120,22 +121,3 @@ class ValidationCounts:
             return cls.from_table(pq.read_table(path))
         except (OSError, ValueError):  # Arrow's errors are among them
             raise InputError(f"{path} is damaged: it is not a table of counts") from None
-
-
-def unit_numbers(groups: Iterable[str | None], ids: Iterable[str]) -> npt.NDArray[np.int64]:
-    """Return the number of the unit of each document: its patient, or itself if none is known.
-
-    Parameters
-    ----------
-    groups : iterable of str or None
-        The patient of each document.
-    ids : iterable of str
-        The documents.
-
-    Returns
-    -------
-    ndarray of int64, shape (D,)
-    """
-    index: dict[tuple[str | None, str], int] = {}
-    keys = ((group, "" if group else name) for group, name in zip(groups, ids, strict=True))
-    return np.array([index.setdefault(key, len(index)) for key in keys], np.int64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,7 +42,7 @@ def main(options: argparse.Namespace) -> None:
     from bootstrap.cli.console import figures_table, output, print_lines, write_file
     from bootstrap.config.configuration import load_configuration
     from bootstrap.data.checks import check_notes, samples_of, warnings, will_not_start
-    from bootstrap.data.predicted_shares import predicted_shares
+    from bootstrap.data.predicted_shares import MOST_TOKENS, predicted_shares
     from bootstrap.data.preparation import refuse_unknown_classes
     from bootstrap.data.representativeness import compare
     from bootstrap.data.sample import SAMPLED
@@ -70,7 +70,11 @@ def main(options: argparse.Namespace) -> None:
     compared = compare(samples)
     seed_sample = samples.pop("seed", None)
     predicted = {} if seed_sample is None else predicted_shares(seed_sample, samples)
-    print_lines(["", f"in at most {SAMPLED:,} documents of each, drawn at random:"])
+    title = (
+        f"in at most {SAMPLED:,} documents of each, drawn at random; the small CRF reads "
+        f"{MOST_TOKENS:,} tokens of them at most:"
+    )
+    print_lines(["", title])
     output.print(_profile_table(compared.profiles, predicted))
     size = configuration.loop.batch
     found = list(warnings(reports, data, batch_size=size, classes=classes, coverages=coverages))
@@ -112,11 +116,15 @@ def _profile_table(
     `predicted` has the share of tokens in entities by split and class, for some splits.
     """
     from bootstrap.cli.console import figures_table
+    from bootstrap.data.representativeness import percent
+
+    def percents(shares: Iterable[float | None]) -> list[str]:
+        return [percent(share, digits=1) for share in shares]
 
     table = figures_table("", *profiles)
     every = list(profiles.values())
     table.add_row("tokens per document (median)", *(f"{each.length:,.0f}" for each in every))
-    table.add_row("documents with entities", *(_percent(each.with_entities) for each in every))
+    table.add_row("documents with entities", *percents(each.with_entities for each in every))
     names = sorted({name for each in every for name in each.tokens})
     for name in names:
         means = (each.per_document.get(name) for each in every)
@@ -126,13 +134,13 @@ def _profile_table(
         )
     for name in names:
         shares = (each.tokens.get(name) for each in every)
-        table.add_row(f"  tokens in {shown(name)}", *map(_percent, shares))
+        table.add_row(f"  tokens in {shown(name)}", *percents(shares))
         if predicted:
             found = (predicted.get(split, {}).get(name) for split in profiles)
-            table.add_row("    as a small CRF of the seed tags them", *map(_percent, found))
+            table.add_row("    as a small CRF of the seed tags them", *percents(found))
     for name in _beginnings(every):
         shares = (each.beginnings.get(name, 0) for each in every)
-        table.add_row(f'beginning with the shapes "{name}"', *map(_percent, shares))
+        table.add_row(f'beginning with the shapes "{name}"', *percents(shares))
     return table
 
 
@@ -145,7 +153,3 @@ def _beginnings(profiles: Sequence[Profile]) -> list[str]:
 
     names = {name for each in profiles for name in each.beginnings}
     return sorted(names, key=lambda name: (-spread(name), name))[:_SHOWN_BEGINNINGS]
-
-
-def _percent(share: float | None) -> str:
-    return "" if share is None else f"{100 * share:.1f} %"

@@ -23,11 +23,11 @@ from bootstrap.runs import runner
 from bootstrap.runs.advice_files import ADVICE, ANNOTATE, read_advice, save_advice
 from bootstrap.runs.folder import Run
 from corpus.batch import make_batch
-from corpus.document import Document
+from corpus.document import Document, Span
 from corpus.errors import InputError
 from corpus.formats import read, write
 from corpus.problems import Problems
-from taggers import load_tagger
+from taggers import CRFOptions, load_tagger
 
 Command = Callable[..., Any]
 
@@ -70,7 +70,7 @@ def test_advice_in_words() -> None:
         "unlabeled ones: a, b, c, ... (r/annotate.txt)",
         'try the builtin list places-es, [tagger] phrases = ["places-es"]: it contains 40 % of '
         "the 120 missed entities of PLACE and hardly any other words of the validation notes",
-        "import a gazetteer with more entities of PLACE: those of [tagger] contain 25 % of them, "
+        "import a gazetteer with more entities of PLACE: those of the model contain 25 % of them, "
         "with a recall of 0.800; that of the others is 0.500",
     ]
     one = replace(ADVICE_OF_ALL, annotate=("a",))
@@ -91,7 +91,8 @@ def test_a_run_proposes_uncertain_documents_of_its_first_batch(
     assert advice.considered <= 600
     # The model is less sure of them than of the others.
     tagger = load_tagger(Run(finished).best_model())
-    confidence = tagger.tag(make_batch(pool, labelled=False)).confidence
+    batch = make_batch(pool, labelled=False)
+    confidence = tagger.tag(batch, measure="min_marginal").confidence
     chosen = confidence[[places[name] for name in lines]]
     assert chosen.tolist() == sorted(chosen.tolist())
     assert chosen.mean() < confidence.mean()
@@ -129,6 +130,61 @@ def test_documents_that_may_not_be_annotated_are_left_out(
     assert not {"patient", "known"} & set(advice.annotate)
     assert "odd" in advice.annotate
     assert notes.unlabeled.problems is problems
+
+
+def test_a_seed_is_judged_by_the_pool_as_well(
+    project: Path, finished: Path, tmp_path: Path, notes: Callable[..., list[Document]]
+) -> None:
+    """Where validation is of another kind than the pool, a seed like the pool is not biased."""
+    folder = Path(shutil.copytree(project, tmp_path / "project"))
+    configuration = load_configuration(folder / "config.toml")
+    tagger = load_tagger(Run(finished).best_model())
+
+    def headed(documents: list[Document]) -> list[Document]:
+        return [
+            Document(
+                f"h{each.id}",
+                f"Nota: {each.text}",
+                tuple(Span(s.start + 6, s.end + 6, s.label) for s in each.spans),
+            )
+            for each in documents
+        ]
+
+    def advised(seed: list[Document], validation: list[Document]) -> Advice:
+        for name, documents in (("seed", seed), ("validation", validation)):
+            (folder / f"{name}.jsonl").unlink()
+            write(documents, folder / f"{name}.jsonl")
+        data = read_notes(configuration.data, batch_size=600)
+        return advise(tagger, CRFOptions(), data, ["LOCATION"], 600)
+
+    ours, theirs = notes(200, 5, prefix="s"), notes(300, 6, prefix="v")
+    assert advised(ours, headed(theirs)).warnings == ()
+    biased = advised(headed(ours), theirs)
+    (line,) = biased.warnings
+    assert line.startswith("seed: its documents are of another kind")
+    # Lists are advised all the same.
+    assert biased.unused == advised(ours, theirs).unused
+    assert [each.list for each in biased.unused] == ["places-es"]
+
+
+def test_an_initial_model_is_advised_by_its_own_options(
+    project: Path, tmp_path: Path, command: Command
+) -> None:
+    """The [tagger] of the run was not trained, so that its lists say nothing about the model."""
+    folder = Path(shutil.copytree(project, tmp_path / "project"))
+    text = (folder / "config.toml").read_text()
+    initial = '[initial_model]\nkind = "dictionary"\nnames = ["census-es"]\nlabel = "PERSON"\n'
+    (folder / "config.toml").write_text(initial + text)
+    arguments = ("--out", tmp_path / "run", "--jobs", "1", "--set", "loop.iterations=0")
+    done = command("run", folder / "config.toml", *arguments)
+    assert done.code == 0, done
+    configuration = load_configuration(folder / "config.toml")
+    data = read_notes(configuration.data, batch_size=600)
+    tagger = load_tagger(Run(tmp_path / "run").best_model())
+    missed = [each.name for each in Run(tmp_path / "run").missed()]
+    assert advise(tagger, configuration.tagger, data, missed, 600).unused
+    advice = read_advice(tmp_path / "run")
+    assert advice is not None and advice.unused == advice.listed == ()
 
 
 def test_advice_that_is_missing_is_written_by_resuming(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
@@ -17,9 +17,16 @@ from bootstrap.config.configuration import (
     load_configuration,
     parse_configuration,
 )
-from bootstrap.config.options import DataOptions, LoopOptions, ReferenceOptions, SelectOptions
+from bootstrap.config.options import (
+    DataOptions,
+    LoopOptions,
+    ReferenceOptions,
+    SelectOptions,
+    StrategyName,
+)
 from bootstrap.config.overrides import Source
 from bootstrap.config.template import commented_template
+from bootstrap.runs.lists import uses_lists
 from corpus.formats import Columns
 from taggers import CRFOptions
 from taggers.augmentation import AugmentOptions
@@ -503,3 +510,26 @@ def test_a_measure_of_documents_is_refused_where_spans_are_selected(
         f'{file} with --set select.measure={measure}: select.measure = "{measure}" applies to '
         'whole documents and has no effect with select.strategy = "confident_spans"; remove it'
     )
+
+
+def test_lists_are_checked_for_copies_and_for_strategies_that_use_them(file: Path) -> None:
+    """A view of lists reads the files of [augment] without any copies."""
+    own = file.parent / "own.parquet"
+    for strategy in get_args(StrategyName):
+        for copies in (0, 1):
+            text = f'[augment]\ncopies = {copies}\ngazetteers = ["own.parquet"]\n'
+            found = load(file, f'{text}[select]\nstrategy = "{strategy}"')
+            if copies or uses_lists(strategy):
+                assert found.files()["augment.gazetteers"] == [own]
+                with pytest.raises(ConfigurationError, match=r"\[augment\] .*own\.parquet"):
+                    found.check()
+            else:
+                assert "augment.gazetteers" not in found.files()
+                found.check()
+
+
+def test_the_options_of_a_kind(file: Path) -> None:
+    found = load(file, '[initial_model]\nkind = "divergence"')
+    assert found.initial_model is not None
+    assert found.options_of("crf") is found.tagger
+    assert found.options_of("divergence") is found.initial_model.options

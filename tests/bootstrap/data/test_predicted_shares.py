@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from bootstrap.data import predicted_shares as module
 from bootstrap.data.predicted_shares import predicted_shares, token_shares
-from corpus.batch import Batch, make_batch
+from bootstrap.data.sample import sample_of
+from corpus.batch import Batch, concatenate, make_batch
 from corpus.document import Document, Span
 
 NAMES = ("Ana Mas", "Eva Puig", "Pau Vidal", "Joan Serra")
@@ -45,3 +47,17 @@ def test_tags_of_the_others_have_no_influence() -> None:
 @pytest.mark.parametrize("seed", [[], [Document("a", "sin nombres")]])
 def test_a_seed_without_entities_predicts_nothing(seed: list[Document]) -> None:
     assert predicted_shares(make_batch(seed, labelled=True), {"a": notes("Nombre")}) == {}
+
+
+def test_only_samples_of_a_bounded_length_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    seed = concatenate([notes("Nombre"), notes("vive con")])
+    plain = make_batch([Document(str(i), "sin nombres hoy") for i in range(20)], labelled=False)
+    others = concatenate([notes("vive con", labelled=False), plain])
+    whole = predicted_shares(seed, {"a": others})
+    monkeypatch.setattr(module, "MOST_TOKENS", 50)
+    found = predicted_shares(seed, {"a": others})
+    assert found != whole
+    samples = [sample_of(batch, tokens=50) for batch in (seed, others)]
+    assert max(batch.n_tokens for batch in samples) <= 50
+    monkeypatch.undo()
+    assert found == predicted_shares(samples[0], {"a": samples[1]})

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bootstrap.data.representativeness import compare, profile
-from bootstrap.data.sample import Sample
+from bootstrap.data.sample import Sample, sample_of
 from bootstrap.data.separation import Separation, has_entities, separation
 from corpus.batch import Batch, make_batch
 from corpus.document import Document, Span
@@ -63,6 +63,22 @@ def test_every_document_is_as_likely_to_be_sampled() -> None:
         for document in sample.documents:
             counts[int(document.id)] += 1
     assert np.abs(counts / 2000 - 0.25).max() < 5 * np.sqrt(0.25 * 0.75 / 2000)
+
+
+@given(st.lists(st.integers(0, 9), max_size=30), st.integers(1, 20), st.integers(0, 40))
+def test_a_sample_of_a_batch_is_as_that_of_a_stream(
+    lengths: list[int], size: int, tokens: int
+) -> None:
+    documents = [Document(str(i), "x " * length) for i, length in enumerate(lengths)]
+    batch = make_batch(documents, labelled=False)
+    stream = Sample(size)
+    stream.add(documents)
+    assert sample_of(batch, size).ids.to_pylist() == [each.id for each in stream.documents]
+    # With a bound on the tokens, it is the largest of the smaller samples that has no more.
+    found = sample_of(batch, size, tokens=tokens)
+    fitting = [sample_of(batch, each) for each in range(1, size + 1)]
+    largest = max((len(each) for each in fitting if each.n_tokens <= tokens), default=1)
+    assert found.ids.to_pylist() == sample_of(batch, largest).ids.to_pylist()
 
 
 # Profiles
@@ -133,10 +149,22 @@ def test_a_seed_of_one_kind_is_biased_and_an_enriched_one_is_not() -> None:
 def test_validation_of_another_kind_is_told_and_the_seed_is_not_blamed() -> None:
     validation, pool = labelled(drawn(300, 1, "header")), unlabelled(drawn(900, 2))
     found = compare({"seed": labelled(drawn(200, 3)), "validation": validation, "unlabeled": pool})
-    assert found.seed is not None and found.seed.is_marked
+    assert found.seed is not None and found.seed.is_significant
     assert found.validation_is_biased and not found.seed_is_biased
     (line,) = found.lines()
     assert line.startswith("validation: its documents are of another kind")
+
+
+def test_a_seed_with_enough_documents_drawn_at_random_is_not_biased() -> None:
+    """Who follows the advice is not given it again."""
+    validation, headers = labelled(drawn(600, 1)), drawn(400, 3, "header")
+    for added, biased in ((0, True), (10, True), (100, False)):
+        seed = labelled([*headers, *drawn(added, 4, name="r")])
+        found = compare({"seed": seed, "validation": validation})
+        assert found.seed is not None and found.seed.is_significant
+        assert found.seed.alike == pytest.approx(added, rel=0.8, abs=20)
+        assert found.seed_is_biased == biased
+        assert any("drawn at random" in line for line in found.lines()) == biased
 
 
 def test_a_few_documents_are_not_compared() -> None:
@@ -157,14 +185,14 @@ def test_documents_of_few_patients_are_as_few() -> None:
     ]
     seed, others = unlabelled(patients[:150]), unlabelled(patients[150:])
     found = separation(seed, others, by_entities=False)
-    assert found is not None and not found.is_marked
+    assert found is not None and not found.is_significant
     assert found.standard_error == pytest.approx(np.sqrt(41 / (12 * 15 * 25)))
 
 
 def test_a_difference_must_be_large_and_more_than_chance() -> None:
-    assert not Separation(0.59, 0.001).is_marked
-    assert not Separation(0.75, 0.1).is_marked
-    assert Separation(0.75, 0.05).is_marked
+    assert not Separation(0.59, 0.001).is_significant
+    assert not Separation(0.75, 0.1).is_significant
+    assert Separation(0.75, 0.05).is_significant
 
 
 # Real notes
@@ -202,11 +230,13 @@ def test_the_biased_seed_of_meddocan_is_found_and_the_others_are_not(
             seed = labelled([splits["train"][place] for place in chosen.tolist()])
             found = separation(seed, validation, by_entities=True)
             assert found is not None
-            marked[name] += found.is_marked
-    # With 100 random lines, the seed is still mostly lines that begin with a header.
+            marked[name] += found.is_significant
+            assert (name == "biased") == (found.alike < 50)
+    # With 100 random lines, the seed is still mostly lines that begin with a header, and no
+    # longer biased.
     biased = dict.fromkeys(("biased", "biased-hundred"), len(states))
     assert marked == {**biased, "small": 0, "hundred": 0, "random": 0}
     pool = Sample()
     pool.add(splits["train"])
     found = separation(validation, unlabelled(pool.documents), by_entities=False)
-    assert found is not None and not found.is_marked
+    assert found is not None and not found.is_significant

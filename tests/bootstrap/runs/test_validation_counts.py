@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bootstrap.runs.validation_counts import ValidationCounts, unit_numbers
+from bootstrap.runs.validation_counts import ValidationCounts
 from corpus.batch import make_batch
 from corpus.document import Document, Span
 from corpus.errors import InputError
@@ -54,11 +54,6 @@ def test_the_counts_are_those_of_the_scores() -> None:
     assert counts.all_classes.tolist() == scores.measures["ner"].tolist()
     assert counts.units.tolist() == [0, 1]
     assert text not in str(counts.to_table().to_pylist())
-
-
-def test_documents_of_a_patient_are_one_unit() -> None:
-    groups = ["p", None, "p", "q", None, ""]
-    assert unit_numbers(groups, ["a", "p", "c", "d", "e", "f"]).tolist() == [0, 1, 0, 2, 3, 4]
 
 
 def test_a_damaged_file_is_refused_and_a_missing_one_is_none(tmp_path: Path) -> None:
