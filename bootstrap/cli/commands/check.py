@@ -71,8 +71,8 @@ def main(options: argparse.Namespace) -> None:
     seed_sample = samples.pop("seed", None)
     predicted = {} if seed_sample is None else predicted_shares(seed_sample, samples)
     title = (
-        f"in at most {SAMPLED:,} documents of each, drawn at random; the small CRF reads "
-        f"{MOST_TOKENS:,} tokens of them at most:"
+        f"in at most {SAMPLED:,} documents of each ({MOST_TOKENS:,} tokens for the small CRF), "
+        "drawn at random:"
     )
     print_lines(["", title])
     output.print(_profile_table(compared.profiles, predicted))
