@@ -313,17 +313,17 @@ def _shared() -> Any:
 
 
 #: Words that decide over the words beside them, and names.
-_WORDS = (
+_WORD_LIST = (
     "calle C/ C Hospital hospital clínica en natural de del De d' la y a Dr Dra . , - / ( ) : 2 37 "
     "28013 s/n nº 5º km bajo CP Zurbarán Xyzabeitia Olmos García José Pérez Toledo Mora Madrid "
     "España Mayo A B Norte verde General prueba dolor ok"
-).split()  # noqa: SIM905 - a list would be fifty lines
+)
 
 
 @st.composite
 def short_texts(draw: st.DrawFn) -> str:
     """Draw words with and without blanks between and before them."""
-    words = draw(st.lists(st.sampled_from(_WORDS), max_size=6))
+    words = draw(st.lists(st.sampled_from(_WORD_LIST.split()), max_size=6))
     gaps = draw(st.lists(st.sampled_from(["", " ", " ", "\n"]), min_size=6, max_size=6))
     return "".join(gap + word for gap, word in zip(gaps, words, strict=False))
 
