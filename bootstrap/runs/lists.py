@@ -18,8 +18,9 @@ from taggers.dictionaries.places.options import NOT_TAGGED, ListOptions
 _MIN_SHARE = 0.2
 #: The minimum share of the names of people, or of a kind of place, of the class they belong to.
 _MIN_OWNED = 0.8
-#: The minimum number of kinds of places of a class that also has those that the seed lacks.
-_MIN_KINDS = 2
+#: The minimum number of kinds of places of a class that also has those that the seed lacks, and the
+#: minimum share of its mentions that each kind has: a hospital may be named like a town.
+_MIN_KINDS, _MIN_KIND_SHARE = 2, 0.1
 
 #: The number of mentions of each kind by class.
 Kinds = Mapping[str, Mapping[str, int]]
@@ -133,5 +134,6 @@ def _general_class(mentions: Kinds, placed: Sequence[str], kinds: Iterable[str])
     """
     if len(placed) != 1 or not is_label(placed[0]):
         return NOT_TAGGED
-    found = [kind for kind in kinds if mentions[placed[0]].get(kind)]
-    return placed[0] if len(found) >= _MIN_KINDS else NOT_TAGGED
+    numbers = [mentions[placed[0]].get(kind, 0) for kind in kinds]
+    found = sum(number >= _MIN_KIND_SHARE * sum(numbers) for number in numbers if number)
+    return placed[0] if found >= _MIN_KINDS else NOT_TAGGED

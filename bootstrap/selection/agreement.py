@@ -41,10 +41,13 @@ class Opinions:
         The class of each token; -1 outside of entities.
     confidence : ndarray of float64, shape (N,)
         The marginal probability of its tag.
+    known : ndarray of bool, shape (C,)
+        Whether the tagger has each class. It abstains from entities of the others.
     """
 
     classes: Indices
     confidence: Floats
+    known: Flags
 
     @classmethod
     def of(cls, tagging: Tagging, names: Sequence[str]) -> Opinions:
@@ -55,7 +58,9 @@ class Opinions:
         of_label = [
             _OUTSIDE if label == "O" else index.get(label[2:], _OTHER) for label in tagging.labels
         ]
-        return cls(np.array(of_label, np.int64)[tagging.tags], tagging.token_confidence)
+        own = classes_of(tagging.labels)
+        known = np.array([name in own for name in names], bool)
+        return cls(np.array(of_label, np.int64)[tagging.tags], tagging.token_confidence, known)
 
     @property
     def outside(self) -> Floats:
@@ -91,7 +96,7 @@ def agreed_spans(
     most: int,
     rng: np.random.Generator,
 ) -> Selection:
-    """Select the spans with the highest mean support of several taggers.
+    """Select the spans with the highest mean support of several taggers that have their class.
 
     The candidates are the entities that any of them tags. Those of each class are selected in
     descending order of their support, until their number per token is `share` times that of the
@@ -129,13 +134,13 @@ def agreed_spans(
     names = classes_of(labels)
     opinions = [Opinions.of(tagging, names) for tagging in taggings]
     candidates = _union([_entities(tagging, batch, names) for tagging in taggings], batch.n_tokens)
-    support = _mean([each.support(candidates) for each in opinions], len(candidates.first))
+    support = _support(opinions, candidates)
     tagged = _covered(candidates, batch.n_tokens)
     if recurring:
         candidates, support = _with_recurrences(batch, candidates, support, opinions, tagged)
     limits = _limits(reference, names, share, batch.n_tokens)
     chosen = _best_disjoint(candidates, support, limits, batch.n_tokens)
-    outside = _mean([each.outside for each in opinions], batch.n_tokens)
+    outside = np.mean([each.outside for each in opinions if each.known.all()], axis=0)
     tags = np.where(outside >= min_outside, labels.index("O"), UNKNOWN).astype(np.int16)
     tags[_covered(candidates, batch.n_tokens)] = UNKNOWN
     selected = _covered(chosen, batch.n_tokens)
@@ -161,8 +166,14 @@ def _union(spans: Sequence[TokenSpans], tokens: int) -> TokenSpans:
     return TokenSpans(rows[:, 0], rows[:, 1], rows[:, 2])
 
 
-def _mean(values: Sequence[Floats], number: int) -> Floats:
-    return np.sum(values, axis=0, initial=0.0) / len(values) if number else np.zeros(0)
+def _support(opinions: Sequence[Opinions], spans: TokenSpans) -> Floats:
+    """Compute the mean support of spans over the taggers that have their class, shape (E,)."""
+    if not len(spans.first):
+        return np.zeros(0)
+    known = np.array([each.known[spans.classes] for each in opinions])
+    support = np.array([each.support(spans) for each in opinions])
+    mean: Floats = (support * known).sum(axis=0) / known.sum(axis=0)  # the first has all classes
+    return mean
 
 
 def _with_recurrences(
@@ -176,7 +187,7 @@ def _with_recurrences(
     spans, groups = recurrences(batch, candidates)
     if not len(spans.first):
         return candidates, support
-    own = _mean([each.support(spans) for each in opinions], len(spans.first))
+    own = _support(opinions, spans)
     number = np.bincount(groups)
     average = np.bincount(groups, weights=own) / number
     mixed = np.where(number[groups] > 1, (own + average[groups]) / 2, own)

@@ -65,6 +65,18 @@ def test_each_kind_of_place_belongs_to_the_class_with_most_mentions_of_it() -> N
     found.check()
 
 
+def test_a_stray_mention_does_not_make_a_class_of_hospitals_general() -> None:
+    """A hospital may be named like the town that it is in."""
+    names = ["Soria", "Toledo", "Burgos", "Lugo", "León", "Huesca", "Teruel", "Cuenca", "Jaén"]
+    notes = [*(f"Alta del [C:Hospital de {name}]" for name in names), "Alta en [C:Zamora]"]
+    for stray, expected in ((1, ""), (3, "CENTRE")):
+        seed = [*notes, *(f"Alta en [C:{name}]" for name in ("Madrid", "Sevilla")[: stray - 1])]
+        found = list_options_for(
+            gold([*seed, *NOTES[:2]], {"Q": "QUI", "C": "CENTRE"}), AugmentOptions()
+        )
+        assert found is not None and found.place_label == expected
+
+
 def test_a_class_of_one_kind_of_place_has_no_other_kinds() -> None:
     found = list_options_for(gold(NOTES, {"Q": "QUI", "C": "CENTRE"}), AugmentOptions())
     assert found is not None

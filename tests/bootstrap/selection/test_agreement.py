@@ -184,6 +184,17 @@ def test_classes_of_another_view_are_found_by_name() -> None:
     assert opinions.support(span).tolist() == [0.9]
 
 
+def test_a_view_abstains_from_classes_that_it_does_not_have() -> None:
+    """With its vote, Eva would have a lower support than Ana, and Ana would be selected."""
+    batch = batch_of("Ana ve Vic ve Eva")
+    first = tagging_of(batch, [3, 0, 1, 0, 3], [0.8, 1, 0.9, 1, 0.9])
+    places = replace(
+        tagging_of(batch, [0, 0, 1, 0, 0], [0.2, 1, 0.9, 1, 1.0]), labels=("O", "B-LOC", "I-LOC")
+    )
+    reference = configured_reference({"LOC": 0.2, "PER": 0.2}, {"LOC": 1, "PER": 1}, 0.0, 5)
+    assert select([first, places], batch, reference).tags.tolist() == [-1, 0, 1, 0, 3]
+
+
 def test_the_portfolio_begins_with_the_paper_and_leaves_out_what_a_tagger_cannot_do() -> None:
     options = SelectOptions(strategy="auto", proportions=False)
     capabilities = ["partial_tags", "document_weights"]
