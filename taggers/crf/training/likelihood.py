@@ -52,13 +52,12 @@ class Likelihood:
         self._streams = stream_tables(training, real)
         self._tables: list[WordTable | StreamTable] = [self._words, *self._streams]
         self._borders = len(training.codes) - 2, len(training.codes) - 1
-        self._packings = lattice.pack(training.documents, _PACKED)
         unknown = partial(training.documents, training.tags)
-        self._known = ~unknown
+        self._complete = lattice.pack(training.documents, _PACKED, ~unknown)
         self._partial = lattice.pack(training.documents, _PACKED, unknown)
-        packings = [*self._packings, *self._partial]  # either may have the largest packing
+        packings = [*self._complete, *self._partial]  # either may have the largest packing
         largest = max((packing.tokens for packing in packings), default=0)
-        self._buffers = np.empty((2, largest, self._words.scores.shape[2]), real)
+        self._buffers = np.empty((4, largest, self._words.scores.shape[2]), real)
         self.size = len(training.state.labels) + training.labels**2
 
     def __call__(self, x: Floats) -> tuple[float, Floats]:
@@ -68,11 +67,8 @@ class Likelihood:
         for table in self._tables:
             table.fill(weights.state)
         passing = _Pass(weights.transition, self._words.scores.dtype)
-        value = 0.0
-        for packing in self._packings:
-            value += self._pass(passing, packing, constrained=False)
-        for packing in self._partial:
-            value -= self._pass(passing, packing, constrained=True)
+        value = sum(self._add_complete(passing, packing) for packing in self._complete)
+        value += sum(self._add_partial(passing, packing) for packing in self._partial)
         gradient = 2 * (self._c2 * x)
         number = len(training.state.labels)
         for table in self._tables:
@@ -93,10 +89,10 @@ class Likelihood:
             table.fill(weights.state)
         passing = _Pass(weights.transition, self._words.scores.dtype)
         labels = np.zeros(training.labels)
-        for packing in self._packings:
-            labels += self._spread(passing, packing, constrained=False)
+        for packing in self._complete:
+            labels += self._add_variances(passing, packing, is_partial=False)
         for packing in self._partial:
-            labels += self._spread(passing, packing, constrained=True)
+            labels += self._add_variances(passing, packing, is_partial=True)
         variance = np.zeros(self.size)
         number = len(training.state.labels)
         for table in self._tables:
@@ -105,34 +101,43 @@ class Likelihood:
         curved: Floats = np.maximum(variance, 0.0) ** _DAMPED + 2 * max(self._c2, _FLAT)
         return curved
 
-    def _spread(self, passing: _Pass, packing: lattice.Packing, *, constrained: bool) -> Floats:
+    def _add_variances(
+        self, passing: _Pass, packing: lattice.Packing, *, is_partial: bool
+    ) -> Floats:
         """Add the variances of a packing to those of words, and return the sum of each label."""
         training = self._training
-        scores, marginals = self._gathered(packing, constrained=constrained)
-        passing.expect(packing, scores, marginals, np.ones(len(packing.documents)))
-        marginals *= 1 - marginals
-        weights = training.weights[packing.documents] * (-1.0 if constrained else 1.0)
-        marginals *= weights[packing.rows, None].astype(marginals.dtype)
-        self._scatter(packing, marginals)
-        sums: Floats = marginals.sum(axis=0, dtype=np.float64)[: training.labels]
+        ones = np.ones(len(packing.documents))
+        scores, variances = self._gathered(packing)
+        agreeing = self._constrained(packing, scores) if is_partial else None
+        passing.expect(packing, scores, variances, ones)
+        variances *= 1 - variances
+        if agreeing:
+            passing.expect(packing, *agreeing, ones)
+            variances -= agreeing[1] * (1 - agreeing[1])
+        variances *= training.weights[packing.documents][packing.rows, None].astype(variances.dtype)
+        self._scatter(packing, variances)
+        sums: Floats = variances.sum(axis=0, dtype=np.float64)[: training.labels]
         return sums
 
-    def _gathered(
-        self, packing: lattice.Packing, *, constrained: bool
-    ) -> tuple[lattice.Reals, lattice.Reals]:
-        """Compute the scores of a packing, and return them with a buffer of the same shape.
-
-        With `constrained`, labels that contradict the known tags are excluded.
-        """
-        training = self._training
-        scores, marginals = self._buffers[:, : packing.tokens]
+    def _gathered(self, packing: lattice.Packing) -> tuple[lattice.Reals, lattice.Reals]:
+        """Compute the scores of a packing, and return them with a buffer of the same shape."""
+        scores, marginals = self._buffers[:2, : packing.tokens]
         where = packing.first, packing.lengths, packing.steps
-        lattice.gather(training.words, *where, self._words.scores, *self._borders, scores)
+        lattice.gather(self._training.words, *where, self._words.scores, *self._borders, scores)
         for stream in self._streams:
             lattice.gather_stream(stream.numbers, *where, OWN, stream.scores, scores)
-        if constrained:
-            lattice.constrain(*where, training.tags, training.labels, scores)
         return scores, marginals
+
+    def _constrained(
+        self, packing: lattice.Packing, scores: lattice.Reals
+    ) -> tuple[lattice.Reals, lattice.Reals]:
+        """Copy scores, exclude labels that contradict the known tags, and return them likewise."""
+        training = self._training
+        constrained, marginals = self._buffers[2:, : packing.tokens]
+        constrained[:] = scores
+        where = packing.first, packing.lengths, packing.steps
+        lattice.constrain(*where, training.tags, training.labels, constrained)
+        return constrained, marginals
 
     def _scatter(self, packing: lattice.Packing, marginals: lattice.Reals) -> None:
         """Add the expected counts of tokens to those of the words around them."""
@@ -142,26 +147,47 @@ class Likelihood:
         for stream in self._streams:
             lattice.scatter_stream(stream.numbers, *where, OWN, marginals, stream.expected)
 
-    def _pass(self, passing: _Pass, packing: lattice.Packing, *, constrained: bool) -> float:
-        """Add the expected counts of a packing, and return its log Z less the scores of its tags.
+    def _add_complete(self, passing: _Pass, packing: lattice.Packing) -> float:
+        """Add the counts of documents with complete annotation, and return their objective.
 
-        With `constrained`, sequences that contradict the known tags are excluded, and the expected
-        counts are subtracted.
+        It is the weighted sum of log Z less the scores of the tags.
         """
         training = self._training
         weights = training.weights[packing.documents]
-        scores, marginals = self._gathered(packing, constrained=constrained)
         where = packing.first, packing.lengths, packing.steps
+        scores, marginals = self._gathered(packing)
         path = np.zeros(len(weights))
-        if not constrained:
-            # From the same scores as log Z, so that their rounding errors cancel out.
-            lattice.score_paths(*where, scores, passing.transition, training.tags, path)
-        sign = -1.0 if constrained else 1.0
-        log_z = passing.expect(packing, scores, marginals, sign * weights)
-        known = self._known[packing.documents]
-        lattice.subtract_observed(*where, training.tags, known, marginals, passing.departures)
-        self._scatter(packing, marginals)
+        # From the same scores as log Z, so that their rounding errors cancel out.
+        lattice.score_paths(*where, scores, passing.transition, training.tags, path)
+        log_z = passing.expect(packing, scores, marginals, weights)
+        self._subtract(passing, packing, marginals, known=True)
         return float(weights @ (log_z - path))
+
+    def _add_partial(self, passing: _Pass, packing: lattice.Packing) -> float:
+        """Add the counts of documents with partial annotation, and return their objective.
+
+        It is the weighted sum of log Z less the logarithm of the sum over all sequences that agree
+        with the known tags. Their expected counts are subtracted.
+        """
+        weights = self._training.weights[packing.documents]
+        scores, marginals = self._gathered(packing)
+        constrained, agreeing = self._constrained(packing, scores)
+        log_z = passing.expect(packing, scores, marginals, weights)
+        log_agreeing = passing.expect(packing, constrained, agreeing, -weights)
+        marginals += agreeing
+        self._subtract(passing, packing, marginals, known=False)
+        return float(weights @ (log_z - log_agreeing))
+
+    def _subtract(
+        self, passing: _Pass, packing: lattice.Packing, marginals: lattice.Reals, *, known: bool
+    ) -> None:
+        """Subtract the observed counts of known tags, and add the difference to those of words."""
+        where = packing.first, packing.lengths, packing.steps
+        all_known = np.full(len(packing.documents), known)
+        lattice.subtract_observed(
+            *where, self._training.tags, all_known, marginals, passing.departures
+        )
+        self._scatter(packing, marginals)
 
 
 class _Pass:
