@@ -194,25 +194,14 @@ def complete_run(run: Run, configuration: Configuration, notes: Notes, *, jobs: 
         Number of processes that tag.
     """
     run.write_report()
-    write_advice(run, configuration, notes, jobs=jobs)
+    _write_advice(run, configuration, notes, jobs=jobs)
     run.write_report()
 
 
-def write_advice(run: Run, configuration: Configuration, notes: Notes, *, jobs: int) -> None:
+def _write_advice(run: Run, configuration: Configuration, notes: Notes, *, jobs: int) -> None:
     """Write the advice of a finished run, unless it has some.
 
     If that fails, a warning is logged, which contains no text of notes: the run itself is complete.
-
-    Parameters
-    ----------
-    run : Run
-        The run.
-    configuration : Configuration
-        Its configuration.
-    notes : Notes
-        Its documents.
-    jobs : int
-        Number of processes that tag.
     """
     if not run.is_finished() or read_advice(run.folder):
         return

@@ -183,9 +183,9 @@ PORTFOLIO: Mapping[StrategyName, Mapping[str, Any]] = {
     "agreement_with_lists": {},
 }
 
-#: Variants of the strategies of `PORTFOLIO`, as options that differ. The one that was chosen is
-#: compared with its variants in the next iteration, when the model no longer has the errors of the
-#: first one: fewer entities, of which more are right.
+#: Variants of the strategies of `PORTFOLIO`, as options that differ: fewer entities, of which more
+#: are right. The strategy that was chosen is compared with its variants in the next iteration: in
+#: the first one, with the errors of the seed alone, validation cannot tell which is better later.
 VARIANTS: Mapping[StrategyName, Sequence[Mapping[str, Any]]] = {
     "agreement": ({"share": 0.6},),
     "consensus": ({"share": 0.6},),
