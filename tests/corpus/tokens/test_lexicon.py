@@ -16,7 +16,7 @@ thorough = settings(max_examples=60, deadline=None)
 
 
 def assert_numbered(corpus: Sequence[Sequence[str]]) -> None:
-    """Look up texts of words, and compare with a dictionary."""
+    """Check that texts of words are numbered as a dictionary numbers them."""
     found = Lexicon()
     numbers: dict[str, int] = {}
     for text in corpus:

@@ -73,7 +73,7 @@ def rest() -> Batch:
 
 
 def mixed(names: list[str], others: list[str]) -> list[list[str]]:
-    """Put a name and another word together, now one first and now the other."""
+    """Return pairs of a name and another word, in changing order."""
     pairs = zip(names, others, strict=True)
     return [[*pair][:: 1 if number % 3 else -1] for number, pair in enumerate(pairs)]
 

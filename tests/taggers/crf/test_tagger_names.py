@@ -37,7 +37,7 @@ def note(name: str, words: list[str]) -> Document:
 
 
 def pairs(names: list[str], others: list[str]) -> Batch:
-    """Put a name and another word together, now one first and now the other."""
+    """Return pairs of a name and another word, in changing order."""
     documents = [
         note(str(number), [*pair][:: 1 if number % 3 else -1])
         for number, pair in enumerate(zip(names, others, strict=True))

@@ -177,7 +177,7 @@ def test_a_batch_that_came_as_bytes_is_the_same(
 
 
 def with_pos(batch: Batch, name: str = "pos") -> Batch:
-    """Say of each token that a name stands there, or nothing."""
+    """Return the batch with a stream that marks the tokens of names."""
     said = np.where(batch.tags > 0, 0, NO_VALUE).astype(np.int32)
     return batch.with_streams({name: Stream(("NAME",), said)})
 

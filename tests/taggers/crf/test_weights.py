@@ -50,7 +50,7 @@ def named_of(sizes: Sizes) -> st.SearchStrategy[Named]:
 
 
 def weights_of(named: Named, sizes: Sizes, transition: np.ndarray | None = None) -> Weights:
-    """Put weights in the order of the dictionary, which is any order."""
+    """Return weights in the order of the dictionary, which is any order."""
     values, places, labels = (
         np.array([key[part] for key in named], kind)
         for part, kind in enumerate((np.uint64, np.int64, np.int64))
