@@ -231,7 +231,10 @@ def _with_variants(options: SelectOptions, reference: Reference | None) -> Strat
     """Build a strategy of the portfolio with its variants, which are named after their options."""
     variants = []
     for others in VARIANTS.get(options.strategy, ()):
-        variant = strategy_for(replace(options, **others), reference)
+        differing = replace(options, **others)
+        if differing == options or not options.proportions:  # without them, shares have no effect
+            continue
+        variant = strategy_for(differing, reference)
         words = ", ".join(f"{name} {value}" for name, value in others.items())
         variants.append(replace(variant, name=f"{variant.name} ({words})"))
     return replace(strategy_for(options, reference), variants=tuple(variants))

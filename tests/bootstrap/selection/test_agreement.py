@@ -230,6 +230,14 @@ def test_a_variant_differs_in_its_options_and_in_its_name() -> None:
     assert not of_name["confident_documents"].variants
 
 
+@pytest.mark.parametrize(("share", "proportions"), [(0.6, True), (0.9, False)])
+def test_a_variant_that_would_select_the_same_is_left_out(share: float, proportions: bool) -> None:
+    reference = configured_reference({"PER": 0.5}, {"PER": 1.0}, 0.0, 10)
+    options = SelectOptions(strategy="auto", share=share, proportions=proportions)
+    found = portfolio(options, reference, ["partial_tags", "document_weights"])
+    assert len(found) == 3 and not any(each.variants for each in found)
+
+
 def test_a_strategy_uses_the_views_that_it_names() -> None:
     """The third view alone is sure of Ana; the second alone of Vic."""
     batch = batch_of("Ana Vic")
