@@ -53,10 +53,13 @@ def test_alternatives_are_compared_once_and_the_best_is_kept(automatic: Path) ->
     assert [trial.name for trial in rows[0].trials] == ["seed_alone", "augmented"]
     names = [trial.name for trial in rows[1].trials]
     assert names == ["confident_documents", "agreement", "consensus"]
-    for row in rows[:2]:
+    assert rows[1].strategy != "confident_documents"  # it has no variants
+    second = [trial.name for trial in rows[2].trials]
+    assert second == [rows[1].strategy, f"{rows[1].strategy} (share 0.6)"]
+    for row in rows[:3]:
         (chosen,) = [trial for trial in row.trials if trial.chosen]
         assert chosen.f1 == row.f1 == max(trial.f1 for trial in row.trials)
-    assert all(not row.trials and row.strategy == rows[1].strategy for row in rows[2:])
+    assert all(not row.trials and row.strategy == rows[2].strategy for row in rows[3:])
     assert len({row.augmented for row in rows}) == 1
 
 
@@ -67,11 +70,11 @@ def test_only_the_models_that_are_needed_are_kept(automatic: Path) -> None:
     assert not any((folder / "second").exists() for folder in folders[:-1])
 
 
-@pytest.mark.parametrize("closed", [1, 2])
+@pytest.mark.parametrize("closed", [1, 2, 3])
 def test_an_interrupted_run_continues_with_the_same_result(
     automatic: Path, tmp_path: Path, command: Command, contents: Callable[[Path], Any], closed: int
 ) -> None:
-    """It is interrupted after iteration 0, before the comparison, or after iteration 1."""
+    """It is interrupted before, between or after the two comparisons of strategies."""
     runs = []
     for number in (closed - 1, 9):
         run = tmp_path / f"run{number}"
