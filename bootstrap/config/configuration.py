@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import tomli_w
 
@@ -21,15 +21,15 @@ from bootstrap.config.options import (
     SelectOptions,
 )
 from bootstrap.config.overrides import Source, overridden
+from bootstrap.config.paths import located
 from bootstrap.config.presets import preset_of, required_values, with_preset
 from bootstrap.config.renames import refuse_renamed
 from bootstrap.config.validation import parse_section, refuse_unknown, table_of
-from corpus.corpora import is_synthetic
 from corpus.errors import InputError
 from corpus.tags import classes_of
 from taggers.augmentation import AugmentOptions
 from taggers.kinds import Kind, find_kind, known_kinds, make_tagger
-from taggers.options import Capability, Coverage, TaggerOptions, path_fields
+from taggers.options import Capability, Coverage, TaggerOptions
 
 SECTIONS = ("data", "labels", "initial_model", "tagger", "augment", "loop", "select")
 
@@ -46,8 +46,6 @@ _OF_SPANS = ("confident_spans", "agreement", "consensus", "agreement_with_lists"
 
 #: Strategies with a tagger of the lists of ``[augment]``: `bootstrap.runs.lists.uses_lists`.
 _OF_LISTS = ("auto", "agreement_with_lists")
-
-OptionsT = TypeVar("OptionsT", DataOptions, TaggerOptions, AugmentOptions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,12 +323,12 @@ def parse_configuration(tables: Mapping[str, Any], source: Source) -> Configurat
     labels = _labels(tables.get("labels"), source)
     try:
         return Configuration(
-            _located(data, "data", source),
+            located(data, "data", source),
             labels,
             initial_model,
             kind,
             tagger,
-            _located(augment, "augment", source),
+            located(augment, "augment", source),
             loop,
             select,
             reference,
@@ -402,29 +400,6 @@ def _tagger_options(
     kind: Kind, table: dict[str, Any], section: str, source: Source, others: Sequence[str] = ()
 ) -> TaggerOptions:
     """Parse the options of a kind of tagger."""
-    return _located(
+    return located(
         parse_section(kind.options_type(), table, section, source, others), section, source
     )
-
-
-def _located(options: OptionsT, section: str, source: Source) -> OptionsT:
-    """Convert the path options, which their metadata marks, to absolute paths."""
-    return replace(
-        options,
-        **{
-            name: _absolute(getattr(options, name), builtin, source.folder_of(section, name))
-            for name, builtin in path_fields(type(options)).items()
-        },
-    )
-
-
-def _absolute(value: Any, builtin: Sequence[str], folder: Path) -> Any:
-    """Convert a path, or each of several, to an absolute one, except for builtin resources."""
-    if isinstance(value, tuple):
-        return tuple(_absolute(each, builtin, folder) for each in value)
-    if not value or is_synthetic(value) or value in builtin:
-        return value
-    path = Path(value)
-    with contextlib.suppress(RuntimeError):  # ~NAME of no user is the name of a file, as in a shell
-        path = path.expanduser()
-    return str((folder / path).absolute())
