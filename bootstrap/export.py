@@ -86,7 +86,7 @@ def export_model(
         (tagger.values, pruned.values),
         f1,
         len(notes),
-        sum(path.stat().st_size for path in target.iterdir()),
+        sum(path.stat().st_size for path in target.rglob("*") if path.is_file()),
     )
 
 

@@ -99,6 +99,11 @@ BUILTIN = {
             "taggers.dictionaries.places.options:ListOptions",
             needs_seed=False,
         ),
+        Kind(
+            "ensemble",
+            "taggers.ensemble.tagger:EnsembleTagger",
+            "taggers.ensemble.ensemble_options:EnsembleOptions",
+        ),
     )
 }
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -53,9 +53,10 @@ class TaggerOptions:
 
     Options are a frozen dataclass whose fields are the keys of ``[tagger]`` or ``[initial_model]``.
     Every field has a default and one of the types str, int, float, bool, ``Literal``,
-    ``tuple[str, ...]``, ``Mapping[str, str]`` or ``Mapping[str, float]``. ``__post_init__`` raises
-    an `InputError` for inconsistent values. The run treats options as opaque: it uses only the
-    methods below. All methods have defaults, so that a subclass with fields alone is complete.
+    ``tuple[str, ...]``, ``Mapping[str, str]`` or ``Mapping[str, float]``, or holds other taggers
+    as ``tuple[taggers.ensemble.member.Member, ...]``. ``__post_init__`` raises an `InputError` for
+    inconsistent values. The run treats options as opaque: it uses only the methods below. All
+    methods have defaults, so that a subclass with fields alone is complete.
 
     The metadata of a field may hold:
 
@@ -72,6 +73,13 @@ class TaggerOptions:
     def capabilities(self) -> frozenset[Capability]:
         """The optional capabilities of a tagger with these options; none by default."""
         return frozenset()
+
+    def as_table(self) -> dict[str, Any]:
+        """Return the options as the values of a table of a configuration.
+
+        The default returns the fields.
+        """
+        return asdict(self)
 
     def files(self) -> Mapping[str, Sequence[Path]]:
         """Return the files that training reads, by the option that names them.

@@ -12,6 +12,7 @@ from typing import Any
 import tomli_w
 
 from bootstrap.config.errors import ConfigurationError
+from bootstrap.config.members import with_members
 from bootstrap.config.options import (
     SPLITS,
     DataOptions,
@@ -221,9 +222,9 @@ class Configuration:
             tables["initial_model"] = {
                 "kind": self.initial_model.kind,
                 **asdict(self.initial_model.selection),
-                **asdict(self.initial_model.options),
+                **self.initial_model.options.as_table(),
             }
-        tagger = {"kind": self.kind, **asdict(self.tagger)}
+        tagger = {"kind": self.kind, **self.tagger.as_table()}
         tables |= {
             "tagger": tagger,
             "augment": asdict(self.augment),
@@ -358,6 +359,7 @@ def _tagger(table: dict[str, Any], preset: str, source: Source) -> tuple[str, Ta
     """Parse ``[tagger]``: the kind and its options."""
     kind = _kind(table.pop("kind", DEFAULT_KIND), "tagger", source)
     table = with_preset("tagger", table, preset, kind.options_type())
+    table = with_members(kind.options_type(), table, "tagger", preset, source)
     return kind.name, _tagger_options(kind, table, "tagger", source)
 
 

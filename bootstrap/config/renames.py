@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bootstrap.config.errors import ConfigurationError
@@ -21,11 +21,7 @@ _VALUES = {
     ("initial_model", "measure", "lowest"): "min_marginal",
 }
 #: Keys with lists of gazetteers, some of which are builtin.
-_GAZETTEERS = tuple(
-    (section, key)
-    for section in ("initial_model", "tagger")
-    for key in ("names", "not_names", "blocked", "phrases")
-)
+_GAZETTEERS = ("names", "not_names", "blocked", "phrases")
 
 
 def refuse_renamed(tables: Mapping[str, Any], source: Source) -> None:
@@ -49,13 +45,37 @@ def refuse_renamed(tables: Mapping[str, Any], source: Source) -> None:
             raise ConfigurationError(
                 f'{source.of(section, key)}: [{section}] {key} = "{value}" is now "{successor}"'
             )
-    for section, key in _GAZETTEERS:
-        lists = _section(tables, section).get(key)
+    for section in ("initial_model", "tagger"):
+        for key in _GAZETTEERS:
+            where = f"{source.of(section, key)}: [{section}]"
+            refuse_renamed_lists(_section(tables, section), where, (key,))
+
+
+def refuse_renamed_lists(
+    options: Mapping[str, Any], where: str, keys: Sequence[str] = _GAZETTEERS
+) -> None:
+    """Refuse former names of builtin lists in the options of a tagger.
+
+    Parameters
+    ----------
+    options : mapping of str to Any
+        The options.
+    where : str
+        Where they are, for the message.
+    keys : sequence of str
+        The options that name gazetteers.
+
+    Raises
+    ------
+    ConfigurationError
+        If a list has been renamed; the message contains its current name.
+    """
+    for key in keys:
+        lists = options.get(key)
         for name in lists if isinstance(lists, list) else ():
-            if name in RENAMED_LISTS:
+            if isinstance(name, str) and name in RENAMED_LISTS:
                 raise ConfigurationError(
-                    f'{source.of(section, key)}: [{section}] {key}: the list "{name}" is now '
-                    f'"{RENAMED_LISTS[name]}"'
+                    f'{where} {key}: the list "{name}" is now "{RENAMED_LISTS[name]}"'
                 )
 
 

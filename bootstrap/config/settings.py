@@ -19,6 +19,7 @@ from bootstrap.config.options import (
 )
 from bootstrap.config.presets import PRESETS
 from taggers.augmentation import AugmentOptions
+from taggers.ensemble.member import Member, is_members
 from taggers.kinds import BUILTIN
 
 _TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
@@ -105,6 +106,8 @@ def _type_name(kind: Any) -> str:
     if get_origin(kind) is Literal:
         *first, last = (f'"{name}"' for name in get_args(kind))
         return f"{', '.join(first)} or {last}" if first else last
+    if is_members(kind):
+        return "list of tables"
     if get_origin(kind) is tuple:
         return "list of strings"
     if get_origin(kind) is Mapping:
@@ -138,6 +141,9 @@ def _toml(value: Any) -> str:
     """Write a value as TOML, in one line."""
     if isinstance(value, (tuple, list)):
         return f"[{', '.join(map(_toml, value))}]"
-    if isinstance(value, Mapping) and not value:
-        return "{}"
+    if isinstance(value, Member):
+        return _toml(value.as_table())
+    if isinstance(value, Mapping):
+        pairs = ", ".join(f"{key} = {_toml(item)}" for key, item in value.items())
+        return f"{{ {pairs} }}" if pairs else "{}"
     return tomli_w.dumps({"x": value}).removeprefix("x = ").strip()

@@ -11,6 +11,9 @@ from bootstrap.config.settings import SettingRow, setting_rows
 
 _WIDTH = 100  # of comments
 
+#: The pages about kinds of taggers; those of the others are dictionary models.
+_TOPICS = {"ensemble": "ensembles"}
+
 _LABELS = """\
 
 # The class of each label of the source. With this section, labels without a class are dropped.
@@ -42,7 +45,8 @@ def _lines() -> Iterator[str]:
             if kind in ("", DEFAULT_KIND):
                 yield from _settings(of_kind)
             else:
-                yield f'# With kind = "{kind}" (bootstrap help dictionary-models):'
+                topic = _TOPICS.get(kind, "dictionary-models")
+                yield f'# With kind = "{kind}" (bootstrap help {topic}):'
                 yield from _commented(of_kind)
         if section == "data":
             yield from _LABELS.rstrip("\n").split("\n")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin, g
 
 from bootstrap.config.errors import ConfigurationError
 from corpus.errors import InputError, shown
+from taggers.ensemble.member import is_members
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -43,7 +44,7 @@ def refuse_unknown(
     source : Source
         Where the settings come from.
     section : str
-        The name of the section; empty for the sections themselves.
+        The name of the section, as in `parse_section`; empty for the sections themselves.
 
     Raises
     ------
@@ -53,7 +54,7 @@ def refuse_unknown(
     for name in table:
         if name not in known:
             keys = (*section.split("."), name) if section else (name,)
-            what = f"key in [{section}]" if section else "section"
+            what = f"key in {_heading(section)}" if section else "section"
             near = difflib.get_close_matches(name, known, n=1, cutoff=0.0)
             advice = f'; the nearest is "{near[0]}"' if near else ", nor any other"
             raise ConfigurationError(f'{source.of(*keys)}: there is no {what} "{name}"{advice}')
@@ -71,7 +72,7 @@ def parse_section(
     table : mapping of str to Any
         The section.
     name : str
-        Its name.
+        Its name; for a table in a section, the names of both, such as ``"tagger members[2]"``.
     source : Source
         Where the settings come from.
     others : sequence of str
@@ -88,24 +89,36 @@ def parse_section(
         If a key is unknown or missing, or a value is of another type or outside of its limits.
     """
     if not isinstance(table, Mapping):
-        raise ConfigurationError(f"{source.of(*name.split('.'))}: [{name}] must be a section")
+        raise ConfigurationError(
+            f"{source.of(*name.split('.'))}: {_heading(name)} must be a section"
+        )
     known = {item.name: item for item in fields(options)}
     refuse_unknown(table, [*known, *others], source, name)
     hints = get_type_hints(options)
     values: dict[str, Any] = {}
     for key, item in known.items():
         if key in table:
-            label = f"{source.of(*name.split('.'), key)}: [{name}] {key}"
+            label = f"{source.of(*name.split('.'), key)}: {_heading(name, key)}"
             values[key] = _checked(table[key], hints[key], item.metadata, label)
         elif item.default is MISSING and item.default_factory is MISSING:
             values[key] = MISSING
     if lacking := [key for key, value in values.items() if value is MISSING]:
-        raise ConfigurationError(f"{source.of_section(name)}: [{name}] lacks {', '.join(lacking)}")
+        raise ConfigurationError(
+            f"{source.of_section(name)}: {_heading(name)} lacks {', '.join(lacking)}"
+        )
     try:
         return options(**values)
     except InputError as error:
         section = source.of_section(name.partition(".")[0])
-        raise ConfigurationError(f"{section}: [{name}] {error}") from None
+        raise ConfigurationError(f"{section}: {_heading(name, str(error))}") from None
+
+
+def _heading(name: str, of: str = "") -> str:
+    """Return how messages refer to a section or a table in it, and to what is in it."""
+    section, _, table = name.partition(" ")
+    if not table:
+        return f"[{section}] {of}".rstrip()
+    return f"[{section}] {table}: {of}" if of else f"[{section}] {table}"
 
 
 def _checked(value: Any, kind: Any, limits: Mapping[str, Any], label: str) -> Any:
@@ -129,6 +142,8 @@ def _mismatch(value: Any, kind: Any, limits: Mapping[str, Any]) -> str:
     if get_origin(kind) is Literal:
         choices = get_args(kind)
         return "" if value in choices else "one of " + ", ".join(f'"{name}"' for name in choices)
+    if is_members(kind):  # which `bootstrap.config.members` has parsed
+        return ""
     if get_origin(kind) is tuple:
         ok = isinstance(value, (list, tuple)) and all(isinstance(item, str) for item in value)
         return "" if ok else "a list of strings"

@@ -1,0 +1,1 @@
+"""Ensembles: taggers that average the marginals of other taggers."""

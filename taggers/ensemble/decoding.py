@@ -1,0 +1,82 @@
+"""The most probable well-formed tag sequences under independent distributions of labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from taggers.crf import lattice
+
+Floats = npt.NDArray[np.float64]
+
+#: Lower probabilities count as this one, so that sequences with a label of probability 0 are
+#: compared by the number of such labels.
+SMALLEST = 1e-300
+
+_PACKED = 8192  # tokens packed at a time
+
+
+def decode(
+    marginals: Floats, document_offsets: npt.NDArray[np.int64], labels: Sequence[str]
+) -> npt.NDArray[np.int16]:
+    """Compute the most probable well-formed sequence of each document.
+
+    The probability of a sequence is the product of the probabilities of its labels. In a
+    well-formed sequence, an ``I-`` label only follows a ``B-`` or ``I-`` label of the same class
+    (see `corpus.tags.well_formed`). The sequence is computed by the Viterbi algorithm, with a
+    score of 0 for transitions that are allowed.
+
+    Parameters
+    ----------
+    marginals : ndarray of float64, shape (N, L)
+        Probability of each label at each token.
+    document_offsets : ndarray of int64, shape (D + 1,)
+        Offsets of the tokens of each document.
+    labels : sequence of str
+        ``O``, and ``B-`` and ``I-`` of every class.
+
+    Returns
+    -------
+    ndarray of int16, shape (N,)
+        Indices into `labels`. Of several sequences that are equally probable, the one with the
+        lowest labels, compared from the last token on.
+    """
+    allowed = allowed_transitions(labels)
+    transition = np.where(allowed, 0.0, lattice.NEVER)
+    padded = lattice.padded_transition(transition, np.dtype(np.float64))
+    inner = np.array([name.startswith("I-") for name in labels])
+    tags = np.zeros(len(marginals), np.int16)
+    for packing in lattice.pack(document_offsets, _PACKED):
+        places = np.repeat(np.arange(len(packing.steps) - 1), np.diff(packing.steps))
+        tokens = packing.first[packing.rows] + places
+        scores = np.full((packing.tokens, len(padded)), lattice.NEVER)
+        scores[:, : len(labels)] = np.log(np.maximum(marginals[tokens], SMALLEST))
+        scores[: packing.steps[1], np.flatnonzero(inner)] = lattice.NEVER
+        best_to = np.empty_like(scores)
+        lattice.viterbi(packing.steps, scores, padded, best_to)
+        unused = np.empty(len(packing.documents))
+        where = packing.first, packing.lengths, packing.steps
+        lattice.backtrack(*where, scores, best_to, padded, transition, tags, unused)
+    return tags
+
+
+def allowed_transitions(labels: Sequence[str]) -> npt.NDArray[np.bool_]:
+    """Return which labels may follow which in a well-formed sequence.
+
+    Parameters
+    ----------
+    labels : sequence of str
+        ``O``, and ``B-`` and ``I-`` of every class.
+
+    Returns
+    -------
+    ndarray of bool, shape (L, L)
+        Rows are labels, columns the labels after them.
+    """
+    classes = np.array([name[2:] for name in labels])
+    continues = np.array([name.startswith("I-") for name in labels])
+    inside = np.array([name != "O" for name in labels])
+    same: npt.NDArray[np.bool_] = (classes[:, None] == classes) & inside[:, None]
+    return ~continues | same

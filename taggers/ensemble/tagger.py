@@ -1,0 +1,443 @@
+"""The ensemble: a tagger that averages the marginals of several taggers, its members."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from corpus.batch import Batch
+from corpus.errors import InputError
+from corpus.tags import find_entities
+from taggers.base import (
+    Detail,
+    Progress,
+    PrunableTagger,
+    Tagger,
+    Tagging,
+    Training,
+    TrainingError,
+    joined,
+    kernels_of,
+)
+from taggers.confidence import (
+    check_measure,
+    document_confidence,
+    token_confidence_of,
+)
+from taggers.ensemble.ensemble_options import EnsembleOptions
+from taggers.ensemble.entities import entity_probabilities
+from taggers.ensemble.member import errors_of_member, kind_of_member, member_name
+from taggers.kinds import load_tagger
+from taggers.model_folder import read_description, read_digest, write_model
+
+Floats = npt.NDArray[np.float64]
+
+#: Tokens that are tagged at a time, to bound the memory for the marginals of the members.
+_PIECE = 131_072
+
+#: The steps of training each member in reports of progress, whatever the member counts.
+_STEPS = 100
+
+
+class EnsembleTagger:
+    """A tagger that averages the marginals of its members.
+
+    Every member is trained on the same documents. The probability of a label at a token is the
+    mean of the members' marginals, and the tags of a document are the most probable well-formed
+    sequence if the labels of tokens are independent with these probabilities.
+
+    Parameters
+    ----------
+    options : EnsembleOptions, optional
+        The members; defaults if omitted.
+
+    Attributes
+    ----------
+    labels : tuple of str
+        The labels of the training documents; empty before training.
+    training : Training or None
+        The results of training the members, summarised; None before training, and if no member
+        optimises an objective.
+    members : tuple of Tagger
+        The trained members; empty before training.
+    """
+
+    kind = "ensemble"
+
+    def __init__(self, options: EnsembleOptions | None = None) -> None:
+        self.options = options or EnsembleOptions()
+        self.labels: tuple[str, ...] = ()
+        self.training: Training | None = None
+        self.members: tuple[Tagger, ...] = ()
+
+    def fit(
+        self,
+        train: Batch,
+        validation: Batch | None = None,
+        *,
+        warm_start: Self | None = None,
+        rng: np.random.Generator,
+        progress: Progress | None = None,
+    ) -> Self:
+        """Train the members one after the other.
+
+        Parameters
+        ----------
+        train : Batch
+            Training documents. Unknown tags and the weights of documents are passed to the members,
+            as far as the capabilities of the options allow them.
+        validation : Batch, optional
+            Passed to the members.
+        warm_start : EnsembleTagger, optional
+            A trained ensemble. Each member is initialised with the member at the same place, if it
+            has the same kind.
+        rng : numpy.random.Generator
+            Every member receives a child generator, so that members with the same options differ
+            if their training is random.
+        progress : callable, optional
+            Called with the number of completed steps and the number of all steps. Every member has
+            100 steps, which are the percentages of its own training.
+
+        Returns
+        -------
+        EnsembleTagger
+            The tagger itself.
+
+        Raises
+        ------
+        TrainingError
+            If training a member produces no usable model, or a model without marginals; the message
+            names the member.
+        InputError
+            If a member cannot read a resource; the message names the member.
+        """
+        members = self.members or self._untrained()
+        before = warm_start.members if warm_start is not None else ()
+        for number, (member, child) in enumerate(
+            zip(members, rng.spawn(len(members)), strict=True)
+        ):
+            start = before[number] if number < len(before) else None
+            with _named(number, member):
+                member.fit(
+                    train,
+                    validation,
+                    warm_start=start if start is not None and start.kind == member.kind else None,
+                    rng=child,
+                    progress=_part_of(progress, number, len(members)),
+                )
+                _marginals(member, train.slice(0, 1), train.labels)
+        self.members, self.labels = members, train.labels
+        self.training = _summary(members)
+        return self
+
+    def _untrained(self) -> tuple[Tagger, ...]:
+        """Construct the members."""
+        members = []
+        for number, member in enumerate(self.options.members):
+            with errors_of_member(number):
+                members.append(member.untrained())
+        return tuple(members)
+
+    def tag(
+        self,
+        batch: Batch,
+        *,
+        measure: str = "probability",
+        detail: Detail = "document",
+        progress: Progress | None = None,
+    ) -> Tagging:
+        """Predict the most probable well-formed tag sequence of each document.
+
+        Parameters
+        ----------
+        batch : Batch
+            Documents; their own tags are ignored.
+        measure : str
+            The measure of confidence, one of `taggers.base.MEASURES`. It is computed from the
+            averaged marginals of the predicted tags: see
+            `taggers.confidence.document_confidence`.
+        detail : {"document", "token", "entity", "labels"}
+            What to compute in addition; see `taggers.base.Detail`. The probabilities of entities
+            are computed from the averaged marginals: see
+            `taggers.ensemble.entities.entity_probabilities`.
+        progress : callable, optional
+            Called with the number of tagged documents and the number of all documents.
+
+        Raises
+        ------
+        InputError
+            If the measure is unknown, or a member computes no marginals.
+        ValueError
+            If the tagger has not been trained.
+        """
+        check_measure(measure)
+        if not self.members:
+            raise ValueError("the ensemble has not been trained")
+        taggings = []
+        for start, stop in _pieces(batch.document_offsets):
+            taggings.append(self._tag_piece(batch.slice(start, stop), measure, detail))
+            if progress:
+                progress(stop, len(batch))
+        return joined(taggings)
+
+    def _tag_piece(self, batch: Batch, measure: str, detail: Detail) -> Tagging:
+        """Tag documents all at once."""
+        from taggers.ensemble.decoding import decode  # noqa: PLC0415 - numba is slow to import
+
+        offsets = batch.document_offsets
+        marginals = self._mean_marginals(batch)
+        tags = decode(marginals, offsets, self.labels)
+        chosen = token_confidence_of(marginals, tags)
+        entities = None
+        if detail == "entity":
+            found = find_entities(tags, offsets, self.labels)
+            entities = entity_probabilities(marginals, found, offsets, self.labels)
+        return Tagging(
+            tags,
+            self.labels,
+            document_confidence(measure, offsets, token_confidence=chosen),
+            None if detail == "document" else chosen,
+            marginals if detail == "labels" else None,
+            entities,
+        )
+
+    def _mean_marginals(self, batch: Batch) -> Floats:
+        """Return the mean of the members' marginals, shape (N, L)."""
+        total = np.zeros((batch.n_tokens, len(self.labels)))
+        for number, member in enumerate(self.members):
+            with errors_of_member(number):
+                columns, marginals = _marginals(member, batch, self.labels)
+            total[:, columns] += marginals
+        total /= len(self.members)
+        # Marginals in single precision may exceed 1.
+        return np.minimum(total, 1.0, out=total)
+
+    @property
+    def kernels(self) -> tuple[str, ...]:
+        """The modules whose compiled functions are called; see `taggers.base.kernels_of`."""
+        own = ("taggers.ensemble.decoding",)
+        members = self.members or self._untrained()
+        return tuple(
+            dict.fromkeys([*own, *(name for each in members for name in kernels_of(each))])
+        )
+
+    @property
+    def values(self) -> int:
+        """The number of feature values of all members that have a nonzero weight."""
+        return sum(member.values for _, member in self._prunable())
+
+    def pruned(self, *, min_document_frequency: int = 1, hash_names: bool = False) -> Self:
+        """Return an ensemble whose members reveal less of their training documents.
+
+        Parameters
+        ----------
+        min_document_frequency : int
+            Feature values that occur in fewer training documents are removed.
+        hash_names : bool
+            Whether to keep only the hashes of feature values, and not their text.
+
+        Returns
+        -------
+        EnsembleTagger
+
+        Raises
+        ------
+        InputError
+            If a member cannot be pruned; the message names it.
+        """
+        pruned = type(self)(self.options)
+        pruned.labels, pruned.training = self.labels, self.training
+        members = []
+        for number, member in self._prunable():
+            with errors_of_member(number):
+                members.append(
+                    member.pruned(
+                        min_document_frequency=min_document_frequency, hash_names=hash_names
+                    )
+                )
+        pruned.members = tuple(members)
+        return pruned
+
+    def _prunable(self) -> Iterator[tuple[int, PrunableTagger]]:
+        """Yield the index of each member and the member.
+
+        Raises
+        ------
+        InputError
+            If a member cannot be pruned.
+        """
+        for number, member in enumerate(self.members):
+            if not isinstance(member, PrunableTagger):
+                raise InputError(
+                    f"{member_name(number)} is a model of kind "
+                    f'"{member.kind}", which cannot be pruned'
+                )
+            yield number, member
+
+    def save(self, folder: Path) -> None:
+        """Write the model into a folder, and each member into a folder of its own in it.
+
+        The description holds the digest of each member.
+        """
+        if not self.members:
+            raise ValueError("the ensemble has not been trained")
+        saved = []
+        for number, member in enumerate(self.members):
+            own = folder / _folder_name(number)
+            own.mkdir(mode=0o700, parents=True, exist_ok=True)
+            member.save(own)
+            saved.append({"kind": member.kind, "digest": read_digest(own)})
+        description = {
+            "kind": self.kind,
+            "labels": self.labels,
+            "members": saved,
+            "training": asdict(self.training) if self.training else None,
+        }
+        write_model(folder, description, {})
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """Read a model that `save` wrote.
+
+        Raises
+        ------
+        InputError
+            If the folder holds no ensemble, or a member was modified or replaced.
+        """
+        try:
+            description = read_description(folder, cls.kind)
+            tagger = cls()
+            tagger.labels = tuple(description["labels"])
+            training = description["training"]
+            tagger.training = Training(**training) if training else None
+            saved = [(str(each["kind"]), str(each["digest"])) for each in description["members"]]
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise InputError(f"{folder} is not the folder of an ensemble: {error}") from error
+        tagger.members = tuple(
+            _loaded(folder / _folder_name(number), *each) for number, each in enumerate(saved)
+        )
+        return tagger
+
+
+def _folder_name(number: int) -> str:
+    """Return the name of the folder of a member, whose index is counted from 0."""
+    return f"member-{number + 1}"
+
+
+def _loaded(folder: Path, kind: str, digest: str) -> Tagger:
+    """Read a member, and check that it is the one that was saved.
+
+    Raises
+    ------
+    InputError
+        If it is damaged, missing or another model.
+    """
+    kind_of_member(kind)
+    tagger = load_tagger(folder)
+    if tagger.kind != kind or read_digest(folder) != digest:
+        raise InputError(
+            f"{folder} holds another model than the member of the ensemble that was saved there"
+        )
+    return tagger
+
+
+def _marginals(
+    member: Tagger, batch: Batch, labels: Sequence[str]
+) -> tuple[npt.NDArray[np.int64], Floats]:
+    """Compute the marginals of a member.
+
+    Returns
+    -------
+    ndarray of int64, shape (K,)
+        The index in `labels` of each label of the member.
+    ndarray of float64, shape (N, K)
+        The marginals of these labels.
+
+    Raises
+    ------
+    InputError
+        If the member computes no marginals, or has other labels.
+    """
+    tagging = member.tag(batch, detail="labels")
+    if tagging.marginals is None:
+        raise InputError(
+            f'a tagger of kind "{member.kind}" computes no marginals of labels, which an ensemble '
+            "averages; its method tag has to return them for the detail labels"
+        )
+    position = {name: number for number, name in enumerate(labels)}
+    if unknown := [name for name in tagging.labels if name not in position]:
+        raise InputError(
+            f'a tagger of kind "{member.kind}" has the label {unknown[0]}, which is not a label of '
+            "the training documents"
+        )
+    return np.array([position[name] for name in tagging.labels], np.int64), tagging.marginals
+
+
+def _pieces(document_offsets: npt.NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+    """Yield ranges of documents with about `_PIECE` tokens each; at least one range."""
+    number, start = len(document_offsets) - 1, 0
+    while True:
+        most = document_offsets[start] + _PIECE
+        stop = int(np.searchsorted(document_offsets, most, side="right")) - 1
+        stop = min(max(stop, start + 1), number)
+        yield start, stop
+        start = stop
+        if start >= number:
+            return
+
+
+def _part_of(progress: Progress | None, number: int, members: int) -> Progress | None:
+    """Return a callback for the progress of one member; see `EnsembleTagger.fit`."""
+    if progress is None:
+        return None
+    report: Callable[[int, int], None] = progress
+
+    def part(done: int, total: int) -> None:
+        share = min(done / total, 1.0) if total else 0.0
+        report(_STEPS * number + int(_STEPS * share), _STEPS * members)
+
+    return part
+
+
+@contextmanager
+def _named(number: int, member: Tagger) -> Iterator[None]:
+    """Raise errors of training as errors of a member."""
+    name = f"{member_name(number)} ({member.kind})"
+    try:
+        yield
+    except TrainingError as error:
+        raise TrainingError(f"{name}: {error}") from error
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from error
+
+
+def _summary(members: Sequence[Tagger]) -> Training | None:
+    """Summarise the results of training the members.
+
+    Iterations and losses are added up. A result holds for the ensemble if it holds for all members
+    (``converged``) or for one of them (``failed``).
+    """
+    results = [(number, each.training) for number, each in enumerate(members) if each.training]
+    if not results:
+        return None
+    outcomes: dict[str, list[str]] = {}
+    for number, result in results:
+        outcomes.setdefault(result.outcome, []).append(member_name(number))
+    parts: list[str] = list(outcomes)
+    if len(outcomes) > 1:
+        parts = [f"{', '.join(names)}: {outcome}" for outcome, names in outcomes.items()]
+    found: list[Any] = [result for _, result in results]
+    return Training(
+        converged=all(each.converged for each in found),
+        outcome="; ".join(parts),
+        iterations=sum(each.iterations for each in found),
+        loss=float(sum(each.loss for each in found)),
+        failed=any(each.failed for each in found),
+        clustering=", ".join(dict.fromkeys(each.clustering for each in found if each.clustering)),
+    )

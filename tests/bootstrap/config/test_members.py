@@ -1,0 +1,184 @@
+"""The members of an ensemble in a configuration."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from bootstrap.config.configuration import (
+    Configuration,
+    ConfigurationError,
+    load_configuration,
+    parse_configuration,
+)
+from bootstrap.config.overrides import Source
+from bootstrap.config.settings import setting_rows
+from bootstrap.config.template import commented_template
+from gazetteers.builtin import CENSUS, PLACES
+from taggers import CRFOptions
+from taggers.ensemble.ensemble_options import DEFAULT_MEMBERS, EnsembleOptions
+from taggers.ensemble.member import Member
+
+TWO = """
+[tagger]
+kind = "ensemble"
+members = [{ kind = "crf" }, { kind = "crf", window = 1, features = ["lower", "shape"] }]
+"""
+
+AUTOMATIC = {"clusters": "auto", "names": (CENSUS,), "phrases": (PLACES,), "tolerance": 3e-3}
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "folder" / "run.toml"
+
+
+def load(file: Path, text: str, *overrides: str) -> Configuration:
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(text, encoding="utf-8")
+    return load_configuration(file, overrides)
+
+
+def of(*options: CRFOptions) -> EnsembleOptions:
+    return EnsembleOptions(tuple(Member("crf", each) for each in options))
+
+
+def test_members_receive_the_values_of_the_preset(file: Path) -> None:
+    small = {"window": 1, "features": ("lower", "shape")}
+    found = load(file, TWO)
+    assert found.kind == "ensemble"
+    assert found.tagger == of(CRFOptions(**AUTOMATIC), CRFOptions(**AUTOMATIC, **small))
+    found = load(file, TWO + '[loop]\npreset = "paper"')
+    assert found.tagger == of(CRFOptions(), CRFOptions(**small))
+
+
+def test_a_member_keeps_the_values_that_it_names(file: Path) -> None:
+    text = '[tagger]\nkind = "ensemble"\nmembers = [{ kind = "crf", names = [], clusters = "" }]'
+    expected = CRFOptions(**{**AUTOMATIC, "names": (), "clusters": ""})
+    assert load(file, text).tagger == of(expected)
+
+
+def test_members_can_be_sections(file: Path) -> None:
+    text = (
+        '[tagger]\nkind = "ensemble"\n[[tagger.members]]\nkind = "crf"\nstreams = ["rules"]\n'
+        "[tagger.members.rules]\nRECORD = 'NHC'\n[[tagger.members]]\nkind = \"crf\"\n"
+    )
+    rules = CRFOptions(**AUTOMATIC, streams=("rules",), rules={"RECORD": "NHC"})
+    assert load(file, text).tagger == of(rules, CRFOptions(**AUTOMATIC))
+
+
+def test_written_and_read_again_it_is_the_same(file: Path, tmp_path: Path) -> None:
+    text = TWO.replace("window = 1", "window = 1, phrases = ['a.parquet'], rules = { A = 'a' }")
+    text = text.replace('"shape"]', '"shape"], streams = ["rules"]')
+    for preset in ("auto", "paper"):
+        first = load(file, f'{text}[loop]\npreset = "{preset}"')
+        tables = tomllib.loads(first.to_toml())
+        assert tables == first.as_dict()
+        assert len(tables["tagger"]["members"][1]) == len(CRFOptions().as_table()) + 1
+        assert parse_configuration(tables, Source("other.toml", Path("/elsewhere"))) == first
+
+
+def test_paths_of_members_are_relative_to_the_file_or_for_overrides_to_the_current_folder(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    table = '{ kind = "crf", clusters = "emb", names = ["census-es", "n.parquet"] }'
+
+    def paths(*overrides: str) -> dict[str, list[str]]:
+        found = load(file, f'[tagger]\nkind = "ensemble"\nmembers = [{table}]', *overrides)
+        (member,) = found.tagger.members  # type: ignore[attr-defined]
+        return {"clusters": member.options.clusters, "names": member.options.names}
+
+    folder = file.parent
+    expected = {"clusters": str(folder / "emb"), "names": (CENSUS, str(folder / "n.parquet"))}
+    assert paths() == expected
+    expected = {"clusters": str(tmp_path / "emb"), "names": (CENSUS, str(tmp_path / "n.parquet"))}
+    assert paths(f"tagger.members=[{table}]") == expected
+
+
+def test_files_of_members_are_fingerprinted(file: Path) -> None:
+    text = TWO.replace("window = 1", "window = 1, phrases = ['a.parquet']")
+    found = load(file, text).files()
+    assert found["tagger.members[2].phrases"] == [file.parent / "a.parquet"]
+    assert "tagger.members[1].phrases" not in found  # which has a builtin list
+
+
+def test_errors_of_checking_name_the_member(file: Path) -> None:
+    text = TWO.replace("window = 1", "window = 1, phrases = ['a.parquet']")
+    with pytest.raises(ConfigurationError, match=r"^\[tagger\] members\[2\]: .*a\.parquet"):
+        load(file, text).check()
+
+
+def test_what_a_run_needs_is_asked_of_the_members(file: Path) -> None:
+    found = load(file, TWO)
+    assert found.augment.copies > 0
+    found = load(file, TWO.replace("window = 1", 'engine = "crfsuite"'))
+    assert found.augment.copies == 0
+    with pytest.raises(ConfigurationError) as caught:
+        load(file, TWO.replace("window = 1", 'engine = "crfsuite"') + "[augment]\ncopies = 1")
+    assert 'copies other than 0 needs document weights, which [tagger] kind = "ensemble"' in (
+        str(caught.value)
+    )
+
+
+@pytest.mark.parametrize(
+    ("members", "expected"),
+    [
+        ("3", "members = 3: expected a list of tables, such as [{ kind ="),
+        ("''", "members = '': expected a list of tables"),
+        ("['crf']", "members = ['crf']: expected a list of tables"),
+        ("{ kind = 'crf' }", "members = {'kind': 'crf'}: expected a list of tables"),
+        ("[]", "members is empty: expected at least one"),
+        ("[{ window = 1 }]", "members[1]: kind is missing; expected a kind of tagger"),
+        ("[{ kind = 'hmm' }]", 'members[1]: kind = "hmm" is unknown; known are crf'),
+        ("[{ kind = 3 }]", 'members[1]: kind = "3" is unknown'),
+        ("[{ kind = 'crf' }, { kind = 'ensemble' }]", 'members[2]: kind = "ensemble" has members'),
+        ("[{ kind = 'lists' }]", 'members[1]: kind = "lists" needs no annotated documents'),
+        ("[{ kind = 'a.b:C' }]", 'members[1]: kind = "a.b:C" is an import path'),
+        ("[{ kind = 'crf', window = 21 }]", "members[1]: window = 21: expected 20 or less"),
+        ("[{ kind = 'crf', window = 'a' }]", "members[1]: window = 'a': expected a whole number"),
+        ("[{ kind = 'crf' }, { kind = 'crf', features = [] }]", "members[2]: features is empty"),
+        (
+            "[{ kind = 'crf' }, { kind = 'crf', featurs = ['form'] }]",
+            'there is no key in [tagger] members[2] "featurs"; the nearest is "features"',
+        ),
+        ("[{ kind = 'crf', members = [] }]", 'no key in [tagger] members[1] "members"'),
+        (
+            "[{ kind = 'crf', names = ['starter'] }]",
+            'members[1]: names: the list "starter" is now "census-es"',
+        ),
+    ],
+)
+def test_a_mistake_in_a_member_is_one_line_that_names_it(
+    file: Path, members: str, expected: str
+) -> None:
+    for text, overrides, origin in (
+        (f'[tagger]\nkind = "ensemble"\nmembers = {members}', (), str(file)),
+        ('[tagger]\nkind = "ensemble"', (f"tagger.members={members}",), "--set tagger.members="),
+    ):
+        with pytest.raises(ConfigurationError) as caught:
+            load(file, text, *overrides)
+        message = str(caught.value)
+        assert expected in message and "[tagger]" in message
+        assert origin in message
+        assert "\n" not in message
+
+
+def test_members_are_no_setting_of_other_kinds(file: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r'no key in \[tagger\] "members"'):
+        load(file, "[tagger]\nmembers = []")
+    with pytest.raises(ConfigurationError, match=r'no key in \[tagger\] "window"'):
+        load(file, TWO + "window = 2")
+    with pytest.raises(ConfigurationError, match="needs annotated documents: it is a kind of"):
+        load(file, '[initial_model]\nkind = "ensemble"')
+
+
+def test_the_template_and_the_reference_show_the_default_members() -> None:
+    (row,) = (row for row in setting_rows() if row.kind == "ensemble")
+    assert (row.section, row.key, row.type) == ("tagger", "members", "list of tables")
+    expected = [member.as_table() for member in DEFAULT_MEMBERS]
+    assert tomllib.loads(f"x = {row.default}")["x"] == expected
+    assert f"# members = {row.default}\n" in commented_template()
+    assert '# With kind = "ensemble" (bootstrap help ensembles):' in commented_template()

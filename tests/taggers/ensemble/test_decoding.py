@@ -1,0 +1,94 @@
+"""Decoding of marginals against all well-formed sequences."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corpus.tags import well_formed
+from taggers.ensemble import decoding
+from taggers.ensemble.decoding import SMALLEST, allowed_transitions, decode
+
+LABELS = ("O", "B-A", "I-A", "B-B", "I-B")
+
+
+def is_well_formed(path: Sequence[int], labels: Sequence[str]) -> bool:
+    before = "O"
+    for name in (labels[number] for number in path):
+        if name.startswith("I-") and before[2:] != name[2:]:
+            return False
+        before = name
+    return True
+
+
+def best_score(marginals: np.ndarray, labels: Sequence[str]) -> float:
+    """Return the logarithm of the probability of the best well-formed sequence."""
+    logs = np.log(np.maximum(marginals, SMALLEST))
+    paths = itertools.product(range(len(labels)), repeat=len(marginals))
+    return max(
+        score_of(logs, np.array(path, np.int64)) for path in paths if is_well_formed(path, labels)
+    )
+
+
+def score_of(logs: np.ndarray, path: np.ndarray) -> float:
+    return float(logs[np.arange(len(path)), path].sum())
+
+
+@st.composite
+def distributions(draw: st.DrawFn) -> tuple[tuple[str, ...], np.ndarray, np.ndarray]:
+    labels = tuple(draw(st.permutations(LABELS)))
+    lengths = draw(st.lists(st.integers(0, 4), max_size=5))
+    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
+    marginals = rng.dirichlet(np.full(len(labels), 0.4), sum(lengths))
+    marginals[rng.random(marginals.shape) < draw(st.sampled_from([0.0, 0.4]))] = 0.0
+    return labels, marginals, np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+
+
+@given(distributions())
+def test_the_decoded_sequence_is_the_best_of_all_well_formed_ones(
+    case: tuple[tuple[str, ...], np.ndarray, np.ndarray],
+) -> None:
+    labels, marginals, documents = case
+    tags = decode(marginals, documents, labels)
+    assert tags.tolist() == well_formed(tags, documents, labels).tolist()
+    for first, last in itertools.pairwise(documents.tolist()):
+        own = marginals[first:last]
+        logs = np.log(np.maximum(own, SMALLEST))
+        found = score_of(logs, tags[first:last].astype(np.int64))
+        assert found == pytest.approx(best_score(own, labels), rel=1e-9)
+
+
+def test_an_inner_label_alone_needs_a_beginning() -> None:
+    """The most probable labels are O, I-A, I-A; the first of them cannot continue anything."""
+    marginals = np.array([[0.9, 0.1, 0, 0, 0], [0.1, 0.3, 0.6, 0, 0], [0.1, 0, 0.9, 0, 0]])
+    tags = decode(marginals, np.array([0, 3]), LABELS)
+    assert [LABELS[number] for number in tags] == ["O", "B-A", "I-A"]
+
+
+def test_a_document_is_decoded_alike_among_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(3)
+    lengths = rng.integers(0, 60, 40)
+    documents = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    marginals = rng.dirichlet(np.full(5, 0.3), documents[-1])
+    together = decode(marginals, documents, LABELS)
+    alone = [
+        decode(marginals[first:last], np.array([0, last - first]), LABELS)
+        for first, last in itertools.pairwise(documents.tolist())
+    ]
+    assert together.tolist() == np.concatenate(alone).tolist()
+    monkeypatch.setattr(decoding, "_PACKED", 70)
+    assert decode(marginals, documents, LABELS).tolist() == together.tolist()
+
+
+@given(st.permutations(LABELS))
+def test_transitions_are_those_of_well_formed_sequences(labels: list[str]) -> None:
+    allowed = allowed_transitions(labels)
+    for before, after in itertools.product(range(5), repeat=2):
+        start = labels.index(f"B-{labels[before][2:]}") if labels[before] != "O" else before
+        path = [start, before, after] if labels[before].startswith("I-") else [before, after]
+        assert allowed[before, after] == is_well_formed(path, labels)

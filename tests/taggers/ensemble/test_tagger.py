@@ -1,0 +1,295 @@
+"""The ensemble against its members."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from corpus.batch import Batch
+from corpus.errors import InputError
+from corpus.tags import find_entities, well_formed
+from taggers import CRFOptions, load_tagger, make_tagger
+from taggers.base import MEASURES, PrunableTagger, Tagger, TrainingError, kernels_of
+from taggers.confidence import document_confidence
+from taggers.ensemble import tagger as ensemble_module
+from taggers.ensemble.ensemble_options import EnsembleOptions
+from taggers.ensemble.entities import entity_probabilities
+from taggers.ensemble.member import Member
+from taggers.ensemble.tagger import EnsembleTagger
+from taggers.model_folder import digest_of
+
+NARROW = CRFOptions(features=("form",), window=0, streams=(), conjunctions=(), max_iterations=20)
+WIDE = CRFOptions(features=("shape",), window=2, streams=(), conjunctions=(), max_iterations=20)
+
+
+def of(*options: CRFOptions) -> EnsembleOptions:
+    return EnsembleOptions(tuple(Member("crf", each) for each in options))
+
+
+def fitted(options: EnsembleOptions, train: Batch, **others: Any) -> EnsembleTagger:
+    return EnsembleTagger(options).fit(train, rng=np.random.default_rng(0), **others)
+
+
+@pytest.fixture(scope="module")
+def pair(train: Batch) -> EnsembleTagger:
+    """An ensemble of two CRFs that differ."""
+    return fitted(of(NARROW, WIDE), train)
+
+
+def marginals(tagger: Tagger, batch: Batch) -> np.ndarray:
+    found = tagger.tag(batch, detail="labels").marginals
+    assert found is not None
+    return found
+
+
+def test_marginals_are_the_mean_of_those_of_the_members(pair: EnsembleTagger, train: Batch) -> None:
+    of_members = [marginals(member, train) for member in pair.members]
+    assert np.abs(of_members[0] - of_members[1]).max() > 0.05
+    mean = np.mean(of_members, axis=0)
+    np.testing.assert_allclose(marginals(pair, train), mean, atol=1e-12)
+
+
+def test_equal_members_have_the_marginals_of_one(train: Batch) -> None:
+    found = fitted(of(WIDE, WIDE), train)
+    alone = marginals(found.members[0], train)
+    assert np.array_equal(marginals(found, train), np.minimum(alone, 1.0))
+    assert fitted(of(WIDE), train).labels == found.labels == train.labels
+
+
+def test_labels_are_aligned_by_their_names(plugin: type, train: Batch) -> None:
+    options = EnsembleOptions((Member("crf", NARROW), Member("random")))
+    found = fitted(options, train)
+    crf, other = found.members
+    assert other.labels == train.labels[::-1] and found.labels == train.labels
+    expected = (marginals(crf, train) + marginals(other, train)[:, ::-1]) / 2
+    np.testing.assert_allclose(marginals(found, train), expected, atol=1e-12)
+
+
+def test_details_and_confidence_are_those_of_the_averaged_marginals(
+    pair: EnsembleTagger, train: Batch
+) -> None:
+    everything = pair.tag(train, detail="labels")
+    averaged, tags = everything.marginals, everything.tags
+    assert averaged is not None
+    assert tags.tolist() == well_formed(tags, train.document_offsets, pair.labels).tolist()
+    chosen = averaged[np.arange(len(tags)), tags]
+    plain = pair.tag(train)
+    assert (plain.token_confidence, plain.marginals, plain.entity_probabilities) == (None,) * 3
+    assert plain.tags.tolist() == tags.tolist()
+    token = pair.tag(train, detail="token")
+    assert token.token_confidence is not None
+    assert token.token_confidence.tolist() == chosen.tolist() and token.marginals is None
+    for measure in MEASURES:
+        expected = document_confidence(measure, train.document_offsets, token_confidence=chosen)
+        confidence = pair.tag(train, measure=measure).confidence
+        assert confidence.tolist() == expected.tolist()
+        assert 0 < confidence.min() < confidence.max() == 1  # of the document without tokens
+    entity = pair.tag(train, detail="entity")
+    found = find_entities(tags, train.document_offsets, pair.labels)
+    assert len(found.first) == 24
+    expected = entity_probabilities(averaged, found, train.document_offsets, pair.labels)
+    assert entity.entity_probabilities is not None
+    assert entity.entity_probabilities.tolist() == expected.tolist()
+    with pytest.raises(InputError, match='there is no measure "entropy"'):
+        pair.tag(train, measure="entropy")
+
+
+def test_pieces_of_a_batch_are_tagged_alike(
+    pair: EnsembleTagger, train: Batch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, steps = pair.tag(train, detail="labels"), []
+    monkeypatch.setattr(ensemble_module, "_PIECE", 14)
+    parts = pair.tag(train, detail="labels", progress=lambda *step: steps.append(step))
+    assert len(steps) > 4 and steps[-1] == (len(train), len(train))
+    assert parts.tags.tolist() == whole.tags.tolist()
+    np.testing.assert_allclose(parts.marginals, whole.marginals, atol=1e-6)
+    np.testing.assert_allclose(parts.confidence, whole.confidence, atol=1e-6)
+    nothing = pair.tag(train.slice(0, 0), detail="entity")
+    assert (len(nothing.tags), len(nothing.confidence)) == (0, 0)
+
+
+def test_an_untrained_ensemble_neither_tags_nor_is_saved(train: Batch, tmp_path: Path) -> None:
+    tagger = make_tagger("ensemble", of(NARROW))
+    for use in (lambda: tagger.tag(train), lambda: tagger.save(tmp_path / "model")):
+        with pytest.raises(ValueError, match="has not been trained"):
+            use()
+    assert not (tmp_path / "model").exists()
+
+
+# Training
+
+
+def test_two_fits_are_equal_and_members_of_one_kind_are_not(plugin: type, train: Batch) -> None:
+    options = EnsembleOptions((Member("random"), Member("random")))
+    one, two = fitted(options, train), fitted(options, train)
+    assert np.array_equal(marginals(one, train), marginals(two, train))
+    first, second = (marginals(member, train) for member in one.members)
+    assert not np.array_equal(first, second)
+
+
+def test_members_receive_validation_and_the_member_before_them(plugin: type, train: Batch) -> None:
+    options = EnsembleOptions((Member("random"), Member("crf", NARROW), Member("random")))
+    before = fitted(EnsembleOptions((Member("random"), Member("random"))), train)
+    found: Any = fitted(options, train, validation=train.slice(0, 5), warm_start=before)
+    assert found.members[0].seen == {"validation": 5, "warm_start": True}
+    assert found.members[2].seen == {"validation": 5, "warm_start": False}
+    again: Any = fitted(options, train, warm_start=found)
+    assert again.members[2].seen == {"validation": 0, "warm_start": True}
+    assert again.members[1].training.iterations < found.members[1].training.iterations
+
+
+def test_progress_is_the_sum_of_the_members(plugin: type, train: Batch) -> None:
+    steps: list[tuple[int, int]] = []
+    options = EnsembleOptions((Member("random"), Member("crf", NARROW), Member("random")))
+    fitted(options, train, progress=lambda *step: steps.append(step))
+    assert {total for _, total in steps} == {300}
+    done = [each for each, _ in steps]
+    assert done == sorted(done)
+    assert (done[0], done[1], done[-2], done[-1]) == (50, 100, 250, 300)
+    assert any(100 < each <= 200 for each in done)
+
+
+def test_training_is_summarised(pair: EnsembleTagger) -> None:
+    results = [member.training for member in pair.members]
+    assert pair.training is not None and all(results)
+    assert pair.training.iterations == sum(each.iterations for each in results if each)
+    assert pair.training.loss == sum(each.loss for each in results if each)
+    for number, result in enumerate(results, start=1):
+        assert result and result.outcome in pair.training.outcome
+        if len({each.outcome for each in results if each}) > 1:
+            assert f"members[{number}]" in pair.training.outcome
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"fails": True}, TrainingError, r"members\[2\] \(random\): no usable weights"),
+        ({"marginals": False}, InputError, r"members\[2\] \(random\): .* computes no marginals"),
+        ({"added": "B-AGE"}, InputError, r"members\[2\] \(random\): .* the label B-AGE, which is"),
+    ],
+)
+def test_a_member_that_fails_is_named(
+    options: dict[str, Any], error: type[Exception], message: str, plugin: Any, train: Batch
+) -> None:
+    own = plugin.options_type(**options)
+    with pytest.raises(error, match=message):
+        fitted(EnsembleOptions((Member("crf", NARROW), Member("random", own))), train)
+
+
+# Model folders
+
+
+@pytest.fixture
+def model(pair: EnsembleTagger, tmp_path: Path) -> Path:
+    pair.save(tmp_path / "model")
+    return tmp_path / "model"
+
+
+def test_a_loaded_ensemble_tags_alike_and_can_be_moved(
+    pair: EnsembleTagger, model: Path, train: Batch, tmp_path: Path
+) -> None:
+    moved = Path(shutil.copytree(model, tmp_path / "elsewhere" / "model"))
+    shutil.rmtree(model)
+    loaded = load_tagger(moved)
+    assert isinstance(loaded, EnsembleTagger)
+    assert (loaded.labels, loaded.training) == (pair.labels, pair.training)
+    before, after = (tagger.tag(train, detail="labels") for tagger in (pair, loaded))
+    assert after.tags.tolist() == before.tags.tolist()
+    assert np.array_equal(marginals(pair, train), marginals(loaded, train))
+    assert kernels_of(loaded) == kernels_of(pair) == kernels_of(EnsembleTagger(of(NARROW, WIDE)))
+    assert {"taggers.ensemble.decoding", *kernels_of(pair.members[0])} == set(kernels_of(pair))
+
+
+def test_a_loaded_ensemble_can_be_trained_further(model: Path, train: Batch) -> None:
+    loaded = EnsembleTagger.load(model)
+    again = EnsembleTagger.load(model).fit(train, rng=np.random.default_rng(0), warm_start=loaded)
+    assert again.tag(train).tags.tolist() == loaded.tag(train).tags.tolist()
+
+
+def test_a_member_of_an_entry_point_is_saved(plugin: type, train: Batch, tmp_path: Path) -> None:
+    found = fitted(EnsembleOptions((Member("random"), Member("crf", NARROW))), train)
+    found.save(tmp_path / "model")
+    loaded = load_tagger(tmp_path / "model")
+    assert np.array_equal(marginals(found, train), marginals(loaded, train))
+
+
+def damaged(folder: Path, change: Callable[[Path], object]) -> str:
+    change(folder)
+    with pytest.raises(InputError) as caught:
+        load_tagger(folder)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def appended(path: Path) -> None:
+    path.write_bytes(path.read_bytes() + b" ")
+
+
+def test_a_damaged_file_of_a_member_is_named(model: Path) -> None:
+    message = damaged(model, lambda folder: appended(folder / "member-2" / "hashes.npy"))
+    assert f"{model / 'member-2' / 'hashes.npy'} is damaged" in message
+
+
+def test_a_damaged_description_is_named(model: Path) -> None:
+    path = model / "model.json"
+    text = path.read_text().replace("B-PERSON", "B-AGE")
+    assert f"{path} is damaged" in damaged(model, lambda folder: path.write_text(text))
+
+
+def test_a_member_that_is_missing_is_named(model: Path) -> None:
+    message = damaged(model, lambda folder: shutil.rmtree(folder / "member-1"))
+    assert f"{model / 'member-1'} is not the folder of a model" in message
+
+
+def test_members_of_two_ensembles_are_not_mixed(model: Path, train: Batch, tmp_path: Path) -> None:
+    """Each of the members is whole; the digest in the ensemble shows that one is another one."""
+    fitted(of(WIDE, WIDE), train).save(tmp_path / "other")
+
+    def exchange(folder: Path) -> None:
+        shutil.rmtree(folder / "member-1")
+        shutil.copytree(tmp_path / "other" / "member-1", folder / "member-1")
+
+    message = damaged(model, exchange)
+    assert f"{model / 'member-1'} holds another model than the member" in message
+
+
+@pytest.mark.parametrize("kind", ["os:system", "ensemble", "lists", "nothing"])
+def test_a_folder_names_only_kinds_that_can_be_members(model: Path, kind: str) -> None:
+    def rewrite(folder: Path) -> None:
+        description = json.loads((folder / "model.json").read_text())
+        description["members"][0]["kind"] = kind
+        description["digest"] = digest_of(description)
+        (folder / "model.json").write_text(json.dumps(description))
+
+    assert f'kind = "{kind}"' in damaged(model, rewrite)
+
+
+# Pruning
+
+
+def test_an_ensemble_is_pruned_by_its_members(
+    pair: EnsembleTagger, train: Batch, tmp_path: Path
+) -> None:
+    assert isinstance(pair, PrunableTagger)
+    members: Any = pair.members
+    assert pair.values == sum(member.values for member in members) > 0
+    pruned = pair.pruned(min_document_frequency=4, hash_names=True)
+    assert 0 < pruned.values < pair.values
+    pruned.save(tmp_path / "model")
+    files = [path.read_bytes() for path in (tmp_path / "model").rglob("*") if path.is_file()]
+    assert len(files) > 4 and not any(b"Anna" in content for content in files)
+    assert load_tagger(tmp_path / "model").tag(train).tags.tolist() == (
+        pruned.tag(train).tags.tolist()
+    )
+
+
+def test_a_member_that_cannot_be_pruned_is_named(plugin: type, train: Batch) -> None:
+    found = fitted(EnsembleOptions((Member("crf", NARROW), Member("random"))), train)
+    with pytest.raises(InputError, match=r'members\[2\] is a model of kind "random", which cannot'):
+        found.pruned()
