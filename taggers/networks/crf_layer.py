@@ -90,10 +90,9 @@ class CRF(keras.layers.Layer):  # type: ignore[misc]
         if not self.boundaries:
             return scores
         place, last = ops.arange(ops.shape(mask)[1]), _lengths(mask)[:, None] - 1
-        first = ops.where(mask & (place == 0), 1.0, 0.0)[..., None]
-        final = ops.where(place == last, 1.0, 0.0)[..., None]
-        dtype = scores.dtype
-        return scores + ops.cast(first, dtype) * self.start + ops.cast(final, dtype) * self.end
+        first = ops.cast(mask & (place == 0), scores.dtype)[..., None]
+        final = ops.cast(place == last, scores.dtype)[..., None]
+        return scores + first * self.start + final * self.end
 
     def compute_mask(self, inputs: Tensor, previous_mask: Tensor = None) -> None:
         """Return None: the mask ends here."""
@@ -129,7 +128,7 @@ class CRF(keras.layers.Layer):  # type: ignore[misc]
         scores, mask = self._masked(scores, mask)
         scores, tags = _relative(scores), ops.cast(tags, "int32")[..., None]
         possible = (tags == ops.arange(scores.shape[-1], dtype="int32")) | (tags < 0)
-        observed = ops.where(possible, scores, ops.cast(_EXCLUDED, scores.dtype))
+        observed = ops.where(possible, scores, _EXCLUDED)
         # One recursion over both is faster than two.
         both = self._log_factors(ops.concatenate([observed, scores]), ops.concatenate([mask, mask]))
         number = ops.shape(scores)[0]
@@ -140,7 +139,7 @@ class CRF(keras.layers.Layer):  # type: ignore[misc]
         """Return the probability of each label of each token, shape (B, T, L); 0 where masked."""
         scores, mask = self._masked(scores, mask)
         probabilities = ops.exp(self._log_marginals(scores, mask))
-        return ops.where(mask[..., None], probabilities, ops.zeros_like(probabilities))
+        return ops.where(mask[..., None], probabilities, 0.0)
 
     def decode(self, scores: Tensor, mask: Tensor = None) -> Tensor:
         """Compute the best tag sequences by the Viterbi algorithm.
@@ -211,13 +210,13 @@ class CRF(keras.layers.Layer):  # type: ignore[misc]
         scores, mask = self._masked(scores, tags != PADDING)
         logarithms = self._log_marginals(scores, mask)
         known = tags[..., None] == ops.arange(scores.shape[-1], dtype="int32")
-        return -ops.sum(ops.where(known, logarithms, ops.zeros_like(logarithms)), axis=(1, 2))
+        return -ops.sum(ops.where(known, logarithms, 0.0), axis=(1, 2))
 
     def _masked(self, scores: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         """Return scores that are 0 where masked, and a mask."""
         scores = ops.cast(scores, self.variable_dtype)
         mask = ops.ones_like(scores[..., 0], "bool") if mask is None else ops.cast(mask, "bool")
-        return ops.where(mask[..., None], scores, ops.zeros_like(scores)), mask
+        return ops.where(mask[..., None], scores, 0.0), mask
 
     def _log_sums(self) -> tuple[Callable[[Tensor, Tensor], Tensor], Tensor, Tensor]:
         """Return a function of sums and exponentials, the exponentials, and the constant left out.
@@ -247,7 +246,7 @@ class CRF(keras.layers.Layer):  # type: ignore[misc]
         place, last = ops.arange(ops.shape(mask)[1]), _lengths(mask)[:, None] - 1
         factors = ops.where(place == last, ops.logsumexp(sums, axis=-1), before)
         factors = factors + ops.stop_gradient(ops.max(scores, axis=-1))
-        return ops.where(mask, factors, ops.zeros_like(factors))
+        return ops.where(mask, factors, 0.0)
 
     def _log_marginals(self, scores: Tensor, mask: Tensor) -> Tensor:
         """Compute the logarithms of marginals, shape (B, T, L); undefined where masked."""
@@ -278,7 +277,7 @@ def _messages(scores: Tensor, message: Callable[[Tensor], Tensor]) -> Tensor:
 
     A message leaves each token, computed from the sums of its scores and the arriving message.
     """
-    # `ops.scan` is no faster, and XLA cannot differentiate it if the length is unknown.
+    # `ops.scan` is no faster, and TensorFlow cannot differentiate it with XLA.
     dtype = keras.backend.standardize_dtype(scores.dtype)
     cell = _Cell(scores.shape[-1], dtype, message)
     return keras.layers.RNN(cell, return_sequences=True, dtype=dtype, name="messages")(scores)

@@ -7,13 +7,13 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -110,6 +110,10 @@ def compiled(labels: int, dtype: str) -> tuple[CRF, Callable[..., list[Any]]]:
 def results_of(case: Case, dtype: str = "float32") -> Results:
     layer, compute = compiled(len(case.start), dtype)
     layer.set_weights(case.weights)
+    if keras.backend.backend() == "jax":
+        import jax
+
+        compute = jax.jit(partial(compute))  # anew, as it holds the weights
     arguments = case.scores.astype(dtype), case.tags.astype(np.int32), case.mask
     return Results(*map(ops.convert_to_numpy, compute(*arguments)))
 
@@ -173,6 +177,7 @@ def test_all_results_are_those_of_brute_force(case: Case) -> None:
     assert_as_brute_force(case, "float32", 2e-5)
 
 
+@settings(max_examples=15)
 @given(case=cases([3]))
 def test_in_double_precision_they_are_exact(case: Case) -> None:
     assert_as_brute_force(case, "float64", 1e-9)
@@ -190,8 +195,11 @@ def random_case(shape: tuple[int, int, int], *, scale: float = 1.0, spread: floa
 
 def test_a_batch_is_that_of_brute_force() -> None:
     """Also on other backends, see `test_other_backends`."""
+    assert_as_brute_force(random_case((4, 5, 3)), "float32", 2e-5)
+
+
+def test_the_loss_is_minus_the_log_likelihood() -> None:
     case = random_case((4, 5, 3))
-    assert_as_brute_force(case, "float32", 2e-5)
     layer, _ = compiled(3, "float32")
     likelihood = ops.convert_to_numpy(layer.log_likelihood(case.scores, case.tags, case.mask))
     loss = ops.convert_to_numpy(layer.negative_log_likelihood(case.tags, case.scores))
@@ -338,10 +346,8 @@ def test_training_learns_what_only_transitions_can_tell(name: str) -> None:
     model, crf, words, tags = toy()
     known = np.random.default_rng(0).random(tags.shape) < 0.7
     fit(model, getattr(crf, name), words, np.where(known | (tags < 0), tags, UNKNOWN))
-    scores, mask = model.predict(words, verbose=0), words > 0
-    assert ops.convert_to_numpy(crf.decode(scores, mask)).tolist() == tags.tolist()
-    marginals = ops.convert_to_numpy(crf.marginals(scores, mask))
-    assert (np.take_along_axis(marginals, np.maximum(tags, 0)[..., None], 2)[mask] > 0.9).all()
+    found = crf.decode(model.predict(words, verbose=0), words > 0)
+    assert ops.convert_to_numpy(found).tolist() == tags.tolist()
 
 
 def test_a_loss_of_keras_is_the_mean_over_sequences() -> None:
