@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -166,9 +166,12 @@ def assert_as_brute_force(case: Case, dtype: str, close: float) -> None:
         brute = Brute.of(case, row)
         assert found.decode[row, :length].tolist() == brute.best
         assert found.marginals[row, :length] == pytest.approx(brute.marginals, abs=close)
-        for name in ("log_partition", *LOSSES):
+        for name in LOSSES:
             expected = pytest.approx(getattr(brute, name), rel=close, abs=close)
             assert getattr(found, name)[row] == expected, name
+        summed = float(np.abs(found.call[row]).max(axis=-1).sum())  # may cancel
+        expected = pytest.approx(brute.log_partition, abs=close * (1 + summed))
+        assert found.log_partition[row] == expected
 
 
 @given(case=cases())
@@ -177,7 +180,6 @@ def test_all_results_are_those_of_brute_force(case: Case) -> None:
     assert_as_brute_force(case, "float32", 2e-5)
 
 
-@settings(max_examples=15)
 @given(case=cases([3]))
 def test_in_double_precision_they_are_exact(case: Case) -> None:
     assert_as_brute_force(case, "float64", 1e-9)
@@ -243,21 +245,27 @@ def test_any_length_and_any_scores_have_finite_gradients(positions: int) -> None
         assert gradients[0].any()
 
 
-def gradients_of(case: Case, name: str, dtype: str) -> list[np.ndarray]:
-    """Compute the gradients of the sum of a loss, by scores and by weights."""
+@lru_cache
+def compiled_gradients(labels: int, name: str, dtype: str) -> Callable[..., list[Any]]:
+    """Return a function of the gradients of the sum of a loss, by scores and by weights."""
     tf = pytest.importorskip("tensorflow")
-    layer, _ = compiled(len(case.start), dtype)
-    layer.set_weights(case.weights)
-    tags, mask = case.tags.astype(np.int32), case.mask
+    layer, _ = compiled(labels, dtype)
 
-    @tf.function
-    def gradients(scores: Any) -> Any:
+    def gradients(scores: Any, tags: Any) -> Any:
         with tf.GradientTape() as tape:
             tape.watch(scores)
-            loss = tf.reduce_sum(getattr(layer, name)(tags, layer(scores, mask=mask)))
-        return tape.gradient(loss, [scores, *(each.value for each in layer.weights)])
+            losses = getattr(layer, name)(tags, layer(scores, mask=tags != PADDING))
+        return tape.gradient(losses, [scores, *(each.value for each in layer.weights)])
 
-    return [each.numpy() for each in gradients(tf.constant(case.scores, dtype))]
+    shapes = ((None, None, labels), dtype), ((None, None), "int32")
+    return tf.function(gradients, [tf.TensorSpec(*each) for each in shapes])
+
+
+def gradients_of(case: Case, name: str, dtype: str) -> list[np.ndarray]:
+    layer, _ = compiled(len(case.start), dtype)
+    layer.set_weights(case.weights)
+    compute = compiled_gradients(len(case.start), name, dtype)
+    return [each.numpy() for each in compute(case.scores.astype(dtype), case.tags.astype(np.int32))]
 
 
 @pytest.mark.parametrize("name", LOSSES)
@@ -335,8 +343,9 @@ def toy(boundaries: bool = True) -> tuple[Any, CRF, np.ndarray, np.ndarray]:
 
 def fit(model: Any, loss: Any, words: np.ndarray, tags: np.ndarray) -> None:
     jit = "auto" if keras.backend.backend() == "jax" else False
-    model.compile(keras.optimizers.Adam(0.2), loss, jit_compile=jit)
-    model.fit(words, tags, epochs=30, batch_size=len(words), verbose=0)
+    model.compile(keras.optimizers.SGD(0.5), loss, jit_compile=jit)
+    again = [np.tile(each, (30, 1)) for each in (words, tags)]  # cheaper than epochs
+    model.fit(*again, batch_size=len(words), shuffle=False, verbose=0)
 
 
 @pytest.mark.parametrize("name", LOSSES)
@@ -404,7 +413,7 @@ def test_other_backends(backend: str, tmp_path: Path) -> None:
         pytest.skip(f"{backend} is not installed")
     tests = [
         test_a_batch_is_that_of_brute_force.__name__,
-        f"{test_training_learns_what_only_transitions_can_tell.__name__}[{LOSSES[1]}]",
+        f"{test_training_learns_what_only_transitions_can_tell.__name__}[{LOSSES[0]}]",
     ]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-v", *(f"{__file__}::{test}" for test in tests)],
