@@ -45,7 +45,7 @@ $(VENV)/.run: pyproject.toml | $(BIN)/python
 
 $(VENV)/.dev: pyproject.toml | $(BIN)/python
 	@echo "installing what bootstrap and its tests need (once)"
-	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev,neural]'
 	@touch $@ $(VENV)/.run
 
 $(VENV)/.docs: pyproject.toml | $(BIN)/python

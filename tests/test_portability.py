@@ -32,7 +32,7 @@ os.link = os.symlink = no_links
 """
 
 SCRIPT = """
-import functools, importlib, json, pkgutil
+import functools, importlib.util, json, pkgutil
 from pathlib import Path
 
 
@@ -45,6 +45,8 @@ if __name__ == "__main__":
     for package in ("corpus", "gazetteers", "taggers", "bootstrap"):
         path = importlib.import_module(package).__path__
         for module in pkgutil.walk_packages(path, f"{package}."):
+            if ".networks." in module.name and not importlib.util.find_spec("keras"):
+                continue  # not installed, see the extra "neural"
             importlib.import_module(module.name)
 
     from bootstrap.cli.main import main
