@@ -26,11 +26,14 @@ _ScalarT = TypeVar("_ScalarT", bound=np.generic)
 #: Without wrappers for C code, which are never called and take long to compile.
 _OPTIONS = {"nogil": True, "no_cfunc_wrapper": True}
 
+#: Division as in C, and no special cases of NaN: loops over arrays become vector instructions.
+_VECTORISED = {"error_model": "numpy", "fastmath": {"nnan", "nsz", "arcp", "contract"}}
+
 _REALS = ("float32", "float64")
 
 
 def compiled(
-    *signatures: str,
+    *signatures: str, vectorised: bool = False
 ) -> Callable[[Callable[_Arguments, _Result]], Callable[_Arguments, _Result]]:
     """Compile a function in `corpus.kernels.registry.warm_up`, or else at its first call.
 
@@ -43,19 +46,23 @@ def compiled(
         Types of the arguments, in numba's notation, such as ``"int32[::1], int64"``. ``real``
         stands for float32 and float64, and so for two signatures. A function that only other
         compiled functions call needs no signature: it is compiled with them.
+    vectorised : bool
+        Whether the function divides as in C and receives no NaN, so that its loops can be compiled
+        to vector instructions.
     """
     expanded = tuple(
         f"({signature.replace('real', real)},)"
         for signature in signatures
         for real in (_REALS if "real" in signature else _REALS[:1])
     )
+    options = {**_OPTIONS, **(_VECTORISED if vectorised else {})}
     njit: Callable[..., Any] = numba.njit  # numba's own annotations discard those of the function
 
     def decorate(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
         try:
-            dispatcher = njit(function, cache=True, **_OPTIONS)
+            dispatcher = njit(function, cache=True, **options)
         except RuntimeError:  # numba found no writable folder
-            dispatcher = njit(function, **_OPTIONS)
+            dispatcher = njit(function, **options)
         KERNELS.append(Kernel(dispatcher, expanded))
         kernel: Callable[_Arguments, _Result] = dispatcher
         return kernel

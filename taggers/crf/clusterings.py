@@ -1,52 +1,20 @@
-"""Selection of the word clusterings of a CRF: all of a folder, or the best (paper 003, 3.4.2)."""
+"""Selection of the best word clustering for a CRF (paper 003, section 3.4.2)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from corpus.batch import Batch
-from corpus.errors import InputError, shown
 from corpus.evaluation import score_batches
 from taggers.base import Progress, Tagger
-from taggers.embeddings.automatic import AUTO
-from taggers.embeddings.word_clusters import WordClusters
-
-if TYPE_CHECKING:
-    from taggers.crf.crf_options import CRFOptions
 
 #: One in this many groups of training documents is held out to select a clustering.
 _PARTS = 5
 
 #: A function that trains a tagger with the clustering of a name.
 Fit = Callable[[str, Batch, Progress | None], Tagger]
-
-
-def clusters_for(train: Batch, options: CRFOptions) -> WordClusters:
-    """Read the clusterings that options name.
-
-    Raises
-    ------
-    InputError
-        If there are no clusterings, or no token of the training documents has a cluster.
-    """
-    if options.clusters == AUTO:
-        raise InputError(
-            f'clusters = "{AUTO}": only a run trains clusters by itself; name a folder of '
-            "embeddings"
-        )
-    clusters = WordClusters.read(Path(options.clusters), options.clustering_names)
-    counts = np.bincount(train.word_ids, minlength=len(train.vocabulary))
-    if not any(clusters.covered(train.vocabulary, counts).values()):
-        raise InputError(
-            f"{shown(options.clusters)}: none of the {train.n_tokens:,} tokens of the training "
-            "documents has a cluster; were the embeddings trained on other notes, or on words "
-            "normalised differently?"
-        )
-    return clusters
 
 
 def best_clustering(

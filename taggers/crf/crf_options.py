@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Self
+from typing import Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -15,24 +15,25 @@ import numpy.typing as npt
 from corpus.batch import Batch
 from corpus.errors import InputError, shown
 from gazetteers.builtin import BUILTIN_LISTS
-from taggers.annotators import ANNOTATORS
-from taggers.annotators.phrases import Phrases
 from taggers.annotators.rules import Rules
 from taggers.embeddings.automatic import AUTO, CLUSTERINGS
 from taggers.embeddings.listing import cluster_files
+from taggers.feature_sources import (
+    LAYOUT,
+    PHRASES,
+    check_clusters,
+    check_lists,
+    check_streams,
+    cluster_paths,
+    in_lists,
+    name_of,
+    without_layout,
+)
 from taggers.features import Feature, feature, is_feature
 from taggers.options import Capability, Coverage, TaggerOptions
 from taggers.templates import Template, Templates
 
-if TYPE_CHECKING:
-    from taggers.embeddings.word_clusters import WordClusters
-
-#: The stream of the option of the same name.
-PHRASES = "phrases"
 _NEIGHBOURS = "[-1..1]"  # the default window of name frequencies and phrases
-
-#: The streams that describe the layout of a document.
-_LAYOUT = ("header", "colon")
 
 #: The error message for a trained model without weights.
 UNTRAINED = (
@@ -204,9 +205,7 @@ class CRFOptions(TaggerOptions):
         """Return the files of the clusterings, instead of their folder, and the gazetteers."""
         found: dict[str, Sequence[Path]] = {}
         if self.paths("clusters"):
-            listed = [path for _, path in cluster_files(Path(self.clusters))]
-            hashes = sorted({path.with_name("hashes.npy") for path in listed})
-            found["clusters"] = [*(path.with_suffix(".npy") for path in listed), *hashes]
+            found["clusters"] = cluster_paths(self.clusters)
         found |= {name: paths for name in ("names", "phrases") if (paths := self.paths(name))}
         return found
 
@@ -224,61 +223,24 @@ class CRFOptions(TaggerOptions):
         InputError
             If a resource is missing or has another format, or a stream does not exist.
         """
-        self._check_streams()
-        if self.phrases:
-            Phrases.of_files(self.phrases)
-        if self.names:
-            from taggers.dictionaries.name_frequencies import (  # noqa: PLC0415 - numba is slow to import
-                NameFrequencies,
-            )
-            from taggers.dictionaries.name_lists import read_names  # noqa: PLC0415 - the same
-
-            NameFrequencies.of(read_names(self.names))
+        needed = self.templates().needed
+        check_streams(needed, self.phrases, self._known_clusterings())
+        check_lists(self.names, self.phrases)
         if not self.paths("clusters"):
             return ()
-        from taggers.embeddings.word_clusters import WordClusters  # noqa: PLC0415 - the same
-
-        clusters = WordClusters.read(Path(self.clusters), self.clustering_names)
-        return [_coverage(WordClusters([table])) for table in clusters.tables]
+        return check_clusters(self.clusters, self.clustering_names)
 
     def listed(self, batch: Batch) -> npt.NDArray[np.bool_] | None:
         """Return which tokens are in a phrase, or are words of names, shape (N,)."""
-        if not (self.names or self.phrases):
-            return None
-        found = np.zeros(batch.n_tokens, bool)
-        if self.phrases:
-            from gazetteers.phrases.matcher import blocked  # noqa: PLC0415 - numba is slow to import
-
-            stream = Phrases.of_files(self.phrases).annotate(batch)
-            found |= (stream.values >= 0) & ~blocked(stream)
-        if self.names:
-            from taggers.dictionaries.name_lists import read_names  # noqa: PLC0415 - the same
-
-            names = read_names(self.names)
-            rows = names.rows(batch.vocabulary)
-            found |= ((rows >= 0) & (names.alone[rows] > 0).any(axis=1))[batch.word_ids]
-        return found
-
-    def _check_streams(self) -> None:
-        """Check that annotators add all streams, since documents have none of their own."""
-        known = [*ANNOTATORS, *self._known_clusterings()]
-        for name in self.templates().needed:
-            if name == PHRASES and not self.phrases:
-                raise InputError(
-                    'the stream "phrases" has no phrases: name gazetteers in phrases, or remove it'
-                )
-            if name not in known:
-                raise InputError(
-                    f'there is no stream or feature "{name}"; the streams are {", ".join(known)}'
-                )
+        return in_lists(batch, self.names, self.phrases)
 
     def second_view(self) -> Self:
         """Return options without the streams of the layout: the header and the colon of a line."""
-        streams = tuple(each for each in self.streams if _name_of(each) not in _LAYOUT)
+        streams = without_layout(self.streams)
         conjunctions = tuple(
             each
             for each in self.conjunctions
-            if not any(_name_of(part) in _LAYOUT for part in each.split())
+            if not any(name_of(part) in LAYOUT for part in each.split())
         )
         return replace(self, streams=streams, conjunctions=conjunctions)
 
@@ -358,24 +320,3 @@ class CRFOptions(TaggerOptions):
     def _names(templates: Templates) -> list[str]:
         names = [each.name for each in (*templates.features, *templates.streams)]
         return [*names, *(each.name for each in templates.conjunctions)]
-
-
-def _name_of(template: str) -> str:
-    """Return the name of the feature or stream of a template, without its window."""
-    return Template.parse(template, (0,)).name
-
-
-def _coverage(clusters: WordClusters) -> Coverage:
-    """Return the coverage of the clusterings of one embedding."""
-    embedding = clusters.names[0].rpartition("-k")[0]
-
-    def count(batch: Batch) -> int:
-        counts = np.bincount(batch.word_ids, minlength=len(batch.vocabulary)).astype(np.int64)
-        return sum(clusters.covered(batch.vocabulary, counts).values())
-
-    return Coverage(
-        of=f"a cluster in {embedding}",
-        count=count,
-        expected=0.5,
-        advice="were the embeddings trained on other notes, or on words normalised differently?",
-    )

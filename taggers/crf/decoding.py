@@ -73,44 +73,38 @@ class StreamScores:
     table: lattice.Reals
 
 
-class Decoder:
-    """A decoder of documents whose words have rows in a table of scores.
+#: Computes the scores of the labels of packed tokens, shape (packed tokens, P), into an array.
+Score = Callable[[lattice.Packing, lattice.Reals], None]
+
+
+class ScoreDecoder:
+    """A decoder of documents whose tokens have a score for each label.
 
     Parameters
     ----------
-    table : ndarray of float32 or float64, shape (T, O, P)
-        The scores that a word adds to the tokens around it, at each offset; P is L padded.
     transition : ndarray of float64, shape (L, L)
         Scores from a label to the following one.
-    begin, end : int
-        Rows of the positions before and after a document.
+    real : dtype
+        The type of scores: float32 or float64.
     names : sequence of str
         The names of the labels, required for the probabilities of entities.
     """
 
     def __init__(
-        self,
-        table: lattice.Reals,
-        transition: Floats,
-        *,
-        begin: int,
-        end: int,
-        names: Sequence[str] = (),
+        self, transition: Floats, real: np.dtype[np.floating], names: Sequence[str] = ()
     ) -> None:
-        self._table = table
         self._labels = EntityLabels.of(names)
-        self._borders = begin, end
         self._number = len(transition)
         self._transition = transition
-        self._exact = not lattice.safe(transition, table.dtype)
-        self._padded = lattice.padded_transition(transition, table.dtype)
-        self._exponential = lattice.exponential_transition(transition, table.dtype)
+        self._real = real
+        self._exact = not lattice.safe(transition, real)
+        self._padded = lattice.padded_transition(transition, real)
+        self._exponential = lattice.exponential_transition(transition, real)
 
-    def decode(
+    def decode_scores(
         self,
-        words: npt.NDArray[np.int32],
         documents: Indices,
-        streams: Sequence[StreamScores] = (),
+        score: Score,
         *,
         detail: Detail = "document",
         progress: Callable[[int, int], None] | None = None,
@@ -119,12 +113,10 @@ class Decoder:
 
         Parameters
         ----------
-        words : ndarray of int32, shape (N,)
-            The row of each token's word.
         documents : ndarray of int64, shape (D + 1,)
             Offsets of each document's tokens.
-        streams : sequence of StreamScores
-            The streams of tokens, in addition to their words.
+        score : callable
+            Computes the scores of packed tokens; those of padding labels are `lattice.NEVER`.
         detail : str
             What to compute in addition to the best sequences; see `taggers.base.Detail`.
         progress : callable, optional
@@ -135,18 +127,16 @@ class Decoder:
         Decoded
         """
         number = len(documents) - 1
-        decoded = Decoded.empty(len(words), number, self._number, detail)
+        decoded = Decoded.empty(int(documents[-1]), number, self._number, detail)
         packings = lattice.pack(documents, _PACKED)
         largest = max((packing.tokens for packing in packings), default=0)
-        buffers = np.empty((2, largest, self._table.shape[2]), self._table.dtype)
+        buffers = np.empty((2, largest, len(self._padded)), self._real)
         done = number - sum(len(packing.documents) for packing in packings)
         entities = []
         for packing in packings:
             scores, other = buffers[:, : packing.tokens]
             where = packing.first, packing.lengths, packing.steps
-            lattice.gather(words, *where, self._table, *self._borders, scores)
-            for stream in streams:
-                lattice.gather_stream(stream.values, *where, stream.offsets, stream.table, scores)
+            score(packing, scores)
             best = np.empty(len(packing.documents))
             lattice.viterbi(packing.steps, scores, self._padded, other)
             lattice.backtrack(
@@ -225,3 +215,67 @@ class Decoder:
                 decoded.marginals[tokens] = marginals
             if decoded.chosen is not None:
                 decoded.chosen[tokens] = marginals[np.arange(length), decoded.labels[tokens]]
+
+
+class Decoder(ScoreDecoder):
+    """A decoder of documents whose words have rows in a table of scores.
+
+    Parameters
+    ----------
+    table : ndarray of float32 or float64, shape (T, O, P)
+        The scores that a word adds to the tokens around it, at each offset; P is L padded.
+    transition : ndarray of float64, shape (L, L)
+        Scores from a label to the following one.
+    begin, end : int
+        Rows of the positions before and after a document.
+    names : sequence of str
+        The names of the labels, required for the probabilities of entities.
+    """
+
+    def __init__(
+        self,
+        table: lattice.Reals,
+        transition: Floats,
+        *,
+        begin: int,
+        end: int,
+        names: Sequence[str] = (),
+    ) -> None:
+        super().__init__(transition, table.dtype, names)
+        self._table = table
+        self._borders = begin, end
+
+    def decode(
+        self,
+        words: npt.NDArray[np.int32],
+        documents: Indices,
+        streams: Sequence[StreamScores] = (),
+        *,
+        detail: Detail = "document",
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Decoded:
+        """Compute the best labels.
+
+        Parameters
+        ----------
+        words : ndarray of int32, shape (N,)
+            The row of each token's word.
+        documents : ndarray of int64, shape (D + 1,)
+            Offsets of each document's tokens.
+        streams : sequence of StreamScores
+            The streams of tokens, in addition to their words.
+        detail, progress
+            As in `decode_scores`.
+
+        Returns
+        -------
+        Decoded
+        """
+
+        def score(packing: lattice.Packing, scores: lattice.Reals) -> None:
+            where = packing.first, packing.lengths, packing.steps
+            lattice.gather(words, *where, self._table, *self._borders, scores)
+            for stream in streams:
+                lattice.gather_stream(stream.values, *where, stream.offsets, stream.table, scores)
+
+        return self.decode_scores(documents, score, detail=detail, progress=progress)

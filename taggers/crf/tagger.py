@@ -21,9 +21,10 @@ from taggers.confidence import (
     needs_marginals,
     token_confidence_of,
 )
-from taggers.crf.crf_options import PHRASES, CRFOptions
-from taggers.crf.resources import Resources
+from taggers.crf.crf_options import CRFOptions
+from taggers.feature_sources import PHRASES
 from taggers.model_folder import read_description, write_model
+from taggers.resources import Resources, clusters_for
 from taggers.templates import Templates
 
 if TYPE_CHECKING:
@@ -112,18 +113,17 @@ class CRFTagger:
         if self.options.phrases and PHRASES not in self._annotators:
             self._annotators[PHRASES] = Phrases.of_files(self.options.phrases)
         if not self._resources.names:  # a loaded model has its own
-            self._resources = Resources.of_names(self.options)
+            self._resources = Resources.of_names(self.options.names)
         if not self.options.clusters:
             return self._fit(train, warm_start, progress)
-        from taggers.crf.clusterings import (  # noqa: PLC0415 - numba is slow to import
-            best_clustering,
-            clusters_for,
-        )
-
-        clusters = clusters_for(train, self.options)
+        clusters = clusters_for(train, self.options.clusters, self.options.clustering_names)
         if self.options.cluster_choice == "all":
             self._resources = self._resources.with_clusters(clusters)
             return self._fit(train, warm_start, progress)
+
+        from taggers.crf.clusterings import (  # noqa: PLC0415 - numba is slow to import
+            best_clustering,
+        )
 
         def fit(name: str, part: Batch, part_progress: Progress | None) -> CRFTagger:
             tagger = CRFTagger(self.options)

@@ -1,20 +1,36 @@
-"""The lexical resources of a CRF: clusters of words and frequencies of names."""
+"""The lexical resources of a tagger: clusters of words and frequencies of names."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
+import numpy as np
+
+from corpus.batch import Batch
+from corpus.errors import InputError, shown
+from taggers.embeddings.automatic import AUTO
 from taggers.features import Feature
 from taggers.templates import Templates
 
 if TYPE_CHECKING:
     from corpus.kernels.hashing import Hashes
-    from taggers.crf.crf_options import CRFOptions
     from taggers.dictionaries.name_frequencies import NameFrequencies
     from taggers.embeddings.word_clusters import WordClusters
+
+
+class HasTemplates(Protocol):
+    """Options that build feature templates."""
+
+    def templates(
+        self,
+        clusters: Mapping[str, Feature] | None = None,
+        names: Mapping[str, Feature] | None = None,
+    ) -> Templates:
+        """Build the feature templates with the features of clusters and names."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,28 +49,28 @@ class Resources:
     names: NameFrequencies | None = None
 
     @classmethod
-    def of_names(cls, options: CRFOptions) -> Self:
-        """Read the gazetteers of names in options.
+    def of_names(cls, names: Sequence[str]) -> Self:
+        """Read gazetteers of names.
 
         Raises
         ------
         InputError
             If a gazetteer is missing or has another format.
         """
-        if not options.names:
+        if not names:
             return cls()
         from taggers.dictionaries.name_frequencies import (  # noqa: PLC0415 - numba is slow to import
             NameFrequencies,
         )
         from taggers.dictionaries.name_lists import read_names  # noqa: PLC0415 - the same
 
-        return cls(names=NameFrequencies.of(read_names(options.names)))
+        return cls(names=NameFrequencies.of(read_names(names)))
 
     def with_clusters(self, clusters: WordClusters) -> Resources:
         """Return the same resources with other clusters."""
         return replace(self, clusters=clusters)
 
-    def templates(self, options: CRFOptions) -> Templates:
+    def templates(self, options: HasTemplates) -> Templates:
         """Build the feature templates of options with these resources."""
         clusters = self.clusters.features() if self.clusters else {}
         names: Mapping[str, Feature] = self.names.features() if self.names else {}
@@ -106,3 +122,40 @@ class Resources:
 
             names = NameFrequencies.of_files(folder, description["names"])
         return cls(clusters, names)
+
+
+def clusters_for(train: Batch, folder: str, names: Sequence[str] = ()) -> WordClusters:
+    """Read the clusterings of a folder of embeddings.
+
+    Parameters
+    ----------
+    train : Batch
+        Training documents.
+    folder : str
+        The folder.
+    names : sequence of str
+        The clusterings; all by default.
+
+    Raises
+    ------
+    InputError
+        If there are no clusterings, or no token of the training documents has a cluster.
+    """
+    from taggers.embeddings.word_clusters import (  # noqa: PLC0415 - numba is slow to import
+        WordClusters,
+    )
+
+    if folder == AUTO:
+        raise InputError(
+            f'clusters = "{AUTO}": only a run trains clusters by itself; name a folder of '
+            "embeddings"
+        )
+    clusters = WordClusters.read(Path(folder), names)
+    counts = np.bincount(train.word_ids, minlength=len(train.vocabulary))
+    if not any(clusters.covered(train.vocabulary, counts).values()):
+        raise InputError(
+            f"{shown(folder)}: none of the {train.n_tokens:,} tokens of the training documents has "
+            "a cluster; were the embeddings trained on other notes, or on words normalised "
+            "differently?"
+        )
+    return clusters
