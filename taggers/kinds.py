@@ -82,6 +82,11 @@ BUILTIN = {
     for kind in (
         Kind("crf", "taggers.crf.tagger:CRFTagger", "taggers.crf.crf_options:CRFOptions", 6),
         Kind(
+            "bilstm-crf",
+            "taggers.networks.tagger:BiLSTMCRFTagger",
+            "taggers.networks.network_options:BiLSTMCRFOptions",
+        ),
+        Kind(
             "divergence",
             "taggers.dictionaries.divergence:DivergenceTagger",
             "taggers.dictionaries.dictionary_options:DivergenceOptions",

@@ -21,7 +21,13 @@ PAPER = "paper"
 PRESETS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
     AUTO: {
         "initial_model": {"names": [CENSUS]},
-        "tagger": {"clusters": AUTO, "names": [CENSUS], "phrases": [PLACES], "tolerance": 3e-3},
+        "tagger": {
+            "embeddings": AUTO,
+            "clusters": AUTO,
+            "names": [CENSUS],
+            "phrases": [PLACES],
+            "tolerance": 3e-3,
+        },
         "loop": {"iterations": 10, "batch": 0, "patience": 2, "keep": "relabel"},
         "select": {"strategy": AUTO, "confidence": 0.5, "max_selected": 50_000},
     },

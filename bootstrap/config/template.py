@@ -12,7 +12,7 @@ from bootstrap.config.settings import SettingRow, setting_rows
 _WIDTH = 100  # of comments
 
 #: The pages about kinds of taggers; those of the others are dictionary models.
-_TOPICS = {"ensemble": "ensembles"}
+_TOPICS = {"bilstm-crf": "networks", "ensemble": "ensembles"}
 
 _LABELS = """\
 

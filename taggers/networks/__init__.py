@@ -1,1 +1,1 @@
-"""Neural networks that tag: layers for Keras 3, on any of its backends."""
+"""Taggers with a neural network: the BiLSTM-CRF and its layers."""

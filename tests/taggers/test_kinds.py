@@ -144,5 +144,5 @@ def test_what_is_no_tagger_is_never_called(kind: str, tmp_path: Path) -> None:
     "kind", ["hmm", "", 3, None, ["crf"], "a b:C", "os.path:", "__import__('os')"]
 )
 def test_other_kinds_are_unknown(kind: object, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="is unknown; known are crf, divergence, dictionary"):
+    with pytest.raises(InputError, match="is unknown; known are crf, bilstm-crf, divergence"):
         load_tagger(model(tmp_path / "model", kind), trusted=[str(kind)])

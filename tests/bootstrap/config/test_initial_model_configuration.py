@@ -99,7 +99,7 @@ def test_a_seed_is_needed_where_nothing_else_is_started_from(file: Path) -> None
             'kind = "crf" needs annotated documents: it is a kind of [tagger]',
         ),
         ("kind = 3", '[initial_model] kind = "3" is unknown'),
-        ('kind = ["divergence"]', "is unknown; known are crf, divergence"),
+        ('kind = ["divergence"]', "is unknown; known are crf, bilstm-crf"),
         (
             NAMES,
             '[initial_model] names has no effect with kind = "seed"; other kinds are divergence',

@@ -1,0 +1,84 @@
+"""Overlapping sub-sequences of documents (paper 003, section 3.5.2, figure 3.3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Indices = npt.NDArray[np.int64]
+
+#: The share of a sub-sequence that it has in common with the one before and the one after.
+_OVERLAP = 0.25
+
+#: The token that stands for the border of a document.
+BORDER = -1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Subsequences:
+    """Documents with a border on both sides, divided into S sub-sequences of equal length.
+
+    Parameters
+    ----------
+    tokens : ndarray of int64, shape (M,)
+        The tokens of all sub-sequences, as positions in the batch; `BORDER` for borders.
+    offsets : ndarray of int64, shape (S + 1,)
+        Offsets of each sub-sequence in `tokens`.
+    best : ndarray of int64, shape (N,)
+        For each token of the batch, its position in `tokens` where it has the most context: where
+        the shorter of the distances to the ends of the sub-sequence is the longest.
+    documents : ndarray of int64, shape (S,)
+        The document of each sub-sequence.
+    """
+
+    tokens: Indices
+    offsets: Indices
+    best: Indices
+    documents: Indices
+
+    @classmethod
+    def of(cls, document_offsets: Indices, length: int) -> Subsequences:
+        """Divide documents.
+
+        Parameters
+        ----------
+        document_offsets : ndarray of int64, shape (D + 1,)
+            Offsets of each document's tokens. A document without tokens has no sub-sequence.
+        length : int
+            Tokens and borders of a sub-sequence; shorter documents have a shorter one.
+        """
+        step = length - max(round(_OVERLAP * length), 1)
+        lengths = np.diff(document_offsets)
+        filled = np.flatnonzero(lengths)
+        sizes = lengths[filled] + 2
+        numbers = 1 + np.maximum(-(-(sizes - length) // step), 0)
+        documents = np.repeat(filled, numbers)
+        order = np.arange(numbers.sum()) - np.repeat(np.cumsum(numbers) - numbers, numbers)
+        whole = np.repeat(sizes, numbers)
+        # The last sub-sequence ends with the document, and so has the full length too.
+        begins = np.maximum(np.minimum(order * step, whole - length), 0)
+        own = np.minimum(whole - begins, length)
+        offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(own)])
+        within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], own)
+        places = within + np.repeat(begins, own) - 1  # in the document, whose border is at -1
+        first = np.repeat(document_offsets[:-1][documents], own)
+        outside = (places < 0) | (places >= np.repeat(lengths[documents], own))
+        tokens = np.where(outside, BORDER, first + places)
+        context = np.minimum(within, np.repeat(own, own) - 1 - within)
+        # Borders are context that no other sub-sequence has more of.
+        at_begin, at_end = begins == 0, begins + own == whole
+        context = np.where(
+            np.repeat(at_begin & at_end, own),
+            length,
+            np.where(
+                np.repeat(at_begin, own),
+                np.repeat(own, own) - 1 - within,
+                np.where(np.repeat(at_end, own), within, context),
+            ),
+        )
+        inner = np.flatnonzero(~outside)
+        ranked = inner[np.lexsort((-inner, context[inner], tokens[inner]))]
+        last = np.append(np.diff(tokens[ranked]) > 0, True)[: len(ranked)]
+        return cls(tokens, offsets, ranked[last], documents)

@@ -1,0 +1,430 @@
+"""The BiLSTM-CRF tagger (paper 003, section 3.5), which is trained in Keras."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from corpus.batch import Batch
+from corpus.errors import InputError
+from corpus.kernels.compiled import kernel_array
+from corpus.tags import find_entities, well_formed
+from taggers.annotators import ANNOTATORS, Annotator, Phrases, Rules, annotated
+from taggers.arrays import array_files, read_arrays
+from taggers.base import Detail, Progress, Tagging, Training, TrainingError
+from taggers.confidence import (
+    check_measure,
+    document_confidence,
+    entity_probabilities_of,
+    needs_marginals,
+    token_confidence_of,
+)
+from taggers.crf import lattice
+from taggers.crf.decoding import Decoded, ScoreDecoder
+from taggers.embeddings.automatic import AUTO
+from taggers.feature_sources import PHRASES
+from taggers.model_folder import read_description, write_model
+from taggers.networks.forward import Forward
+from taggers.networks.network_options import BiLSTMCRFOptions, check_installed
+from taggers.networks.subsequences import BORDER, Subsequences
+from taggers.networks.training.in_process import train_in_process
+from taggers.networks.training.process import HELD_OUT, TRAIN
+from taggers.networks.training.warm_start import initial_weights
+from taggers.networks.word_inputs import WordArrays, WordInputs
+from taggers.networks.word_vectors import WordVectors
+from taggers.resources import Resources, clusters_for
+from taggers.templates import Templates
+from taggers.threads import one_thread
+
+#: Replaces the paths of resources in a saved model, which contains the resources themselves.
+_INSIDE_MODEL = "."
+
+#: The options of `taggers.networks.training.keras_network.Plan` and of
+#: `taggers.networks.training.process.Schedule`.
+_PLANNED = (
+    "dimension",
+    "embedding_penalty",
+    "characters",
+    "character_dimension",
+    "character_units",
+    "feature_dimension",
+    "units",
+    "sensitive_units",
+    "learning",
+    "dropout",
+    "learning_rate",
+    "averaging",
+)
+_SCHEDULED = ("minibatch", "epochs", "patience", "word_dropout")
+
+
+class BiLSTMCRFTagger:
+    """A tagger with a bidirectional LSTM and a CRF.
+
+    It is trained in Keras, in a process of its own. Tagging needs neither Keras nor TensorFlow.
+
+    Parameters
+    ----------
+    options : BiLSTMCRFOptions, optional
+        Inputs, layers and schedule of training; defaults if omitted.
+
+    Attributes
+    ----------
+    labels : tuple of str
+        The labels of the training documents; empty before training.
+    training : Training or None
+        The result of training; None before training.
+    """
+
+    kind = "bilstm-crf"
+
+    def __init__(self, options: BiLSTMCRFOptions | None = None) -> None:
+        self.options = options or BiLSTMCRFOptions()
+        self.labels: tuple[str, ...] = ()
+        self.training: Training | None = None
+        self._weights: dict[str, npt.NDArray[np.float32]] = {}
+        self._inputs: WordInputs | None = None
+        self._forward: Forward | None = None
+        self._resources = Resources()
+        self._annotators: dict[str, Annotator] = {
+            name: Rules(self.options.rules) if name == "rules" else ANNOTATORS[name]()
+            for name in self.options.templates().needed
+            if name in ANNOTATORS and name != PHRASES  # phrases are read from files by `fit`
+        }
+
+    @property
+    def kernels(self) -> tuple[str, ...]:
+        """The modules whose compiled functions are called; see `taggers.base.kernels_of`."""
+        modules = ("corpus.tokens.scanner", "taggers.crf.decoding", "taggers.networks.recurrence")
+        return (*modules, "gazetteers.phrases.matching") if self.options.phrases else modules
+
+    def fit(
+        self,
+        train: Batch,
+        validation: Batch | None = None,
+        *,
+        warm_start: Self | None = None,
+        rng: np.random.Generator,
+        progress: Progress | None = None,
+    ) -> Self:
+        """Train on tagged documents by Adam.
+
+        Parameters
+        ----------
+        train : Batch
+            Training documents. Unknown tags are marginalised. In each epoch, a document whose
+            weight is below 1 is used with this probability.
+        validation : Batch, optional
+            Not used: the documents that determine when to stop are held out from `train`.
+        warm_start : BiLSTMCRFTagger, optional
+            A trained tagger whose weights initialise training, where they are of the same shape.
+        rng : numpy.random.Generator
+            The source of the initial weights and of the order of documents.
+        progress : callable, optional
+            Called with the number of completed steps of Adam, and their maximum.
+
+        Returns
+        -------
+        BiLSTMCRFTagger
+            The tagger itself.
+
+        Raises
+        ------
+        TrainingError
+            If the documents contain no known tags, or training produces no usable weights.
+        InputError
+            If a package or a resource is missing, or a stream has no annotator.
+        """
+        check_installed()
+        if not (train.tags >= 0).any():
+            raise TrainingError("no training token has a known tag")
+        train = self._prepared(train)
+        vectors = WordVectors.read(Path(self.options.embeddings)) if self._has_vectors() else None
+        inputs, words = WordInputs.of_training(train, self._templates(), vectors or WordVectors())
+        state = int(rng.integers(2**31))
+        arrays = self._arrays(train, inputs, words, rng)
+        if warm_start is not None and warm_start._inputs is not None:
+            arrays |= initial_weights(
+                warm_start._weights,
+                warm_start._inputs,
+                inputs,
+                same_labels=warm_start.labels == train.labels,
+            )
+        schedule = {name: getattr(self.options, name) for name in _SCHEDULED}
+        schedule["random_state"] = state
+        self._weights, self.training = train_in_process(
+            self._plan(inputs, train.labels), schedule, arrays, progress
+        )
+        self._inputs, self._forward, self.labels = inputs, None, train.labels
+        return self
+
+    def _plan(self, inputs: WordInputs, labels: Sequence[str]) -> dict[str, Any]:
+        """Return the fields of `taggers.networks.training.keras_network.Plan`."""
+        return {
+            **{name: getattr(self.options, name) for name in _PLANNED},
+            "labels": len(labels),
+            "outside": labels.index("O"),
+            "vectors": inputs.vectors.dimension,
+            "words": self._learned_rows(inputs),
+            "alphabet": inputs.characters.size + 1,
+            "features": {name: each.size for name, each in inputs.features.items()},
+            "streams": {name: each.size for name, each in inputs.streams.items()},
+        }
+
+    def _prepared(self, train: Batch) -> Batch:
+        """Read the resources, and return the documents with all streams."""
+        options = self.options
+        if options.phrases and PHRASES not in self._annotators:
+            self._annotators[PHRASES] = Phrases.of_files(options.phrases)
+        if not self._resources.names:  # a loaded model has its own
+            self._resources = Resources.of_names(options.names)
+        if options.clusters:
+            clusters = clusters_for(train, options.clusters)
+            self._resources = self._resources.with_clusters(clusters)
+        return annotated(train, self._templates().needed, self._annotators)
+
+    def _has_vectors(self) -> bool:
+        if self.options.embeddings == AUTO:
+            raise InputError(
+                f'embeddings = "{AUTO}": only a run trains embeddings by itself; name a folder'
+            )
+        return bool(self.options.embeddings)
+
+    def _learned_rows(self, inputs: WordInputs) -> int:
+        """Return the number of rows of the table of learned vectors; 0 for no table."""
+        learned = self.options.train_embeddings or not inputs.vectors.dimension
+        return len(inputs.words) + 1 if learned else 0
+
+    def _arrays(
+        self, train: Batch, inputs: WordInputs, words: WordArrays, rng: np.random.Generator
+    ) -> dict[str, npt.NDArray[Any]]:
+        """Return the training documents as the arrays of a training process."""
+        weights = np.ones(len(train), np.float32) if train.weights is None else train.weights
+        tokens, offsets, documents = self._sequences(train)
+        border = tokens == BORDER
+        outside = train.labels.index("O")
+        streams = inputs.of_streams(train, self._templates())[tokens]
+        streams[border] = 0
+        tags = np.where(border, outside, train.tags[tokens]).astype(np.int32)
+        held = _held_out(train, self.options.held_out, rng)[documents]
+        found = {
+            f"{TRAIN}{each.name}": getattr(words, each.name) for each in fields(WordArrays)
+        } | {f"{TRAIN}unknown": inputs.vectors.unknown}
+        parts = [(TRAIN, ~held)] + ([(HELD_OUT, held)] if held.any() else [])
+        for prefix, chosen in parts:
+            lengths = np.diff(offsets)
+            own = np.repeat(chosen, lengths)
+            found |= {
+                f"{prefix}word_ids": np.where(border, BORDER, train.word_ids[tokens])[own],
+                f"{prefix}streams": streams[own],
+                f"{prefix}offsets": np.concatenate([np.zeros(1, int), lengths[chosen].cumsum()]),
+                f"{prefix}tags": tags[own],
+                f"{prefix}weights": weights[documents][chosen].astype(np.float32),
+            }
+        return found
+
+    def _sequences(
+        self, batch: Batch
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return the tokens of the sequences of a batch, their offsets and their documents."""
+        if self.options.subsequence:
+            parts = Subsequences.of(batch.document_offsets, self.options.subsequence)
+            return parts.tokens, parts.offsets, parts.documents
+        return np.arange(batch.n_tokens), batch.document_offsets, np.arange(len(batch))
+
+    def _templates(self) -> Templates:
+        return self._resources.templates(self.options)
+
+    def tag(
+        self,
+        batch: Batch,
+        *,
+        measure: str = "probability",
+        detail: Detail = "document",
+        progress: Progress | None = None,
+    ) -> Tagging:
+        """Predict the tags of documents.
+
+        Whole documents have the most probable tag sequence. With sub-sequences, each token has its
+        most probable tag, where it has the most context, and probabilities are those of tokens.
+
+        Parameters
+        ----------
+        batch : Batch
+            Documents; their own tags are ignored.
+        measure : str
+            The measure of confidence, one of `taggers.base.MEASURES`.
+        detail : {"document", "token", "entity", "labels"}
+            What to compute in addition; see `taggers.base.Detail`.
+        progress : callable, optional
+            Called with the number of tagged documents and the number of all documents.
+
+        Raises
+        ------
+        InputError
+            If the measure is unknown, or a stream is missing and no annotator adds it.
+        ValueError
+            If the tagger has not been trained.
+        """
+        check_measure(measure)
+        if self._inputs is None:
+            raise ValueError("the network has not been trained")
+        batch = annotated(batch, self._templates().needed, self._annotators)
+        if self.options.subsequence:
+            return self._tag_subsequences(batch, measure, detail, progress)
+        tokens, offsets, _ = self._sequences(batch)
+        need: Detail = "token" if needs_marginals(measure) and detail == "document" else detail
+        decoded = self._decoded(batch, tokens, offsets, need, progress)
+        chosen = decoded.chosen
+        if decoded.marginals is not None:
+            chosen = token_confidence_of(decoded.marginals, decoded.labels)
+        return Tagging(
+            well_formed(decoded.labels, batch.document_offsets, self.labels),
+            self.labels,
+            document_confidence(
+                measure,
+                batch.document_offsets,
+                token_confidence=chosen,
+                log_probability=decoded.log_probability,
+            ),
+            None if detail == "document" else chosen,
+            decoded.marginals,
+            decoded.entities,
+        )
+
+    def _tag_subsequences(
+        self, batch: Batch, measure: str, detail: Detail, progress: Progress | None
+    ) -> Tagging:
+        parts = Subsequences.of(batch.document_offsets, self.options.subsequence)
+        decoded = self._decoded(batch, parts.tokens, parts.offsets, "labels", None)
+        assert decoded.marginals is not None
+        marginals = decoded.marginals[parts.best]
+        best = marginals.argmax(axis=1).astype(np.int16)
+        chosen = token_confidence_of(marginals, best)
+        tags = well_formed(best, batch.document_offsets, self.labels)
+        entities = None
+        if detail == "entity":
+            found = find_entities(tags, batch.document_offsets, self.labels)
+            entities = entity_probabilities_of(marginals, found, self.labels)
+        if progress:
+            progress(len(batch), len(batch))
+        return Tagging(
+            tags,
+            self.labels,
+            document_confidence(measure, batch.document_offsets, token_confidence=chosen),
+            None if detail == "document" else chosen,
+            marginals if detail == "labels" else None,
+            entities,
+        )
+
+    def _decoded(
+        self,
+        batch: Batch,
+        tokens: npt.NDArray[np.int64],
+        offsets: npt.NDArray[np.int64],
+        detail: Detail,
+        progress: Progress | None,
+    ) -> Decoded:
+        """Compute the best labels of the tokens of sequences."""
+        assert self._inputs is not None
+        if self._forward is None:
+            self._forward = Forward(self._weights, self._inputs, self._templates())
+        forward = self._forward
+        with one_thread():
+            words = forward.rows(batch.vocabulary)[batch.word_ids]
+            contexts = self._inputs.of_streams(batch, self._templates())
+            if self.options.subsequence:
+                border = tokens == BORDER
+                words, contexts = words[tokens], contexts[tokens]
+                words[border], contexts[border] = 0, 0
+            rows, table = forward.contexts(contexts)
+            transition = self._weights["transitions"].astype(np.float64)
+            decoder = ScoreDecoder(transition, np.dtype(np.float32), self.labels)
+
+            def score(packing: lattice.Packing, scores: lattice.Reals) -> None:
+                forward.score(packing, words, rows, table, scores)
+
+            return decoder.decode_scores(
+                kernel_array(offsets), score, detail=detail, progress=progress
+            )
+
+    def save(self, folder: Path) -> None:
+        """Write the model into a folder: its arrays and a description in JSON."""
+        if self._inputs is None:
+            raise ValueError("the network has not been trained")
+        options = asdict(self.options)
+        for name in ("embeddings", "clusters"):
+            options[name] = _INSIDE_MODEL if options[name] else ""
+        for name in ("names", "phrases"):
+            options[name] = (_INSIDE_MODEL,) if options[name] else ()
+        description = {
+            "kind": self.kind,
+            "labels": self.labels,
+            "options": options,
+            "annotators": {name: each.settings() for name, each in self._annotators.items()},
+            "inputs": self._inputs.description(),
+            "weights": list(self._weights),
+            **self._resources.description(),
+            "training": asdict(self.training) if self.training else None,
+        }
+        arrays = {f"weights-{number}": array for number, array in enumerate(self._weights.values())}
+        files = array_files({**arrays, "words": self._inputs.words})
+        write_model(
+            folder, description, files | self._inputs.vectors.files() | self._resources.files()
+        )
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """Read a model that `save` wrote.
+
+        Raises
+        ------
+        InputError
+            If the folder holds no model of this kind, or one of its files was modified.
+        """
+        try:
+            description = read_description(folder, cls.kind)
+            options: dict[str, Any] = {
+                name: tuple(value) if isinstance(value, list) else value
+                for name, value in description["options"].items()
+            }
+            tagger = cls(BiLSTMCRFOptions(**options))
+            tagger._annotators = {
+                name: ANNOTATORS[name].of_settings(settings)
+                for name, settings in description["annotators"].items()
+            }
+            tagger._resources = Resources.of_files(folder, description)
+            tagger.labels = tuple(description["labels"])
+            training = description["training"]
+            tagger.training = Training(**training) if training else None
+            vectors = WordVectors.of_files(folder, description["inputs"]["vectors"])
+            (words,) = read_arrays(folder, ["words"])
+            tagger._inputs = WordInputs.of_description(description["inputs"], vectors, words)
+            names = description["weights"]
+            arrays = read_arrays(folder, [f"weights-{number}" for number in range(len(names))])
+            tagger._weights = dict(zip(names, arrays, strict=True))
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise InputError(
+                f"{folder} is not the folder of a BiLSTM-CRF model: {error}"
+            ) from error
+        return tagger
+
+
+def _held_out(train: Batch, share: float, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
+    """Draw the documents that are held out, by group (patient), shape (D,)."""
+    groups = train.groups.to_pylist()
+    numbers: dict[str, int] = {}
+    of_documents = np.array(
+        [
+            numbers.setdefault(group if group is not None else f"\0{row}", len(numbers))
+            for row, group in enumerate(groups)
+        ],
+        np.int64,
+    )
+    drawn = rng.permutation(len(numbers))[: round(share * len(numbers))]
+    return np.isin(of_documents, drawn)

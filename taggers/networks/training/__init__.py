@@ -1,0 +1,1 @@
+"""Training of networks in Keras, in a process of its own."""

@@ -1,0 +1,119 @@
+"""Training of a network in a process of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from typing import Any
+
+from taggers.base import Progress, Training, TrainingError
+from taggers.networks.training.frames import Arrays, read_frame, write_frame
+
+_LOWER = "; lower minibatch, units or character_units, or set subsequence"
+
+#: The settings of the libraries in the process: one thread, so that the result does not depend on
+#: the number of processors, and no messages but errors.
+_ENVIRONMENT = {
+    "KERAS_BACKEND": "tensorflow",
+    "TF_CPP_MIN_LOG_LEVEL": "3",
+    "TF_ENABLE_ONEDNN_OPTS": "0",
+    "TF_NUM_INTRAOP_THREADS": "1",
+    "TF_NUM_INTEROP_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+}
+
+
+def train_in_process(
+    plan: Mapping[str, Any],
+    schedule: Mapping[str, Any],
+    arrays: Arrays,
+    progress: Progress | None = None,
+) -> tuple[Arrays, Training]:
+    """Train a network in another process.
+
+    Parameters
+    ----------
+    plan : mapping
+        The fields of `taggers.networks.training.keras_network.Plan`.
+    schedule : mapping
+        The fields of `taggers.networks.training.process.Schedule`.
+    arrays : dict of str to ndarray
+        The documents, and the initial weights of a warm start.
+    progress : callable, optional
+        Called with the number of completed steps of Adam, and their maximum.
+
+    Returns
+    -------
+    weights : dict of str to ndarray
+    training : Training
+
+    Raises
+    ------
+    TrainingError
+        If training fails, or its process is ended.
+    """
+    paths = os.pathsep.join(path for path in sys.path if path)
+    with (
+        tempfile.TemporaryFile() as errors,
+        subprocess.Popen(
+            [sys.executable, "-m", "taggers.networks.training.process"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            env={**os.environ, **_ENVIRONMENT, "PYTHONPATH": paths},
+        ) as process,
+    ):
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            with contextlib.suppress(BrokenPipeError):  # what happened is in the exit status
+                write_frame(process.stdin, {"plan": plan, "schedule": schedule}, arrays)
+            while frame := read_frame(process.stdout):
+                message, found = frame
+                if "result" in message:
+                    return found, _training(message["result"], found)
+                if "error" in message:
+                    raise TrainingError(f"the network was not trained: memory ran out{_LOWER}")
+                if progress:
+                    progress(*message["progress"])
+            process.wait()
+            errors.seek(0)
+            raise TrainingError(_cause(process.returncode, errors.read().decode(errors="replace")))
+        finally:
+            process.kill()
+
+
+def _training(result: Mapping[str, Any], weights: Arrays) -> Training:
+    if not weights:
+        raise TrainingError(
+            f"the network was not trained: {result['outcome']}; lower learning_rate"
+        )
+    outcome = str(result["outcome"])
+    if result["failed"]:
+        outcome = f"{outcome}; the weights are those after epoch {result['epochs']}"
+    return Training(
+        bool(result["converged"]),
+        outcome,
+        int(result["epochs"]),
+        float(result["loss"]),
+        bool(result["failed"]),
+    )
+
+
+def _cause(status: int, errors: str) -> str:
+    """Return why the process ended without a result."""
+    if status == -getattr(signal, "SIGKILL", 9):
+        return (
+            "the process that trained the network was killed, probably because memory ran out"
+            f"{_LOWER}"
+        )
+    if status < 0:
+        return f"the process that trained the network was ended by signal {-status}"
+    lines = [line for line in errors.splitlines() if line.strip()]
+    last = lines[-1] if lines else f"exit status {status}"
+    return f"the process that trained the network ended: {last}"

@@ -1,0 +1,142 @@
+"""Minibatches of training documents, as the inputs of a network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Codes = npt.NDArray[np.int32]
+Arrays = dict[str, npt.NDArray[Any]]
+
+#: The tag of a position after the end of a document (see `taggers.networks.crf_layer`).
+PADDING = -2
+
+#: The rows before those of words: of positions after a document, and of its borders.
+_AFTER, _BORDER, _FIRST = 0, 1, 2
+
+_JITTER = 3.0  # tokens by which the lengths of documents are blurred before they are sorted
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Minibatches:
+    """Training documents with everything that a network reads of them.
+
+    Parameters
+    ----------
+    words : mapping of str to ndarray
+        ``vectors``, ``numbers``, ``characters`` and ``features`` of V words (see
+        `taggers.networks.word_inputs.WordArrays`).
+    unknown : ndarray of float32, shape (E,)
+        The vector of unknown words.
+    word_ids : ndarray of int32, shape (N,)
+        The word of each token; -1 for a border.
+    streams : ndarray of int32, shape (N, S)
+        The codes of the streams of tokens.
+    offsets : ndarray of int64, shape (D + 1,)
+        Offsets of each document's tokens.
+    tags : ndarray of int32, shape (N,)
+        Labels; -1 for unknown tags.
+    weights : ndarray of float32, shape (D,)
+        The weights of documents.
+    """
+
+    words: Mapping[str, npt.NDArray[Any]]
+    unknown: npt.NDArray[np.float32]
+    word_ids: Codes
+    streams: Codes
+    offsets: npt.NDArray[np.int64]
+    tags: Codes
+    weights: npt.NDArray[np.float32]
+
+    @property
+    def lengths(self) -> npt.NDArray[np.int64]:
+        """The number of tokens of each document, shape (D,)."""
+        return np.diff(self.offsets)
+
+    def epoch(
+        self, size: int, rng: np.random.Generator, *, word_dropout: float
+    ) -> Iterator[tuple[Arrays, Codes, npt.NDArray[np.float32]]]:
+        """Yield the minibatches of an epoch, of documents of similar length, in random order.
+
+        A document whose weight is below 1 is part of an epoch with this probability, which costs
+        less than to compute its loss and to scale it down. The loss of a document with a weight
+        above 1 is multiplied by it.
+
+        Parameters
+        ----------
+        size : int
+            Documents of a minibatch.
+        rng : numpy.random.Generator
+            Draws documents, their order and unknown words.
+        word_dropout : float
+            The probability of replacing a word by the unknown one.
+
+        Yields
+        ------
+        inputs : dict of str to ndarray
+        tags : ndarray of int32, shape (B, T)
+        weights : ndarray of float32, shape (B,)
+        """
+        lengths = self.lengths
+        drawn = np.flatnonzero((lengths > 0) & (rng.random(len(lengths)) < self.weights))
+        blurred = lengths[drawn] + _JITTER * rng.random(len(drawn))
+        for documents in self._batched(drawn[np.argsort(blurred, kind="stable")], size, rng):
+            inputs, tags = self._inputs(documents, rng, word_dropout)
+            yield inputs, tags, np.maximum(self.weights[documents], 1)
+
+    def in_order(self, size: int) -> Iterator[tuple[Arrays, Codes, npt.NDArray[np.float32]]]:
+        """Yield minibatches of all documents, the shortest ones first, without dropout of words."""
+        lengths = self.lengths
+        order = np.argsort(lengths, kind="stable")
+        for documents in self._batched(order[lengths[order] > 0], size, None):
+            inputs, tags = self._inputs(documents, None, 0.0)
+            yield inputs, tags, self.weights[documents]
+
+    @staticmethod
+    def _batched(
+        documents: npt.NDArray[np.int64], size: int, rng: np.random.Generator | None
+    ) -> list[npt.NDArray[np.int64]]:
+        batches = [documents[first : first + size] for first in range(0, len(documents), size)]
+        order = range(len(batches)) if rng is None else rng.permutation(len(batches)).tolist()
+        return [batches[number] for number in order]
+
+    def _inputs(
+        self,
+        documents: npt.NDArray[np.int64],
+        rng: np.random.Generator | None,
+        word_dropout: float,
+    ) -> tuple[Arrays, Codes]:
+        """Return the inputs of documents and their tags."""
+        lengths = self.lengths[documents]
+        places = np.arange(lengths.max())
+        there = places < lengths[:, None]
+        tokens = np.where(there, self.offsets[documents][:, None] + places, 0)
+        used, rows = np.unique(self.word_ids[tokens[there]], return_inverse=True)
+        border = len(used) > 0 and used[0] < 0
+        used, rows = (used[1:], rows - 1) if border else (used, rows)
+        index = np.full(there.shape, _AFTER, np.int32)
+        index[there] = np.where(rows < 0, _BORDER, rows + _FIRST)
+        words = {name: _with_borders(array[used]) for name, array in self.words.items()}
+        if rng is not None and word_dropout:
+            dropped = _FIRST + np.flatnonzero(rng.random(len(used)) < word_dropout)
+            words["vectors"][dropped] = self.unknown
+            words["numbers"][dropped] = 0
+        words["characters"] = _trimmed(words["characters"])
+        streams = np.where(there[..., None], self.streams[tokens], 0)
+        tags = np.where(there, self.tags[tokens], PADDING).astype(np.int32)
+        return {"index": index, "streams": streams, **words}, tags
+
+
+def _with_borders(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Prepend the rows that are not those of words: all zeros."""
+    return np.concatenate([np.zeros((_FIRST, *array.shape[1:]), array.dtype), array])
+
+
+def _trimmed(characters: Codes) -> Codes:
+    """Remove the columns after the longest word."""
+    longest = int((characters > 0).sum(axis=1).max(initial=1))
+    return np.ascontiguousarray(characters[:, :longest])

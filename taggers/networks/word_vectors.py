@@ -1,0 +1,134 @@
+"""The word vectors of a network, which are part of its model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from corpus.batch import Batch
+from corpus.kernels.hash_index import ABSENT, HashIndex
+from corpus.kernels.hashing import Hashes
+from taggers.arrays import array_files, read_arrays
+from taggers.embeddings.embedding import word_hashes
+from taggers.embeddings.folder import find_embeddings
+from taggers.embeddings.normalisation import NORMALISATIONS
+from taggers.embeddings.vectors import FIRST, UNKNOWN
+from taggers.feature_sources import vector_coverage
+from taggers.features import Words
+from taggers.options import Coverage
+
+Floats = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VectorTable:
+    """The vectors of the words of an embedding.
+
+    Parameters
+    ----------
+    normalisation : str
+        The normalisation of words before lookup.
+    hashes : ndarray of uint64, shape (V,)
+        Hashes of the words. A model stores no text of them.
+    vectors : ndarray of float16, shape (V + 1, E)
+        The mean of all vectors, for unknown words, and the vector of each word. They are stored in
+        half precision, which halves the size of models.
+    """
+
+    normalisation: str
+    hashes: Hashes
+    vectors: npt.NDArray[np.float16]
+
+    def rows(self, types: Sequence[str], index: HashIndex) -> npt.NDArray[np.int32]:
+        """Return the rows of words: of the word, or else in lower case, or else 0."""
+        normalise = NORMALISATIONS[self.normalisation]
+        rows = index.positions(word_hashes(normalise(Words(types))))
+        missing = np.flatnonzero(rows == ABSENT)
+        if len(missing):
+            words = Words([types[row] for row in missing.tolist()]).lowers
+            rows[missing] = index.positions(word_hashes(normalise(Words(words))))
+        return np.where(rows == ABSENT, 0, rows + 1).astype(np.int32)
+
+
+class WordVectors:
+    """The joined vectors of words in several embeddings.
+
+    Parameters
+    ----------
+    tables : sequence of VectorTable
+        None for no vectors.
+    """
+
+    def __init__(self, tables: Sequence[VectorTable] = ()) -> None:
+        self.tables = tuple(tables)
+        self._indices = [HashIndex(table.hashes) for table in tables]
+
+    @classmethod
+    def read(cls, folder: Path) -> Self:
+        """Read all embeddings of a folder.
+
+        Raises
+        ------
+        InputError
+            If there are none, or one is damaged.
+        """
+        tables = []
+        for embedding in find_embeddings(folder):
+            vectors = embedding.vectors[FIRST - 1 :].astype(np.float16)
+            assert UNKNOWN == FIRST - 1
+            hashes = word_hashes(embedding.names.strings())
+            tables.append(VectorTable(embedding.normalisation, hashes, vectors))
+        return cls(tables)
+
+    @property
+    def dimension(self) -> int:
+        """The dimension of the joined vectors, E; 0 if there are none."""
+        return sum(table.vectors.shape[1] for table in self.tables)
+
+    def of(self, types: Sequence[str]) -> Floats:
+        """Return the vectors of words, shape (T, E)."""
+        found = [np.zeros((len(types), 0), np.float32)]
+        for table, index in zip(self.tables, self._indices, strict=True):
+            found.append(table.vectors[table.rows(types, index)].astype(np.float32))
+        return np.concatenate(found, axis=1)
+
+    @property
+    def unknown(self) -> Floats:
+        """The vector of unknown words, shape (E,)."""
+        means = [table.vectors[0].astype(np.float32) for table in self.tables]
+        return np.concatenate([np.zeros(0, np.float32), *means])
+
+    def coverage(self) -> Coverage:
+        """Return the coverage of tokens by the first embedding."""
+
+        def count(batch: Batch) -> int:
+            known = self.tables[0].rows(batch.vocabulary, self._indices[0]) > 0
+            return int(known[batch.word_ids].sum())
+
+        return vector_coverage("a vector in the embeddings", count)
+
+    def description(self) -> list[str]:
+        """Return the description that `of_files` needs in addition to the files."""
+        return [table.normalisation for table in self.tables]
+
+    def files(self) -> dict[str, bytes]:
+        """Return the contents of a model's files: arrays in NumPy's format."""
+        found: dict[str, npt.NDArray[Any]] = {}
+        for number, table in enumerate(self.tables):
+            found[f"vectors-{number}"] = table.vectors
+            found[f"vectors-{number}-words"] = table.hashes
+        return array_files(found)
+
+    @classmethod
+    def of_files(cls, folder: Path, description: Sequence[str]) -> Self:
+        """Read vectors from the files of a model."""
+        tables = []
+        for number, normalisation in enumerate(description):
+            names = [f"vectors-{number}-words", f"vectors-{number}"]
+            tables.append(VectorTable(str(normalisation), *read_arrays(folder, names)))
+        return cls(tables)

@@ -1,0 +1,119 @@
+"""The scores and marginals of a trained network, against Keras."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import numpy as np
+import pytest
+
+from corpus.batch import make_batch
+from corpus.document import Document, Span
+from taggers.networks.network_options import BiLSTMCRFOptions
+from taggers.networks.tagger import _PLANNED, BiLSTMCRFTagger
+from taggers.networks.training.process import TRAIN, _documents
+
+pytest.importorskip("keras")
+
+TEXTS = [
+    "Nombre: Ana María Pérez López",
+    "Dr. Ortiz-de-Zárate visita, el 12/03/2024, a la paciente",
+    "x",
+    "Domicilio: C/ Mayor 3, 2º 1ª. 08001 Barcelona (Barcelona) " * 3,
+    "",
+    "palabra" * 30 + " larga",
+]
+
+
+def small_batch():
+    documents = [
+        Document(str(number), text, (Span(0, 1, "PERSON"),) if text else ())
+        for number, text in enumerate(TEXTS)
+    ]
+    documents.append(Document("place", "En Vic", (Span(3, 6, "LOCATION"),)))
+    return make_batch(documents, labelled=True)
+
+
+CASES = {
+    "words alone": {"characters": "none", "features": (), "streams": ()},
+    "the default": {},
+    "characters by BiLSTM": {"characters": "bilstm", "character_units": 7},
+    "a second head": {"sensitive_units": 6},
+    "learned vectors": {"train_embeddings": True},
+    "sub-sequences": {"subsequence": 8, "streams": ("header",)},
+    "sub-sequences and BiLSTM": {"subsequence": 4, "characters": "bilstm", "units": 3},
+}
+
+
+@pytest.fixture(params=CASES.values(), ids=CASES)
+def random_network(request, embedding_folder):
+    """A tagger with random weights, its network in Keras, and the inputs of its training."""
+    from taggers.networks.training.keras_network import Network, Plan
+    from taggers.networks.word_inputs import WordInputs
+    from taggers.networks.word_vectors import WordVectors
+
+    folder = str(embedding_folder)
+    options = BiLSTMCRFOptions(**{"embeddings": folder, "units": 10, **request.param})
+    tagger, rng = BiLSTMCRFTagger(options), np.random.default_rng(0)
+    train = tagger._prepared(small_batch())
+    vectors = WordVectors.read(embedding_folder)
+    inputs, words = WordInputs.of_training(train, tagger._templates(), vectors)
+    network = Network(Plan(**tagger._plan(inputs, train.labels)))
+    assert set(_PLANNED) <= set(asdict(network.plan))
+    weights = {
+        name: rng.normal(scale=0.5, size=array.shape).astype(np.float32)
+        for name, array in network.weights().items()
+    }
+    network.assign(weights)
+    tagger._weights, tagger._inputs, tagger.labels = weights, inputs, train.labels
+    return tagger, network, _documents(TRAIN, tagger._arrays(train, inputs, words, rng))
+
+
+def test_marginals_are_those_of_keras(random_network) -> None:
+    tagger, network, documents = random_network
+    batch, crf = small_batch(), network.model.get_layer("crf")
+    found = tagger.tag(batch, detail="labels").marginals
+    tokens, offsets, _ = tagger._sequences(batch)
+    marginals = np.zeros((len(tokens), len(tagger.labels)))
+    lengths = np.diff(offsets)
+    order = [row for row in np.argsort(lengths, kind="stable") if lengths[row]]
+    names = {tensor.name for tensor in network.model.inputs}
+    rows = iter(order)
+    for inputs, tags, _ in documents.in_order(3):
+        read = {name: array for name, array in inputs.items() if name in names}
+        scores = network.model(read, training=False)["tags"]
+        expected = np.asarray(crf.marginals(scores, inputs["index"] > 0))
+        for row, document in zip(range(len(tags)), rows, strict=False):
+            length = lengths[document]
+            marginals[offsets[document] : offsets[document] + length] = expected[row, :length]
+    if tagger.options.subsequence:
+        from taggers.networks.subsequences import Subsequences
+
+        best = Subsequences.of(batch.document_offsets, tagger.options.subsequence).best
+        marginals = marginals[best]
+    np.testing.assert_allclose(found, marginals, atol=1e-5)
+    np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-5)
+
+
+def test_tags_are_the_best_path_of_keras(random_network) -> None:
+    tagger, network, documents = random_network
+    if tagger.options.subsequence:
+        pytest.skip("sub-sequences have the most probable tag of each token")
+    batch, crf = small_batch(), network.model.get_layer("crf")
+    tagging = tagger.tag(batch, detail="entity")
+    assert tagging.entity_probabilities is not None
+    names = {tensor.name for tensor in network.model.inputs}
+    lengths = batch.lengths
+    order = iter([row for row in np.argsort(lengths, kind="stable") if lengths[row]])
+    from corpus.tags import well_formed
+
+    expected = np.zeros(batch.n_tokens, np.int16)
+    for inputs, _, _ in documents.in_order(3):
+        read = {name: array for name, array in inputs.items() if name in names}
+        scores = network.model(read, training=False)["tags"]
+        paths = np.asarray(crf.decode(scores, inputs["index"] > 0))
+        for path, document in zip(paths, order, strict=False):
+            first, last = batch.document_offsets[document : document + 2]
+            expected[first:last] = path[: last - first]
+    expected = well_formed(expected, batch.document_offsets, tagger.labels)
+    np.testing.assert_array_equal(tagging.tags, expected)
