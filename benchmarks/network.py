@@ -1,0 +1,153 @@
+"""Speed and memory of the BiLSTM-CRF, beside Keras and the CRF.
+
+The notes are lines of MEDDOCAN's training split, sampled with replacement, in which one word in
+twenty is replaced by an unknown one. Everything runs on one core. Tagging computes tags and the
+confidence of notes by their lowest marginal; Keras predicts minibatches of 256 notes of similar
+length.
+
+    python benchmarks/network.py tag               # 50,000 notes, 42 and 5 labels
+    python benchmarks/network.py tag --units 32
+    python benchmarks/network.py tag --characters none
+    python benchmarks/network.py train             # seconds an epoch and memory, 10,000 notes
+    python benchmarks/network.py train --notes 200000
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from crf import CLASSES, sampled, with_novel_words
+from meddocan_lines import lines_of
+
+from corpus.batch import Batch, make_batch
+from taggers import CRFOptions, CRFTagger
+from taggers.networks.network_options import BiLSTMCRFOptions
+from taggers.networks.tagger import BiLSTMCRFTagger
+from taggers.networks.training.in_process import _ENVIRONMENT
+from taggers.networks.training.process import TRAIN, _documents
+
+ROUNDS = 3
+PREDICTED = 256  # notes of a minibatch of Keras
+
+
+def best_rate(work: Callable[[], object], tokens: int) -> float:
+    """Return tokens per second of processor time, the best of some rounds."""
+    seconds = []
+    for _ in range(ROUNDS):
+        start = time.process_time()
+        work()
+        seconds.append(time.process_time() - start)
+    return tokens / min(seconds)
+
+
+def keras_predictor(tagger: BiLSTMCRFTagger, batch: Batch) -> Callable[[], None]:
+    """Return a function that computes marginals and best sequences in Keras."""
+    os.environ.update(_ENVIRONMENT)  # before TensorFlow is imported
+    import tensorflow as tf  # noqa: PLC0415 - only here
+
+    from taggers.networks.training.keras_network import Network, Plan  # noqa: PLC0415 - the same
+
+    assert tagger._inputs is not None
+    network = Network(Plan(**tagger._plan(tagger._inputs, tagger.labels)))
+    network.assign(tagger._weights)
+    crf = network.model.get_layer("crf")
+    names = [tensor.name for tensor in network.model.inputs]
+
+    @tf.function(reduce_retracing=True)
+    def predict(inputs):
+        scores = network.model(inputs, training=False)["tags"]
+        mask = inputs["index"] > 0
+        return crf.decode(scores, mask), crf.marginals(scores, mask)
+
+    def work() -> None:
+        prepared = tagger._prepared(batch.with_tags(np.zeros(batch.n_tokens, np.int16), ("O",)))
+        words = tagger._inputs.of(prepared.vocabulary, tagger._templates())
+        rng = np.random.default_rng(0)
+        arrays = tagger._arrays(prepared, tagger._inputs, words, rng)
+        for inputs, _, _ in _documents(TRAIN, arrays).in_order(PREDICTED):
+            predict({name: inputs[name] for name in names})
+
+    return work
+
+
+def tag(options: BiLSTMCRFOptions, notes: int) -> None:
+    """Print tokens per second of the network, of Keras and of the CRF."""
+    print(f"{'labels':>6} {'network':>9} {'Keras':>9} {'CRF':>9}  tokens/s")
+    for labels, classes in CLASSES.items():
+        lines, rng = lines_of("train", classes), np.random.default_rng(0)
+        train = make_batch(lines[:1000], labelled=True, classes=_classes(lines))
+        network = BiLSTMCRFTagger(replace(options, epochs=1)).fit(train, rng=rng)
+        crf = CRFTagger(CRFOptions(max_iterations=10)).fit(train, rng=rng)
+        batch = make_batch(with_novel_words(sampled(lines, notes, rng), rng), labelled=False)
+        rates = [tagging_rate(tagger, batch) for tagger in (network, crf)]
+        keras = best_rate(keras_predictor(network, batch), batch.n_tokens)
+        print(f"{labels:6} {rates[0]:9,.0f} {keras:9,.0f} {rates[1]:9,.0f}", flush=True)
+
+
+def tagging_rate(tagger: BiLSTMCRFTagger | CRFTagger, batch: Batch) -> float:
+    """Return tokens per second of a tagger that knows no word of the notes in advance."""
+    with tempfile.TemporaryDirectory() as folder:
+        tagger.save(Path(folder))
+        tagger.tag(batch.slice(0, 100))  # compiles
+        return best_rate(
+            lambda: type(tagger).load(Path(folder)).tag(batch, measure="min_marginal"),
+            batch.n_tokens,
+        )
+
+
+def _classes(lines: list) -> list[str]:
+    return sorted({span.label for line in lines for span in line.spans})
+
+
+def train(options: BiLSTMCRFOptions, notes: int) -> None:
+    """Print the seconds of an epoch, and the memory of the process that trains."""
+    print(f"{'labels':>6} {'notes':>8} {'s/epoch':>8} {'tokens/s':>9} {'MiB':>6}")
+    for labels, classes in CLASSES.items():
+        lines, rng = lines_of("train", classes), np.random.default_rng(0)
+        batch = make_batch(sampled(lines, notes, rng), labelled=True, classes=_classes(lines))
+        times: list[float] = []
+
+        def progress(done: int, steps: int, times: list[float] = times) -> None:
+            times.append(time.monotonic())
+
+        BiLSTMCRFTagger(replace(options, epochs=1)).fit(batch, rng=rng, progress=progress)
+        seconds = times[-1] - times[0]  # without the start, and the first step
+        memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+        print(
+            f"{labels:6} {notes:8,} {seconds:8.1f} {batch.n_tokens / seconds:9,.0f} {memory:6,.0f}",
+            flush=True,
+        )
+
+
+def main() -> None:
+    """Run the benchmark that the command line names."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("what", choices=["tag", "train"])
+    parser.add_argument("--notes", type=int)
+    parser.add_argument("--embeddings", default="", help="a folder of embeddings")
+    parser.add_argument("--units", type=int, default=64)
+    parser.add_argument("--characters", choices=["none", "cnn", "bilstm"], default="cnn")
+    parser.add_argument("--minibatch", type=int, default=16)
+    arguments = parser.parse_args()
+    options = BiLSTMCRFOptions(
+        embeddings=arguments.embeddings,
+        units=arguments.units,
+        characters=arguments.characters,
+        minibatch=arguments.minibatch,
+    )
+    if arguments.what == "tag":
+        tag(options, arguments.notes or 50_000)
+    else:
+        train(options, arguments.notes or 10_000)
+
+
+if __name__ == "__main__":
+    main()
