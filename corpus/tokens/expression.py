@@ -9,11 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 _UPPER = "A-ZÀ-ÖØ-Þ"
+_ACCENTS = "\u0300-\u036f"
 #: Classes of characters.
 CAPITAL = f"[{_UPPER}]"
 LOWER = rf"[^\W\d_{_UPPER}]"  # any other letter
 LETTER = r"[^\W\d_]"
-MARK = "[\u0300-\u036f]"  # combining accents belong to the letter they follow
+MARK = f"[{_ACCENTS}]"  # combining accents belong to the letter they follow
 DIGIT = r"\d"
 # Byte-order marks and format characters are gaps like white space.
 GAP = r"[\s\ufeff\u00ad\u200b-\u200f\u2028-\u202e\u2060]"
@@ -26,13 +27,16 @@ ASCII_LETTER = "[A-Za-z]"
 WORD = r"\w"
 
 _CLITIC = f"{CLITIC}{APOSTROPHE}(?={LETTER})"
-_GEMINATE = f"(?<={ELL}){POINT}{ELL}(?:{CAPITAL}|{MARK})*+{LOWER}*+"
-_WORD = f"(?:(?:{CAPITAL}|{MARK})++|{LOWER}){LOWER}*+(?:{MARK}++{LOWER}*+|{_GEMINATE})*+"
+_CAPITALS = f"[{_UPPER}{_ACCENTS}]"  # and their accents
+_GEMINATE = f"(?<={ELL}){POINT}{ELL}{_CAPITALS}*+{LOWER}*+"
+_WORD = f"(?:{_CAPITALS}++|{LOWER}){LOWER}*+(?:{MARK}++{LOWER}*+|{_GEMINATE})*"
 _FOREIGN_IDENTITY = f"{IDENTITY}{DIGIT}{{7}}{ASCII_LETTER}(?!{WORD})"
 _NUMBER = f"{DIGIT}++(?:(?<={DIGIT}{{7}}){ASCII_LETTER}(?!{WORD}))?"
 
 #: Matches a gap, or a token with the space after it, at every position of a text. The quantifiers
-#: are possessive for speed. Tokens include the next space because most gaps are a single space.
+#: of single characters are possessive for speed. Those of groups are not: before Python 3.11.5, a
+#: possessive group can match the wrong text. Tokens include the next space because most gaps are a
+#: single space.
 TOKEN = re.compile(
     rf"(?:{_CLITIC}|{_FOREIGN_IDENTITY}|{_WORD}|{_NUMBER}) ?+|{GAP}++|(?:[^\w\s]|_) ?+"
 )

@@ -98,7 +98,7 @@ class _Classes:
         block = "".join(map(chr, range(first, first + _BLOCK)))
         bits = np.full(_BLOCK, _KNOWN, np.uint16)
         for bit, characters in _CLASSES.items():
-            for found in re.finditer(f"(?:{characters})++", block):
+            for found in re.finditer(f"(?:{characters})+", block):
                 bits[found.start() : found.end()] |= bit
         self._bits[first : first + _BLOCK] = bits
 

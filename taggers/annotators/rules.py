@@ -20,7 +20,7 @@ _MONTH = (
 
 #: The builtin rules for Spanish and Catalan, by name.
 RULES: dict[str, str] = {
-    "EMAIL": r"(?<![\w.+-])[\w.+-]++@[\w-]++(?:\.[\w-]++)++",
+    "EMAIL": r"(?<![\w.+-])[\w.+-]++@[\w-]++(?:\.[\w-]++)+",
     "URL": r"(?i:https?://|www\.)[^\s<>]*[^\s<>.,:;!?'\"()\[\]«»“”’]",
     "DATE": (
         r"(?<!\d)\d{1,2}(?P<sign>[/.-])\d{1,2}(?P=sign)(?:\d{4}|\d{2})(?!\d)"
