@@ -158,7 +158,7 @@ class BiLSTMCRFOptions(TaggerOptions):
         },
     )
     sensitive_units: int = field(
-        default=0,
+        default=50,
         metadata={
             "help": "units of a second head that is trained to tell whether a token is part of any "
             "entity, and feeds the first; 0 for none",

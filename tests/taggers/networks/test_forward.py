@@ -38,7 +38,7 @@ CASES = {
     "words alone": {"characters": "none", "features": (), "streams": ()},
     "the default": {},
     "characters by BiLSTM": {"characters": "bilstm", "character_units": 7},
-    "a second head": {"sensitive_units": 6},
+    "one head": {"sensitive_units": 0},
     "learned vectors": {"train_embeddings": True},
     "sub-sequences": {"subsequence": 8, "streams": ("header",)},
     "sub-sequences and BiLSTM": {"subsequence": 4, "characters": "bilstm", "units": 3},
