@@ -70,7 +70,8 @@ if __name__ == "__main__":
     # What is compiled is loaded once, before the forks.
     for kind in BUILTIN.values():
         options: Any = kind.options_type()
-        warm_up(*kernels_of(make_tagger(kind.name, options(names=("census-es",)))))
+        named = {"names": ("census-es",)} if "names" in options.__dataclass_fields__ else {}
+        warm_up(*kernels_of(make_tagger(kind.name, options(**named))))
     parallel_tagger.in_processes = train_here
     runs.report_page = lambda *arguments, **lines: "a page takes long to draw"
     advice = Advice(("a",), 1, (), (), ())
