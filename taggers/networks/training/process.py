@@ -104,7 +104,9 @@ def train(
         weights, judged = _judged(network, held_out, schedule.minibatch, loss)
         if not (np.isfinite(loss) and all(np.isfinite(each).all() for each in weights.values())):
             outcome = f"the loss was not a number in epoch {epoch}"
-            return Result(kept.weights, epoch - 1, kept.loss, outcome, converged=False, failed=True)
+            return Result(
+                kept.weights, kept.epochs, kept.loss, outcome, converged=False, failed=True
+            )
         if held_out is None or judged < least:
             kept = Result(weights, epoch, judged, "", converged=False)
         if judged < least:
