@@ -10,6 +10,7 @@ and the best iteration are computed on one half, and scores on the other, and vi
     python benchmarks/meddocan.py hundred --set tagger.clusters=FOLDER
     python benchmarks/meddocan.py hundred --set tagger.clusters=auto
     python benchmarks/meddocan.py small --preset auto
+    python benchmarks/meddocan.py small --preset auto --set loop.iterations=0   # the seed alone
     python benchmarks/meddocan.py census --set initial_model.kind=dictionary
     python benchmarks/meddocan.py places --set 'loop.propagate=["PERSON"]'
 
@@ -26,7 +27,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from meddocan_lines import MERGED, PERSON, SEEDS, lines_of, no_seed
@@ -34,6 +35,7 @@ from word_counts import counted
 
 from bootstrap.config.configuration import Configuration, parse_configuration
 from bootstrap.config.overrides import Source
+from bootstrap.config.tagger_sections import TaggerSection
 from bootstrap.data.splits import proportional_batch
 from bootstrap.execution.processes import default_jobs
 from bootstrap.runs.augmentation import augmentation_of
@@ -57,6 +59,9 @@ LOOP = {"loop": {"preset": "paper", "batch": 2000}, "select": {"max_selected": 1
 
 #: The initial models of the experiments without a seed.
 NO_SEED = {"census": "divergence", "places": "lists"}
+
+
+Section = TypeVar("Section", bound=TaggerSection | None)
 
 
 class Lines:
@@ -103,14 +108,25 @@ def supervised(options: Configuration) -> None:
         print(f"{name:10} leak {found.leak:.4f}; {tagger.training}", flush=True)
 
 
+def seeds_alone(kind: str, states: Sequence[int], options: Configuration) -> None:
+    """Print the scores of supervised training on seeds, on each half of the development split."""
+    train, halves = _splits(MERGED)
+    rows = []
+    for state in states:
+        chosen = SEEDS[kind](train, np.random.default_rng(state))
+        seed = make_batch([train[index] for index in chosen], labelled=True)
+        tagger = make_tagger(options.kind, options.tagger)
+        tagger.fit(seed, rng=np.random.default_rng(state))
+        found = [score_batches(half, tagged(tagger, half.batch)) for half in halves]
+        print(f"{kind} state {state}: {found[0].counts().f1:.4f}, {found[1].counts().f1:.4f}")
+        rows += found
+    _print_table(kind, {"seed alone": rows}, MERGED)
+
+
 def self_trained(kind: str, states: Sequence[int], options: Configuration) -> None:
     """Print the scores of self-training from a seed, on each half of the development split."""
     classes = PERSON if kind == "census" else MERGED
-    names = ("all", *sorted(set(classes.values())))
-    train, dev = lines_of("train", classes), lines_of("dev", classes)
-    sides = np.arange(len({line.group for line in dev})) % 2
-    side_of = dict(zip(dict.fromkeys(line.group for line in dev), sides, strict=True))
-    halves = [gold_batch([line for line in dev if side_of[line.group] == side]) for side in (0, 1)]
+    train, halves = _splits(classes)
     rows = []
     for state in states:
         chosen = SEEDS.get(kind, no_seed)(train, np.random.default_rng(state))
@@ -127,17 +143,32 @@ def self_trained(kind: str, states: Sequence[int], options: Configuration) -> No
                 f"share of these without an error {right:.3f}",
                 flush=True,
             )
-    for name, column in (("seed", 0), ("self-trained", 1)):
-        for part in names:
-            found = [_part(row[column], part) for row in rows]
+    before, after = [row[0] for row in rows], [row[1] for row in rows]
+    _print_table(kind, {"seed": before, "self-trained": after}, classes)
+    if kind in SEEDS:
+        _print_gain(kind, rows, _full_supervision(train, halves, options))
+
+
+def _splits(classes: dict[str, str]) -> tuple[list[Document], list[GoldBatch]]:
+    """Return the lines of the training split, and the halves of the development split."""
+    train, dev = lines_of("train", classes), lines_of("dev", classes)
+    sides = np.arange(len({line.group for line in dev})) % 2
+    side_of = dict(zip(dict.fromkeys(line.group for line in dev), sides, strict=True))
+    halves = [gold_batch([line for line in dev if side_of[line.group] == side]) for side in (0, 1)]
+    return train, halves
+
+
+def _print_table(kind: str, columns: dict[str, Sequence[Scores]], classes: dict[str, str]) -> None:
+    """Print the scores of taggers, with all classes and for each."""
+    for name, scores in columns.items():
+        for part in ("all", *sorted(set(classes.values()))):
+            found = [_part(each, part) for each in scores]
             f1 = np.array([counts.f1 for counts in found])
             total = ConfusionCounts(*np.sum(found, axis=0).tolist())
             print(
                 f"{kind} {name:13} {part:8} mean F1 {f1.mean():.4f} (lowest {f1.min():.4f}, "
                 f"highest {f1.max():.4f}); P {total.precision:.4f} R {total.recall:.4f}"
             )
-    if kind in SEEDS:
-        _print_gain(kind, rows, _full_supervision(train, halves, options))
 
 
 def _full_supervision(
@@ -186,28 +217,27 @@ def _one_run(
 
     list_tagger = _list_tagger(seed_batch, pool, options)
 
-    def tagger_for(iteration: int) -> Tagger:
-        if initial and iteration == 0:
-            return make_tagger(initial.kind, initial.options)
-        return make_tagger(options.kind, options.tagger)
+    def made(section: TaggerSection) -> Tagger:
+        return make_tagger(section.kind, section.options)
 
     for step in self_train(
         seed_batch,
         pool,
         validation,
-        tagger_for,
+        lambda iteration: made(options.tagger_of(iteration)),
         strategy=portfolio(
             options.select,
             reference,
-            options.tagger.capabilities,
+            options.capabilities,
             lists=list_tagger is not None,
         ),
         initial_strategy=initial_strategy_for(initial.selection, options.select, reference)
         if initial
         else None,
         augment=augmentation_of(options.augment, options.loop.random_state),
-        second_tagger_for=lambda iteration: make_tagger(options.kind, options.tagger.second_view()),
+        second_tagger_for=lambda iteration: made(options.second_tagger_of(iteration)),
         list_tagger=list_tagger,
+        not_before=options.later.start.iteration if options.later else 0,
         loop=options.loop,
     ):
         f1.append(step.f1)
@@ -268,14 +298,27 @@ def main() -> None:
                 **tables.get("initial_model", {}),
             }
         options = parse_configuration(tables, Source("benchmark", Path()))
-        tagger = options.tagger.with_embeddings(lambda: _embeddings(Path(folder), options))
-        _run(arguments, replace(options, tagger=tagger))
+        _run(arguments, _with_embeddings(options, lambda: _embeddings(Path(folder), options)))
 
 
 def _census(folder: Path) -> dict[str, Any]:
     """Write the counts of all words, and return their path and the list of names."""
     lines = [line for split in ("train", "dev") for line in lines_of(split, {})]
     return {"names": [CENSUS], "counts": counted(folder, lines)}
+
+
+def _with_embeddings(options: Configuration, train: Callable[[], Path | None]) -> Configuration:
+    """Return a configuration whose taggers refer to trained embeddings."""
+
+    def completed(section: Section) -> Section:
+        return section and replace(section, options=section.options.with_embeddings(train))
+
+    return replace(
+        options,
+        tagger=options.tagger.with_embeddings(train),
+        second=completed(options.second),
+        later=completed(options.later),
+    )
 
 
 def _embeddings(folder: Path, options: Configuration) -> Path | None:
@@ -293,6 +336,8 @@ def _run(arguments: argparse.Namespace, options: Configuration) -> None:
     print(f"loop {asdict(options.loop)}\nselect {asdict(options.select)}", flush=True)
     if arguments.experiment == "supervised":
         supervised(options)
+    elif arguments.experiment in SEEDS and not options.loop.iterations:
+        seeds_alone(arguments.experiment, arguments.states, options)
     else:
         states = [0] if arguments.experiment in NO_SEED else arguments.states
         self_trained(arguments.experiment, states, options)

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bootstrap.config.configuration import SEED, load_configuration
+from bootstrap.config.configuration import load_configuration
+from bootstrap.config.tagger_sections import SEED
 from bootstrap.execution.parallel_tagger import ParallelTagger
 from bootstrap.inference import tag_documents, unit_of
 from bootstrap.runs.folder import Run

@@ -113,7 +113,7 @@ def settings_page() -> str:
 def _setting_lines() -> Iterator[str]:
     heading = ""
     for row in setting_rows():
-        title = f'[{row.section}], kind = "{row.kind}"' if row.kind else f"[{row.section}]"
+        title = f"[{row.section}]{_of_kind(row.kind)}"
         if title != heading:
             heading = title
             yield from (
@@ -126,6 +126,15 @@ def _setting_lines() -> Iterator[str]:
         default = f"`{row.default}`" if row.default else "required"
         yield f"| `{row.key}` | {_cell(row.type)} | {_cell(default)} | {_cell(row.help)} |"
     yield ""
+
+
+def _of_kind(kind: str) -> str:
+    """Return the part of a heading that names the kind of a setting."""
+    from bootstrap.config.settings import OTHER_KINDS
+
+    if not kind:
+        return ""
+    return f", {kind}" if kind == OTHER_KINDS else f', kind = "{kind}"'
 
 
 def _cell(text: str) -> str:

@@ -5,18 +5,16 @@ from __future__ import annotations
 import contextlib
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import tomli_w
 
 from bootstrap.config.errors import ConfigurationError
-from bootstrap.config.members import with_members
 from bootstrap.config.options import (
     SPLITS,
     DataOptions,
-    InitialModelSelection,
     LoopOptions,
     ReferenceOptions,
     SelectOptions,
@@ -25,64 +23,40 @@ from bootstrap.config.overrides import Source, overridden
 from bootstrap.config.paths import located
 from bootstrap.config.presets import preset_of, required_values, with_preset
 from bootstrap.config.renames import refuse_renamed
+from bootstrap.config.tagger_sections import (
+    SEED,
+    TAGGER,
+    InitialModel,
+    LaterTagger,
+    TaggerSection,
+    parse_initial_model,
+    parse_later_tagger,
+    parse_second_tagger,
+    parse_tagger,
+    trained_capabilities,
+)
 from bootstrap.config.validation import parse_section, refuse_unknown, table_of
 from corpus.errors import InputError
-from corpus.tags import classes_of
 from taggers.augmentation import AugmentOptions
-from taggers.kinds import Kind, find_kind, known_kinds, make_tagger
 from taggers.options import Capability, Coverage, TaggerOptions
 
-SECTIONS = ("data", "labels", "initial_model", "tagger", "augment", "loop", "select")
-
-#: The kind of ``[initial_model]`` that is the tagger of the run, trained on the seed.
-SEED = "seed"
-
-#: The kind of ``[tagger]`` by default.
-DEFAULT_KIND = "crf"
-
-_SELECTION_KEYS = tuple(each.name for each in fields(InitialModelSelection))
+SECTIONS = (
+    "data",
+    "labels",
+    "initial_model",
+    "tagger",
+    "second_tagger",
+    "later_tagger",
+    "augment",
+    "loop",
+    "select",
+)
 
 #: Strategies that select parts of documents, for which the measure of documents has no effect.
 _OF_SPANS = ("confident_spans", "agreement", "consensus", "agreement_with_lists")
 
 #: Strategies with a tagger of the lists of ``[augment]``: `bootstrap.runs.lists.uses_lists`.
 _OF_LISTS = ("auto", "agreement_with_lists")
-
-
-@dataclass(frozen=True, slots=True)
-class InitialModel:
-    """A model of iteration 0 that needs no annotated documents; ``[initial_model]``.
-
-    Parameters
-    ----------
-    kind : str
-        The kind of its tagger.
-    options : TaggerOptions
-        Options of that kind: the keys other than those of `selection`.
-    selection : InitialModelSelection
-        Options of selection with this model.
-    """
-
-    kind: str
-    options: TaggerOptions
-    selection: InitialModelSelection
-
-    @property
-    def classes(self) -> tuple[str, ...]:
-        """The classes that it tags.
-
-        Raises
-        ------
-        ConfigurationError
-            If its tagger has no labels before it is fitted.
-        """
-        found = classes_of(make_tagger(self.kind, self.options).labels)
-        if not found:
-            raise ConfigurationError(
-                f'[initial_model] kind = "{self.kind}" has no labels before it is fitted, so that '
-                "it cannot be an initial model"
-            )
-        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +84,10 @@ class Configuration:
         ``[select]``.
     reference : ReferenceOptions or None
         ``[select.reference]``; None measures the proportions on the validation documents.
+    second : TaggerSection, optional
+        ``[second_tagger]``; None is the second view of the tagger.
+    later : LaterTagger, optional
+        ``[later_tagger]``; None has the same tagger in all iterations.
     """
 
     data: DataOptions
@@ -121,6 +99,8 @@ class Configuration:
     loop: LoopOptions
     select: SelectOptions
     reference: ReferenceOptions | None
+    second: TaggerSection | None = None
+    later: LaterTagger | None = None
 
     def __post_init__(self) -> None:
         for name in SPLITS:
@@ -132,53 +112,81 @@ class Configuration:
                 f'select.measure = "{self.select.measure}" applies to whole documents and has no '
                 f'effect with select.strategy = "{strategy}"; remove it'
             )
-        taggers = {section: (kind, options) for section, kind, options in self._taggers()}
-        for setting, capability, section in self._needs():
-            kind, options = taggers[section]
-            if capability not in options.capabilities:
-                raise ConfigurationError(
-                    f"{setting} needs {capability.replace('_', ' ')}, which [{section}] kind = "
-                    f'"{kind}" does not support with these options'
-                )
+        if self.later and self.later.start.iteration > self.loop.iterations:
+            raise ConfigurationError(
+                f"later_tagger.iteration = {self.later.start.iteration} is after the last "
+                f"iteration: loop.iterations = {self.loop.iterations}"
+            )
+        for setting, capability, sections in self._needs():
+            for name, section in self.taggers().items():
+                if name in sections and capability not in section.options.capabilities:
+                    raise ConfigurationError(
+                        f"{setting} needs {capability.replace('_', ' ')}, which [{name}] kind = "
+                        f'"{section.kind}" does not support with these options'
+                    )
 
-    def _needs(self) -> Iterator[tuple[str, Capability, str]]:
-        """Yield settings that need a capability, the capability, and the section of the tagger."""
-        strategy = self.select.strategy
+    def _needs(self) -> Iterator[tuple[str, Capability, tuple[str, ...]]]:
+        """Yield settings that need a capability, the capability, and the sections of taggers."""
+        strategy, tagging = self.select.strategy, ("tagger", "later_tagger")
+        trained = (*tagging, "second_tagger")
         if strategy in _OF_SPANS:
-            yield f'select.strategy = "{strategy}"', "partial_tags", "tagger"
+            yield f'select.strategy = "{strategy}"', "partial_tags", trained
         if strategy == "confident_spans":
-            yield f'select.strategy = "{strategy}"', "entity_probabilities", "tagger"
+            yield f'select.strategy = "{strategy}"', "entity_probabilities", tagging
         if self.augment.copies:
-            yield "augment.copies other than 0", "document_weights", "tagger"
+            yield "augment.copies other than 0", "document_weights", trained
         if self.loop.pseudo_weight != 1:
-            yield "loop.pseudo_weight other than 1", "document_weights", "tagger"
+            yield "loop.pseudo_weight other than 1", "document_weights", trained
         if self.loop.propagate:
-            for section, _, _ in self._taggers():
-                yield "loop.propagate", "entity_probabilities", section
+            yield "loop.propagate", "entity_probabilities", (*tagging, "initial_model")
 
-    def _taggers(self) -> Iterator[tuple[str, str, TaggerOptions]]:
-        """Yield the section, kind and options of each tagger."""
-        yield "tagger", self.kind, self.tagger
-        if self.initial_model:
-            yield "initial_model", self.initial_model.kind, self.initial_model.options
+    def taggers(self) -> dict[str, TaggerSection]:
+        """Return the sections of taggers, by name."""
+        sections = {
+            "tagger": TaggerSection(self.kind, self.tagger),
+            "initial_model": self.initial_model,
+            "second_tagger": self.second,
+            "later_tagger": self.later,
+        }
+        return {name: section for name, section in sections.items() if section}
 
     @property
     def kinds(self) -> tuple[str, ...]:
         """The kinds of taggers of the run."""
-        return tuple(kind for _, kind, _ in self._taggers())
+        return tuple(dict.fromkeys(section.kind for section in self.taggers().values()))
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """The capabilities that all taggers have that are trained on pseudo-labels."""
+        return trained_capabilities(TaggerSection(self.kind, self.tagger), self.second, self.later)
 
     @property
     def _reads_lists(self) -> bool:
         """Whether a run reads the files of ``[augment]``: for copies, or for a view of lists."""
         return bool(self.augment.copies) or self.select.strategy in _OF_LISTS
 
-    def options_of(self, kind: str) -> TaggerOptions:
-        """Return the options of the tagger of a kind, one of `kinds`."""
-        return next(options for _, name, options in self._taggers() if name == kind)
+    def tagger_of(self, iteration: int) -> TaggerSection:
+        """Return the tagger of an iteration."""
+        if self.initial_model and iteration == 0:
+            return self.initial_model
+        return self._trained_in(iteration)
+
+    def second_tagger_of(self, iteration: int) -> TaggerSection:
+        """Return the tagger of the second view of an iteration."""
+        if self.second:
+            return self.second
+        own = self._trained_in(iteration)
+        return TaggerSection(own.kind, own.options.second_view())
+
+    def _trained_in(self, iteration: int) -> TaggerSection:
+        """Return the tagger that an iteration trains on documents."""
+        if self.later and iteration >= self.later.start.iteration:
+            return self.later
+        return TaggerSection(self.kind, self.tagger)
 
     def files(self) -> dict[str, Sequence[Path]]:
         """Return the files that training its taggers reads, by ``section.option``."""
-        sections = [(section, options.files()) for section, _, options in self._taggers()]
+        sections = [(name, section.options.files()) for name, section in self.taggers().items()]
         if self._reads_lists:
             sections.append(("augment", self.augment.files()))
         return {
@@ -201,9 +209,9 @@ class Configuration:
             If a file is missing or of another kind.
         """
         found: list[Coverage] = []
-        for section, _, options in self._taggers():
-            with _errors_of(section):
-                found += options.check()
+        for name, section in self.taggers().items():
+            with _errors_of(name):
+                found += section.options.check()
         if self._reads_lists:
             with _errors_of("augment"):
                 self.augment.check()
@@ -217,16 +225,12 @@ class Configuration:
         tables: dict[str, Any] = {"data": asdict(self.data)}
         if self.labels is not None:
             tables["labels"] = dict(self.labels)
-        tables["initial_model"] = {"kind": SEED}
-        if self.initial_model:
-            tables["initial_model"] = {
-                "kind": self.initial_model.kind,
-                **asdict(self.initial_model.selection),
-                **self.initial_model.options.as_table(),
-            }
-        tagger = {"kind": self.kind, **self.tagger.as_table()}
+        initial, second, later = self.initial_model, self.second, self.later
         tables |= {
-            "tagger": tagger,
+            "initial_model": initial.as_table() if initial else {"kind": SEED},
+            "tagger": {"kind": self.kind, **self.tagger.as_table()},
+            "second_tagger": second.as_table() if second else {"kind": TAGGER},
+            "later_tagger": later.as_table() if later else {"kind": TAGGER},
             "augment": asdict(self.augment),
             "loop": asdict(self.loop),
             "select": select,
@@ -303,14 +307,17 @@ def parse_configuration(tables: Mapping[str, Any], source: Source) -> Configurat
     refuse_renamed(tables, source)
     refuse_unknown(tables, SECTIONS, source)
     preset = preset_of(tables, source)
-    kind, tagger = _tagger(table_of(tables, "tagger", source), preset, source)
-    initial_model = _initial_model(table_of(tables, "initial_model", source), preset, source)
+    tagger = parse_tagger(tables, preset, source)
+    second = parse_second_tagger(tables, preset, source)
+    later = parse_later_tagger(tables, preset, source)
+    initial_model = parse_initial_model(tables, preset, source)
     table = table_of(tables, "data", source)
     if initial_model:
         table.setdefault("seed", "")  # it needs none
     data = parse_section(DataOptions, table, "data", source)
 
-    required = required_values(tagger.capabilities, seeded=initial_model is None)
+    capabilities = trained_capabilities(tagger, second, later)
+    required = required_values(capabilities, seeded=initial_model is None)
 
     def completed(section: str) -> dict[str, Any]:
         table = table_of(tables, section, source)
@@ -327,12 +334,14 @@ def parse_configuration(tables: Mapping[str, Any], source: Source) -> Configurat
             located(data, "data", source),
             labels,
             initial_model,
-            kind,
-            tagger,
+            tagger.kind,
+            tagger.options,
             located(augment, "augment", source),
             loop,
             select,
             reference,
+            second,
+            later,
         )
     except ConfigurationError as error:
         raise ConfigurationError(f"{source.of_section(*SECTIONS)}: {error}") from None
@@ -353,55 +362,3 @@ def _reference(table: Any, source: Source) -> ReferenceOptions | None:
     if table is None:
         return None
     return parse_section(ReferenceOptions, table, "select.reference", source)
-
-
-def _tagger(table: dict[str, Any], preset: str, source: Source) -> tuple[str, TaggerOptions]:
-    """Parse ``[tagger]``: the kind and its options."""
-    kind = _kind(table.pop("kind", DEFAULT_KIND), "tagger", source)
-    table = with_preset("tagger", table, preset, kind.options_type())
-    table = with_members(kind.options_type(), table, "tagger", preset, source)
-    return kind.name, _tagger_options(kind, table, "tagger", source)
-
-
-def _initial_model(table: dict[str, Any], preset: str, source: Source) -> InitialModel | None:
-    """Parse ``[initial_model]``; None if iteration 0 is trained on the seed."""
-    name = table.pop("kind", SEED)
-    if name == SEED:
-        for key in table:
-            raise ConfigurationError(
-                f"{source.of('initial_model', key)}: [initial_model] {key} has no effect with "
-                f'kind = "{SEED}"; other kinds are {", ".join(known_kinds(needs_seed=False))}'
-            )
-        return None
-    kind = _kind(name, "initial_model", source)
-    table = with_preset("initial_model", table, preset, kind.options_type())
-    own = {key: table.pop(key) for key in _SELECTION_KEYS if key in table}
-    selection = parse_section(InitialModelSelection, own, "initial_model", source)
-    options = _tagger_options(kind, table, "initial_model", source, _SELECTION_KEYS)
-    return InitialModel(kind.name, options, selection)
-
-
-def _kind(name: Any, section: str, source: Source) -> Kind:
-    """Find the kind of tagger that a section names; it may be the path of a class."""
-    needs_seed = section == "tagger"
-    where = f"{source.of(section, 'kind')}: [{section}]"
-    try:
-        kind = find_kind(name, trusted=(name,))
-    except InputError as error:
-        raise ConfigurationError(f"{where} {error}") from None
-    if kind.needs_seed != needs_seed:
-        other = "initial_model" if needs_seed else "tagger"
-        what = "needs no" if needs_seed else "needs"
-        raise ConfigurationError(
-            f'{where} kind = "{kind.name}" {what} annotated documents: it is a kind of [{other}]'
-        )
-    return kind
-
-
-def _tagger_options(
-    kind: Kind, table: dict[str, Any], section: str, source: Source, others: Sequence[str] = ()
-) -> TaggerOptions:
-    """Parse the options of a kind of tagger."""
-    return located(
-        parse_section(kind.options_type(), table, section, source, others), section, source
-    )

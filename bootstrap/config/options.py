@@ -141,6 +141,16 @@ class InitialModelSelection:
 
 
 @dataclass(frozen=True, slots=True)
+class LaterTaggerStart:
+    """When a later tagger replaces that of the run: keys of ``[later_tagger]`` for every kind."""
+
+    iteration: int = field(
+        default=1,
+        metadata={"help": "the first iteration with this tagger", "least": 1},
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class LoopOptions:
     """Options of the self-training loop; every field is a key of ``[loop]``."""
 

@@ -8,19 +8,23 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import tomli_w
 
-from bootstrap.config.configuration import DEFAULT_KIND, SEED
 from bootstrap.config.options import (
     AUTO,
     DataOptions,
     InitialModelSelection,
+    LaterTaggerStart,
     LoopOptions,
     ReferenceOptions,
     SelectOptions,
 )
 from bootstrap.config.presets import PRESETS
+from bootstrap.config.tagger_sections import DEFAULT_KIND, SEED, TAGGER
 from taggers.augmentation import AugmentOptions
 from taggers.ensemble.member import Member, is_members
 from taggers.kinds import BUILTIN
+
+#: The kind of settings that every kind but the default one has.
+OTHER_KINDS = "other kinds"
 
 _TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
@@ -34,7 +38,7 @@ class SettingRow:
     section, key : str
         ``[section] key``.
     kind : str
-        The kind of tagger that has the setting; empty if every run has it.
+        The kind of tagger that has the setting, or `OTHER_KINDS`; empty if every run has it.
     type : str
         For people, such as ``list of strings``, ``"stop" or "longest"`` or ``integer, at
         least 1``.
@@ -79,6 +83,22 @@ def setting_rows() -> list[SettingRow]:
     for kind in BUILTIN.values():
         if kind.needs_seed:
             rows += _rows("tagger", kind.options_type(), kind.name)
+    rows.append(
+        SettingRow(
+            *("second_tagger", "kind", "", "string", f'"{TAGGER}"'),
+            "the tagger of the second view, which some strategies need: a kind of [tagger] with "
+            f'options of its own, or "{TAGGER}", the tagger of the run without the features of the '
+            "layout",
+        )
+    )
+    rows.append(
+        SettingRow(
+            *("later_tagger", "kind", "", "string", f'"{TAGGER}"'),
+            "another tagger for the later iterations: a kind of [tagger] with options of its own, "
+            f'or "{TAGGER}", the tagger of the run',
+        )
+    )
+    rows += _rows("later_tagger", LaterTaggerStart, OTHER_KINDS)
     rows += _rows("augment", AugmentOptions)
     rows += _rows("loop", LoopOptions)
     rows += _rows("select", SelectOptions)

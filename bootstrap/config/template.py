@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from textwrap import wrap
 
-from bootstrap.config.configuration import DEFAULT_KIND
-from bootstrap.config.settings import SettingRow, setting_rows
+from bootstrap.config.settings import OTHER_KINDS, SettingRow, setting_rows
+from bootstrap.config.tagger_sections import DEFAULT_KIND
 
 _WIDTH = 100  # of comments
 
@@ -44,6 +44,9 @@ def _lines() -> Iterator[str]:
         for kind, of_kind in groupby(rows, lambda row: row.kind):
             if kind in ("", DEFAULT_KIND):
                 yield from _settings(of_kind)
+            elif kind == OTHER_KINDS:
+                yield "# With other kinds, whose settings are those of [tagger]:"
+                yield from _commented(of_kind)
             else:
                 topic = _TOPICS.get(kind, "dictionary-models")
                 yield f'# With kind = "{kind}" (bootstrap help {topic}):'

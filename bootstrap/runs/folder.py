@@ -22,10 +22,10 @@ import pyarrow.parquet as pq
 
 from bootstrap.advice.missed import Missed, most_missed
 from bootstrap.advice.words import advice_lines, missed_lines
-from bootstrap.config.configuration import SEED
 from bootstrap.config.errors import ConfigurationError
 from bootstrap.config.overrides import Source
 from bootstrap.config.renames import refuse_renamed
+from bootstrap.config.tagger_sections import SEED
 from bootstrap.execution.parallel_tagger import ParallelTagger
 from bootstrap.runs.advice_files import ANNOTATE, read_advice
 from bootstrap.runs.metrics import IterationMetrics, f1_of, flat_row
@@ -299,11 +299,11 @@ class Run:
 
     def missed(self) -> list[Missed]:
         """Return the classes whose entities the best iteration misses most."""
-        counts = self.validation_counts(best_iteration(f1_of(self.metrics())))
+        counts = self.validation_counts(self.best_iteration())
         return most_missed(counts.class_counts()) if counts else []
 
-    def best_model(self) -> Path:
-        """Return the model folder of the best iteration.
+    def best_iteration(self) -> int:
+        """Return the number of the best iteration.
 
         Raises
         ------
@@ -313,7 +313,11 @@ class Run:
         rows = self.metrics()
         if not rows:
             raise RunError(f"{self.folder} has no model yet: its first iteration is not closed")
-        return self.model_folder(best_iteration(f1_of(rows)))
+        return best_iteration(f1_of(rows))
+
+    def best_model(self) -> Path:
+        """Return the model folder of the best iteration; see `best_iteration` for errors."""
+        return self.model_folder(self.best_iteration())
 
     def history(
         self,

@@ -14,6 +14,7 @@ import numpy as np
 from bootstrap.advice.advice import advise
 from bootstrap.config.configuration import Configuration
 from bootstrap.config.options import AUTO
+from bootstrap.config.tagger_sections import TaggerSection
 from bootstrap.data.splits import LabelledNotes, Notes, UnlabeledNotes
 from bootstrap.execution.parallel_tagger import ParallelTagger, Report
 from bootstrap.execution.processes import end_idle_processes
@@ -64,9 +65,9 @@ def warm_up_taggers(
     announce : callable, optional
         Called once if code has to be compiled, which takes about ten seconds.
     """
-    kernels = kernels_of(make_tagger(configuration.kind, configuration.tagger))
-    if model := configuration.initial_model:
-        kernels += kernels_of(make_tagger(model.kind, model.options))
+    kernels: tuple[str, ...] = ()
+    for section in configuration.taggers().values():
+        kernels += kernels_of(make_tagger(section.kind, section.options))
     if uses_lists(configuration.select.strategy):
         kernels += ListTagger.kernels
     warm_up(*kernels, announce=announce)
@@ -111,21 +112,17 @@ def _iterations(
     # Before embeddings are trained, since it may raise an error.
     list_tagger = _list_tagger(run, options, notes, jobs=jobs, report=report)
     embeddings = embedding_trainer(run, notes, options.loop.random_state, jobs=jobs, report=report)
-    tagger_options = options.tagger.with_embeddings(embeddings)
+
+    def in_folder(section: TaggerSection, folder: Path) -> ParallelTagger:
+        tagger = _with_counts(section.options, run, notes.unlabeled, report)
+        tagger = tagger.with_embeddings(embeddings)
+        return ParallelTagger(folder, section.kind, tagger, jobs=jobs, report=report)
 
     def tagger_for(iteration: int) -> ParallelTagger:
-        kind, tagger = options.kind, tagger_options
-        if options.initial_model and iteration == 0:
-            kind = options.initial_model.kind
-            initial = options.initial_model.options
-            tagger = _with_counts(initial, run, notes.unlabeled, report)
-            tagger = tagger.with_embeddings(embeddings)
-        folder = free_model_folder(run, iteration)
-        return ParallelTagger(folder, kind, tagger, jobs=jobs, report=report)
+        return in_folder(options.tagger_of(iteration), free_model_folder(run, iteration))
 
     def second_tagger_for(iteration: int) -> ParallelTagger:
-        folder, second = run.second_folder(iteration), tagger_options.second_view()
-        return ParallelTagger(folder, options.kind, second, jobs=jobs, report=report)
+        return in_folder(options.second_tagger_of(iteration), run.second_folder(iteration))
 
     # A batch beyond those of the closed iterations is read again, and its problems are counted.
     relabel = options.loop.keep == RELABEL
@@ -141,7 +138,7 @@ def _iterations(
         strategy=portfolio(
             options.select,
             reference,
-            options.tagger.capabilities,
+            options.capabilities,
             lists=list_tagger is not None,
         ),
         initial_strategy=initial_strategy_for(initial_selection, options.select, reference)
@@ -151,6 +148,7 @@ def _iterations(
         second_tagger_for=second_tagger_for,
         list_tagger=list_tagger,
         train=functools.partial(train_in_folders, jobs=jobs, report=report),
+        not_before=options.later.start.iteration if options.later else 0,
         loop=options.loop,
         held_out=validation.groups,
         history=_history(run, options, jobs, report) if closed else None,
@@ -207,11 +205,15 @@ def _write_advice(run: Run, configuration: Configuration, notes: Notes, *, jobs:
         return
     try:
         tagger = ParallelTagger.load(run.best_model(), trusted=configuration.kinds, jobs=jobs)
-        options = configuration.options_of(tagger.kind)
+        initial = configuration.initial_model
         # An initial model is not trained, so that it does not learn what an unused list is worth.
-        trained = tagger.kind == configuration.kind
+        trained = initial is None or tagger.kind != initial.kind
+        section = configuration.tagger_of(run.best_iteration()) if trained else initial
+        assert section is not None
         missed = [each.name for each in run.missed()] if trained else []
-        save_advice(run.folder, advise(tagger, options, notes, missed, configuration.loop.batch))
+        save_advice(
+            run.folder, advise(tagger, section.options, notes, missed, configuration.loop.batch)
+        )
     except InputError as error:
         _log.warning("%s has no advice: %s", run.folder, error)
     except Exception as error:  # its message may contain text of notes

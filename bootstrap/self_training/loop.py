@@ -70,6 +70,7 @@ def self_train(
     second_tagger_for: Callable[[int], Tagger] | None = None,
     list_tagger: Callable[[], Tagger] | None = None,
     train: Train = train_in_turn,
+    not_before: int = 0,
     held_out: frozenset[str] = frozenset(),
     history: History | None = None,
 ) -> Iterator[Iteration]:
@@ -109,6 +110,9 @@ def self_train(
         required by strategies with three views.
     train : callable
         Does the trainings of an iteration, which are independent of each other.
+    not_before : int
+        The iteration from which stagnation is counted, such as the first one of another kind of
+        tagger: the loop does not stop because of stagnation before.
     held_out : frozenset of str
         Groups (patients) of the validation documents, which are never selected.
     history : History, optional
@@ -186,7 +190,9 @@ def self_train(
             if model.trials:
                 strategies = _following(labelling.strategy)
         f1.append(model.f1)
-        stopped = "no_entities" if untaught else _stop_reason(f1, loop, exhausted=is_last)
+        stopped = (
+            "no_entities" if untaught else _stop_reason(f1, loop, not_before, exhausted=is_last)
+        )
         selected = PseudoLabelled.concatenated(labelling.selected)
         yield Iteration(
             iteration=iteration,
@@ -265,11 +271,13 @@ def _is_untaught(training_set: TrainingSet, labelling: Labelling) -> bool:
     return bool(labelling.selected) or not labelling.found_entities
 
 
-def _stop_reason(f1: Sequence[float], options: LoopOptions, *, exhausted: bool) -> str | None:
+def _stop_reason(
+    f1: Sequence[float], options: LoopOptions, not_before: int, *, exhausted: bool
+) -> str | None:
     """Return the reason for stopping after the last iteration, if there is one."""
     if len(f1) - 1 >= options.iterations:
         return "maximum"
-    if stagnates(f1, options):
+    if len(f1) > not_before and stagnates(f1[not_before:], options):
         return "stagnation"
     return "exhausted" if exhausted else None
 

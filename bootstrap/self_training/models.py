@@ -151,12 +151,16 @@ class Models:
         documents = self._training_set
         new_gold = documents.update_gold(iteration)
         before = previous if warm else None
-        # An unchanged training set would result in the same model, and one without entities in
-        # none.
+        # An unchanged training set would result in the same model of the same kind, and one without
+        # entities in none.
         changed = [
             each
             for each in labellings
-            if (new_gold or documents.is_changed_by(each.selected))
+            if (
+                new_gold
+                or documents.is_changed_by(each.selected)
+                or self._tagger_for(iteration).kind != previous.tagger.kind
+            )
             and documents.has_entities(each.selected)
         ]
         if not changed:
@@ -203,6 +207,8 @@ class Models:
     ) -> Fit:
         rng = np.random.default_rng([self._loop.random_state, iteration])
         tagger = tagger_for(iteration)
+        if warm_start is not None and warm_start.kind != tagger.kind:
+            warm_start = None
         return Fit(tagger, documents, self._validation.batch, warm_start, rng)
 
     def _second_fit(

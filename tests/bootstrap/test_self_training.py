@@ -62,6 +62,7 @@ class Script:
 class Actor:
     """A tagger that follows a script; its number is its iteration."""
 
+    kind = "actor"
     training: Training | None = None
 
     def __init__(self, script: Script, number: int) -> None:
@@ -152,12 +153,13 @@ def train(
         "initial_strategy": initial,
         "loop": loop or LoopOptions(),
     }
+    tagger_for = others.pop("tagger_for", lambda iteration: Actor(script, iteration))
     return list(
         self_train(
             others.pop("gold", make_batch(seed, labelled=True, classes=["PERSON"])),
             pool,
             make_batch(VALIDATION, labelled=True),
-            lambda iteration: Actor(script, iteration),
+            tagger_for,
             **(settings | others),
         )
     )
@@ -464,6 +466,41 @@ def test_a_gain_must_exceed_min_delta() -> None:
         options = LoopOptions(patience=2, min_delta=delta)
         stopped[delta] = train(Script(hits), Pool(*pool), loop=options)[-1].iteration
     assert stopped == {0.05: 4, 0.06: 3, 0.12: 4, 0.13: 2}
+
+
+def of_kind(script: Script, kind: str, number: int) -> Actor:
+    actor = Actor(script, number)
+    actor.kind = kind
+    return actor
+
+
+def test_another_kind_of_tagger_starts_cold_and_warms_up_again() -> None:
+    script = Script([1, 2, 3, 4, 5])
+    kinds = ("actor", "actor", "other", "other", "other")
+    train(
+        script, Pool(1, 1, 1, 1), tagger_for=lambda number: of_kind(script, kinds[number], number)
+    )
+    assert script.started == [None, 0, None, 2, 3]
+
+
+def test_another_kind_of_tagger_is_trained_where_nothing_is_selected() -> None:
+    script = Script([1, 2, 3, 4])
+    kinds = ("actor", "actor", "other", "other")
+    steps = train(
+        script,
+        Pool(1, 1, 1),
+        strategy=nothing,
+        tagger_for=lambda number: of_kind(script, kinds[number], number),
+    )
+    assert [step.tagger.number for step in steps] == [0, 0, 2, 2]  # type: ignore[attr-defined]
+
+
+def test_stagnation_is_counted_from_the_first_iteration_of_another_kind() -> None:
+    hits = [5, 4, 4, 4, 4, 3, 3, 3]
+    options = LoopOptions(patience=2)
+    for not_before, last in ((0, 2), (1, 3), (4, 6), (5, 7)):
+        steps = train(Script(hits), Pool(*[1] * 9), loop=options, not_before=not_before)
+        assert (steps[-1].iteration, steps[-1].stopped) == (last, "stagnation")
 
 
 def test_stops_when_the_notes_are_used_up() -> None:

@@ -524,8 +524,55 @@ def test_lists_are_checked_for_copies_and_for_strategies_that_use_them(file: Pat
                 found.check()
 
 
-def test_the_options_of_a_kind(file: Path) -> None:
-    found = load(file, '[initial_model]\nkind = "divergence"')
-    assert found.initial_model is not None
-    assert found.options_of("crf") is found.tagger
-    assert found.options_of("divergence") is found.initial_model.options
+def test_the_tagger_of_each_iteration(file: Path) -> None:
+    found = load(
+        file,
+        '[initial_model]\nkind = "divergence"\n[second_tagger]\nkind = "bilstm-crf"\n'
+        'streams = []\n[later_tagger]\nkind = "ensemble"\niteration = 3\n',
+    )
+    assert [found.tagger_of(number).kind for number in range(5)] == [
+        "divergence",
+        *("crf", "crf"),
+        *("ensemble", "ensemble"),
+    ]
+    assert found.tagger_of(0) is found.initial_model
+    assert found.tagger_of(1).options is found.tagger
+    assert found.kinds == ("crf", "divergence", "bilstm-crf", "ensemble")
+    for number in range(5):
+        second = found.second_tagger_of(number)
+        assert second.kind == "bilstm-crf" and second.options.as_table()["streams"] == ()
+
+
+def test_the_second_view_is_that_of_the_tagger_of_the_iteration(file: Path) -> None:
+    found = load(file, '[later_tagger]\nkind = "bilstm-crf"\niteration = 2')
+    assert found.second is None and found.later is not None
+    first, later = found.second_tagger_of(1), found.second_tagger_of(2)
+    assert (first.kind, first.options) == ("crf", found.tagger.second_view())
+    assert (later.kind, later.options) == ("bilstm-crf", found.later.options.second_view())
+
+
+@pytest.mark.parametrize("section", ["second_tagger", "later_tagger"])
+def test_other_taggers_have_the_preset_of_the_tagger(file: Path, section: str) -> None:
+    found = load(file, f'[{section}]\nkind = "crf"\nwindow = 1').as_dict()
+    assert found[section]["clusters"] == "auto" and found[section]["window"] == 1
+    again = load(file, load(file, f'[{section}]\nkind = "crf"\nwindow = 1').to_toml())
+    assert again.as_dict() == found
+
+
+@pytest.mark.parametrize("section", ["second_tagger", "later_tagger"])
+def test_other_taggers_are_checked_as_the_tagger_is(file: Path, section: str) -> None:
+    assert "window" in refusal(file, f"[{section}]\nwindow = 1")
+    assert 'has no effect with kind = "tagger"' in refusal(file, f"[{section}]\nwindow = 1")
+    assert "kind of [initial_model]" in refusal(file, f'[{section}]\nkind = "divergence"')
+    assert f'no key in [{section}] "unknown"' in refusal(
+        file, f'[{section}]\nkind = "crf"\nunknown = 1'
+    )
+    found = load(file, f'[{section}]\nkind = "crf"\nclusters = "nowhere"')
+    with pytest.raises(ConfigurationError, match=rf"\[{section}\] .*nowhere"):
+        found.check()
+    assert f"{section}.clusters" in found.files()
+
+
+def test_a_later_tagger_after_the_last_iteration_has_no_effect(file: Path) -> None:
+    text = '[loop]\niterations = 4\n[later_tagger]\nkind = "crf"\niteration = 5'
+    assert "later_tagger.iteration = 5 is after the last iteration" in refusal(file, text)

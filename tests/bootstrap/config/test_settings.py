@@ -5,8 +5,9 @@ from __future__ import annotations
 import tomllib
 from pathlib import Path
 
-from bootstrap.config.configuration import SEED, load_configuration
+from bootstrap.config.configuration import load_configuration
 from bootstrap.config.settings import setting_rows
+from bootstrap.config.tagger_sections import SEED
 
 
 def test_every_setting_of_a_run_is_listed_with_its_default(tmp_path: Path) -> None:

@@ -1,0 +1,237 @@
+"""The sections of a configuration that describe taggers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from bootstrap.config.errors import ConfigurationError
+from bootstrap.config.members import with_members
+from bootstrap.config.options import InitialModelSelection, LaterTaggerStart
+from bootstrap.config.overrides import Source
+from bootstrap.config.paths import located
+from bootstrap.config.presets import with_preset
+from bootstrap.config.validation import parse_section, table_of
+from corpus.errors import InputError
+from corpus.tags import classes_of
+from taggers.kinds import Kind, find_kind, known_kinds, make_tagger
+from taggers.options import Capability, TaggerOptions
+
+#: The kind of ``[initial_model]`` that is the tagger of the run, trained on the seed.
+SEED = "seed"
+
+#: The kind of ``[second_tagger]`` and ``[later_tagger]`` that is the tagger of the run.
+TAGGER = "tagger"
+
+#: The kind of ``[tagger]`` by default.
+DEFAULT_KIND = "crf"
+
+_SELECTION_KEYS = tuple(each.name for each in fields(InitialModelSelection))
+_START_KEYS = tuple(each.name for each in fields(LaterTaggerStart))
+
+
+@dataclass(frozen=True, slots=True)
+class TaggerSection:
+    """A kind of tagger and its options: ``[tagger]`` or ``[second_tagger]``.
+
+    Parameters
+    ----------
+    kind : str
+        The kind.
+    options : TaggerOptions
+        Options of that kind: the other keys of the section.
+    """
+
+    kind: str
+    options: TaggerOptions
+
+    def as_table(self) -> dict[str, Any]:
+        """Return the section as in the file."""
+        return {"kind": self.kind, **self.options.as_table()}
+
+
+@dataclass(frozen=True, slots=True)
+class LaterTagger(TaggerSection):
+    """The tagger of the later iterations; ``[later_tagger]``.
+
+    Parameters
+    ----------
+    start : LaterTaggerStart
+        When it replaces the tagger of the run.
+    """
+
+    start: LaterTaggerStart
+
+    def as_table(self) -> dict[str, Any]:
+        """Return the section as in the file."""
+        return {"kind": self.kind, **asdict(self.start), **self.options.as_table()}
+
+
+@dataclass(frozen=True, slots=True)
+class InitialModel(TaggerSection):
+    """A model of iteration 0 that needs no annotated documents; ``[initial_model]``.
+
+    Parameters
+    ----------
+    selection : InitialModelSelection
+        Options of selection with this model.
+    """
+
+    selection: InitialModelSelection
+
+    def as_table(self) -> dict[str, Any]:
+        """Return the section as in the file."""
+        return {"kind": self.kind, **asdict(self.selection), **self.options.as_table()}
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The classes that it tags.
+
+        Raises
+        ------
+        ConfigurationError
+            If its tagger has no labels before it is fitted.
+        """
+        found = classes_of(make_tagger(self.kind, self.options).labels)
+        if not found:
+            raise ConfigurationError(
+                f'[initial_model] kind = "{self.kind}" has no labels before it is fitted, so that '
+                "it cannot be an initial model"
+            )
+        return found
+
+
+def trained_capabilities(*sections: TaggerSection | None) -> frozenset[Capability]:
+    """Return the capabilities that all taggers of some sections have."""
+    return frozenset.intersection(*(each.options.capabilities for each in sections if each))
+
+
+def parse_tagger(tables: Mapping[str, Any], preset: str, source: Source) -> TaggerSection:
+    """Parse ``[tagger]``.
+
+    Parameters
+    ----------
+    tables : mapping of str to Any
+        The tables of a configuration.
+    preset : str
+        Its preset.
+    source : Source
+        Where the settings come from.
+
+    Raises
+    ------
+    ConfigurationError
+        If the kind is unknown or of another section, or an option is wrong.
+    """
+    table = table_of(tables, "tagger", source)
+    name = table.pop("kind", DEFAULT_KIND)
+    return _trained(name, table, "tagger", preset=preset, source=source)
+
+
+def parse_second_tagger(
+    tables: Mapping[str, Any], preset: str, source: Source
+) -> TaggerSection | None:
+    """Parse ``[second_tagger]``; None if the second view is that of the tagger of the run.
+
+    The parameters and errors are those of `parse_tagger`.
+    """
+    table = table_of(tables, "second_tagger", source)
+    name = table.pop("kind", TAGGER)
+    if name == TAGGER:
+        _refuse_options(table, "second_tagger", TAGGER, source, needs_seed=True)
+        return None
+    return _trained(name, table, "second_tagger", preset=preset, source=source)
+
+
+def parse_later_tagger(
+    tables: Mapping[str, Any], preset: str, source: Source
+) -> LaterTagger | None:
+    """Parse ``[later_tagger]``; None if all iterations have the tagger of the run.
+
+    The parameters and errors are those of `parse_tagger`.
+    """
+    table = table_of(tables, "later_tagger", source)
+    name = table.pop("kind", TAGGER)
+    if name == TAGGER:
+        _refuse_options(table, "later_tagger", TAGGER, source, needs_seed=True)
+        return None
+    own = {key: table.pop(key) for key in _START_KEYS if key in table}
+    start = parse_section(LaterTaggerStart, own, "later_tagger", source)
+    trained = _trained(
+        name, table, "later_tagger", preset=preset, source=source, others=_START_KEYS
+    )
+    return LaterTagger(trained.kind, trained.options, start)
+
+
+def parse_initial_model(
+    tables: Mapping[str, Any], preset: str, source: Source
+) -> InitialModel | None:
+    """Parse ``[initial_model]``; None if iteration 0 is trained on the seed.
+
+    The parameters and errors are those of `parse_tagger`.
+    """
+    table = table_of(tables, "initial_model", source)
+    name = table.pop("kind", SEED)
+    if name == SEED:
+        _refuse_options(table, "initial_model", SEED, source, needs_seed=False)
+        return None
+    kind = _kind(name, "initial_model", source)
+    table = with_preset("initial_model", table, preset, kind.options_type())
+    own = {key: table.pop(key) for key in _SELECTION_KEYS if key in table}
+    selection = parse_section(InitialModelSelection, own, "initial_model", source)
+    options = _options(kind, table, "initial_model", source, _SELECTION_KEYS)
+    return InitialModel(kind.name, options, selection)
+
+
+def _refuse_options(
+    table: Mapping[str, Any], section: str, kind: str, source: Source, *, needs_seed: bool
+) -> None:
+    """Refuse keys of a section whose kind is another section's tagger."""
+    for key in table:
+        others = ", ".join(known_kinds(needs_seed=needs_seed))
+        raise ConfigurationError(
+            f"{source.of(section, key)}: [{section}] {key} has no effect with "
+            f'kind = "{kind}"; other kinds are {others}'
+        )
+
+
+def _kind(name: Any, section: str, source: Source) -> Kind:
+    """Find the kind of tagger that a section names; it may be the path of a class."""
+    needs_seed = section != "initial_model"
+    where = f"{source.of(section, 'kind')}: [{section}]"
+    try:
+        kind = find_kind(name, trusted=(name,))
+    except InputError as error:
+        raise ConfigurationError(f"{where} {error}") from None
+    if kind.needs_seed != needs_seed:
+        other = "initial_model" if needs_seed else "tagger"
+        what = "needs no" if needs_seed else "needs"
+        raise ConfigurationError(
+            f'{where} kind = "{kind.name}" {what} annotated documents: it is a kind of [{other}]'
+        )
+    return kind
+
+
+def _trained(
+    name: Any,
+    table: Mapping[str, Any],
+    section: str,
+    *,
+    preset: str,
+    source: Source,
+    others: Sequence[str] = (),
+) -> TaggerSection:
+    """Parse a tagger that is trained, completed as ``[tagger]``."""
+    kind = _kind(name, section, source)
+    completed = with_preset("tagger", table, preset, kind.options_type())
+    completed = with_members(kind.options_type(), completed, section, preset, source)
+    return TaggerSection(kind.name, _options(kind, completed, section, source, others))
+
+
+def _options(
+    kind: Kind, table: dict[str, Any], section: str, source: Source, others: Sequence[str] = ()
+) -> TaggerOptions:
+    """Parse the options of a kind of tagger."""
+    options = parse_section(kind.options_type(), table, section, source, others)
+    return located(options, section, source)

@@ -1,0 +1,121 @@
+"""Runs whose second view and later iterations have other taggers than the first."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bootstrap.inference import find_model
+from taggers import CRFTagger, load_tagger
+
+Command = Callable[..., Any]
+
+CONFIGURATION = """\
+[tagger]
+kind = "crf"
+features = ["lower", "shape", "suffix3"]
+window = 1
+max_iterations = 10
+
+[second_tagger]
+kind = "crf"
+features = ["lower"]
+window = 0
+streams = []
+conjunctions = []
+max_iterations = 10
+
+[later_tagger]
+kind = "ensemble"
+iteration = 2
+members = [
+    { kind = "crf", features = ["lower", "shape"], max_iterations = 10 },
+    { kind = "crf", features = ["suffix3"], max_iterations = 10 },
+]
+
+[loop]
+preset = "paper"
+iterations = 3
+batch = 250
+patience = 1
+
+[select]
+strategy = "agreement"
+max_selected = 60
+"""
+
+
+@pytest.fixture(scope="module")
+def mixed(tmp_path_factory: pytest.TempPathFactory, make_project: Callable[..., Path]) -> Path:
+    """A project with three taggers."""
+    folder = tmp_path_factory.mktemp("mixed")
+    return make_project(folder, unlabeled=700, configuration=CONFIGURATION)
+
+
+@pytest.fixture(scope="module")
+def ended(mixed: Path, run_here: Command) -> Path:
+    """A run of it from its beginning to its end."""
+    folder = mixed / "run"
+    done = run_here("run", mixed / "config.toml", "--out", folder, "--jobs", 1)
+    assert done.code == 0, done
+    return folder
+
+
+def test_each_iteration_has_the_tagger_that_is_configured(ended: Path) -> None:
+    iterations = sorted((ended / "iterations").iterdir())
+    kinds = [load_tagger(each / "model").kind for each in iterations]
+    assert kinds == ["crf", "crf", "ensemble", "ensemble"]
+
+
+@pytest.mark.parametrize(("number", "iteration"), [(3, "000"), (6, "001"), (8, "002")])
+def test_a_run_with_several_taggers_is_resumed(
+    number: int,
+    iteration: str,
+    ended: Path,
+    mixed: Path,
+    contents: Callable[[Path], dict[str, object]],
+    command: Command,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It is interrupted while it saves a model of the iteration after the named one."""
+    stopped = mixed / f"stopped-{number}"
+    arguments = ("run", mixed / "config.toml", "--out", stopped, "--jobs", 1)
+    saved, save = [], CRFTagger.save
+
+    def interrupted(self: CRFTagger, folder: Path) -> None:
+        saved.append(folder)
+        if len(saved) == number:
+            raise KeyboardInterrupt
+        save(self, folder)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(CRFTagger, "save", interrupted)
+        assert command(*arguments).code != 0
+    model = stopped / "iterations" / iteration / "second" / "model.json"
+    assert json.loads(model.read_text())["options"]["features"] == ["lower"]
+    done = command(*arguments, "--resume")
+    assert done.code == 0, done
+    assert contents(stopped) == contents(ended)
+
+
+def test_the_best_model_tags_and_has_advice(ended: Path, mixed: Path, command: Command) -> None:
+    assert command("show", ended).code == 0
+    assert (ended / "annotate.txt").is_file()
+    done = command("tag", ended, mixed / "unlabeled.jsonl", mixed / "tagged.jsonl", "--jobs", 1)
+    assert done.code == 0, done
+    assert load_tagger(find_model(ended)).labels
+
+
+def test_a_run_is_not_resumed_with_another_later_tagger(
+    ended: Path, mixed: Path, command: Command
+) -> None:
+    done = command(
+        *("run", mixed / "config.toml", "--out", ended, "--resume"),
+        *("--set", "later_tagger.iteration=1"),
+    )
+    assert done.code == 2
+    assert "was started with later_tagger.iteration = 2" in done.err.replace("\n", " ")
