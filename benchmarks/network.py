@@ -31,7 +31,7 @@ from corpus.batch import Batch, make_batch
 from taggers import CRFOptions, CRFTagger
 from taggers.networks.network_options import BiLSTMCRFOptions
 from taggers.networks.tagger import BiLSTMCRFTagger
-from taggers.networks.training.in_process import _ENVIRONMENT
+from taggers.networks.training.in_process import ENVIRONMENT
 from taggers.networks.training.process import TRAIN, _documents
 
 ROUNDS = 3
@@ -50,7 +50,7 @@ def best_rate(work: Callable[[], object], tokens: int) -> float:
 
 def keras_predictor(tagger: BiLSTMCRFTagger, batch: Batch) -> Callable[[], None]:
     """Return a function that computes marginals and best sequences in Keras."""
-    os.environ.update(_ENVIRONMENT)  # before TensorFlow is imported
+    os.environ.update(ENVIRONMENT)  # before TensorFlow is imported
     import tensorflow as tf  # noqa: PLC0415 - only here
 
     from taggers.networks.training.keras_network import Network, Plan  # noqa: PLC0415 - the same
@@ -135,13 +135,16 @@ def main() -> None:
     parser.add_argument("--embeddings", default="", help="a folder of embeddings")
     parser.add_argument("--units", type=int, default=64)
     parser.add_argument("--characters", choices=["none", "cnn", "bilstm"], default="cnn")
-    parser.add_argument("--minibatch", type=int, default=16)
+    parser.add_argument("--minibatch", type=int, default=0)
+    parser.add_argument("--backend", choices=["tensorflow", "torch"], default="tensorflow")
     arguments = parser.parse_args()
     options = BiLSTMCRFOptions(
         embeddings=arguments.embeddings,
         units=arguments.units,
         characters=arguments.characters,
         minibatch=arguments.minibatch,
+        backend=arguments.backend,
+        min_steps=0,
     )
     if arguments.what == "tag":
         tag(options, arguments.notes or 50_000)

@@ -31,9 +31,6 @@ from taggers.features import Feature, feature
 from taggers.options import Capability, Coverage, TaggerOptions
 from taggers.templates import Templates
 
-#: What to install for training.
-NEEDED = ("keras", "tensorflow")
-
 
 @dataclass(frozen=True, slots=True)
 class BiLSTMCRFOptions(TaggerOptions):
@@ -181,12 +178,39 @@ class BiLSTMCRFOptions(TaggerOptions):
         },
     )
     learning_rate: float = field(
-        default=0.002, metadata={"help": "learning rate of Adam", "least": 1e-8}
+        default=0.004,
+        metadata={
+            "help": "learning rate of Adam with minibatches of 16 documents; with others, it is "
+            "multiplied by the square root of their size divided by 16",
+            "least": 1e-8,
+        },
+    )
+    decay: Literal["none", "linear"] = field(
+        default="none",
+        metadata={
+            "help": 'how the learning rate falls: not at all ("none"), or from epoch to epoch by '
+            'the same amount, until it is nearly 0 in the last one ("linear")'
+        },
     )
     minibatch: int = field(
-        default=16, metadata={"help": "training documents of a step of Adam", "least": 1}
+        default=0,
+        metadata={
+            "help": "training documents of a step of Adam; 0 is a 64th of them, at least 16 and at "
+            "most 64",
+            "least": 0,
+        },
     )
-    epochs: int = field(default=40, metadata={"help": "maximum number of epochs", "least": 1})
+    epochs: int = field(
+        default=40,
+        metadata={"help": "maximum number of epochs, unless min_steps needs more", "least": 1},
+    )
+    min_steps: int = field(
+        default=800,
+        metadata={
+            "help": "few documents are trained on for more epochs, up to this number of steps",
+            "least": 0,
+        },
+    )
     patience: int = field(
         default=10,
         metadata={
@@ -204,12 +228,17 @@ class BiLSTMCRFOptions(TaggerOptions):
         },
     )
     averaging: float = field(
-        default=0.0,
+        default=0.98,
         metadata={
-            "help": "decay of the exponential moving average of weights, such as 0.99; 0 for none",
+            "help": "decay of the exponential moving average of weights; 0 for none",
             "least": 0,
             "most": 0.99999,
         },
+    )
+
+    backend: Literal["tensorflow", "torch"] = field(
+        default="tensorflow",
+        metadata={"help": "the library that Keras trains with; both use a GPU where they find one"},
     )
 
     def __post_init__(self) -> None:
@@ -263,7 +292,7 @@ class BiLSTMCRFOptions(TaggerOptions):
             If a package is missing that training needs, a resource is missing or has another
             format, or a stream does not exist.
         """
-        check_installed()
+        check_installed(self.backend)
         check_streams(self.templates().needed, self.phrases)
         check_lists(self.names, self.phrases)
         found: list[Coverage] = []
@@ -324,17 +353,23 @@ class BiLSTMCRFOptions(TaggerOptions):
         )
 
 
-def check_installed() -> None:
+def check_installed(backend: str) -> None:
     """Check that the packages are installed that train networks.
+
+    Parameters
+    ----------
+    backend : str
+        The library that Keras trains with.
 
     Raises
     ------
     InputError
         If one is missing.
     """
-    for name in NEEDED:
+    for name in ("keras", backend):
         if importlib.util.find_spec(name) is None:
+            needed = "torch" if name == "torch" else "'bootstrap-ner[neural]'"
             raise InputError(
                 f'kind = "bilstm-crf" is trained with {name}, which is not installed: '
-                "pip install 'bootstrap-ner[neural]'"
+                f"pip install {needed}"
             )

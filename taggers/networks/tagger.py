@@ -57,10 +57,17 @@ _PLANNED = (
     "sensitive_units",
     "learning",
     "dropout",
-    "learning_rate",
     "averaging",
 )
-_SCHEDULED = ("minibatch", "epochs", "patience", "word_dropout")
+_SCHEDULED = (
+    "learning_rate",
+    "decay",
+    "minibatch",
+    "epochs",
+    "min_steps",
+    "patience",
+    "word_dropout",
+)
 
 
 class BiLSTMCRFTagger:
@@ -136,13 +143,16 @@ class BiLSTMCRFTagger:
         Raises
         ------
         TrainingError
-            If the documents contain no known tags, or training produces no usable weights.
+            If the documents contain no known tags or have no weight, or training produces no
+            usable weights.
         InputError
             If a package or a resource is missing, or a stream has no annotator.
         """
-        check_installed()
+        check_installed(self.options.backend)
         if not (train.tags >= 0).any():
             raise TrainingError("no training token has a known tag")
+        if train.weights is not None and not train.weights.any():
+            raise TrainingError("no training document has a weight above 0")
         train = self._prepared(train)
         vectors = WordVectors.read(Path(self.options.embeddings)) if self._has_vectors() else None
         inputs, words = WordInputs.of_training(train, self._templates(), vectors or WordVectors())
@@ -158,7 +168,7 @@ class BiLSTMCRFTagger:
         schedule = {name: getattr(self.options, name) for name in _SCHEDULED}
         schedule["random_state"] = state
         self._weights, self.training = train_in_process(
-            self._plan(inputs, train.labels), schedule, arrays, progress
+            self._plan(inputs, train.labels), schedule, arrays, self.options.backend, progress
         )
         self._inputs, self._forward, self.labels = inputs, None, train.labels
         return self

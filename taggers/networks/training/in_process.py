@@ -18,8 +18,7 @@ _LOWER = "; lower minibatch, units or character_units, or set subsequence"
 
 #: The settings of the libraries in the process: one thread, so that the result does not depend on
 #: the number of processors, and no messages but errors.
-_ENVIRONMENT = {
-    "KERAS_BACKEND": "tensorflow",
+ENVIRONMENT = {
     "TF_CPP_MIN_LOG_LEVEL": "3",
     "TF_ENABLE_ONEDNN_OPTS": "0",
     "TF_NUM_INTRAOP_THREADS": "1",
@@ -32,6 +31,7 @@ def train_in_process(
     plan: Mapping[str, Any],
     schedule: Mapping[str, Any],
     arrays: Arrays,
+    backend: str = "tensorflow",
     progress: Progress | None = None,
 ) -> tuple[Arrays, Training]:
     """Train a network in another process.
@@ -44,6 +44,8 @@ def train_in_process(
         The fields of `taggers.networks.training.process.Schedule`.
     arrays : dict of str to ndarray
         The documents, and the initial weights of a warm start.
+    backend : {"tensorflow", "torch"}
+        The backend of Keras.
     progress : callable, optional
         Called with the number of completed steps of Adam, and their maximum.
 
@@ -65,7 +67,7 @@ def train_in_process(
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,
-            env={**os.environ, **_ENVIRONMENT, "PYTHONPATH": paths},
+            env={**os.environ, **ENVIRONMENT, "KERAS_BACKEND": backend, "PYTHONPATH": paths},
         ) as process,
     ):
         assert process.stdin is not None

@@ -1,6 +1,6 @@
 """The network of the BiLSTM-CRF in Keras, for training.
 
-Only the training process imports this module, since Keras and TensorFlow take seconds to import.
+Only the training process imports this module, since Keras takes seconds to import.
 """
 
 from __future__ import annotations
@@ -12,16 +12,13 @@ from typing import Any
 import keras
 import numpy as np
 import numpy.typing as npt
-import tensorflow as tf
 from keras import layers, ops
 
 from taggers.networks.crf_layer import CRF
+from taggers.networks.training.steps import Step, steps_of
 
 Floats = npt.NDArray[np.float32]
 Tensor = Any
-
-#: Takes the inputs, tags and weights of a minibatch, and returns its loss.
-Step = Callable[[Mapping[str, npt.NDArray[Any]], npt.NDArray[np.int32], Floats], Tensor]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +58,6 @@ class Plan:
     sensitive_units: int
     learning: str
     dropout: float
-    learning_rate: float
     averaging: float
 
 
@@ -118,27 +114,12 @@ class Network:
             self._weights[name] = getattr(crf, name)
         self.model = keras.Model(inputs, outputs)
         averaging = {"use_ema": True, "ema_momentum": plan.averaging} if plan.averaging else {}
-        self._optimizer = keras.optimizers.Adam(plan.learning_rate, clipnorm=5.0, **averaging)
+        self._optimizer = keras.optimizers.Adam(clipnorm=5.0, **averaging)
         self._optimizer.build(self.model.trainable_variables)
-        # With a signature, TensorFlow traces a step once and not for several shapes.
-        signature = (
-            {each.name: tf.TensorSpec(each.shape, each.dtype) for each in self.model.inputs},
-            tf.TensorSpec((None, None), tf.int32),
-            tf.TensorSpec((None,), tf.float32),
-        )
-        self.train = tf.function(self._train, input_signature=signature)
-        self.test = tf.function(self._loss, input_signature=signature)
-
-    def _train(self, inputs: dict[str, Tensor], tags: Tensor, weights: Tensor) -> Tensor:
-        variables = [each.value for each in self.model.trainable_variables]
-        with tf.GradientTape() as tape:
-            loss = self._loss(inputs, tags, weights, training=True)
-        gradients = tape.gradient(loss, variables)
-        self._optimizer.apply(gradients, self.model.trainable_variables)
-        return loss
+        self.train, self.test = steps_of(self.model, self._optimizer, self._loss)
 
     def _loss(
-        self, inputs: dict[str, Tensor], tags: Tensor, weights: Tensor, training: bool = False
+        self, inputs: Mapping[str, Tensor], tags: Tensor, weights: Tensor, training: bool
     ) -> Tensor:
         """Return the weighted mean loss of documents, with the penalties of layers."""
         outputs = self.model(inputs, training=training)
@@ -156,6 +137,10 @@ class Network:
         """Replace weights of these names."""
         for name, value in weights.items():
             self._weights[name].assign(value)
+
+    def set_learning_rate(self, rate: float) -> None:
+        """Set the learning rate of the following steps."""
+        self._optimizer.learning_rate = rate
 
     def use_average(self) -> None:
         """Replace the weights by their exponential moving average, if there is one."""

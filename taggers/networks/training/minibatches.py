@@ -57,14 +57,19 @@ class Minibatches:
         """The number of tokens of each document, shape (D,)."""
         return np.diff(self.offsets)
 
+    @property
+    def expected(self) -> int:
+        """The expected number of documents of an epoch, at least 1."""
+        return max(1, round(float(np.minimum(self.weights[self.lengths > 0], 1).sum())))
+
     def epoch(
         self, size: int, rng: np.random.Generator, *, word_dropout: float
     ) -> Iterator[tuple[Arrays, Codes, npt.NDArray[np.float32]]]:
         """Yield the minibatches of an epoch, of documents of similar length, in random order.
 
         A document whose weight is below 1 is part of an epoch with this probability, which costs
-        less than to compute its loss and to scale it down. The loss of a document with a weight
-        above 1 is multiplied by it.
+        less than to compute its loss and to scale it down. At least one document is drawn. The loss
+        of a document with a weight above 1 is multiplied by it.
 
         Parameters
         ----------
@@ -82,7 +87,10 @@ class Minibatches:
         weights : ndarray of float32, shape (B,)
         """
         lengths = self.lengths
-        drawn = np.flatnonzero((lengths > 0) & (rng.random(len(lengths)) < self.weights))
+        weights = np.where(lengths > 0, self.weights, 0.0)
+        drawn = np.flatnonzero(rng.random(len(lengths)) < weights)
+        if not len(drawn) and weights.any():
+            drawn = rng.choice(len(weights), 1, p=weights / weights.sum())
         blurred = lengths[drawn] + _JITTER * rng.random(len(drawn))
         for documents in self._batched(drawn[np.argsort(blurred, kind="stable")], size, rng):
             inputs, tags = self._inputs(documents, rng, word_dropout)

@@ -7,11 +7,12 @@ input, and writes its progress and the weights to standard output (see
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -21,6 +22,13 @@ from taggers.networks.training.minibatches import Minibatches
 
 #: The prefixes of the names of arrays in a request.
 TRAIN, HELD_OUT, INITIAL = "train:", "held_out:", "initial:"
+
+#: Parts of the names of the errors that TensorFlow and PyTorch raise without memory.
+_OUT_OF_MEMORY = ("ResourceExhausted", "OutOfMemory")
+
+#: The least and the most documents of a minibatch whose size depends on their number. Learning
+#: rates are those of the least.
+_MINIBATCH = (16, 64)
 
 _WORDS = ("vectors", "numbers", "characters", "features")
 
@@ -32,11 +40,33 @@ Progress = Callable[[int, int], None]
 class Schedule:
     """How long a network is trained; the options are those of `BiLSTMCRFOptions`."""
 
+    learning_rate: float
+    decay: str
     minibatch: int
     epochs: int
+    min_steps: int
     patience: int
     word_dropout: float
     random_state: int
+
+    def completed(self, documents: int) -> Schedule:
+        """Return the schedule for a number of documents of an epoch.
+
+        Its minibatch, epochs and learning rate are those that result from the number.
+        """
+        least, most = _MINIBATCH
+        size = self.minibatch or min(max(documents // most, least), most)
+        return replace(
+            self,
+            minibatch=size,
+            epochs=max(self.epochs, math.ceil(self.min_steps / _steps(documents, size))),
+            learning_rate=self.learning_rate * math.sqrt(size / least),
+        )
+
+    def learning_rate_of(self, epoch: int) -> float:
+        """Return the learning rate of an epoch, counted from 1."""
+        passed = (epoch - 1) / self.epochs if self.decay == "linear" else 0.0
+        return (1 - passed) * self.learning_rate
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,7 +114,7 @@ def train(
         Documents whose loss determines when to stop and which epoch is the best; without them, the
         loss in training determines when to stop, and the last epoch is the result.
     schedule : Schedule
-        The options of training.
+        The options of training; see `Schedule.completed`.
     progress : callable
         Receives the completed steps.
 
@@ -93,6 +123,7 @@ def train(
     Result
     """
     rng = np.random.default_rng(schedule.random_state)
+    schedule = schedule.completed(documents.expected)
     least, best_epoch = np.inf, 0
     kept = Result({}, 0, np.inf, "", converged=False)
     for epoch in range(1, schedule.epochs + 1):
@@ -100,6 +131,7 @@ def train(
         def report(step: int, steps: int, begun: int = epoch - 1) -> None:
             progress(begun * steps + step, schedule.epochs * steps)
 
+        network.set_learning_rate(schedule.learning_rate_of(epoch))
         loss = _run_epoch(network, documents, schedule, rng, report)
         weights, judged = _judged(network, held_out, schedule.minibatch, loss)
         if not (np.isfinite(loss) and all(np.isfinite(each).all() for each in weights.values())):
@@ -129,7 +161,7 @@ def _run_epoch(
     progress: Progress,
 ) -> float:
     """Train for an epoch, and return the loss for each document; NaN if a step has none."""
-    expected = max(1, -(-int(np.minimum(documents.weights, 1).sum()) // schedule.minibatch))
+    expected = _steps(documents.expected, schedule.minibatch)
     losses, number = 0.0, 0.0
     steps = documents.epoch(schedule.minibatch, rng, word_dropout=schedule.word_dropout)
     for step, (inputs, tags, weights) in enumerate(steps, start=1):
@@ -139,6 +171,11 @@ def _run_epoch(
         losses, number = losses + loss * len(weights), number + len(weights)
         progress(min(step, expected), expected)
     return losses / max(number, 1)
+
+
+def _steps(documents: int, minibatch: int) -> int:
+    """Return the number of minibatches of documents."""
+    return max(1, math.ceil(documents / minibatch))
 
 
 def _judged(
@@ -182,7 +219,7 @@ def main() -> None:
         write_frame(sink, {"error": "memory"})
         return
     except Exception as error:
-        if "ResourceExhausted" not in type(error).__name__:
+        if not any(name in type(error).__name__ for name in _OUT_OF_MEMORY):
             raise
         write_frame(sink, {"error": "memory"})
         return

@@ -34,7 +34,9 @@ SMALL = {
     "character_units": 6,
     "character_dimension": 5,
     "minibatch": 8,
-    "learning_rate": 0.02,
+    "learning_rate": 0.028,
+    "averaging": 0.0,
+    "min_steps": 0,
     "dropout": 0.1,
     "streams": (),
 }

@@ -1,0 +1,120 @@
+"""The schedule of training."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from taggers.networks.training.minibatches import Minibatches
+from taggers.networks.training.process import Schedule, train
+
+PLAN = Schedule(
+    learning_rate=0.004,
+    decay="linear",
+    minibatch=0,
+    epochs=40,
+    min_steps=1200,
+    patience=10,
+    word_dropout=0.0,
+    random_state=0,
+)
+
+
+@pytest.mark.parametrize(
+    ("documents", "minibatch", "epochs"),
+    [(1, 16, 1200), (100, 16, 172), (331, 16, 58), (1024, 16, 40), (2048, 32, 40), (10**6, 64, 40)],
+)
+def test_few_documents_have_more_epochs_and_many_have_larger_minibatches(
+    documents: int, minibatch: int, epochs: int
+) -> None:
+    found = PLAN.completed(documents)
+    assert (found.minibatch, found.epochs) == (minibatch, epochs)
+    assert found.learning_rate == pytest.approx(0.004 * math.sqrt(minibatch / 16))
+
+
+@given(
+    documents=st.integers(1, 10**6), minibatch=st.integers(0, 500), min_steps=st.integers(0, 5000)
+)
+def test_no_schedule_has_fewer_steps_or_epochs_than_named(
+    documents: int, minibatch: int, min_steps: int
+) -> None:
+    named = Schedule(0.01, "none", minibatch, 3, min_steps, 10, 0.0, 0)
+    found = named.completed(documents)
+    assert found.minibatch == minibatch or minibatch == 0
+    assert found.epochs >= 3
+    assert found.epochs * math.ceil(documents / found.minibatch) >= min_steps
+
+
+def test_the_learning_rate_falls_by_the_same_amount_to_nearly_0() -> None:
+    plan = Schedule(0.01, "linear", 16, 10, 0, 10, 0.0, 0)
+    rates = [plan.learning_rate_of(epoch) for epoch in range(1, 11)]
+    assert rates == pytest.approx(np.linspace(0.01, 0.001, 10))
+    constant = Schedule(0.01, "none", 16, 10, 0, 10, 0.0, 0)
+    assert {constant.learning_rate_of(epoch) for epoch in range(1, 11)} == {0.01}
+
+
+class Recorded:
+    """A network without weights, whose loss falls; it records its learning rates."""
+
+    class model:  # noqa: N801
+        inputs = ()
+
+    class plan:  # noqa: N801
+        averaging = 0.0
+
+    def __init__(self) -> None:
+        self.rates: list[float] = []
+        self.steps = 0
+
+    def set_learning_rate(self, rate: float) -> None:
+        self.rates.append(rate)
+
+    def train(self, inputs, tags, weights) -> float:
+        self.steps += 1
+        return 1 / self.steps
+
+    def weights(self):
+        return {"w": np.ones(1, np.float32)}
+
+    def assign(self, weights) -> None:
+        pass
+
+    def use_average(self) -> None:
+        pass
+
+
+def documents(number: int, weight: float = 1.0) -> Minibatches:
+    """Return documents of one token, which is the same word."""
+    words = {
+        name: np.zeros((1, 1), np.int32)
+        for name in ("vectors", "numbers", "characters", "features")
+    }
+    return Minibatches(
+        words=words,
+        unknown=np.zeros(1, np.float32),
+        word_ids=np.zeros(number, np.int32),
+        streams=np.zeros((number, 0), np.int32),
+        offsets=np.arange(number + 1),
+        tags=np.zeros(number, np.int32),
+        weights=np.full(number, weight, np.float32),
+    )
+
+
+def test_training_follows_the_schedule() -> None:
+    network, steps = Recorded(), []
+    plan = Schedule(0.01, "linear", 4, 2, 12, 10, 0.0, 0)
+    found = train(network, documents(10), None, plan, lambda *done: steps.append(done))
+    assert (found.epochs, found.outcome) == (4, "the maximum number of epochs")
+    assert network.rates == pytest.approx([0.5 * 0.01 * share for share in (1, 0.75, 0.5, 0.25)])
+    assert steps == [(number, 12) for number in range(1, 13)]
+
+
+def test_every_epoch_has_a_step_even_if_all_weights_are_small() -> None:
+    network = Recorded()
+    plan = Schedule(0.01, "none", 4, 20, 0, 30, 0.0, 0)
+    train(network, documents(3, weight=1e-6), None, plan, lambda *done: None)
+    assert network.steps == 20
