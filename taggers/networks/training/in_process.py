@@ -63,7 +63,8 @@ def train_in_process(
     with (
         tempfile.TemporaryFile() as errors,
         subprocess.Popen(
-            [sys.executable, "-m", "taggers.networks.training.process"],
+            # With -P, nothing is imported from the current folder.
+            [sys.executable, "-P", "-m", "taggers.networks.training.process"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,

@@ -1,8 +1,9 @@
-"""Training with each of the backends of Keras, in processes."""
+"""The process that trains, with each of the backends of Keras."""
 
 from __future__ import annotations
 
 import importlib.util
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -83,3 +84,15 @@ def test_the_backends_of_keras_train_the_same_network() -> None:
     for name, array in found.items():
         np.testing.assert_allclose(other[name], array, atol=2e-4, err_msg=name)
         assert np.abs(array - first[name]).max() > 1e-3, name
+
+
+def test_nothing_is_imported_from_the_current_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "taggers").mkdir()
+    for name in ("taggers/__init__.py", "keras.py", "numpy.py"):
+        (tmp_path / name).write_text('raise RuntimeError("imported")')
+    monkeypatch.chdir(tmp_path)
+    arrays = {f"{TRAIN}{name}": array for name, array in documents().items()}
+    _, training = train_in_process(PLAN, {**SCHEDULE, "epochs": 1}, arrays)
+    assert training.iterations == 1
