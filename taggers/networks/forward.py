@@ -10,7 +10,7 @@ import numpy.typing as npt
 from corpus.kernels.compiled import kernel_array
 from corpus.streams import number_used
 from taggers.crf import lattice
-from taggers.networks.recurrence import convolve_characters, run_lstm
+from taggers.networks.recurrence import convolve_characters, run_lstm, tanh_in_place
 from taggers.networks.word_inputs import Codes, WordArrays, WordInputs
 from taggers.templates import Templates
 
@@ -44,6 +44,7 @@ class Forward:
         self._inputs = inputs
         self._templates = templates
         self._lstm = LSTM.of(weights)
+        self._heads = Heads(weights)
         self._index: dict[str, int] = {}
         self._gates = np.zeros((0, self._lstm.width), np.float32)
         self._clear()
@@ -133,19 +134,53 @@ class Forward:
         scores : ndarray of float32, shape (packed tokens, P)
             Overwritten; P is the number of labels, padded.
         """
-        weights = self._weights
         hidden = self._lstm.run(packing, words, contexts, self._gates, context_table)
-        if "sensitive_kernel" in weights:
-            sensitive = hidden @ weights["sensitive_kernel"] + weights["sensitive_bias"]
-            hidden = np.hstack([hidden, np.tanh(sensitive)])
-        kernel, bias = weights["scores_kernel"], weights["scores_bias"]
-        labels = len(bias)
-        scores[:, labels:] = lattice.NEVER
-        scores[:, :labels] = hidden @ kernel + bias
+        self._heads.score(hidden, scores)
+        labels = len(self._weights["start"])
         begins = slice(0, packing.steps[1])
-        scores[begins, :labels] += weights["start"]
+        scores[begins, :labels] += self._weights["start"]
         ends = packing.steps[packing.lengths - 1] + np.arange(len(packing.lengths))
-        scores[ends, :labels] += weights["end"]
+        scores[ends, :labels] += self._weights["end"]
+
+
+class Heads:
+    """The layers after the BiLSTM: the scores of labels, and the head whose hidden layer they read.
+
+    Parameters
+    ----------
+    weights : mapping of str to ndarray of float32
+        The weights of the network.
+    """
+
+    def __init__(self, weights: Weights) -> None:
+        kernel, bias = weights["scores_kernel"], weights["scores_bias"]
+        padding = -len(bias) % lattice.LANES
+        kernel = np.pad(kernel, ((0, 0), (0, padding)))
+        self._bias = np.append(bias, np.full(padding, lattice.NEVER, np.float32))
+        self._sensitive = None
+        if "sensitive_kernel" in weights:
+            self._sensitive = weights["sensitive_kernel"], weights["sensitive_bias"]
+        own = len(self._sensitive[1]) if self._sensitive else 0
+        self._kernel, self._of_sensitive = kernel[: len(kernel) - own], kernel[len(kernel) - own :]
+
+    def score(self, hidden: Floats, scores: lattice.Reals) -> None:
+        """Compute the scores of labels and of padding from the outputs of the LSTM.
+
+        Parameters
+        ----------
+        hidden : ndarray of float32, shape (N, 2 * U)
+            The outputs of the LSTM.
+        scores : ndarray of float32, shape (N, P)
+            Overwritten. The score of the labels that pad the others is `lattice.NEVER`.
+        """
+        np.dot(hidden, self._kernel, out=scores)
+        if self._sensitive:
+            kernel, bias = self._sensitive
+            sensitive = hidden @ kernel
+            sensitive += bias
+            tanh_in_place(sensitive.reshape(-1))
+            scores += sensitive @ self._of_sensitive
+        scores += self._bias
 
 
 class LSTM:

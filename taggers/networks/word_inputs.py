@@ -93,7 +93,8 @@ class WordInputs:
     words : ndarray of uint64, shape (W,)
         Hashes of the words of the training documents.
     characters : Numbering
-        Characters. Unknown ones have the code 1 in `WordArrays`, and these follow.
+        Characters, in ascending order. Unknown ones have the code 1 in `WordArrays`, and these
+        follow.
     features, streams : mapping of str to Numbering
         The values of features and of streams, by name.
     """
@@ -165,8 +166,8 @@ class WordInputs:
         ]
         lengths = np.fromiter(map(len, read), np.int64, len(read))
         codes = np.zeros((len(read), MAX_CHARACTERS), np.int32)
-        codes[np.arange(MAX_CHARACTERS) < lengths[:, None]] = (
-            self.characters.codes("".join(read)) + 1
+        codes[np.arange(MAX_CHARACTERS) < lengths[:, None]] = _known_codes(
+            _code_points("".join(self.characters.values)), _code_points("".join(read))
         )
         return codes
 
@@ -199,6 +200,19 @@ class WordInputs:
             {name: Numbering.of(each) for name, each in description["features"].items()},
             {name: Numbering.of(each) for name, each in description["streams"].items()},
         )
+
+
+def _code_points(text: str) -> npt.NDArray[np.uint32]:
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+
+
+def _known_codes(known: npt.NDArray[np.uint32], points: npt.NDArray[np.uint32]) -> Codes:
+    """Return 2 and more for code points that are among ascending known ones, and 1 for others."""
+    if not len(known):
+        return np.ones(len(points), np.int32)
+    places = np.searchsorted(known, points)
+    found = known[np.minimum(places, len(known) - 1)] == points
+    return np.where(found, places + 2, 1).astype(np.int32)
 
 
 def _hashes(types: Sequence[str]) -> Hashes:
