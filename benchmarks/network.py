@@ -10,6 +10,7 @@ length.
     python benchmarks/network.py tag --characters none
     python benchmarks/network.py train             # seconds an epoch and memory, 10,000 notes
     python benchmarks/network.py train --notes 200000
+    python benchmarks/network.py growth            # units, characters and labels, 2,000 notes
 """
 
 from __future__ import annotations
@@ -111,18 +112,44 @@ def train(options: BiLSTMCRFOptions, notes: int) -> None:
     """Print the seconds of an epoch, and the memory of the process that trains."""
     print(f"{'labels':>6} {'notes':>8} {'s/epoch':>8} {'tokens/s':>9} {'MiB':>6}")
     for labels, classes in CLASSES.items():
-        lines, rng = lines_of("train", classes), np.random.default_rng(0)
-        batch = make_batch(sampled(lines, notes, rng), labelled=True, classes=_classes(lines))
-        times: list[float] = []
-
-        def progress(done: int, steps: int, times: list[float] = times) -> None:
-            times.append(time.monotonic())
-
-        BiLSTMCRFTagger(replace(options, epochs=1)).fit(batch, rng=rng, progress=progress)
-        seconds = times[-1] - times[0]  # without the start, and the first step
+        _, tokens, seconds = one_epoch(options, notes, classes)
         memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
         print(
-            f"{labels:6} {notes:8,} {seconds:8.1f} {batch.n_tokens / seconds:9,.0f} {memory:6,.0f}",
+            f"{labels:6} {notes:8,} {seconds:8.1f} {tokens / seconds:9,.0f} {memory:6,.0f}",
+            flush=True,
+        )
+
+
+def one_epoch(
+    options: BiLSTMCRFOptions, notes: int, classes: dict[str, str] | None
+) -> tuple[BiLSTMCRFTagger, int, float]:
+    """Return a network after an epoch, its tokens, and its seconds without the first step."""
+    lines, rng = lines_of("train", classes), np.random.default_rng(0)
+    batch = make_batch(sampled(lines, notes, rng), labelled=True, classes=_classes(lines))
+    times: list[float] = []
+
+    def progress(done: int, steps: int) -> None:
+        times.append(time.monotonic())
+
+    network = BiLSTMCRFTagger(replace(options, epochs=1))
+    network.fit(batch, rng=rng, progress=progress)
+    return network, batch.n_tokens, times[-1] - times[0]
+
+
+def growth(options: BiLSTMCRFOptions, notes: int) -> None:
+    """Print tokens per second of training and of tagging, for one option after another."""
+    print(f"{'labels':>6} {'units':>6} {'characters':>10} {'training':>9} {'tagging':>9}  tokens/s")
+    settings = [(42, 64, "cnn"), (5, 64, "cnn")]
+    settings += [(42, units, "cnn") for units in (32, 128, 256)]
+    settings += [(42, 64, characters) for characters in ("none", "bilstm")]
+    for labels, units, characters in settings:
+        own = replace(options, units=units, characters=characters)
+        network, tokens, seconds = one_epoch(own, notes, CLASSES[labels])
+        lines, rng = lines_of("train", CLASSES[labels]), np.random.default_rng(1)
+        batch = make_batch(with_novel_words(sampled(lines, 5 * notes, rng), rng), labelled=False)
+        print(
+            f"{labels:6} {units:6} {characters:>10} {tokens / seconds:9,.0f} "
+            f"{tagging_rate(network, batch):9,.0f}",
             flush=True,
         )
 
@@ -130,7 +157,7 @@ def train(options: BiLSTMCRFOptions, notes: int) -> None:
 def main() -> None:
     """Run the benchmark that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("what", choices=["tag", "train"])
+    parser.add_argument("what", choices=["tag", "train", "growth"])
     parser.add_argument("--notes", type=int)
     parser.add_argument("--embeddings", default="", help="a folder of embeddings")
     parser.add_argument("--units", type=int, default=64)
@@ -146,10 +173,10 @@ def main() -> None:
         backend=arguments.backend,
         min_steps=0,
     )
-    if arguments.what == "tag":
-        tag(options, arguments.notes or 50_000)
-    else:
-        train(options, arguments.notes or 10_000)
+    work, notes = {"tag": (tag, 50_000), "train": (train, 10_000), "growth": (growth, 2000)}[
+        arguments.what
+    ]
+    work(options, arguments.notes or notes)
 
 
 if __name__ == "__main__":

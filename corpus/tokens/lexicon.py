@@ -111,7 +111,7 @@ def _look_up(
     words: Array,
     firsts: Array,
 ) -> int:
-    """Look up the words of tokens, add new words, and return the new number of words."""
+    """Compute the words of tokens, add new words, and return the new number of words."""
     before = size
     for token in range(len(starts)):
         start, end = starts[token], ends[token]

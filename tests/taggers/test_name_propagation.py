@@ -46,7 +46,7 @@ def batch_of(documents: Sequence[Sequence[str]]) -> Batch:
 
 
 def entities_of(tagging: Tagging, batch: Batch) -> Found:
-    """Give the entities of each document, whose rows are in the order of `find_entities`."""
+    """Return the entities of each document, whose rows are in the order of `find_entities`."""
     spans = find_entities(tagging.tags, batch.document_offsets, tagging.labels)
     assert tagging.entity_probabilities is not None
     assert tagging.entity_probabilities.shape == (len(spans.first), len(classes_of(tagging.labels)))
@@ -63,7 +63,7 @@ def entities_of(tagging: Tagging, batch: Batch) -> Found:
 def lent_by(
     documents: Sequence[Sequence[str]], found: Found, notes: Sequence[int], classes: Sequence[str]
 ) -> dict[tuple[int, str], str]:
-    """Give the class of each word that the full names of a note lend; the first name counts."""
+    """Return the class of each word that the full names of a note lend; the first name counts."""
     lent: dict[tuple[int, str], str] = {}
     for words, entities, note in zip(documents, found, notes, strict=True):
         for each in entities:
@@ -98,7 +98,7 @@ def added_to(words: Sequence[str], free: Sequence[bool]) -> set[int]:
 def by_the_rules(
     documents: Sequence[Sequence[str]], found: Found, notes: Sequence[int], classes: Sequence[str]
 ) -> tuple[Found, list[set[int]]]:
-    """Give the entities of each document after names were repeated, and which tokens are added."""
+    """Return the entities of documents after names were repeated, and which tokens are added."""
     lent = lent_by(documents, found, notes, classes)
     after: Found = []
     every: list[set[int]] = []
@@ -259,7 +259,7 @@ def made(*documents: str, tags: str, sure: Sequence[float] = (), notes: Sequence
 
 
 def letters(tagging: Tagging, batch: Batch) -> str:
-    """Give the tags of documents, a letter each."""
+    """Return the tags of documents, a letter each."""
     text = "".join("OLlBI"[number] for number in tagging.tags)
     return " ".join(
         text[first:last]
