@@ -55,6 +55,9 @@ SECTIONS = (
 #: Strategies that select parts of documents, for which the measure of documents has no effect.
 _OF_SPANS = ("confident_spans", "agreement", "consensus", "agreement_with_lists")
 
+#: Strategies without a second view.
+_OF_ONE_VIEW = ("confident_documents", "confident_spans")
+
 #: Strategies with a tagger of the lists of ``[augment]``: `bootstrap.runs.lists.uses_lists`.
 _OF_LISTS = ("auto", "agreement_with_lists")
 
@@ -111,6 +114,11 @@ class Configuration:
             raise ConfigurationError(
                 f'select.measure = "{self.select.measure}" applies to whole documents and has no '
                 f'effect with select.strategy = "{strategy}"; remove it'
+            )
+        if self.second and strategy in _OF_ONE_VIEW:
+            raise ConfigurationError(
+                f'[second_tagger] has no effect with select.strategy = "{strategy}", which has one '
+                "view; remove it"
             )
         if self.later and self.later.start.iteration > self.loop.iterations:
             raise ConfigurationError(
@@ -208,14 +216,14 @@ class Configuration:
         ConfigurationError
             If a file is missing or of another kind.
         """
-        found: list[Coverage] = []
+        found: dict[str, Coverage] = {}
         for name, section in self.taggers().items():
             with _errors_of(name):
-                found += section.options.check()
+                found |= {each.of: each for each in section.options.check()}
         if self._reads_lists:
             with _errors_of("augment"):
                 self.augment.check()
-        return found
+        return list(found.values())
 
     def as_dict(self) -> dict[str, Any]:
         """Return every setting as in the file."""

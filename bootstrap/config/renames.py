@@ -45,7 +45,7 @@ def refuse_renamed(tables: Mapping[str, Any], source: Source) -> None:
             raise ConfigurationError(
                 f'{source.of(section, key)}: [{section}] {key} = "{value}" is now "{successor}"'
             )
-    for section in ("initial_model", "tagger"):
+    for section in ("initial_model", "tagger", "second_tagger", "later_tagger"):
         for key in _GAZETTEERS:
             where = f"{source.of(section, key)}: [{section}]"
             refuse_renamed_lists(_section(tables, section), where, (key,))

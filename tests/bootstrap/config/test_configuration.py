@@ -30,6 +30,7 @@ from bootstrap.runs.lists import uses_lists
 from corpus.formats import Columns
 from taggers import CRFOptions
 from taggers.augmentation import AugmentOptions
+from taggers.options import Coverage
 
 REFERENCE = """
 [select.reference]
@@ -528,7 +529,8 @@ def test_the_tagger_of_each_iteration(file: Path) -> None:
     found = load(
         file,
         '[initial_model]\nkind = "divergence"\n[second_tagger]\nkind = "bilstm-crf"\n'
-        'streams = []\n[later_tagger]\nkind = "ensemble"\niteration = 3\n',
+        'streams = []\n[later_tagger]\nkind = "ensemble"\niteration = 3\n'
+        '[select]\nstrategy = "agreement"',
     )
     assert [found.tagger_of(number).kind for number in range(5)] == [
         "divergence",
@@ -571,6 +573,20 @@ def test_other_taggers_are_checked_as_the_tagger_is(file: Path, section: str) ->
     with pytest.raises(ConfigurationError, match=rf"\[{section}\] .*nowhere"):
         found.check()
     assert f"{section}.clusters" in found.files()
+
+
+@pytest.mark.parametrize("strategy", ["confident_documents", "confident_spans"])
+def test_a_second_tagger_without_a_second_view_has_no_effect(file: Path, strategy: str) -> None:
+    text = f'[second_tagger]\nkind = "crf"\n[select]\nstrategy = "{strategy}"'
+    assert "[second_tagger] has no effect with select.strategy" in refusal(file, text)
+
+
+def test_a_resource_of_two_taggers_is_reported_once(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = load(file, '[later_tagger]\nkind = "crf"\nwindow = 1')
+    monkeypatch.setattr(CRFOptions, "check", lambda self: [Coverage("a cluster", len)])
+    assert [each.of for each in found.check()] == ["a cluster"]
 
 
 def test_a_later_tagger_after_the_last_iteration_has_no_effect(file: Path) -> None:
