@@ -118,6 +118,11 @@ def self_train(
     history : History, optional
         The history of completed iterations to continue.
 
+    Raises
+    ------
+    InputError
+        If a history has no tagger of the second view, which a strategy needs.
+
     Yields
     ------
     Iteration
@@ -149,6 +154,11 @@ def self_train(
         f1, training_set.augmented = [*history.f1], history.augmented
         initial = initial if history.is_initial else None
         model = models.resumed(history)
+        if not (initial or model.second) and any(each.views for each in strategies):
+            raise InputError(
+                f"iteration {len(f1) - 1} has no model of the second view, with which the next one "
+                "selects; start another run"
+            )
     unread = pool.batches(start=max(len(f1) - 1, 0))
     batch = next(unread, None) if f1 else None
     while True:

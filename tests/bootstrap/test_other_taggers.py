@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -100,6 +101,17 @@ def test_a_run_with_several_taggers_is_resumed(
     done = command(*arguments, "--resume")
     assert done.code == 0, done
     assert contents(stopped) == contents(ended)
+
+
+def test_a_run_that_ended_has_no_second_view_to_continue_with(
+    ended: Path, mixed: Path, tmp_path: Path, command: Command
+) -> None:
+    again = Path(shutil.copytree(ended, tmp_path / "again", symlinks=True))
+    shutil.rmtree(again / "iterations" / "003")
+    done = command("run", mixed / "config.toml", "--out", again, "--resume", "--jobs", 1)
+    assert done.code == 2
+    message = "iteration 2 has no model of the second view, with which the next one selects"
+    assert message in done.err.replace("\n", " ")
 
 
 def test_the_best_model_tags_and_has_advice(ended: Path, mixed: Path, command: Command) -> None:
