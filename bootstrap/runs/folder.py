@@ -242,10 +242,11 @@ class Run:
             Those of the seed alone, if this is iteration 0 and its model is another one.
         """
         folder = self.iteration_folder(iteration)
-        if not folder.is_dir():  # nothing was selected: the previous models are kept
-            shutil.copytree(self.model_folder(iteration - 1), folder / "model")
-            if self.second_folder(iteration - 1).is_dir():
-                shutil.copytree(self.second_folder(iteration - 1), self.second_folder(iteration))
+        if not self.model_folder(iteration).is_dir():  # nothing was trained: the models are kept
+            shutil.copytree(self.model_folder(iteration - 1), self.model_folder(iteration))
+            before, second = self.second_folder(iteration - 1), self.second_folder(iteration)
+            if before.is_dir() and not second.exists():
+                shutil.copytree(before, second)
         table = table_of(selected, iteration)
         write_atomically(folder / "selected.parquet", _parquet(table))
         write_atomically(folder / "validation.parquet", _parquet(validation.to_table()))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bootstrap.selection.recurrence import MAX_WORDS, recurrences
@@ -48,16 +48,22 @@ def naive(
             end = place + len(sought) - 1
             same = words[place : end + 1] == sought and owner[place] == owner[end]
             if same and (len(sought) <= MAX_WORDS or place == first):
-                group = tuple(sought) if len(sought) <= MAX_WORDS else (-int(first) - 1,)
+                group = tuple(sought) if len(sought) <= MAX_WORDS else (-int(first) - 1, int(last))
                 found[place, end, int(kind)] = (group, int(kind))
     return found
 
 
 @given(spans_of_batches())
+@example(
+    (
+        make_batch([Document("d0", "a a a a a a a a a a")], labelled=False),
+        TokenSpans(np.array([0, 0]), np.array([8, 9]), np.array([0, 0])),
+    )
+)
 def test_all_occurrences_of_the_words_are_found_with_their_groups(
-    example: tuple[Batch, TokenSpans],
+    spans_of_batch: tuple[Batch, TokenSpans],
 ) -> None:
-    batch, spans = example
+    batch, spans = spans_of_batch
     found, groups = recurrences(batch, spans)
     rows = list(zip(found.first.tolist(), found.last.tolist(), found.classes.tolist(), strict=True))
     expected = naive(batch, spans)
