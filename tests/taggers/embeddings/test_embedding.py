@@ -72,7 +72,7 @@ def by_normalisation(opened: Callable[..., Embedding]) -> dict[str, Embedding]:
 
 
 def row_of(embedding: Embedding, word: str) -> int:
-    """Look a word up as paper 003 says it, in a dict."""
+    """Return the row of a word as paper 003 defines it, by a dict."""
     rows = {known: row for row, known in enumerate(embedding.names.strings(), FIRST)}
     alone = Words([word])
     for form in (word, alone.lowers[0], alone.lemmas[0]):
