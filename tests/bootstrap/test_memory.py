@@ -34,6 +34,7 @@ from bootstrap.data.preparation import prepare
 from taggers import Tagging
 
 class Calm:
+    kind = "calm"
     labels, training = ("O", "B-PERSON", "I-PERSON"), None
     def fit(self, train, validation=None, *, warm_start=None, rng, progress=None):
         return self
