@@ -107,8 +107,12 @@ class BiLSTMCRFTagger:
     @property
     def kernels(self) -> tuple[str, ...]:
         """The modules whose compiled functions are called; see `taggers.base.kernels_of`."""
-        modules = ("corpus.tokens.scanner", "taggers.crf.decoding", "taggers.networks.recurrence")
-        return (*modules, "gazetteers.phrases.matching") if self.options.phrases else modules
+        modules = ["corpus.tokens.scanner", "taggers.crf.decoding", "taggers.networks.recurrence"]
+        if self.options.phrases:
+            modules.append("gazetteers.phrases.matching")
+        if not self.labels and self.options.backend == "tensorflow":  # it will be trained
+            modules.append("taggers.networks.training.recurrence")
+        return tuple(modules)
 
     def fit(
         self,

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from keras import layers, ops
 
 from taggers.networks.crf_layer import CRF
+from taggers.networks.training.bilstm import BiLSTM
 from taggers.networks.training.steps import Step, steps_of
 
 Floats = npt.NDArray[np.float32]
@@ -220,24 +221,17 @@ class Network:
         return found
 
     def _bilstm(self, vectors: Tensor, lengths: Tensor, units: int, prefix: str = "") -> Tensor:
-        """Return the outputs of both directions, shape (B, T, 2 * units).
-
-        Sequences are reversed in their places for the backward direction, so that padding comes
-        last for both, and no mask is needed, which would cost time at each step.
-        """
-        outputs = []
-        for direction in ("forward", "backward"):
-            layer = layers.LSTM(units, return_sequences=True)
-            backward = direction == "backward"
-            read = layer(_Reversed()(vectors, lengths) if backward else vectors)
-            outputs.append(_Reversed()(read, lengths) if backward else read)
+        """Return the outputs of both directions, shape (B, T, 2 * units)."""
+        layer = BiLSTM(units)
+        outputs = layer(vectors, lengths)
+        for direction, own in layer.directions.items():
             for name, weight in (
-                ("input", layer.cell.kernel),
-                ("recurrent", layer.cell.recurrent_kernel),
-                ("bias", layer.cell.bias),
+                ("input", own.cell.kernel),
+                ("recurrent", own.cell.recurrent_kernel),
+                ("bias", own.cell.bias),
             ):
                 self._weights[f"{prefix}{direction}_{name}"] = weight
-        return _joined(outputs)
+        return outputs
 
     def _dense(
         self, inputs: Tensor, name: str, units: int, activation: str | None = None
@@ -258,12 +252,3 @@ class Network:
 
 def _joined(parts: Sequence[Tensor]) -> Tensor:
     return ops.concatenate(parts, axis=-1) if len(parts) > 1 else parts[0]
-
-
-class _Reversed(layers.Layer):  # type: ignore[misc]
-    """A layer that reverses each sequence in its place, so that padding stays at the end."""
-
-    def call(self, vectors: Tensor, lengths: Tensor) -> Tensor:
-        number = ops.shape(vectors)[1]
-        places = (lengths[:, None] - 1 - ops.arange(number, dtype="int32")) % number
-        return ops.take_along_axis(vectors, places[..., None], axis=1)

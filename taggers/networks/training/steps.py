@@ -65,8 +65,8 @@ def _tensorflow_steps(model: Any, optimizer: Any, loss: Loss) -> tuple[Step, Ste
         return loss(inputs, tags, weights, False)
 
     return (
-        tf.function(train, input_signature=signature),
-        tf.function(test, input_signature=signature),
+        tf.function(train, input_signature=signature, autograph=False),
+        tf.function(test, input_signature=signature, autograph=False),
     )
 
 
