@@ -24,6 +24,7 @@ __all__ = [
     "TrainingError",
     "joined",
     "kernels_of",
+    "trains_in_process",
 ]
 
 #: The level of detail of a `Tagging`. Tags and the confidence of documents are always computed.
@@ -164,6 +165,15 @@ def kernels_of(tagger: Tagger) -> tuple[str, ...]:
     optional attribute ``kernels``; a tagger without this attribute calls none.
     """
     return tuple(getattr(tagger, "kernels", ()))
+
+
+def trains_in_process(tagger: Tagger) -> bool:
+    """Return whether a tagger trains in a process of its own, so that several can side by side.
+
+    It declares this by the optional attribute ``trains_in_process``. Its `fit` must not depend on
+    the thread that calls it.
+    """
+    return bool(getattr(tagger, "trains_in_process", False))
 
 
 class Tagger(Protocol):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -24,6 +26,7 @@ from taggers.base import (
     TrainingError,
     joined,
     kernels_of,
+    trains_in_process,
 )
 from taggers.confidence import (
     check_measure,
@@ -85,7 +88,10 @@ class EnsembleTagger:
         rng: np.random.Generator,
         progress: Progress | None = None,
     ) -> Self:
-        """Train the members one after the other.
+        """Train the members.
+
+        Those that train in a process of their own do so side by side, as many as there are
+        processors, and the others one after the other in the meantime.
 
         Parameters
         ----------
@@ -119,19 +125,28 @@ class EnsembleTagger:
         """
         members = self.members or self._untrained()
         before = warm_start.members if warm_start is not None else ()
-        for number, (member, child) in enumerate(
-            zip(members, rng.spawn(len(members)), strict=True)
-        ):
+        children = rng.spawn(len(members))
+        reports = _MemberProgress(progress, len(members))
+
+        def train_member(number: int) -> None:
+            member = members[number]
             start = before[number] if number < len(before) else None
             with _named(number, member):
                 member.fit(
                     train,
                     validation,
                     warm_start=start if start is not None and start.kind == member.kind else None,
-                    rng=child,
-                    progress=_part_of(progress, number, len(members)),
+                    rng=children[number],
+                    progress=reports.of(number),
                 )
                 _marginals(member, train.slice(0, 1), train.labels)
+
+        _run_side_by_side(
+            train_member,
+            [number for number, each in enumerate(members) if trains_in_process(each)],
+            [number for number, each in enumerate(members) if not trains_in_process(each)],
+            reports,
+        )
         self.members, self.labels = members, train.labels
         self.training = _summary(members)
         return self
@@ -392,17 +407,58 @@ def _pieces(document_offsets: npt.NDArray[np.int64]) -> Iterator[tuple[int, int]
             return
 
 
-def _part_of(progress: Progress | None, number: int, members: int) -> Progress | None:
-    """Return a callback for the progress of one member; see `EnsembleTagger.fit`."""
-    if progress is None:
-        return None
-    report: Callable[[int, int], None] = progress
+class _StoppedError(Exception):
+    """Ends the training of a member, because another one failed."""
 
-    def part(done: int, total: int) -> None:
-        share = min(done / total, 1.0) if total else 0.0
-        report(_STEPS * number + int(_STEPS * share), _STEPS * members)
 
-    return part
+class _MemberProgress:
+    """The progress of an ensemble, from that of its members; see `EnsembleTagger.fit`."""
+
+    def __init__(self, report: Progress | None, members: int) -> None:
+        self._report = report
+        self._done = [0] * members
+        self._lock = threading.Lock()
+        self.stopped = False
+
+    def of(self, number: int) -> Progress:
+        """Return a callback for the progress of one member."""
+
+        def part(done: int, total: int) -> None:
+            if self.stopped:
+                raise _StoppedError
+            share = min(done / total, 1.0) if total else 0.0
+            with self._lock:
+                self._done[number] = int(_STEPS * share)
+                if self._report:
+                    self._report(sum(self._done), _STEPS * len(self._done))
+
+        return part
+
+
+def _run_side_by_side(
+    work: Callable[[int], None],
+    in_processes: Sequence[int],
+    others: Sequence[int],
+    progress: _MemberProgress,
+) -> None:
+    """Call a function with numbers: the first ones in threads, and the others in this thread.
+
+    If a call fails, the threads end as soon as they report progress.
+    """
+    import joblib  # noqa: PLC0415 - it takes a quarter of a second, which tagging need not wait for
+
+    with ThreadPoolExecutor(joblib.cpu_count()) as threads:
+        futures = [threads.submit(work, number) for number in in_processes]
+        try:
+            for number in others:
+                work(number)
+            for future in as_completed(futures):
+                future.result()
+        except BaseException:
+            progress.stopped = True
+            for future in futures:
+                future.cancel()
+            raise
 
 
 @contextmanager

@@ -185,11 +185,13 @@ class BiLSTMCRFOptions(TaggerOptions):
             "least": 1e-8,
         },
     )
-    decay: Literal["none", "linear"] = field(
-        default="none",
+    decay_start: float = field(
+        default=0.5,
         metadata={
-            "help": 'how the learning rate falls: not at all ("none"), or from epoch to epoch by '
-            'the same amount, until it is nearly 0 in the last one ("linear")'
+            "help": "share of the epochs after which the learning rate falls, by the same amount "
+            "each, to nearly 0 in the last one; 1 keeps it as it is",
+            "least": 0,
+            "most": 1,
         },
     )
     minibatch: int = field(

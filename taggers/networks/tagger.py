@@ -61,7 +61,7 @@ _PLANNED = (
 )
 _SCHEDULED = (
     "learning_rate",
-    "decay",
+    "decay_start",
     "minibatch",
     "epochs",
     "min_steps",
@@ -89,6 +89,7 @@ class BiLSTMCRFTagger:
     """
 
     kind = "bilstm-crf"
+    trains_in_process = True
 
     def __init__(self, options: BiLSTMCRFOptions | None = None) -> None:
         self.options = options or BiLSTMCRFOptions()

@@ -41,7 +41,7 @@ class Schedule:
     """How long a network is trained; the options are those of `BiLSTMCRFOptions`."""
 
     learning_rate: float
-    decay: str
+    decay_start: float
     minibatch: int
     epochs: int
     min_steps: int
@@ -65,8 +65,10 @@ class Schedule:
 
     def learning_rate_of(self, epoch: int) -> float:
         """Return the learning rate of an epoch, counted from 1."""
-        passed = (epoch - 1) / self.epochs if self.decay == "linear" else 0.0
-        return (1 - passed) * self.learning_rate
+        left = 1 - (epoch - 1) / self.epochs
+        if left >= 1 - self.decay_start:
+            return self.learning_rate
+        return left / (1 - self.decay_start) * self.learning_rate
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import joblib
 import numpy as np
 import pytest
 
@@ -153,6 +156,45 @@ def test_progress_is_the_sum_of_the_members(plugin: type, train: Batch) -> None:
     assert done == sorted(done)
     assert (done[0], done[1], done[-2], done[-1]) == (50, 100, 250, 300)
     assert any(100 < each <= 200 for each in done)
+
+
+def test_members_with_processes_of_their_own_are_trained_side_by_side(
+    plugin: Any, train: Batch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of the two waits for the other one; the CRF is trained in the meantime."""
+    own = plugin.options_type(waits=True, noise=5.0)
+    options = EnsembleOptions((Member("random", own), Member("crf", NARROW), Member("random", own)))
+    monkeypatch.setattr(joblib, "cpu_count", lambda: 2)
+    monkeypatch.setattr(plugin, "trains_in_process", True, raising=False)
+    found = fitted(options, train)
+    monkeypatch.setattr(plugin, "trains_in_process", False)
+    alone = Member("random", replace(own, waits=False))
+    one_by_one = fitted(EnsembleOptions((alone, Member("crf", NARROW), alone)), train)
+    np.testing.assert_array_equal(marginals(found, train), marginals(one_by_one, train))
+
+
+def test_the_others_are_not_trained_on_after_a_member_fails(
+    plugin: Any, train: Batch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first member never ends by itself; it is ended when it reports progress."""
+    monkeypatch.setattr(joblib, "cpu_count", lambda: 2)
+    monkeypatch.setattr(plugin, "trains_in_process", True, raising=False)
+    monkeypatch.setattr(plugin, "fit", endless(plugin.fit))
+    options = EnsembleOptions((Member("random"), Member("random", plugin.options_type(fails=True))))
+    with pytest.raises(TrainingError, match=r"members\[2\] \(random\): no usable weights"):
+        fitted(options, train)
+
+
+def endless(fit: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a training that reports progress without end, unless the tagger fails."""
+
+    def forever(self: Any, *arguments: Any, progress: Any, **others: Any) -> Any:
+        while not self.options.fails:
+            progress(0, 1)
+            time.sleep(0.01)
+        return fit(self, *arguments, progress=progress, **others)
+
+    return forever
 
 
 def test_training_is_summarised(pair: EnsembleTagger) -> None:

@@ -14,7 +14,7 @@ from taggers.networks.training.process import Schedule, train
 
 PLAN = Schedule(
     learning_rate=0.004,
-    decay="linear",
+    decay_start=0.0,
     minibatch=0,
     epochs=40,
     min_steps=1200,
@@ -42,7 +42,7 @@ def test_few_documents_have_more_epochs_and_many_have_larger_minibatches(
 def test_no_schedule_has_fewer_steps_or_epochs_than_named(
     documents: int, minibatch: int, min_steps: int
 ) -> None:
-    named = Schedule(0.01, "none", minibatch, 3, min_steps, 10, 0.0, 0)
+    named = Schedule(0.01, 1.0, minibatch, 3, min_steps, 10, 0.0, 0)
     found = named.completed(documents)
     assert found.minibatch == minibatch or minibatch == 0
     assert found.epochs >= 3
@@ -50,11 +50,14 @@ def test_no_schedule_has_fewer_steps_or_epochs_than_named(
 
 
 def test_the_learning_rate_falls_by_the_same_amount_to_nearly_0() -> None:
-    plan = Schedule(0.01, "linear", 16, 10, 0, 10, 0.0, 0)
-    rates = [plan.learning_rate_of(epoch) for epoch in range(1, 11)]
-    assert rates == pytest.approx(np.linspace(0.01, 0.001, 10))
-    constant = Schedule(0.01, "none", 16, 10, 0, 10, 0.0, 0)
-    assert {constant.learning_rate_of(epoch) for epoch in range(1, 11)} == {0.01}
+    def rates(decay_start: float) -> list[float]:
+        plan = Schedule(0.01, decay_start, 16, 10, 0, 10, 0.0, 0)
+        return [plan.learning_rate_of(epoch) for epoch in range(1, 11)]
+
+    assert rates(0.0) == pytest.approx(np.linspace(0.01, 0.001, 10))
+    assert rates(0.5) == pytest.approx([0.01] * 5 + np.linspace(0.01, 0.002, 5).tolist())
+    assert rates(0.95) == [0.01] * 10
+    assert rates(1.0) == [0.01] * 10
 
 
 class Recorded:
@@ -106,7 +109,7 @@ def documents(number: int, weight: float = 1.0) -> Minibatches:
 
 def test_training_follows_the_schedule() -> None:
     network, steps = Recorded(), []
-    plan = Schedule(0.01, "linear", 4, 2, 12, 10, 0.0, 0)
+    plan = Schedule(0.01, 0.0, 4, 2, 12, 10, 0.0, 0)
     found = train(network, documents(10), None, plan, lambda *done: steps.append(done))
     assert (found.epochs, found.outcome) == (4, "the maximum number of epochs")
     assert network.rates == pytest.approx([0.5 * 0.01 * share for share in (1, 0.75, 0.5, 0.25)])
@@ -115,6 +118,6 @@ def test_training_follows_the_schedule() -> None:
 
 def test_every_epoch_has_a_step_even_if_all_weights_are_small() -> None:
     network = Recorded()
-    plan = Schedule(0.01, "none", 4, 20, 0, 30, 0.0, 0)
+    plan = Schedule(0.01, 1.0, 4, 20, 0, 30, 0.0, 0)
     train(network, documents(3, weight=1e-6), None, plan, lambda *done: None)
     assert network.steps == 20

@@ -35,7 +35,7 @@ PLAN = {
 }
 SCHEDULE = {
     "learning_rate": 0.02,
-    "decay": "linear",
+    "decay_start": 0.0,
     "minibatch": 4,
     "epochs": 3,
     "min_steps": 0,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -26,6 +27,7 @@ class RandomOptions(TaggerOptions):
     fails: bool = False
     marginals: bool = True
     added: str = ""
+    waits: bool = False
 
 
 class RandomTagger:
@@ -33,6 +35,9 @@ class RandomTagger:
 
     kind = "random"
     options_type = RandomOptions
+
+    #: Where taggers whose options say so wait for each other in training.
+    barrier = threading.Barrier(2, timeout=60)
 
     def __init__(self, options: RandomOptions) -> None:
         self.options = options
@@ -55,6 +60,8 @@ class RandomTagger:
             raise TrainingError("no usable weights")
         if progress:
             progress(1, 2)
+        if self.options.waits:
+            self.barrier.wait()
         added = (self.options.added,) if self.options.added else ()
         self.labels = (*train.labels[::-1], *added)
         self.seen = {
