@@ -94,6 +94,8 @@ class IterationMetrics:
         Number of tokens of the gold documents.
     training_documents : int
         Number of documents of the training set.
+    tagger : str
+        The kind of the tagger.
     training : Training or None
         The outcome of training; None for a model that is not trained.
     left_out : mapping of str to int
@@ -137,6 +139,7 @@ class IterationMetrics:
     agreement: float | None
     human_tokens: int
     training_documents: int
+    tagger: str
     training: Training | None
     left_out: Mapping[str, int]
     halves: tuple[ConfusionCounts, ConfusionCounts]
@@ -257,6 +260,7 @@ _READERS: dict[str, _Reader] = {
     "worst": _text,
     "proportions": _mapping_of(_number_or_nan),
     **dict.fromkeys(("confidence", "seconds"), _mapping_of(_number)),
+    "tagger": _text,
     "training": _optional(
         _record_of(
             Training,
@@ -332,6 +336,7 @@ def metrics_of(step: Iteration, validation: Batch, left_out: Mapping[str, int]) 
         agreement=step.agreement,
         human_tokens=step.human_tokens,
         training_documents=step.training_documents,
+        tagger=step.tagger.kind,
         training=step.tagger.training,
         left_out=dict(left_out),
         halves=halves(validation, step.scores),

@@ -98,13 +98,16 @@ def _curve(name: str, rows: Sequence[IterationMetrics]) -> str:
 
 
 def _table(rows: Sequence[IterationMetrics], best: int) -> str:
-    titles = ["iteration", "selected", "confident", "deviation"]
+    several = len({row.tagger for row in rows}) > 1
+    titles = ["iteration", *(["tagger"] if several else [])]
+    titles += ["selected", "confident", "deviation"]
     for name in (*rows[0].classes, "all"):
         titles += [f"{name} P", "R", "F1"]
     lines = ["<table>", _row([*titles, "seconds", "stopped"], "th")]
     for row in rows:
         cells = [
             str(row.iteration),
+            *([row.tagger] if several else []),
             f"{row.selected:,}",
             f"{row.confident:,}",
             "" if row.deviation is None else f"{row.deviation:.2f}",

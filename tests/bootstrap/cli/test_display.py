@@ -24,7 +24,7 @@ CLASSES = ("LOCATION", "PERSON")
 UNSHOWN: dict[str, Any] = {
     **dict.fromkeys(("blank", "confident", "bound", "human_tokens", "training_documents"), 0),
     **{name: {} for name in ("proportions", "confidence", "left_out")},
-    **{"worst": "", "agreement": None, "training": None},
+    **{"worst": "", "agreement": None, "tagger": "crf", "training": None},
     "halves": (ConfusionCounts(0, 0, 0), ConfusionCounts(0, 0, 0)),
     **{"strategy": "", "augmented": False, "trials": [], "quality": None},
     **{"new_entities": 0, "unknown": 0.0},

@@ -30,6 +30,7 @@ METRICS = IterationMetrics(
     agreement=0.99,
     human_tokens=1000,
     training_documents=80,
+    tagger="crf",
     training=Training(True, "converged", 12, 34.5),
     left_out={"damaged notes": 2},
     halves=(ConfusionCounts(4, 1, 1), ConfusionCounts(3, 2, 2)),
