@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -121,3 +122,48 @@ def test_every_epoch_has_a_step_even_if_all_weights_are_small() -> None:
     plan = Schedule(0.01, 1.0, 4, 20, 0, 30, 0.0, 0)
     train(network, documents(3, weight=1e-6), None, plan, lambda *done: None)
     assert network.steps == 20
+
+
+class Failing(Recorded):
+    """A network whose loss is not a number from its fourth epoch on."""
+
+    def __init__(self, held_out: Sequence[float]) -> None:
+        super().__init__()
+        self.held_out = held_out
+
+    @property
+    def epoch(self) -> int:
+        return len(self.rates)
+
+    def train(self, inputs, tags, weights) -> float:
+        super().train(inputs, tags, weights)
+        return math.nan if self.epoch >= 4 else 1 / self.steps
+
+    def test(self, inputs, tags, weights) -> float:
+        return self.held_out[self.epoch - 1]
+
+    def weights(self):
+        return {"w": np.full(1, self.epoch, np.float32)}
+
+
+@pytest.mark.parametrize(
+    ("held_out", "best"),
+    [
+        ((0.3, 0.2, 0.1, math.nan), 3),
+        ((0.3, 0.1, 0.2, 0.05), 2),
+        ((0.3, 0.1, math.nan, math.nan), 2),
+        (None, 3),
+    ],
+)
+def test_a_loss_that_is_not_a_number_keeps_the_best_epoch_before(
+    held_out: Sequence[float] | None, best: int
+) -> None:
+    network = Failing(held_out or ())
+    plan = Schedule(0.01, 1.0, 4, 20, 0, 10, 0.0, 0)
+    judges = documents(2) if held_out else None
+    found = train(network, documents(10), judges, plan, lambda *done: None)
+    assert found.failed
+    assert not found.converged
+    assert found.outcome == "the loss was not a number in epoch 4"
+    assert found.epochs == best
+    np.testing.assert_array_equal(found.weights["w"], [best])
