@@ -10,12 +10,14 @@ length.
     python benchmarks/network.py tag --characters none
     python benchmarks/network.py train             # seconds an epoch and memory, 10,000 notes
     python benchmarks/network.py train --notes 200000
+    python benchmarks/network.py step              # of training, beside Keras' LSTM layers
     python benchmarks/network.py growth            # units, characters and labels, 2,000 notes
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
 import os
 import resource
 import tempfile
@@ -33,7 +35,9 @@ from taggers import CRFOptions, CRFTagger
 from taggers.networks.network_options import BiLSTMCRFOptions
 from taggers.networks.tagger import BiLSTMCRFTagger
 from taggers.networks.training.in_process import ENVIRONMENT
+from taggers.networks.training.minibatches import Minibatches
 from taggers.networks.training.process import TRAIN, _documents
+from taggers.threads import one_thread
 
 ROUNDS = 3
 PREDICTED = 256  # notes of a minibatch of Keras
@@ -69,14 +73,20 @@ def keras_predictor(tagger: BiLSTMCRFTagger, batch: Batch) -> Callable[[], None]
         return crf.decode(scores, mask), crf.marginals(scores, mask)
 
     def work() -> None:
-        prepared = tagger._prepared(batch.with_tags(np.zeros(batch.n_tokens, np.int16), ("O",)))
-        words = tagger._inputs.of(prepared.vocabulary, tagger._templates())
-        rng = np.random.default_rng(0)
-        arrays = tagger._arrays(prepared, tagger._inputs, words, rng)
-        for inputs, _, _ in _documents(TRAIN, arrays).in_order(PREDICTED):
+        tagged = batch.with_tags(np.zeros(batch.n_tokens, np.int16), ("O",))
+        for inputs, _, _ in training_documents(tagger, tagged).in_order(PREDICTED):
             predict({name: inputs[name] for name in names})
 
     return work
+
+
+def training_documents(tagger: BiLSTMCRFTagger, batch: Batch) -> Minibatches:
+    """Return tagged notes as the training process of a network receives them."""
+    assert tagger._inputs is not None
+    prepared = tagger._prepared(batch)
+    words = tagger._inputs.of(prepared.vocabulary, tagger._templates())
+    arrays = tagger._arrays(prepared, tagger._inputs, words, np.random.default_rng(0))
+    return _documents(TRAIN, arrays)
 
 
 def tag(options: BiLSTMCRFOptions, notes: int) -> None:
@@ -136,6 +146,37 @@ def one_epoch(
     return network, batch.n_tokens, times[-1] - times[0]
 
 
+def step(options: BiLSTMCRFOptions, notes: int) -> None:
+    """Print milliseconds of a step of training, with the compiled recurrence and that of Keras."""
+    os.environ.update(ENVIRONMENT)  # before TensorFlow is imported
+    from taggers.networks.training import keras_network  # noqa: PLC0415 - it imports Keras
+    from taggers.networks.training.bilstm import BiLSTM  # noqa: PLC0415 - the same
+
+    lines, rng = lines_of("train", None), np.random.default_rng(0)
+    batch = make_batch(sampled(lines, notes, rng), labelled=True, classes=_classes(lines))
+    tagger = BiLSTMCRFTagger(replace(options, epochs=1)).fit(batch.slice(0, 64), rng=rng)
+    documents = training_documents(tagger, batch)
+    print(f"{'minibatch':>9} {'compiled':>9} {'Keras':>9}  ms/step")
+    for size in (16, 64):
+        minibatches = list(documents.epoch(size, rng, word_dropout=0.0))
+        milliseconds = []
+        for compiled in (True, False):
+            keras_network.BiLSTM = functools.partial(BiLSTM, compiled=compiled)
+            network = keras_network.Network(
+                keras_network.Plan(**tagger._plan(tagger._inputs, tagger.labels))
+            )
+            names = [tensor.name for tensor in network.model.inputs]
+
+            def epoch(network=network, names=names, minibatches=minibatches) -> None:
+                for inputs, tags, weights in minibatches:
+                    float(network.train({name: inputs[name] for name in names}, tags, weights))
+
+            with one_thread():
+                epoch()  # compiles
+                milliseconds.append(1000 / best_rate(epoch, len(minibatches)))
+        print(f"{size:9} {milliseconds[0]:9.1f} {milliseconds[1]:9.1f}", flush=True)
+
+
 def growth(options: BiLSTMCRFOptions, notes: int) -> None:
     """Print tokens per second of training and of tagging, for one option after another."""
     print(f"{'labels':>6} {'units':>6} {'characters':>10} {'training':>9} {'tagging':>9}  tokens/s")
@@ -154,10 +195,19 @@ def growth(options: BiLSTMCRFOptions, notes: int) -> None:
         )
 
 
+#: The benchmarks, and the number of notes of each.
+WORK = {
+    "tag": (tag, 50_000),
+    "train": (train, 10_000),
+    "step": (step, 1000),
+    "growth": (growth, 2000),
+}
+
+
 def main() -> None:
     """Run the benchmark that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("what", choices=["tag", "train", "growth"])
+    parser.add_argument("what", choices=list(WORK))
     parser.add_argument("--notes", type=int)
     parser.add_argument("--embeddings", default="", help="a folder of embeddings")
     parser.add_argument("--units", type=int, default=64)
@@ -173,9 +223,7 @@ def main() -> None:
         backend=arguments.backend,
         min_steps=0,
     )
-    work, notes = {"tag": (tag, 50_000), "train": (train, 10_000), "growth": (growth, 2000)}[
-        arguments.what
-    ]
+    work, notes = WORK[arguments.what]
     work(options, arguments.notes or notes)
 
 
