@@ -36,7 +36,8 @@ def write_frame(
         np.savez(content, allow_pickle=False, **arrays)
     stream.write(_HEADER.pack(len(text), content.tell()))
     stream.write(text)
-    stream.write(content.getbuffer())
+    with content.getbuffer() as view:
+        stream.write(view)
     stream.flush()
 
 

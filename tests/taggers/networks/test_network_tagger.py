@@ -157,13 +157,14 @@ def test_options_work_together(embedding_folder) -> None:
 
 def test_unusual_documents(trained) -> None:
     """Neither long documents, nor long words, nor empty ones are a problem."""
-    texts = ["", "ana", "ana " * 100_000, "x" * 10_000, "\x00\ufffd", " "]
+    texts = ["", "ana", "visita ana en vic " * 25_000, "x" * 10_000, "\x00\ufffd", " "]
     batch = make_batch([Document(str(n), text) for n, text in enumerate(texts)], labelled=False)
     tagging: Tagging = trained.tag(batch, detail="entity", measure="min_marginal")
     assert len(tagging.tags) == batch.n_tokens > 100_000
     assert tagging.confidence[0] == tagging.confidence[5] == 1
     assert np.isfinite(tagging.confidence).all()
-    assert (tagging.tags[1:100] == tagging.labels.index("B-PERSON")).all()
+    first = [tagging.labels[tag] for tag in tagging.tags[1:5]]
+    assert first == ["O", "B-PERSON", "O", "B-LOCATION"]
     empty = trained.tag(make_batch([], labelled=False), detail="labels")
     assert empty.marginals.shape == (0, 5)
 
