@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -36,6 +34,7 @@ from taggers.confidence import (
 from taggers.ensemble.ensemble_options import EnsembleOptions
 from taggers.ensemble.entities import entity_probabilities
 from taggers.ensemble.member import errors_of_member, kind_of_member, member_name
+from taggers.ensemble.side_by_side import MemberProgress, run_side_by_side
 from taggers.kinds import load_tagger
 from taggers.model_folder import read_description, read_digest, write_model
 
@@ -43,9 +42,6 @@ Floats = npt.NDArray[np.float64]
 
 #: Tokens that are tagged at a time, to bound the memory for the marginals of the members.
 _PIECE = 131_072
-
-#: The steps of training each member in reports of progress, whatever the member counts.
-_STEPS = 100
 
 
 class EnsembleTagger:
@@ -126,7 +122,7 @@ class EnsembleTagger:
         members = self.members or self._untrained()
         before = warm_start.members if warm_start is not None else ()
         children = rng.spawn(len(members))
-        reports = _MemberProgress(progress, len(members))
+        reports = MemberProgress(progress, len(members))
 
         def train_member(number: int) -> None:
             member = members[number]
@@ -141,7 +137,7 @@ class EnsembleTagger:
                 )
                 _marginals(member, train.slice(0, 1), train.labels)
 
-        _run_side_by_side(
+        run_side_by_side(
             train_member,
             [number for number, each in enumerate(members) if trains_in_process(each)],
             [number for number, each in enumerate(members) if not trains_in_process(each)],
@@ -405,60 +401,6 @@ def _pieces(document_offsets: npt.NDArray[np.int64]) -> Iterator[tuple[int, int]
         start = stop
         if start >= number:
             return
-
-
-class _StoppedError(Exception):
-    """Ends the training of a member, because another one failed."""
-
-
-class _MemberProgress:
-    """The progress of an ensemble, from that of its members; see `EnsembleTagger.fit`."""
-
-    def __init__(self, report: Progress | None, members: int) -> None:
-        self._report = report
-        self._done = [0] * members
-        self._lock = threading.Lock()
-        self.stopped = False
-
-    def of(self, number: int) -> Progress:
-        """Return a callback for the progress of one member."""
-
-        def part(done: int, total: int) -> None:
-            if self.stopped:
-                raise _StoppedError
-            share = min(done / total, 1.0) if total else 0.0
-            with self._lock:
-                self._done[number] = int(_STEPS * share)
-                if self._report:
-                    self._report(sum(self._done), _STEPS * len(self._done))
-
-        return part
-
-
-def _run_side_by_side(
-    work: Callable[[int], None],
-    in_processes: Sequence[int],
-    others: Sequence[int],
-    progress: _MemberProgress,
-) -> None:
-    """Call a function with numbers: the first ones in threads, and the others in this thread.
-
-    If a call fails, the threads end as soon as they report progress.
-    """
-    import joblib  # noqa: PLC0415 - it takes a quarter of a second, which tagging need not wait for
-
-    with ThreadPoolExecutor(joblib.cpu_count()) as threads:
-        futures = [threads.submit(work, number) for number in in_processes]
-        try:
-            for number in others:
-                work(number)
-            for future in as_completed(futures):
-                future.result()
-        except BaseException:
-            progress.stopped = True
-            for future in futures:
-                future.cancel()
-            raise
 
 
 @contextmanager
