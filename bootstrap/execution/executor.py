@@ -119,9 +119,10 @@ class ProcessExecutor(Executor):
             initargs=(os.getpid(), tuple(sys.path)),
         )
         self._started = True
-        with sigint_blocked():
-            results = parallel(joblib.delayed(function)(item) for item in items)
+        # A worker may be lost before the first items have all been handed out, or later.
         try:
+            with sigint_blocked():
+                results = parallel(joblib.delayed(function)(item) for item in items)
             yield from results
         except TerminatedWorkerError:
             raise KilledError(

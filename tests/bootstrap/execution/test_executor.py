@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -43,6 +44,20 @@ def test_a_worker_that_is_lost_is_an_error_and_the_next_call_works(tmp_path: Pat
         with pytest.raises(KilledError, match="a worker process was killed"):
             list(executor.map(os._exit, [3, 3]))
         assert list(executor.map(math.sqrt, [1.0, 9.0])) == [1.0, 3.0]
+
+
+def test_a_worker_that_is_lost_before_all_items_are_handed_out_is_the_same_error(
+    tmp_path: Path,
+) -> None:
+    def items() -> Iterator[int]:
+        yield from (3, 3)  # handed out together
+        time.sleep(1)  # until the loss of a worker has been noticed
+        yield from (3, 3)
+
+    with ProcessExecutor(2, tmp_path) as executor:
+        assert list(executor.map(math.sqrt, [1.0, 9.0])) == [1.0, 3.0]  # the workers have started
+        with pytest.raises(KilledError, match="a worker process was killed"):
+            list(executor.map(os._exit, items()))
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs /proc")
