@@ -181,8 +181,8 @@ class ScoreDecoder:
         if entities is not None:
             entities.begin(packing, scores, self._exponential, alpha, scale)
         transposed = np.ascontiguousarray(self._exponential.T)
-        ones, unused = np.ones(len(log_z)), np.zeros(transposed.shape)
-        lattice.backward(packing.steps, scores, transposed, ones, alpha, scale, unused)
+        ones, no_counts = np.ones(len(log_z)), np.zeros((0, 0))
+        lattice.backward(packing.steps, scores, transposed, ones, alpha, scale, no_counts)
         if entities is not None:
             entities.end(packing, scores, self._exponential)
         where = packing.first, packing.lengths, packing.steps

@@ -96,8 +96,9 @@ def backward(
 ) -> None:
     """Convert `alpha` to marginals times the weight of their document, and count transitions.
 
-    ``alpha[t].T @ (emission * beta / scale)[t + 1]`` is added to `expected`. Multiplied by the
-    transitions, it is the expected count of each transition. `emission` is overwritten.
+    ``alpha[t].T @ (emission * beta / scale)[t + 1]`` is added to `expected`, unless its shape is
+    (0, 0). Multiplied by the transitions, it is the expected count of each transition. `emission`
+    is overwritten.
     """
     labels = alpha.shape[1]
     beta = np.empty((steps[1] - steps[0], labels), alpha.dtype)
@@ -109,10 +110,11 @@ def backward(
         if step < last:
             going = steps[step + 2] - after
             successors = emission[after : after + going]
-            np.dot(alpha[now : now + going].T, successors, part)
-            for row in range(labels):
-                for label in range(labels):
-                    expected[row, label] += part[row, label]
+            if len(expected):
+                np.dot(alpha[now : now + going].T, successors, part)
+                for row in range(labels):
+                    for label in range(labels):
+                        expected[row, label] += part[row, label]
             np.dot(successors, transposed, beta[:going])
         for row in range(going, after - now):
             for label in range(labels):

@@ -120,9 +120,9 @@ def summed(case: Case, packing: lattice.Packing, found: PackedEntities, real: ty
     transition = lattice.exponential_transition(case.transition, np.dtype(real))
     lattice.forward(packing.steps, emission, transition, alpha, scale)
     found.begin(packing, emission, transition, alpha, scale)
-    ones, unused = np.ones(len(packing.documents)), np.zeros(transition.shape)
+    ones, no_counts = np.ones(len(packing.documents)), np.zeros((0, 0))
     transposed = np.ascontiguousarray(transition.T)
-    lattice.backward(packing.steps, emission, transposed, ones, alpha, scale, unused)
+    lattice.backward(packing.steps, emission, transposed, ones, alpha, scale, no_counts)
     found.end(packing, emission, transition)
 
 
