@@ -10,7 +10,9 @@ import numpy.typing as npt
 from corpus.kernels.compiled import kernel_array
 from corpus.streams import number_used
 from taggers.crf import lattice
-from taggers.networks.recurrence import convolve_characters, run_lstm, tanh_in_place
+from taggers.networks.heads import Heads
+from taggers.networks.recurrence import by_panel, convolve_characters, padded, run_lstm
+from taggers.networks.tiles import panels
 from taggers.networks.word_inputs import Codes, WordArrays, WordInputs
 from taggers.templates import Templates
 
@@ -44,7 +46,7 @@ class Forward:
         self._inputs = inputs
         self._templates = templates
         self._lstm = LSTM.of(weights)
-        self._heads = Heads(weights)
+        self._heads = Heads(weights, self._lstm.columns, self._lstm.outputs)
         self._index: dict[str, int] = {}
         self._gates = np.zeros((0, self._lstm.width), np.float32)
         self._clear()
@@ -57,7 +59,7 @@ class Forward:
 
     @property
     def gates(self) -> Floats:
-        """What words add to the gates of the LSTM, shape (rows, 8 * U); row 0 is a border."""
+        """What words add to the gates of the LSTM, shape (rows, 8 * P); row 0 is a border."""
         return self._gates
 
     def rows(self, types: Sequence[str]) -> Codes:
@@ -98,7 +100,7 @@ class Forward:
         -------
         rows : ndarray of int32, shape (N,)
             The row of each token in the table.
-        table : ndarray of float32, shape (rows, 8 * U)
+        table : ndarray of float32, shape (rows, 8 * P)
             One row for each combination of values that occurs.
         """
         if not codes.shape[1] or not len(codes):
@@ -129,10 +131,10 @@ class Forward:
             The documents.
         words, contexts : ndarray of int32, shape (N,)
             The rows of each token in `gates` and in `context_table`.
-        context_table : ndarray of float32, shape (rows, 8 * U)
+        context_table : ndarray of float32, shape (rows, 8 * P)
             See `contexts`.
-        scores : ndarray of float32, shape (packed tokens, P)
-            Overwritten; P is the number of labels, padded.
+        scores : ndarray of float32, shape (packed tokens, L)
+            Overwritten; L is the number of labels, padded.
         """
         hidden = self._lstm.run(packing, words, contexts, self._gates, context_table)
         self._heads.score(hidden, scores)
@@ -143,86 +145,55 @@ class Forward:
         scores[ends, :labels] += self._weights["end"]
 
 
-class Heads:
-    """The layers after the BiLSTM: the scores of labels, and the head whose hidden layer they read.
-
-    Parameters
-    ----------
-    weights : mapping of str to ndarray of float32
-        The weights of the network.
-    """
-
-    def __init__(self, weights: Weights) -> None:
-        kernel, bias = weights["scores_kernel"], weights["scores_bias"]
-        padding = -len(bias) % lattice.LANES
-        kernel = np.pad(kernel, ((0, 0), (0, padding)))
-        self._bias = np.append(bias, np.full(padding, lattice.NEVER, np.float32))
-        self._sensitive = None
-        if "sensitive_kernel" in weights:
-            self._sensitive = weights["sensitive_kernel"], weights["sensitive_bias"]
-        own = len(self._sensitive[1]) if self._sensitive else 0
-        self._kernel, self._of_sensitive = kernel[: len(kernel) - own], kernel[len(kernel) - own :]
-
-    def score(self, hidden: Floats, scores: lattice.Reals) -> None:
-        """Compute the scores of labels and of padding from the outputs of the LSTM.
-
-        Parameters
-        ----------
-        hidden : ndarray of float32, shape (N, 2 * U)
-            The outputs of the LSTM.
-        scores : ndarray of float32, shape (N, P)
-            Overwritten. The score of the labels that pad the others is `lattice.NEVER`.
-        """
-        np.dot(hidden, self._kernel, out=scores)
-        if self._sensitive:
-            kernel, bias = self._sensitive
-            sensitive = hidden @ kernel
-            sensitive += bias
-            tanh_in_place(sensitive.reshape(-1))
-            scores += sensitive @ self._of_sensitive
-        scores += self._bias
-
-
 class LSTM:
-    """A bidirectional LSTM with U units in each direction.
+    """A bidirectional LSTM with U units in each direction, P with padding.
 
     Its input is the joined vectors of a word and of its context. The weights of gates with a
-    sigmoid are halved (see `taggers.networks.recurrence`).
+    sigmoid are halved, and gates are ordered by panel (see `taggers.networks.recurrence`).
 
     Parameters
     ----------
-    kernel : ndarray of float32, shape (D, 8 * U)
-        Input weights, those of the forward direction first.
-    bias : ndarray of float32, shape (8 * U,)
+    kernels : sequence of ndarray of float32, shape (D, 4 * U)
+        The input weights of each direction.
+    biases : sequence of ndarray of float32, shape (4 * U,)
     recurrent : sequence of ndarray of float32, shape (U, 4 * U)
         The recurrent weights of each direction.
     """
 
-    def __init__(self, kernel: Floats, bias: Floats, recurrent: Sequence[Floats]) -> None:
+    def __init__(
+        self, kernels: Sequence[Floats], biases: Sequence[Floats], recurrent: Sequence[Floats]
+    ) -> None:
         units = len(recurrent[0])
         half = np.repeat(np.array([0.5, 0.5, 1.0, 0.5], np.float32), units)
-        self._kernel = kernel * np.tile(half, 2)
-        self.bias = bias * np.tile(half, 2)
-        self._recurrent = [kernel_array(each * half) for each in recurrent]
-        self._units = units
+        self._kernel = np.hstack([by_panel(each * half) for each in kernels])
+        self._bias = np.concatenate([by_panel(each * half) for each in biases])
+        self._recurrent = [panels(by_panel(each * half)) for each in recurrent]
+        #: The columns of the outputs that are not padding, those of the forward direction first.
+        self.columns = np.concatenate([np.arange(units), padded(units) + np.arange(units)])
 
     @classmethod
     def of(cls, weights: Weights, prefix: str = "") -> LSTM:
         """Return the LSTM of weights whose names have a prefix."""
-        kernel, bias, recurrent = (
+        kernels, biases, recurrent = (
             [weights[f"{prefix}{direction}_{name}"] for direction in DIRECTIONS]
             for name in ("input", "bias", "recurrent")
         )
-        return cls(np.hstack(kernel), np.concatenate(bias), recurrent)
+        return cls(kernels, biases, recurrent)
 
     @property
     def width(self) -> int:
-        """The number of gates of both directions, 8 * U."""
-        return len(self.bias)
+        """The number of gates of both directions, 8 * P."""
+        return len(self._bias)
+
+    @property
+    def outputs(self) -> int:
+        """The number of columns of the outputs, 2 * P."""
+        return self.width // 4
 
     def gates(self, vectors: Floats) -> Floats:
         """Compute what the first part of the input adds to the gates, with the biases."""
-        found: Floats = vectors @ self._kernel[: vectors.shape[1]] + self.bias
+        found: Floats = vectors @ self._kernel[: vectors.shape[1]]
+        found += self._bias
         return found
 
     def context_gates(self, vectors: Floats) -> Floats:
@@ -238,8 +209,8 @@ class LSTM:
         word_table: Floats,
         context_table: Floats,
     ) -> Floats:
-        """Compute the outputs of packed tokens, shape (packed tokens, 2 * U)."""
-        outputs = np.empty((packing.tokens, 2 * self._units), np.float32)
+        """Compute the outputs of packed tokens, shape (packed tokens, 2 * P)."""
+        outputs = np.empty((packing.tokens, self.outputs), np.float32)
         tables = word_table, kernel_array(context_table)
         for recurrent, reverse in zip(self._recurrent, (False, True), strict=True):
             where = packing.first, packing.steps
@@ -293,11 +264,11 @@ def _read_by_lstm(weights: Weights, characters: Codes) -> Floats:
     offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
     table = kernel_array(lstm.gates(weights["characters"]))
     none = np.zeros(len(codes), np.int32), np.zeros((1, lstm.width), np.float32)
-    half = lstm.width // 8
-    found = np.zeros((len(characters), 2 * half), np.float32)
+    found = np.zeros((len(characters), len(lstm.columns)), np.float32)
+    forward, backward = np.split(lstm.columns, 2)
     for packing in lattice.pack(offsets, _PIECE):
         outputs = lstm.run(packing, codes, none[0], table, none[1])
         last = packing.steps[packing.lengths - 1] + np.arange(len(packing.lengths))
-        found[packing.documents, :half] = outputs[last, :half]
-        found[packing.documents, half:] = outputs[: len(packing.documents), half:]
+        ends = outputs[last][:, forward], outputs[: len(last)][:, backward]
+        found[packing.documents] = np.hstack(ends)
     return found

@@ -1,73 +1,123 @@
 """LSTMs over packed documents, whose input is the product of weights with each word type.
 
 The product of the input weights with the vector of a word depends on the word alone, so that it is
-computed once per word type. What is left for each token is the product with the recurrent weights,
-for all documents of a packing at a time, and the activation functions.
+computed once per word type. What is left for each token is the product with the recurrent weights
+and the activation functions, which are computed a tile at a time (see `taggers.networks.tiles`).
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
+from numba.core import types
+from numba.extending import intrinsic
 
 from corpus.kernels.compiled import Array, compiled
+from taggers.networks.hyperbolic import tanh_fraction
+from taggers.networks.tiles import LANES, PANEL, ROWS, VECTORS, Tile, Vector
 
-#: Beyond this absolute value, the hyperbolic tangent is 1 in single precision.
-_SATURATED = np.float32(7.9)
-
-#: Coefficients of x P(x²) / Q(x²), the minimax approximation of tanh(x) up to `_SATURATED`, with a
-#: relative error of 6e-9 before rounding. They minimise the largest of the relative errors at 4,000
-#: Chebyshev nodes, by least squares that are weighted anew until the errors are equal.
-_P0, _P1, _P2, _P3, _P4 = map(
-    np.float32,
-    (
-        0.9999999943496477,
-        0.13450623127266648,
-        0.0035789950764524374,
-        2.202329626895227e-05,
-        1.54280462225179e-08,
-    ),
-)
-_Q1, _Q2, _Q3, _Q4 = map(
-    np.float32,
-    (0.46783951128129847, 0.026192249506468198, 0.00034236555780285194, 8.598809562987777e-07),
-)
-_ONE, _HALF = np.float32(1), np.float32(0.5)
+_BLOCK = 4 * ROWS  # documents whose tiles read a panel one after the other
+_HALF = np.float32(0.5)
 
 
-@compiled("float32[::1]", vectorised=True)
-def tanh_in_place(values: Array) -> None:
-    """Replace values by their hyperbolic tangents, with an absolute error of about 4e-7."""
-    for index in range(len(values)):
-        x = values[index]
-        x = -_SATURATED if x < -_SATURATED else x
-        x = _SATURATED if x > _SATURATED else x
-        z = x * x
-        p = ((((_P4 * z + _P3) * z + _P2) * z + _P1) * z) + _P0
-        q = ((((_Q4 * z + _Q3) * z + _Q2) * z + _Q1) * z) + _ONE
-        values[index] = x * p / q
+def by_panel(gates: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """Order the columns of gates by panel, and pad units with zeros.
 
+    A panel has the four gates of `LANES` units. Units whose gates are zero have zero outputs.
 
-@compiled(vectorised=True)
-def _update(gates: Array, cell: Array, output: Array) -> None:
-    """Update the cell of one document, and compute its output.
+    Parameters
+    ----------
+    gates : ndarray of float32, shape (..., 4 * U)
+        The input, forget, cell and output gates of U units, one after the other.
 
-    `gates` holds the input, forget, cell and output gates one after the other, before activation.
-    Those with a sigmoid are halved: sigmoid(x) = tanh(x / 2) / 2 + 1 / 2.
+    Returns
+    -------
+    ndarray of float32, shape (..., 4 * padded(U))
     """
-    units = len(cell)
-    tanh_in_place(gates)
-    for unit in range(units):
-        kept = (_HALF * gates[units + unit] + _HALF) * cell[unit]
-        cell[unit] = kept + (_HALF * gates[unit] + _HALF) * gates[2 * units + unit]
-        output[unit] = cell[unit]
-    tanh_in_place(output)
-    for unit in range(units):
-        output[unit] *= _HALF * gates[3 * units + unit] + _HALF
+    *shape, columns = gates.shape
+    units = columns // 4
+    apart = gates.reshape(*shape, 4, units)
+    unused = np.zeros((*shape, 4, padded(units) - units), np.float32)
+    panels = np.concatenate([apart, unused], axis=-1).reshape(*shape, 4, -1, LANES)
+    return np.ascontiguousarray(panels.swapaxes(-3, -2).reshape(*shape, 4 * padded(units)))
+
+
+def padded(units: int) -> int:
+    """Return a number of units, rounded up to a multiple of `LANES`."""
+    return units + -units % LANES
+
+
+def _activated(gates: list[Vector], cell: Vector) -> tuple[Vector, Vector]:
+    """Compute the cells and the outputs of units from their gates and their previous cells.
+
+    Gates with a sigmoid are halved: sigmoid(x) = tanh(x / 2) / 2 + 1 / 2. All activation functions
+    are fractions, of which a product needs only one division.
+    """
+    (i, i_by), (f, f_by), (c, c_by), (o, o_by) = map(tanh_fraction, gates)
+    added = (i + i_by) * _HALF * c / (i_by * c_by)
+    cell = (f + f_by) * _HALF * cell / f_by + added
+    output, output_by = tanh_fraction(cell)
+    return cell, (o + o_by) * _HALF * output / (o_by * output_by)
+
+
+def _lstm_tile(rows: int) -> Any:
+    """Return a function that computes the outputs of the units of a panel for some documents."""
+
+    @intrinsic
+    def compute_tile(typing: Any, arrays: Any, numbers: Any) -> Any:
+        """Compute a tile.
+
+        Parameters
+        ----------
+        arrays
+            The arguments of `run_lstm` that are arrays, but `steps`, and the cells of documents.
+        numbers
+            The first document and the panel; the place of its token; the packed tokens of the
+            previous and of this step; the columns where the gates and outputs of this direction
+            begin; the number of previous outputs.
+        """
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            tile = Tile(context, builder, rows)
+            unpacked = [
+                [builder.extract_value(each, number) for number in range(len(kinds))]
+                for kinds, each in zip(signature.args, arguments, strict=True)
+            ]
+            own = tile.arrays(signature.args[0], unpacked[0])
+            words, contexts, first, word_table, context_table, recurrent, cells, outputs = own
+            document, panel, place, before, now, gates, half, depth = unpacked[1]
+            gates = tile.plus(gates, tile.times(panel, PANEL))
+            units = tile.times(panel, LANES)
+            documents = [tile.plus(document, number) for number in range(rows)]
+            for row, number in enumerate(documents):
+                token = tile.plus(tile.item(first, number), place)
+                of_word = tile.at(tile.row(word_table, tile.item(words, token)), gates)
+                of_context = tile.at(tile.row(context_table, tile.item(contexts, token)), gates)
+                pairs = [(tile.load(of_word, v), tile.load(of_context, v)) for v in range(VECTORS)]
+                tile.set_sums(row, [word + context for word, context in pairs])
+            previous = [tile.at(tile.row(outputs, tile.plus(n, before)), half) for n in documents]
+            tile.add_product(previous, tile.row(recurrent, panel), depth)
+            for row, number in enumerate(documents):
+                address = tile.at(tile.row(cells, number), units)
+                cell, output = _activated(tile.sums(row), tile.load(address))
+                tile.store(cell, address)
+                line = tile.row(outputs, tile.plus(number, now))
+                tile.store(output, tile.at(line, tile.plus(half, units)))
+            return context.get_dummy_value()
+
+        return types.void(arrays, numbers), generate
+
+    return compute_tile
+
+
+_compute_tile, _compute_row = _lstm_tile(ROWS), _lstm_tile(1)
 
 
 @compiled(
     "int32[::1], int32[::1], int64[::1], int64[::1], float32[:, ::1], float32[:, ::1], "
-    "float32[:, ::1], boolean, float32[:, ::1]"
+    "float32[:, :, ::1], boolean, float32[:, ::1]"
 )
 def run_lstm(
     words: Array,
@@ -80,7 +130,7 @@ def run_lstm(
     reverse: bool,
     outputs: Array,
 ) -> None:
-    """Run an LSTM of U units over packed documents, in one direction.
+    """Run an LSTM of U units, P with padding, over packed documents in one direction.
 
     Parameters
     ----------
@@ -88,38 +138,41 @@ def run_lstm(
         The rows of each token in `word_table` and in `context_table`.
     first, steps : ndarray of int64
         A packing (see `taggers.crf.lattice.Packing`).
-    word_table, context_table : ndarray of float32, shape (rows, 8 * U)
-        What a word and the context of a token add to the gates of the LSTM of each direction.
-    recurrent : ndarray of float32, shape (U, 4 * U)
-        Recurrent weights of this direction.
+    word_table, context_table : ndarray of float32, shape (rows, 8 * P)
+        What a word and the context of a token add to the gates of the LSTM of each direction, by
+        panel (see `by_panel`). Gates with a sigmoid are halved.
+    recurrent : ndarray of float32, shape (P / LANES, U, 4 * LANES)
+        The panels of the recurrent weights of this direction.
     reverse : bool
         Whether documents are read from their ends.
-    outputs : ndarray of float32, shape (packed tokens, 2 * U)
+    outputs : ndarray of float32, shape (packed tokens, 2 * P)
         The half of this direction is overwritten.
     """
-    units = len(recurrent)
-    begin = 4 * units if reverse else 0
-    half = units if reverse else 0
+    panels, units = recurrent.shape[:2]
+    gates = panels * PANEL if reverse else 0
+    half = panels * LANES if reverse else 0
     places = len(steps) - 1
-    documents = steps[1] - steps[0]
-    cell = np.zeros((documents, units), np.float32)
-    hidden = np.zeros((documents, units), np.float32)
-    gates = np.empty((documents, 4 * units), np.float32)
+    cells = np.zeros((steps[1] - steps[0], panels * LANES), np.float32)
+    arrays = words, contexts, first, word_table, context_table, recurrent, cells, outputs
+    before, going = 0, 0
     for step in range(places):
         place = places - 1 - step if reverse else step
-        active = steps[place + 1] - steps[place]  # the longest documents come first
-        np.dot(hidden[:active], recurrent, gates[:active])
-        for row in range(active):
-            token = first[row] + place
-            added = word_table[words[token], begin : begin + 4 * units]
-            more = context_table[contexts[token], begin : begin + 4 * units]
-            into = gates[row]
-            for gate in range(4 * units):
-                into[gate] += added[gate] + more[gate]
-            _update(into, cell[row], hidden[row])
-            output = outputs[steps[place] + row, half : half + units]
-            for unit in range(units):
-                output[unit] = hidden[row, unit]
+        now, active = steps[place], steps[place + 1] - steps[place]  # the longest come first
+        going = min(going, active)
+        for begin, end, depth in ((0, going, units), (going, active, 0)):
+            for block in range(begin, end, _BLOCK):
+                last = min(block + _BLOCK, end)
+                for panel in range(panels):
+                    row = block
+                    while row + ROWS <= last:
+                        numbers = row, panel, place, before, now, gates, half, depth
+                        _compute_tile(arrays, numbers)
+                        row += ROWS
+                    while row < last:
+                        numbers = row, panel, place, before, now, gates, half, depth
+                        _compute_row(arrays, numbers)
+                        row += 1
+        before, going = now, active
 
 
 @compiled("int32[:, ::1], float32[:, :, ::1], float32[::1], float32[:, ::1]")

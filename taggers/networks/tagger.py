@@ -108,7 +108,7 @@ class BiLSTMCRFTagger:
     @property
     def kernels(self) -> tuple[str, ...]:
         """The modules whose compiled functions are called; see `taggers.base.kernels_of`."""
-        modules = ["corpus.tokens.scanner", "taggers.crf.decoding", "taggers.networks.recurrence"]
+        modules = ["corpus.tokens.scanner", "taggers.crf.decoding", "taggers.networks.forward"]
         if self.options.phrases:
             modules.append("gazetteers.phrases.matching")
         if not self.labels and self.options.backend == "tensorflow":  # it will be trained

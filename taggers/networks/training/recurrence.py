@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from corpus.kernels.compiled import Array, compiled
-from taggers.networks.recurrence import tanh_in_place
+from taggers.networks.hyperbolic import tanh_in_place
 
 _ONE, _HALF = np.float32(1), np.float32(0.5)
 
