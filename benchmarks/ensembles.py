@@ -19,7 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
-from meddocan import _value, gold_batch
+from meddocan import gold_batch, value_of
 from meddocan_lines import MERGED, lines_of
 
 from bootstrap.config.configuration import Configuration, parse_configuration
@@ -90,7 +90,7 @@ def main() -> None:
     parser.add_argument("--set", dest="overrides", action="append", default=[])
     arguments = parser.parse_args()
     pairs = (override.partition("=") for override in arguments.overrides)
-    settings = {key: _value(text) for key, _, text in pairs}
+    settings = {key: value_of(text) for key, _, text in pairs}
     classes = MERGED if arguments.classes == "merged" else None
     train, gold = lines_of("train", classes), gold_batch(lines_of("dev", classes))
     batch = make_batch(train, labelled=True)

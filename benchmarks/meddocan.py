@@ -110,7 +110,7 @@ def supervised(options: Configuration) -> None:
 
 def seeds_alone(kind: str, states: Sequence[int], options: Configuration) -> None:
     """Print the scores of supervised training on seeds, on each half of the development split."""
-    train, halves = _splits(MERGED)
+    train, halves = splits(MERGED)
     rows = []
     for state in states:
         chosen = SEEDS[kind](train, np.random.default_rng(state))
@@ -126,7 +126,7 @@ def seeds_alone(kind: str, states: Sequence[int], options: Configuration) -> Non
 def self_trained(kind: str, states: Sequence[int], options: Configuration) -> None:
     """Print the scores of self-training from a seed, on each half of the development split."""
     classes = PERSON if kind == "census" else MERGED
-    train, halves = _splits(classes)
+    train, halves = splits(classes)
     rows = []
     for state in states:
         chosen = SEEDS.get(kind, no_seed)(train, np.random.default_rng(state))
@@ -149,7 +149,7 @@ def self_trained(kind: str, states: Sequence[int], options: Configuration) -> No
         _print_gain(kind, rows, _full_supervision(train, halves, options))
 
 
-def _splits(classes: dict[str, str]) -> tuple[list[Document], list[GoldBatch]]:
+def splits(classes: dict[str, str]) -> tuple[list[Document], list[GoldBatch]]:
     """Return the lines of the training split, and the halves of the development split."""
     train, dev = lines_of("train", classes), lines_of("dev", classes)
     sides = np.arange(len({line.group for line in dev})) % 2
@@ -215,7 +215,7 @@ def _one_run(
     right = total = 0
     strategy = ""
 
-    list_tagger = _list_tagger(seed_batch, pool, options)
+    list_tagger = list_tagger_of(seed_batch, pool, options)
 
     def made(section: TaggerSection) -> Tagger:
         return make_tagger(section.kind, section.options)
@@ -259,7 +259,7 @@ def _one_run(
     return reported[0], reported[best], steps, selected, right / max(total, 1)
 
 
-def _list_tagger(seed: Batch, pool: Lines, options: Configuration) -> Callable[[], Tagger] | None:
+def list_tagger_of(seed: Batch, pool: Lines, options: Configuration) -> Callable[[], Tagger] | None:
     """Return the function that builds the tagger of lists, a view of some strategies."""
     lists = list_options_for(seed, options.augment) if uses_lists(options.select.strategy) else None
     if lists is None:
@@ -289,7 +289,7 @@ def main() -> None:
     for override in arguments.overrides:
         section, _, rest = override.partition(".")
         key, _, text = rest.partition("=")
-        tables.setdefault(section, {})[key] = _value(text)
+        tables.setdefault(section, {})[key] = value_of(text)
     with tempfile.TemporaryDirectory() as folder:
         if arguments.experiment in NO_SEED:
             tables["initial_model"] = {
@@ -298,7 +298,10 @@ def main() -> None:
                 **tables.get("initial_model", {}),
             }
         options = parse_configuration(tables, Source("benchmark", Path()))
-        _run(arguments, _with_embeddings(options, lambda: _embeddings(Path(folder), options)))
+        _run(
+            arguments,
+            with_embeddings(options, lambda: embeddings_of_all_lines(Path(folder), options)),
+        )
 
 
 def _census(folder: Path) -> dict[str, Any]:
@@ -307,7 +310,7 @@ def _census(folder: Path) -> dict[str, Any]:
     return {"names": [CENSUS], "counts": counted(folder, lines)}
 
 
-def _with_embeddings(options: Configuration, train: Callable[[], Path | None]) -> Configuration:
+def with_embeddings(options: Configuration, train: Callable[[], Path | None]) -> Configuration:
     """Return a configuration whose taggers refer to trained embeddings."""
 
     def completed(section: Section) -> Section:
@@ -321,7 +324,7 @@ def _with_embeddings(options: Configuration, train: Callable[[], Path | None]) -
     )
 
 
-def _embeddings(folder: Path, options: Configuration) -> Path | None:
+def embeddings_of_all_lines(folder: Path, options: Configuration) -> Path | None:
     """Train embeddings and clusters on all lines."""
     return trained_embeddings(
         folder / "embeddings",
@@ -343,7 +346,8 @@ def _run(arguments: argparse.Namespace, options: Configuration) -> None:
         self_trained(arguments.experiment, states, options)
 
 
-def _value(text: str) -> Any:
+def value_of(text: str) -> Any:
+    """Return the value that a setting names in TOML, or its text."""
     import tomllib  # noqa: PLC0415
 
     try:

@@ -10,7 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bootstrap.api import Model, evaluate, load, open_run, read, train, write
+    from bootstrap.api import Model, active, evaluate, load, open_run, read, train, write
     from bootstrap.inference import TaggedDocument
     from corpus.document import Document, Span
     from corpus.errors import InputError
@@ -21,6 +21,7 @@ __all__ = [
     "Model",
     "Span",
     "TaggedDocument",
+    "active",
     "evaluate",
     "load",
     "open_run",
@@ -31,7 +32,8 @@ __all__ = [
 
 _MODULES = {
     **dict.fromkeys(
-        ("Model", "evaluate", "load", "open_run", "read", "train", "write"), "bootstrap.api"
+        ("Model", "active", "evaluate", "load", "open_run", "read", "train", "write"),
+        "bootstrap.api",
     ),
     "TaggedDocument": "bootstrap.inference",
     "Document": "corpus.document",

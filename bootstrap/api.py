@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from bootstrap.config.active_options import LACKS_ACTIVE
 from bootstrap.config.configuration import (
     SECTIONS,
     Configuration,
@@ -159,8 +160,8 @@ def train(
     **settings
         Settings that replace those of the file: ``seed``, ``validation``, ``unlabeled`` and
         ``unit`` of ``[data]`` by name, and the sections ``data``, ``labels``, ``initial_model``,
-        ``tagger``, ``loop`` and ``select`` as mappings. Relative paths are relative to the current
-        folder.
+        ``tagger``, ``loop``, ``select`` and others as mappings. Relative paths are relative to the
+        current folder. ``[active]`` has no effect: see `active`.
 
     Returns
     -------
@@ -174,7 +175,73 @@ def train(
     TrainingError
         If the training of a model fails.
     """
+    configuration = replace(_configuration(config, settings), active=None)
+    return _run(
+        configuration, out, resume=resume, jobs=jobs, on_iteration=on_iteration, report=report
+    )
+
+
+def active(
+    config: str | Path | None = None,
+    *,
+    out: str | Path,
+    resume: bool = False,
+    jobs: int | None = None,
+    on_iteration: Callable[[IterationMetrics], None] | None = None,
+    report: Report | None = None,
+    **settings: Any,
+) -> Run:
+    """Train a tagger by active learning, in a run folder like that of ``bootstrap active``.
+
+    Parameters
+    ----------
+    config : str or Path, optional
+        A TOML file of settings; without one, all settings have their defaults.
+    out : str or Path
+        The run folder.
+    resume : bool
+        Whether to resume an interrupted run in that folder.
+    jobs : int, optional
+        Number of processes that tag; by default the number of processors.
+    on_iteration : callable, optional
+        Called with the metrics of each iteration when it is finished.
+    report : callable, optional
+        Called with the stage, the steps done and their total within an iteration.
+    **settings
+        Settings as in `train`. The section ``active`` is required, here or in the file: its
+        ``gold`` names the annotated documents that answer, and its ``budget`` how many are
+        annotated in all.
+
+    Returns
+    -------
+    Run
+        The finished run; ``human_documents`` and ``human_tokens`` of ``run.metrics()`` count what
+        was annotated.
+
+    Raises
+    ------
+    InputError
+        If a setting or a file is invalid.
+    TrainingError
+        If the training of a model fails.
+    """
     configuration = _configuration(config, settings)
+    if configuration.active is None:
+        raise InputError(LACKS_ACTIVE.format(config or "bootstrap.active"))
+    return _run(
+        configuration, out, resume=resume, jobs=jobs, on_iteration=on_iteration, report=report
+    )
+
+
+def _run(
+    configuration: Configuration,
+    out: str | Path,
+    *,
+    resume: bool,
+    jobs: int | None,
+    on_iteration: Callable[[IterationMetrics], None] | None,
+    report: Report | None,
+) -> Run:
     notes, _ = prepare(configuration)
     with opened_run(Path(out), configuration, resume=resume) as run:
         if not run.is_finished():
@@ -314,6 +381,7 @@ def open_run(path: str | Path) -> Run:
 
 __all__: Sequence[str] = (
     "Model",
+    "active",
     "evaluate",
     "load",
     "open_run",

@@ -86,7 +86,13 @@ class Advice:
 
 
 def advise(
-    tagger: Tagger, options: TaggerOptions, notes: Notes, missed: Sequence[str], batch_size: int
+    tagger: Tagger,
+    options: TaggerOptions,
+    notes: Notes,
+    missed: Sequence[str],
+    *,
+    batch_size: int,
+    annotated: Sequence[Batch] = (),
 ) -> Advice:
     """Measure what would add most to the recall of a model.
 
@@ -103,6 +109,8 @@ def advise(
     batch_size : int
         The maximum number of unlabeled documents to read: that of a batch of the run, or 0 for
         10,000. At most 10,000 documents and 2,000,000 tokens are read.
+    annotated : sequence of Batch
+        Documents that have been annotated in addition to the seed.
 
     Returns
     -------
@@ -116,7 +124,7 @@ def advise(
     validation = notes.validation.batch
     recall = EntityRecall.of(validation, tagger.tag(validation))
     pool = _first_documents(notes, min(batch_size or _MOST_DOCUMENTS, _MOST_DOCUMENTS))
-    candidates = _candidates(pool, notes)
+    candidates = _candidates(pool, notes, annotated)
     confidence = tagger.tag(candidates, measure=_MEASURE).confidence
     chosen = uncertain_documents(candidates, confidence, PROPOSED)
     splits = {"seed": notes.seed.batch, "validation": validation, "unlabeled": pool}
@@ -154,9 +162,10 @@ def _within(batches: Iterable[Batch], most: int) -> Iterator[Batch]:
             return
 
 
-def _candidates(pool: Batch, notes: Notes) -> Batch:
+def _candidates(pool: Batch, notes: Notes, annotated: Sequence[Batch]) -> Batch:
     """Leave out documents of patients of validation, and texts that are annotated already."""
     groups = pa.array(sorted(notes.validation.groups), pa.large_string())
     left_out = pc.is_in(pool.groups, groups).to_numpy(zero_copy_only=False)
-    left_out |= pc.is_in(pool.texts, notes.seed.batch.texts).to_numpy(zero_copy_only=False)
+    for batch in (notes.seed.batch, *annotated):
+        left_out |= pc.is_in(pool.texts, batch.texts).to_numpy(zero_copy_only=False)
     return pool.take(np.flatnonzero(~left_out))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from bootstrap.data.separation import plain_form
+from bootstrap.active_learning.choice import RoundLimits, choose_round
 from corpus.batch import Batch
 
 #: Documents with this Jaccard similarity of their word types or more are near duplicates.
@@ -41,36 +41,4 @@ def uncertain_documents(
     filled = confidence[batch.lengths > 0]
     if not len(filled) or np.median(filled) == filled.min():
         return np.zeros(0, np.int64)
-    types = _WordTypes(batch)
-    chosen: list[int] = []
-    similarity = np.zeros(len(batch))
-    similarity[batch.lengths == 0] = 1
-    for document in np.argsort(confidence, kind="stable").tolist():
-        if len(chosen) == number:
-            break
-        if similarity[document] < SIMILAR:
-            chosen.append(document)
-            similarity = np.maximum(similarity, types.similarity(document))
-    return np.array(chosen, np.int64)
-
-
-class _WordTypes:
-    """The distinct word types of each document of a batch."""
-
-    def __init__(self, batch: Batch) -> None:
-        index: dict[str, int] = {}
-        forms = (plain_form(word) for word in batch.vocabulary)
-        numbers = np.array([index.setdefault(form, len(index)) for form in forms], np.int64)
-        self._number = len(index)
-        owners = np.repeat(np.arange(len(batch)), batch.lengths)
-        pairs = np.unique(owners * max(self._number, 1) + numbers[batch.word_ids])
-        self._owners, self._types = np.divmod(pairs, max(self._number, 1))
-        self._sizes = np.bincount(self._owners, minlength=len(batch))
-
-    def similarity(self, document: int) -> npt.NDArray[np.float64]:
-        """Compute the Jaccard similarity of a document with tokens to every one, shape (D,)."""
-        inside = np.zeros(self._number, bool)
-        inside[self._types[self._owners == document]] = True
-        shared = np.bincount(self._owners[inside[self._types]], minlength=len(self._sizes))
-        found: npt.NDArray[np.float64] = shared / (self._sizes + self._sizes[document] - shared)
-        return found
+    return choose_round(-confidence, batch, RoundLimits(number, near_duplicate=SIMILAR))

@@ -36,11 +36,20 @@ class RunDisplay:
         Maximum number of iterations after iteration 0.
     enabled : bool
         Whether to show anything.
+    active : bool
+        Whether documents are annotated in iterations, whose number is shown.
     """
 
     def __init__(
-        self, console: Console, classes: Sequence[str], iterations: int, *, enabled: bool = True
+        self,
+        console: Console,
+        classes: Sequence[str],
+        iterations: int,
+        *,
+        enabled: bool = True,
+        active: bool = False,
     ) -> None:
+        self._active = active
         self._console = console
         self._enabled = enabled
         self._live_table = enabled and console.is_terminal
@@ -61,7 +70,7 @@ class RunDisplay:
         if self._live_table:
             self._live.start()
         else:
-            self._print(_titles(self._classes))
+            self._print(_titles(self._classes, active=self._active))
         return self
 
     def __exit__(
@@ -86,7 +95,7 @@ class RunDisplay:
         if self._live_table:
             self._live.refresh()
         else:
-            self._print(_cells(metrics, self._classes))
+            self._print(_cells(metrics, self._classes, active=self._active))
 
     def _print(self, cells: Sequence[str]) -> None:
         if self._enabled:
@@ -178,11 +187,13 @@ def metrics_table(
         Whether to show only F1 of each class, for narrow terminals.
     """
     table = Table(box=None, header_style="bold", pad_edge=False)
-    for title in _titles(classes, brief):
+    active = any(row.queried for row in rows)
+    for title in _titles(classes, brief, active=active):
         table.add_column(title, justify="right", no_wrap=True)
     best = best_iteration(f1_of(rows)) if rows else 0
     for index, row in enumerate(rows):
-        table.add_row(*_cells(row, classes, brief), style="bold green" if index == best else "")
+        style = "bold green" if index == best else ""
+        table.add_row(*_cells(row, classes, brief, active=active), style=style)
     return table
 
 
@@ -203,7 +214,7 @@ def class_table(rows: Sequence[IterationMetrics]) -> Table:
     return table
 
 
-def _titles(classes: Sequence[str], brief: bool = False) -> list[str]:
+def _titles(classes: Sequence[str], brief: bool = False, *, active: bool = False) -> list[str]:
     figures = [
         title
         for name in classes
@@ -211,6 +222,7 @@ def _titles(classes: Sequence[str], brief: bool = False) -> list[str]:
     ]
     return [
         "it." if brief else "iteration",
+        *(["annotated"] if active else []),
         "selected",
         "dev." if brief else "deviation",
         *figures,
@@ -222,10 +234,13 @@ def _titles(classes: Sequence[str], brief: bool = False) -> list[str]:
     ]
 
 
-def _cells(row: IterationMetrics, classes: Sequence[str], brief: bool = False) -> list[str]:
+def _cells(
+    row: IterationMetrics, classes: Sequence[str], brief: bool = False, *, active: bool = False
+) -> list[str]:
     seconds = sum(row.seconds.values())
     return [
         str(row.iteration),
+        *([f"{row.human_documents:,}"] if active else []),
         f"{row.selected:,}",
         deviation_cell(row),
         *(cell for name in classes for cell in _figures(row.classes[name])[-1 if brief else 0 :]),

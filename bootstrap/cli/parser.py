@@ -6,6 +6,7 @@ import logging
 
 from bootstrap.cli.arguments import CommandParser, add_commands, add_group
 from bootstrap.cli.commands import (
+    active,
     check,
     cluster,
     completion,
@@ -42,7 +43,7 @@ def build_parser() -> CommandParser:
     )
     parser.set_defaults(verbosity=logging.INFO, log=None, root=parser)
     commands = add_commands(parser)
-    for command in (demo, init, check, run, tag, evaluate, export, convert, count):
+    for command in (demo, init, check, run, active, tag, evaluate, export, convert, count):
         command.register(commands)
     embed = add_group(commands, "embed", "train, load and inspect word embeddings")
     for command in (embed_train, embed_load, embed_show):

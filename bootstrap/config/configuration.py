@@ -11,6 +11,7 @@ from typing import Any
 
 import tomli_w
 
+from bootstrap.config.active_options import ActiveOptions
 from bootstrap.config.errors import ConfigurationError
 from bootstrap.config.options import (
     SPLITS,
@@ -36,7 +37,9 @@ from bootstrap.config.tagger_sections import (
     trained_capabilities,
 )
 from bootstrap.config.validation import parse_section, refuse_unknown, table_of
+from corpus.corpora import is_synthetic
 from corpus.errors import InputError
+from corpus.formats import find_files
 from taggers.augmentation import AugmentOptions
 from taggers.options import Capability, Coverage, TaggerOptions
 
@@ -50,6 +53,7 @@ SECTIONS = (
     "augment",
     "loop",
     "select",
+    "active",
 )
 
 #: Strategies that select parts of documents, for which the measure of documents has no effect.
@@ -91,6 +95,8 @@ class Configuration:
         ``[second_tagger]``; None is the second view of the tagger.
     later : LaterTagger, optional
         ``[later_tagger]``; None has the same tagger in all iterations.
+    active : ActiveOptions, optional
+        ``[active]``; None is self-training without active learning.
     """
 
     data: DataOptions
@@ -104,6 +110,7 @@ class Configuration:
     reference: ReferenceOptions | None
     second: TaggerSection | None = None
     later: LaterTagger | None = None
+    active: ActiveOptions | None = None
 
     def __post_init__(self) -> None:
         for name in SPLITS:
@@ -124,6 +131,11 @@ class Configuration:
             raise ConfigurationError(
                 f"later_tagger.iteration = {self.later.start.iteration} is after the last "
                 f"iteration: loop.iterations = {self.loop.iterations}"
+            )
+        if self.active and self.active.query == "committee" and self.initial_model:
+            raise ConfigurationError(
+                'active.query = "committee" compares two taggers of the seed; it needs a seed '
+                "instead of an [initial_model]"
             )
         for setting, capability, sections in self._needs():
             for name, section in self.taggers().items():
@@ -147,6 +159,9 @@ class Configuration:
             yield "loop.pseudo_weight other than 1", "document_weights", trained
         if self.loop.propagate:
             yield "loop.propagate", "entity_probabilities", (*tagging, "initial_model")
+        if self.active and self.active.query == "lowest_entity":
+            needing = (*tagging, "initial_model")
+            yield f'active.query = "{self.active.query}"', "entity_probabilities", needing
 
     def taggers(self) -> dict[str, TaggerSection]:
         """Return the sections of taggers, by name."""
@@ -169,9 +184,28 @@ class Configuration:
         return trained_capabilities(TaggerSection(self.kind, self.tagger), self.second, self.later)
 
     @property
+    def self_trains(self) -> bool:
+        """Whether the run selects pseudo-labels: active learning alone does not."""
+        return self.active is None or self.active.hybrid
+
+    def most_iterations(self, seed: int) -> int:
+        """Return the maximum number of iterations after iteration 0.
+
+        Parameters
+        ----------
+        seed : int
+            The number of documents of the seed.
+        """
+        if self.active is None:
+            return self.loop.iterations
+        rounds = -(-(self.active.budget - seed) // self.active.round)
+        return rounds + (self.loop.iterations if self.active.hybrid else 0)
+
+    @property
     def _reads_lists(self) -> bool:
         """Whether a run reads the files of ``[augment]``: for copies, or for a view of lists."""
-        return bool(self.augment.copies) or self.select.strategy in _OF_LISTS
+        of_lists = self.self_trains and self.select.strategy in _OF_LISTS
+        return bool(self.augment.copies) or of_lists
 
     def tagger_of(self, iteration: int) -> TaggerSection:
         """Return the tagger of an iteration."""
@@ -197,6 +231,8 @@ class Configuration:
         sections = [(name, section.options.files()) for name, section in self.taggers().items()]
         if self._reads_lists:
             sections.append(("augment", self.augment.files()))
+        if self.active and not is_synthetic(self.active.gold):
+            sections.append(("active", {"gold": find_files(self.active.gold)}))
         return {
             f"{section}.{name}": paths
             for section, files in sections
@@ -243,6 +279,8 @@ class Configuration:
             "loop": asdict(self.loop),
             "select": select,
         }
+        if self.active:
+            tables["active"] = asdict(self.active)
         return {name: _as_toml(table) for name, table in tables.items()}
 
     def to_toml(self) -> str:
@@ -337,6 +375,10 @@ def parse_configuration(tables: Mapping[str, Any], source: Source) -> Configurat
     reference = _reference(table.pop("reference", None), source)
     select = parse_section(SelectOptions, table, "select", source)
     labels = _labels(tables.get("labels"), source)
+    active = None
+    if "active" in tables:
+        options = parse_section(ActiveOptions, tables["active"], "active", source)
+        active = located(options, "active", source)
     try:
         return Configuration(
             located(data, "data", source),
@@ -350,6 +392,7 @@ def parse_configuration(tables: Mapping[str, Any], source: Source) -> Configurat
             reference,
             second,
             later,
+            active,
         )
     except ConfigurationError as error:
         raise ConfigurationError(f"{source.of_section(*SECTIONS)}: {error}") from None

@@ -41,7 +41,8 @@ StrategyName = Literal[
 Measure = Literal["probability", "normalised", "min_marginal"]
 
 
-def _columns_field(split: str) -> Any:
+def columns_field(split: str) -> Any:
+    """Return a field for the names of the columns of a split."""
     return field(
         default_factory=dict,
         metadata={
@@ -49,6 +50,21 @@ def _columns_field(split: str) -> Any:
             "example": _COLUMNS,
         },
     )
+
+
+def check_column_keys(split: str, names: Mapping[str, str]) -> None:
+    """Check that a table of the columns of a split names only known keys.
+
+    Raises
+    ------
+    ConfigurationError
+        If it names another key.
+    """
+    for key in names:
+        if key not in _COLUMN_KEYS:
+            raise ConfigurationError(
+                f'{split}_columns names a "{key}"; expected {", ".join(_COLUMN_KEYS)}'
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +104,9 @@ class DataOptions:
     group: str = field(
         default="group", metadata={"help": "column or key of the patient (optional)"}
     )
-    seed_columns: Mapping[str, str] = _columns_field("seed")
-    validation_columns: Mapping[str, str] = _columns_field("validation")
-    unlabeled_columns: Mapping[str, str] = _columns_field("unlabeled")
+    seed_columns: Mapping[str, str] = columns_field("seed")
+    validation_columns: Mapping[str, str] = columns_field("validation")
+    unlabeled_columns: Mapping[str, str] = columns_field("unlabeled")
     conflicts: Literal["stop", "longest"] = field(
         default="stop",
         metadata={
@@ -107,16 +123,16 @@ class DataOptions:
 
     def __post_init__(self) -> None:
         for split in SPLITS:
-            for key in getattr(self, f"{split}_columns"):
-                if key not in _COLUMN_KEYS:
-                    raise ConfigurationError(
-                        f'{split}_columns names a "{key}"; expected {", ".join(_COLUMN_KEYS)}'
-                    )
+            check_column_keys(split, getattr(self, f"{split}_columns"))
 
     def columns_of(self, split: str) -> Columns:
         """Return the names of the columns of a split."""
+        return self.columns_with(getattr(self, f"{split}_columns"))
+
+    def columns_with(self, others: Mapping[str, str]) -> Columns:
+        """Return the names of columns, of which some differ."""
         names = {key: getattr(self, key) for key in _COLUMN_KEYS}
-        return Columns(**(names | dict(getattr(self, f"{split}_columns"))))
+        return Columns(**(names | dict(others)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from bootstrap.config.active_options import ActiveOptions
 from bootstrap.config.options import DataOptions
 from bootstrap.config.overrides import Source
 from corpus.corpora import is_synthetic
 from taggers.augmentation import AugmentOptions
 from taggers.options import TaggerOptions, path_fields
 
-OptionsT = TypeVar("OptionsT", DataOptions, TaggerOptions, AugmentOptions)
+OptionsT = TypeVar("OptionsT", DataOptions, TaggerOptions, AugmentOptions, ActiveOptions)
 
 
 def located(options: OptionsT, section: str, source: Source) -> OptionsT:

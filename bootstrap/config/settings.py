@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import tomli_w
 
+from bootstrap.config.active_options import ActiveOptions
 from bootstrap.config.options import (
     AUTO,
     DataOptions,
@@ -103,6 +104,7 @@ def setting_rows() -> list[SettingRow]:
     rows += _rows("loop", LoopOptions)
     rows += _rows("select", SelectOptions)
     rows += _rows("select.reference", ReferenceOptions)
+    rows += _rows("active", ActiveOptions)
     return rows
 
 

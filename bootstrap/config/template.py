@@ -14,6 +14,13 @@ _WIDTH = 100  # of comments
 #: The pages about kinds of taggers; those of the others are dictionary models.
 _TOPICS = {"bilstm-crf": "networks", "ensemble": "ensembles"}
 
+#: Sections that a configuration may lack, and what they are for.
+_OPTIONAL = {
+    "select.reference": "Reference proportions of the classes; by default those of the validation "
+    "documents.",
+    "active": "Active learning (bootstrap active): rounds of documents that are annotated.",
+}
+
 _LABELS = """\
 
 # The class of each label of the source. With this section, labels without a class are dropped.
@@ -36,8 +43,8 @@ def _lines() -> Iterator[str]:
     yield "# Configuration of a self-training run. Check it with: bootstrap check THIS_FILE"
     yield "# Paths are relative to the folder of this file."
     for section, rows in groupby(setting_rows(), lambda row: row.section):
-        if section == "select.reference":
-            yield from _reference(rows)
+        if section in _OPTIONAL:
+            yield from _optional(section, rows)
             continue
         yield ""
         yield f"[{section}]"
@@ -71,13 +78,12 @@ def _commented(rows: Iterable[SettingRow]) -> Iterator[str]:
         yield f"# {row.key} = {row.example or row.default}"
 
 
-def _reference(rows: Iterable[SettingRow]) -> Iterator[str]:
+def _optional(section: str, rows: Iterable[SettingRow]) -> Iterator[str]:
+    """Write a section in comments, because its presence has an effect."""
     yield ""
-    yield "# Reference proportions of the classes; by default those of the validation documents."
-    yield "# [select.reference]"
-    for row in rows:
-        yield from _help(row, "# # ")
-        yield f"# {row.key} = {row.example}"
+    yield f"# {_OPTIONAL[section]}"
+    yield f"# [{section}]"
+    yield from _commented(rows)
 
 
 def _help(row: SettingRow, prefix: str) -> list[str]:

@@ -32,6 +32,28 @@ def token_shares(batch: Batch) -> dict[str, float]:
     return dict(zip(names, (tokens / max(batch.n_tokens, 1)).tolist(), strict=True))
 
 
+def small_crf(seed: Batch) -> CRFTagger | None:
+    """Train a CRF within seconds, on a random sample of tagged documents.
+
+    Parameters
+    ----------
+    seed : Batch
+        Tagged documents, of which at most `MOST_TOKENS` tokens are used.
+
+    Returns
+    -------
+    CRFTagger or None
+        None if the documents have no entities to learn.
+    """
+    seed = sample_of(seed, tokens=MOST_TOKENS)
+    if not (seed.tags > 0).any():
+        return None
+    try:
+        return CRFTagger(_OPTIONS).fit(seed, rng=np.random.default_rng(0))
+    except TrainingError:  # there is nothing to learn
+        return None
+
+
 def predicted_shares(seed: Batch, others: Mapping[str, Batch]) -> dict[str, dict[str, float]]:
     """Predict the share of tokens in entities of each class.
 
@@ -50,13 +72,8 @@ def predicted_shares(seed: Batch, others: Mapping[str, Batch]) -> dict[str, dict
     dict of str to dict of str to float
         The shares by class for each of the others; none if the seed has no entities.
     """
-    seed = sample_of(seed, tokens=MOST_TOKENS)
-    if not (seed.tags > 0).any():
-        return {}
-    tagger = CRFTagger(_OPTIONS)
-    try:
-        tagger.fit(seed, rng=np.random.default_rng(0))
-    except TrainingError:  # there is nothing to learn
+    tagger = small_crf(seed)
+    if tagger is None:
         return {}
     shares = {}
     for name, batch in others.items():

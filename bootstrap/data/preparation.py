@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
+import numpy as np
+
+from bootstrap.config.active_options import ActiveOptions
 from bootstrap.config.configuration import Configuration
 from bootstrap.data.splits import Notes, read_notes
 from corpus.batch import Batch
 from corpus.errors import InputError, shown
+from corpus.keys import are_among
 from corpus.tags import classes_of
 from taggers.options import Coverage
 
@@ -38,11 +42,43 @@ def prepare(configuration: Configuration) -> tuple[Notes, list[str]]:
         configuration.labels,
         batch_size=configuration.loop.batch,
         classes=model.classes if model else (),
+        active=configuration.active,
     )
+    if configuration.active:
+        check_budget(configuration.active, notes)
     batches = {"the seed": notes.seed.batch, "validation": notes.validation.batch}
     lines = coverage_lines(coverages, batches)
     refuse_unknown_classes(configuration, classes_of(notes.seed.batch.labels))
     return notes, lines
+
+
+def check_budget(active: ActiveOptions, notes: Notes) -> None:
+    """Check that the budget of active learning lies between the seed and all gold documents.
+
+    Raises
+    ------
+    InputError
+        If no document can be annotated, or the budget is more than all of them.
+    """
+    assert notes.gold is not None
+    seed, gold = notes.seed.batch, notes.gold.batch
+    if active.budget <= len(seed):
+        raise InputError(
+            f"[active] budget = {active.budget:,} includes the documents of the seed, of which "
+            f"there are {len(seed):,}; expected more"
+        )
+    left = gold.take(np.flatnonzero(~are_among(gold, [seed]) & (gold.lengths > 0)))
+    if active.budget > len(seed) + len(left):
+        raise InputError(
+            f"[active] budget = {active.budget:,}: gold = {active.gold} has {len(left):,} "
+            f"documents with tokens that are not in the seed, and the seed has {len(seed):,}; "
+            f"expected at most {len(seed) + len(left):,}"
+        )
+    if active.budget_tokens and active.budget_tokens <= seed.n_tokens:
+        raise InputError(
+            f"[active] budget_tokens = {active.budget_tokens:,} includes the tokens of the seed, "
+            f"of which there are {seed.n_tokens:,}; expected more"
+        )
 
 
 def coverage_lines(coverages: Sequence[Coverage], batches: Mapping[str, Batch]) -> list[str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+from bootstrap.config.active_options import ActiveOptions
 from bootstrap.config.options import SPLITS, DataOptions
 from corpus.batch import Batch, make_batch
 from corpus.corpora import is_synthetic, read_corpus, with_classes
@@ -41,15 +42,18 @@ def read_sources(
     start : int
         Number of records to skip without reading them.
     """
-    classes = None if labels is None else dict(labels)
-    source = getattr(options, split)
+    source, columns = getattr(options, split), options.columns_of(split)
+    labelled = split != "unlabeled"
     documents = read_corpus(
-        source,
-        columns=options.columns_of(split),
-        problems=problems,
-        start=start,
-        labelled=split != "unlabeled",
+        source, columns=columns, problems=problems, start=start, labelled=labelled
     )
+    yield from _with_classes(documents, labels)
+
+
+def _with_classes(
+    documents: Iterable[Document], labels: Mapping[str, str] | None
+) -> Iterator[Document]:
+    classes = None if labels is None else dict(labels)
     for document in documents:
         yield with_classes(document, classes)
 
@@ -142,15 +146,65 @@ def read_labelled(
         batch = make_batch([], labelled=True, classes=classes)
         return LabelledNotes((), batch, frozenset(), frozenset(), problems)
     sources = list(read_sources(data, split, labels, problems))
-    documents = tuple(split_documents(sources, data.unit, problems))
-    if not any(document.spans for document in documents):
-        number = "1 document" if len(sources) == 1 else f"{len(sources)} documents"
-        raise InputError(
-            f"[data] {split} = {source}: {number} without any entity; expected annotated "
-            f"documents{_hint(data, split, labels)}"
-        )
+    found = _labelled_notes(sources, data, problems, classes)
+    if not any(document.spans for document in found.documents):
+        hint = _hint(source, data.columns_of(split).label, split, labels)
+        raise InputError(_without_entities(f"[data] {split} = {source}", len(sources), hint))
     if split == "validation":
-        _refuse_duplicate_ids(documents, source)
+        _refuse_duplicate_ids(found.documents, source)
+    return found
+
+
+def read_gold(
+    data: DataOptions,
+    active: ActiveOptions,
+    labels: Mapping[str, str] | None,
+    validation: LabelledNotes,
+) -> LabelledNotes:
+    """Read the documents from which rounds of active learning are chosen.
+
+    Parameters
+    ----------
+    data : DataOptions
+        The unit and the names of columns.
+    active : ActiveOptions
+        The source.
+    labels : mapping of str to str or None
+        The class of each label of the source; None keeps all labels as they are.
+    validation : LabelledNotes
+        The validation documents: notes with the same text or of the same patient are left out.
+
+    Returns
+    -------
+    LabelledNotes
+
+    Raises
+    ------
+    InputError
+        If the documents do not exist or have no entities.
+    """
+    problems = problems_for(data)
+    columns = data.columns_with(active.gold_columns)
+    documents = read_corpus(active.gold, columns=columns, problems=problems, labelled=True)
+    sources = list(_with_classes(documents, labels))
+    if not any(source.spans for source in sources):
+        hint = _hint(active.gold, columns.label, "gold", labels)
+        raise InputError(_without_entities(f"[active] gold = {active.gold}", len(sources), hint))
+    kept = [
+        source
+        for source in _kept(sources, validation.digests, problems)
+        if source.group is None or source.group not in validation.groups
+    ]
+    return _labelled_notes(kept, data, problems)
+
+
+def _labelled_notes(
+    sources: Sequence[Document],
+    data: DataOptions,
+    problems: Problems,
+    classes: Sequence[str] = (),
+) -> LabelledNotes:
+    documents = tuple(split_documents(sources, data.unit, problems))
     return LabelledNotes(
         documents=documents,
         batch=make_batch(documents, labelled=True, classes=classes, problems=problems),
@@ -160,9 +214,14 @@ def read_labelled(
     )
 
 
-def _hint(data: DataOptions, split: str, labels: Mapping[str, str] | None) -> str:
+def _without_entities(source: str, number: int, hint: str) -> str:
+    """Return the message about annotated documents without any entity."""
+    documents = "1 document" if number == 1 else f"{number} documents"
+    return f"{source}: {documents} without any entity; expected annotated documents{hint}"
+
+
+def _hint(source: str, column: str, split: str, labels: Mapping[str, str] | None) -> str:
     """Suggest why documents seem to have no annotations."""
-    source, column = getattr(data, split), data.columns_of(split).label
     if not is_synthetic(source) and not has_column(source, column):
         return f" (it has no column or key {column!r}; set [data] label or {split}_columns)"
     return " (does [labels] contain their labels?)" if labels is not None else ""
@@ -225,22 +284,25 @@ class UnlabeledNotes:
         unread, skipped = (start, 0) if whole else (0, start)
         # Labels of the unlabeled notes, if any, are hidden from the loop.
         sources = read_sources(self._options, "unlabeled", {}, self.problems, unread)
-        kept = self._kept(sources, self.problems)
+        kept = _kept(sources, self._held_out, self.problems)
         return islice(split_documents(kept, self._options.unit, self.problems), skipped, None)
-
-    def _kept(self, sources: Iterable[Document], problems: Problems) -> Iterator[Document]:
-        """Skip the texts of validation, so that no tagger is trained on them."""
-        for source in sources:
-            if self._held_out and digest_of(source) in self._held_out:
-                problems.count(HELD_OUT)
-            else:
-                yield source
 
     def batches(self, start: int = 0) -> Iterator[Batch]:
         """Yield the batches from number `start` on."""
         documents = self.documents(start * self.size)
         while chunk := list(islice(documents, self.size)):
             yield make_batch(chunk, labelled=False)
+
+
+def _kept(
+    sources: Iterable[Document], held_out: frozenset[bytes], problems: Problems
+) -> Iterator[Document]:
+    """Skip the texts of validation, so that no tagger is trained on them."""
+    for source in sources:
+        if held_out and digest_of(source) in held_out:
+            problems.count(HELD_OUT)
+        else:
+            yield source
 
 
 def proportional_batch(number: int) -> int:
@@ -259,11 +321,14 @@ class Notes:
         Annotated documents, held in memory.
     unlabeled : UnlabeledNotes
         Unlabeled documents, read in batches.
+    gold : LabelledNotes, optional
+        The documents from which rounds of active learning are chosen, held in memory.
     """
 
     seed: LabelledNotes
     validation: LabelledNotes
     unlabeled: UnlabeledNotes
+    gold: LabelledNotes | None = None
 
 
 def read_notes(
@@ -272,6 +337,7 @@ def read_notes(
     *,
     batch_size: int,
     classes: Sequence[str] = (),
+    active: ActiveOptions | None = None,
 ) -> Notes:
     """Read the seed and the validation documents, and check that the pool can be read.
 
@@ -285,6 +351,8 @@ def read_notes(
         Number of documents in a batch of the pool; 0 is a quarter of them, within `BATCH_LIMITS`.
     classes : sequence of str
         The classes that an initial model tags.
+    active : ActiveOptions, optional
+        Options of active learning.
 
     Returns
     -------
@@ -302,4 +370,5 @@ def read_notes(
     if not batch_size:
         number = sum(1 for _ in islice(pool.documents(), _BATCHES * BATCH_LIMITS[1]))
         pool = UnlabeledNotes(data, proportional_batch(number), held_out=validation.digests)
-    return Notes(seed, validation, pool)
+    gold = read_gold(data, active, labels, validation) if active else None
+    return Notes(seed, validation, pool, gold)

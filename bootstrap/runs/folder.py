@@ -20,6 +20,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from bootstrap.active_learning.rounds import Queried
 from bootstrap.advice.missed import Missed, most_missed
 from bootstrap.advice.words import advice_lines, missed_lines
 from bootstrap.config.errors import ConfigurationError
@@ -31,7 +32,7 @@ from bootstrap.runs.advice_files import ANNOTATE, read_advice
 from bootstrap.runs.metrics import IterationMetrics, f1_of, flat_row
 from bootstrap.runs.outcome import Outcome, outcome_of
 from bootstrap.runs.report import report_page
-from bootstrap.runs.selected import selected_of, table_of
+from bootstrap.runs.selected import queried_of, selected_of, table_of
 from bootstrap.runs.validation_counts import ValidationCounts
 from bootstrap.self_training.iteration import RELABEL, History, PseudoLabelled, best_iteration
 from corpus.errors import InputError
@@ -62,6 +63,8 @@ def _json(value: Any) -> bytes:
 
 #: The counts of the seed alone, in the folder of iteration 0.
 _BASELINE = "validation-seed-alone.parquet"
+#: The documents that were annotated in an iteration of active learning.
+_QUERIED = "queried.parquet"
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +227,9 @@ class Run:
         selected: PseudoLabelled | None,
         metrics: IterationMetrics,
         validation: ValidationCounts,
+        *,
         baseline: ValidationCounts | None = None,
+        queried: Queried | None = None,
     ) -> None:
         """Write the documents, counts and metrics of an iteration, which close it.
 
@@ -240,6 +245,8 @@ class Run:
             The counts of the strict entities in each validation document.
         baseline : ValidationCounts, optional
             Those of the seed alone, if this is iteration 0 and its model is another one.
+        queried : Queried, optional
+            The documents that were annotated in this iteration.
         """
         folder = self.iteration_folder(iteration)
         if not self.model_folder(iteration).is_dir():  # nothing was trained: the models are kept
@@ -250,6 +257,8 @@ class Run:
         table = table_of(selected, iteration)
         write_atomically(folder / "selected.parquet", _parquet(table))
         write_atomically(folder / "validation.parquet", _parquet(validation.to_table()))
+        if queried:
+            write_atomically(folder / _QUERIED, _parquet(table_of(queried, iteration)))
         if baseline:
             write_atomically(folder / _BASELINE, _parquet(baseline.to_table()))
         write_atomically(folder / "metrics.json", _json(metrics.to_dict()))
@@ -351,7 +360,14 @@ class Run:
             chosen=tuple(row.strategy for row in rows[1:] if row.trials),
             augmented=rows[-1].augmented,
             second=second,
+            kappas=tuple(row.kappa for row in rows if row.kappa is not None),
         )
+
+    def queried(self, classes: Sequence[str]) -> list[Queried]:
+        """Read the documents that were annotated in each round of the closed iterations."""
+        rows = self.metrics()
+        paths = [self.iteration_folder(row.iteration) / _QUERIED for row in rows if row.queried]
+        return [queried_of(_table(path), classes) for path in paths]
 
     def _selected(self, iteration: int, classes: Sequence[str]) -> PseudoLabelled | None:
         table = _table(self.iteration_folder(iteration) / "selected.parquet")

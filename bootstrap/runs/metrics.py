@@ -90,8 +90,12 @@ class IterationMetrics:
         Quantiles of the confidence of the documents tagged.
     agreement : float or None
         The share of validation tokens with the same tag as by the previous model.
-    human_tokens : int
-        Number of tokens of the gold documents.
+    kappa : float or None
+        Cohen's kappa of the tags of the validation tokens by this model and the previous one.
+    human_documents, human_tokens : int
+        Number of gold documents, and of their tokens.
+    queried : int
+        Number of documents that were annotated in this iteration, in active learning.
     training_documents : int
         Number of documents of the training set.
     tagger : str
@@ -137,7 +141,10 @@ class IterationMetrics:
     proportions: Mapping[str, float]
     confidence: Mapping[str, float]
     agreement: float | None
+    kappa: float | None
+    human_documents: int
     human_tokens: int
+    queried: int
     training_documents: int
     tagger: str
     training: Training | None
@@ -253,10 +260,11 @@ def _number_or_nan(value: Any) -> Any:
 _SCORES = dict.fromkeys(("precision", "recall", "f1"), _number)
 _READERS: dict[str, _Reader] = {
     **dict.fromkeys(("iteration", "selected", "tagged", "blank", "confident", "bound"), _integer),
-    **dict.fromkeys(("human_tokens", "training_documents"), _integer),
+    **dict.fromkeys(("human_documents", "human_tokens", "queried"), _integer),
+    "training_documents": _integer,
     **_SCORES,
     "classes": _mapping_of(_record_of(EntityScores, _SCORES)),
-    **dict.fromkeys(("deviation", "agreement"), _optional(_number)),
+    **dict.fromkeys(("deviation", "agreement", "kappa"), _optional(_number)),
     "worst": _text,
     "proportions": _mapping_of(_number_or_nan),
     **dict.fromkeys(("confidence", "seconds"), _mapping_of(_number)),
@@ -334,7 +342,10 @@ def metrics_of(step: Iteration, validation: Batch, left_out: Mapping[str, int]) 
         proportions=worst.proportions.as_dict() if worst and worst.proportions else {},
         confidence={f"q{100 * q:02.0f}": value for q, value in step.confidence_quantiles.items()},
         agreement=step.agreement,
+        kappa=step.kappa,
+        human_documents=step.human_documents,
         human_tokens=step.human_tokens,
+        queried=len(step.queried.batch) if step.queried else 0,
         training_documents=step.training_documents,
         tagger=step.tagger.kind,
         training=step.tagger.training,

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
+from bootstrap.active_learning.oracle import GoldOracle
+from bootstrap.active_learning.rounds import Queried, Rounds
 from bootstrap.advice.advice import advise
 from bootstrap.config.configuration import Configuration
 from bootstrap.config.options import AUTO
@@ -41,7 +43,7 @@ from corpus.errors import InputError
 from corpus.evaluation import GoldBatch
 from corpus.kernels.registry import warm_up
 from corpus.storage import write_atomically
-from corpus.tags import classes_of
+from corpus.tags import UNKNOWN, classes_of
 from taggers import make_tagger
 from taggers.base import TrainingError, kernels_of
 from taggers.dictionaries.places.tagger import ListTagger
@@ -68,7 +70,7 @@ def warm_up_taggers(
     kernels: tuple[str, ...] = ()
     for section in configuration.taggers().values():
         kernels += kernels_of(make_tagger(section.kind, section.options))
-    if uses_lists(configuration.select.strategy):
+    if configuration.self_trains and uses_lists(configuration.select.strategy):
         kernels += ListTagger.kernels
     warm_up(*kernels, announce=announce)
 
@@ -109,6 +111,7 @@ def _iterations(
     options, validation = configuration, notes.validation
     closed = run.metrics()
     notes.unlabeled.clean_batches = _batches_without_problems(closed)
+    rounds = _rounds(run, options, notes)
     # Before embeddings are trained, since it may raise an error.
     list_tagger = _list_tagger(run, options, notes, jobs=jobs, report=report)
     embeddings = embedding_trainer(run, notes, options.loop.random_state, jobs=jobs, report=report)
@@ -151,6 +154,7 @@ def _iterations(
         not_before=options.later.start.iteration if options.later else 0,
         loop=options.loop,
         held_out=validation.groups,
+        rounds=rounds,
         history=_history(run, options, jobs, report) if closed else None,
     ):
         metrics = metrics_of(step, validation.batch, notes.unlabeled.problems.counts)
@@ -160,11 +164,36 @@ def _iterations(
             write_atomically(run.model_folder(step.iteration) / UNIT_FILE, unit.encode())
         counts = ValidationCounts.of(validation.batch, step.scores)
         run.close_iteration(
-            step.iteration, step.selected, metrics, counts, _baseline(step, validation)
+            step.iteration,
+            step.selected,
+            metrics,
+            counts,
+            baseline=_baseline(step, validation),
+            queried=step.queried,
         )
         yield metrics
     if cache:
         cache.remove()
+
+
+def _rounds(run: Run, options: Configuration, notes: Notes) -> Rounds | None:
+    """Return the rounds of active learning, after those of the closed iterations."""
+    if options.active is None or notes.gold is None:
+        return None
+    gold = notes.gold.batch
+    return Rounds(
+        notes.seed.batch,
+        gold.with_tags(np.full(gold.n_tokens, UNKNOWN, np.int16), ()),
+        GoldOracle(gold),
+        options.active,
+        random_state=options.loop.random_state,
+        queried=_queried(run, notes),
+    )
+
+
+def _queried(run: Run, notes: Notes) -> list[Queried]:
+    """Read the documents that were annotated in the rounds of a run; none without rounds."""
+    return run.queried(classes_of(notes.gold.batch.labels)) if notes.gold else []
 
 
 def _baseline(step: Iteration, validation: LabelledNotes) -> ValidationCounts | None:
@@ -211,9 +240,15 @@ def _write_advice(run: Run, configuration: Configuration, notes: Notes, *, jobs:
         section = configuration.tagger_of(run.best_iteration()) if trained else initial
         assert section is not None
         missed = [each.name for each in run.missed()] if trained else []
-        save_advice(
-            run.folder, advise(tagger, section.options, notes, missed, configuration.loop.batch)
+        advice = advise(
+            tagger,
+            section.options,
+            notes,
+            missed,
+            batch_size=configuration.loop.batch,
+            annotated=[each.batch for each in _queried(run, notes)],
         )
+        save_advice(run.folder, advice)
     except InputError as error:
         _log.warning("%s has no advice: %s", run.folder, error)
     except Exception as error:  # its message may contain text of notes
@@ -265,7 +300,7 @@ def _list_tagger(
         If the strategy needs this tagger, and the lists have names or places of no class.
     """
     strategy = configuration.select.strategy
-    if not uses_lists(strategy):
+    if not (configuration.self_trains and uses_lists(strategy)):
         return None
     lists = list_options_for(notes.seed.batch, configuration.augment)
     if lists is None and strategy != AUTO:

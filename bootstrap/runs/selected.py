@@ -1,12 +1,14 @@
-"""The pseudo-labelled documents of an iteration as a table: ``selected.parquet`` of a run."""
+"""Documents of an iteration as a table: ``selected.parquet`` and ``queried.parquet`` of a run."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
+from bootstrap.active_learning.rounds import Queried
 from bootstrap.self_training.iteration import PseudoLabelled
 from corpus.batch import Batch, make_batch
 from corpus.document import Document, Span
@@ -27,8 +29,8 @@ _SELECTED = pa.schema(
 )
 
 
-def table_of(selected: PseudoLabelled | None, iteration: int) -> pa.Table:
-    """Convert the pseudo-labelled documents of an iteration to a table."""
+def table_of(selected: PseudoLabelled | Queried | None, iteration: int) -> pa.Table:
+    """Convert the documents selected or annotated in an iteration to a table."""
     if selected is None:
         return _SELECTED.empty_table()
     batch = selected.batch
@@ -50,14 +52,22 @@ def table_of(selected: PseudoLabelled | None, iteration: int) -> pa.Table:
 
 def selected_of(table: pa.Table, classes: Sequence[str]) -> PseudoLabelled:
     """Convert a table from `table_of` to pseudo-labelled documents with the classes of a tagger."""
+    return PseudoLabelled(*_documents_of(table, classes))
+
+
+def queried_of(table: pa.Table, classes: Sequence[str]) -> Queried:
+    """Convert a table from `table_of` to annotated documents with the classes of an oracle."""
+    return Queried(*_documents_of(table, classes))
+
+
+def _documents_of(table: pa.Table, classes: Sequence[str]) -> tuple[Batch, npt.NDArray[np.float64]]:
+    """Return the documents of a table, and the confidence of the model in each."""
     documents = [
         Document(row["id"], row["text"], tuple(Span(**span) for span in row["label"]), row["group"])
         for row in table.to_pylist()
     ]
     batch = make_batch(documents, labelled=True, classes=classes)
-    return PseudoLabelled(
-        _with_unknown(batch, table["open"].to_pylist()), table["confidence"].to_numpy()
-    )
+    return _with_unknown(batch, table["open"].to_pylist()), table["confidence"].to_numpy()
 
 
 def _with_unknown(batch: Batch, parts: Sequence[Sequence[Mapping[str, int]]]) -> Batch:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 
+from bootstrap.active_learning.rounds import Queried
 from bootstrap.config.options import LoopOptions
 from bootstrap.selection import Selection
 from corpus.batch import Batch, concatenate
@@ -27,6 +28,10 @@ STOPPED = {
     "stagnation": "validation F1 has not risen for as many iterations as patience allows",
     "exhausted": "the unlabeled notes are used up",
     "no_entities": "the initial model found no entities to learn from in the unlabeled notes",
+    "budget": "the budget of annotated documents is used up",
+    "candidates": "all documents that could be annotated are annotated",
+    "target": "validation F1 has reached the target",
+    "stable": "the predictions on validation hardly change any more",
 }
 
 
@@ -44,6 +49,12 @@ class PseudoLabelled:
 
     batch: Batch
     confidence: npt.NDArray[np.float64]
+
+    def take(self, indices: npt.NDArray[np.int64]) -> Self:
+        """Select the documents at `indices`."""
+        if len(indices) == len(self.batch):
+            return self
+        return replace(self, batch=self.batch.take(indices), confidence=self.confidence[indices])
 
     @classmethod
     def concatenated(cls, parts: Sequence[Self]) -> Self | None:
@@ -106,8 +117,8 @@ class Iteration:
         Scores on the validation documents.
     seconds : dict of str to float
         Duration of each stage.
-    human_tokens : int
-        Number of tokens of the gold documents.
+    human_documents, human_tokens : int
+        Number of gold documents, and of their tokens.
     training_documents : int
         Number of documents of the training set.
     stopped : str or None
@@ -128,6 +139,10 @@ class Iteration:
         The share of the tokens of the selected documents whose tag is unknown.
     second : Tagger or None
         The tagger of the second view, if the strategy needs one.
+    queried : Queried or None
+        The documents that were annotated in this iteration, in active learning.
+    kappa : float or None
+        Cohen's kappa of the tags of the validation tokens by this model and the previous one.
     """
 
     iteration: int
@@ -140,6 +155,7 @@ class Iteration:
     agreement: float | None
     scores: Scores
     seconds: dict[str, float]
+    human_documents: int
     human_tokens: int
     training_documents: int
     stopped: str | None
@@ -150,6 +166,8 @@ class Iteration:
     new_entities: int = 0
     unknown: float = 0.0
     second: Tagger | None = None
+    queried: Queried | None = None
+    kappa: float | None = None
 
     @property
     def f1(self) -> float:
@@ -177,6 +195,8 @@ class History:
         Whether the training set contains copies of gold documents.
     second : Tagger or None
         The tagger of the second view of the last iteration.
+    kappas : tuple of float
+        `Iteration.kappa` of each iteration after iteration 0.
     """
 
     f1: tuple[float, ...]
@@ -186,6 +206,7 @@ class History:
     chosen: tuple[str, ...] = ()
     augmented: bool = False
     second: Tagger | None = None
+    kappas: tuple[float, ...] = ()
 
 
 def best_iteration(f1: Sequence[float]) -> int:

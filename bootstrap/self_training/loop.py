@@ -13,8 +13,11 @@ from typing import Protocol
 
 import numpy as np
 
+from bootstrap.active_learning.rounds import Queried, Rounds
 from bootstrap.config.options import LoopOptions
-from bootstrap.selection import SelectionFunction, Strategy
+from bootstrap.selection import Selection, SelectionFunction, Strategy
+from bootstrap.self_training.agreement import agreement, cohen_kappa
+from bootstrap.self_training.ending import Ending
 from bootstrap.self_training.iteration import (
     RELABEL,
     STOPPED,
@@ -26,15 +29,16 @@ from bootstrap.self_training.iteration import (
 )
 from bootstrap.self_training.models import Model, Models
 from bootstrap.self_training.novelty import entities_of
-from bootstrap.self_training.pseudo_labelling import Labelling, Views
+from bootstrap.self_training.pseudo_labelling import Labelling, label_pool
 from bootstrap.self_training.stopwatch import Stopwatch
 from bootstrap.self_training.training import Train, train_in_turn
 from bootstrap.self_training.training_set import Augment, TrainingSet
+from bootstrap.self_training.views import Views
 from corpus.batch import Batch
 from corpus.errors import InputError
 from corpus.evaluation import GoldBatch
 from corpus.tags import UNKNOWN
-from taggers.base import Tagger, Tagging
+from taggers.base import Tagger
 
 __all__ = [
     "RELABEL",
@@ -57,6 +61,17 @@ class Pool(Protocol):
         ...
 
 
+class _NoDocuments:
+    """A pool without documents."""
+
+    def batches(self, start: int = 0) -> Iterator[Batch]:
+        """Yield nothing."""
+        return iter(())
+
+
+_NO_SELECTION = Strategy(lambda tagging, batch, rng: Selection(np.zeros(0, np.int64)))
+
+
 def self_train(
     gold: Batch | Callable[[int], Batch],
     pool: Pool,
@@ -72,6 +87,7 @@ def self_train(
     train: Train = train_in_turn,
     not_before: int = 0,
     held_out: frozenset[str] = frozenset(),
+    rounds: Rounds | None = None,
     history: History | None = None,
 ) -> Iterator[Iteration]:
     """Train a tagger on its own confident predictions, in iterations.
@@ -81,7 +97,8 @@ def self_train(
     gold : Batch or callable
         Annotated documents, which are always part of the training set. A callable returns those of
         an iteration, the same ones in every call; it may add documents to those of the previous
-        iteration. With an `initial_strategy`, there may be none.
+        iteration. With an `initial_strategy`, there may be none. With `rounds`, it is their seed,
+        and not used.
     pool : Pool
         Unlabeled documents; iteration i is the first to tag batch i - 1.
     validation : GoldBatch or Batch
@@ -115,6 +132,10 @@ def self_train(
         tagger: the loop does not stop because of stagnation before.
     held_out : frozenset of str
         Groups (patients) of the validation documents, which are never selected.
+    rounds : Rounds, optional
+        Rounds of active learning: each iteration after iteration 0 annotates documents, until they
+        end. If they are hybrid, the same iterations select from the pool, and the loop goes on as
+        without rounds when they have ended; otherwise the pool and the strategies are not used.
     history : History, optional
         The history of completed iterations to continue.
 
@@ -130,14 +151,16 @@ def self_train(
         for stopping.
     """
     validation = GoldBatch.from_tags(validation) if isinstance(validation, Batch) else validation
-    strategies = _strategies(strategy, history)
+    self_trains = rounds is None or rounds.options.hybrid
+    strategies = _strategies(strategy if self_trains else _NO_SELECTION, history)
     initial = Strategy.of(initial_strategy) if initial_strategy else None
     training_set = TrainingSet(
-        gold if callable(gold) else lambda _: gold,
+        rounds.gold if rounds else gold if callable(gold) else lambda _: gold,
         loop,
         augment,
         iteration=len(history.f1) - 1 if history else 0,
         pseudo_labelled=history.selected if history else (),
+        annotated=rounds.annotated if rounds else None,
     )
     models = Models(
         training_set=training_set,
@@ -147,62 +170,57 @@ def self_train(
         tagger_for=tagger_for,
         second_tagger_for=second_tagger_for,
         train=train,
+        second_always=rounds is not None and rounds.query.views > 0,
     )
+    ending = Ending(loop, not_before, rounds, history.kappas if history else ())
     f1: list[float] = []
     model: Model | None = None
     if history:
         f1, training_set.augmented = [*history.f1], history.augmented
         initial = initial if history.is_initial else None
         model = models.resumed(history)
-        if not (initial or model.second) and any(each.views for each in strategies):
-            raise InputError(
-                f"iteration {len(f1) - 1} has no model of the second view, with which the next one "
-                "selects; start another run"
-            )
+        _check_second_view(model, [] if initial else strategies, len(f1) - 1)
+    pool = pool if self_trains else _NoDocuments()
     unread = pool.batches(start=max(len(f1) - 1, 0))
     batch = next(unread, None) if f1 else None
     while True:
         iteration, watch, previous = len(f1), Stopwatch(), model
         known = training_set.entities() if previous else set()
         labellings = [
-            Labelling(each, held_out, loop, iteration)
+            Labelling(each, held_out, loop, iteration, training_set.annotated)
             for each in ([initial] if initial else strategies)
         ]
-        labelling, quality, untaught = labellings[0], None, False
+        labelling, quality, queried, untaught = labellings[0], None, None, False
         with watch.stage("read"):
-            following, failure = _next(unread) if iteration < loop.iterations else (None, None)
-        is_last = following is None and failure is None
+            following, failure = _next(unread) if ending.reads_after(iteration) else (None, None)
+        batches_left = following is not None or failure is not None
         if previous is None:
+            is_last = ending.is_last(batches_left=batches_left)
             model = models.first([] if initial or is_last else strategies, watch)
         else:
-            # The previous models label the next batch, or all batches so far.
-            views = Views(previous.tagger, previous.second, list_tagger, labellings, loop)
-            for unlabeled in watch.each("read", _batches_to_label(pool, batch, iteration, loop)):
-                with watch.stage("tag"):
-                    tagging = views.tag(unlabeled)
-                for each in labellings:
-                    each.add(tagging, unlabeled, watch)
-            warm = loop.warm_start and initial is None
+            queried = _ask(rounds, previous, loop, watch)  # they are not pseudo-labelled
+            views = Views.for_strategies(
+                [each.strategy for each in labellings], previous, list_tagger, loop
+            )
+            label_pool(_batches_to_label(pool, batch, iteration, loop), views, labellings, watch)
             model = models.next(
                 iteration,
                 labellings,
                 previous,
                 watch,
-                warm=warm,
-                strategies=[] if is_last else strategies,
+                warm=loop.warm_start and initial is None,
+                strategies=[] if ending.is_last(batches_left=batches_left) else strategies,
             )
             labelling = model.labelling or labelling
-            untaught = initial is not None and _is_untaught(training_set, labelling)
-            with watch.stage("validate"):
-                quality = labelling.quality(views.tag(validation.batch), validation)
-            if model.tagger is not previous.tagger:
-                initial = None
-            if model.trials:
-                strategies = _following(labelling.strategy)
+            untaught = not (initial is None or rounds) and _is_untaught(training_set, labelling)
+            if labelling.tagged:
+                with watch.stage("validate"):
+                    quality = labelling.quality(views.tag(validation.batch), validation)
+            initial = initial if model.tagger is previous.tagger else None
+            strategies = _following(labelling.strategy) if model.trials else strategies
+            ending.kappas.append(cohen_kappa(previous.tagging, model.tagging))
         f1.append(model.f1)
-        stopped = (
-            "no_entities" if untaught else _stop_reason(f1, loop, not_before, exhausted=is_last)
-        )
+        stopped = "no_entities" if untaught else ending.reason(f1, batches_left=batches_left)
         selected = PseudoLabelled.concatenated(labelling.selected)
         yield Iteration(
             iteration=iteration,
@@ -212,9 +230,10 @@ def self_train(
             tagged=labelling.tagged,
             blank=labelling.blank,
             confidence_quantiles=labelling.quantiles(),
-            agreement=_agreement(previous.tagging, model.tagging) if previous else None,
+            agreement=agreement(previous.tagging, model.tagging) if previous else None,
             scores=model.scores,
             seconds=watch.seconds,
+            human_documents=len(training_set.gold),
             human_tokens=training_set.gold.n_tokens,
             training_documents=len(training_set),
             stopped=stopped,
@@ -225,6 +244,8 @@ def self_train(
             new_entities=len(entities_of([selected.batch]) - known) if selected else 0,
             unknown=_unknown_share(selected),
             second=model.second,
+            queried=queried,
+            kappa=ending.kappas[-1] if previous else None,
         )
         if stopped:
             return
@@ -233,13 +254,33 @@ def self_train(
         batch = following
 
 
+def _ask(
+    rounds: Rounds | None, model: Model, loop: LoopOptions, watch: Stopwatch
+) -> Queried | None:
+    """Have the documents of the next round annotated, unless the rounds have ended."""
+    if rounds is None or rounds.ended():
+        return None
+    with watch.stage("query"):
+        return rounds.ask(Views.for_query(rounds.query, model, loop).tag)
+
+
+def _check_second_view(model: Model, strategies: Sequence[Strategy], iteration: int) -> None:
+    """Raise an error if strategies need the second view of a model that has none."""
+    if model.second is None and any(each.views for each in strategies):
+        raise InputError(
+            f"iteration {iteration} has no model of the second view, with which the next one "
+            "selects; start another run"
+        )
+
+
 def _batches_to_label(
     pool: Pool, batch: Batch | None, iteration: int, loop: LoopOptions
 ) -> Iterator[Batch]:
-    """Yield the next batch, or all batches so far when relabelling; none in iteration 0."""
-    if batch is None:
-        return
-    yield from islice(pool.batches(), iteration) if loop.keep == RELABEL else [batch]
+    """Yield the next batch, if there is one, or all batches so far when relabelling."""
+    if loop.keep == RELABEL:
+        yield from islice(pool.batches(), iteration)
+    elif batch is not None:
+        yield batch
 
 
 def _strategies(
@@ -279,26 +320,6 @@ def _is_untaught(training_set: TrainingSet, labelling: Labelling) -> bool:
     if training_set.has_entities():
         return False
     return bool(labelling.selected) or not labelling.found_entities
-
-
-def _stop_reason(
-    f1: Sequence[float], options: LoopOptions, not_before: int, *, exhausted: bool
-) -> str | None:
-    """Return the reason for stopping after the last iteration, if there is one."""
-    if len(f1) - 1 >= options.iterations:
-        return "maximum"
-    if len(f1) > not_before and stagnates(f1[not_before:], options):
-        return "stagnation"
-    return "exhausted" if exhausted else None
-
-
-def _agreement(previous: Tagging, tagging: Tagging) -> float:
-    """Compute the share of tokens with the same label; taggers may number labels differently."""
-    if not len(tagging.tags):
-        return 1.0
-    number = {label: index for index, label in enumerate(previous.labels)}
-    same = np.array([number.get(label, -1) for label in tagging.labels])
-    return float((same[tagging.tags] == previous.tags).mean())
 
 
 def _unknown_share(selected: PseudoLabelled | None) -> float:

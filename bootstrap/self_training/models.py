@@ -16,10 +16,11 @@ from bootstrap.self_training.iteration import (
     Trial,
     best_iteration,
 )
-from bootstrap.self_training.pseudo_labelling import Labelling, tag
+from bootstrap.self_training.pseudo_labelling import Labelling
 from bootstrap.self_training.stopwatch import Stopwatch
 from bootstrap.self_training.training import Fit, Train
 from bootstrap.self_training.training_set import TrainingSet
+from bootstrap.self_training.views import tag
 from corpus.batch import Batch
 from corpus.evaluation import GoldBatch, Scores, score_batches
 from taggers.base import Tagger, Tagging
@@ -75,6 +76,9 @@ class Models:
         Create untrained taggers of an iteration; the second one may be None.
     train : callable
         Does independent trainings.
+    second_always : bool
+        Whether every iteration with a next one trains the second view, without a strategy that
+        needs it.
     """
 
     def __init__(
@@ -87,7 +91,9 @@ class Models:
         tagger_for: Callable[[int], Tagger],
         second_tagger_for: Callable[[int], Tagger] | None,
         train: Train,
+        second_always: bool = False,
     ) -> None:
+        self._second_always = second_always
         self._training_set = training_set
         self._validation = validation
         self._loop = loop
@@ -215,7 +221,8 @@ class Models:
         self, iteration: int, strategies: Sequence[Strategy], before: Model | None = None
     ) -> list[Fit]:
         """Return the training of the second view on the training set, if a strategy needs it."""
-        if self._second_tagger_for is None or not any(each.views for each in strategies):
+        needed = any(each.views or self._second_always for each in strategies)
+        if self._second_tagger_for is None or not needed:
             return []
         documents = self._training_set.documents(mentions=True)
         warm_start = before.second if before else None

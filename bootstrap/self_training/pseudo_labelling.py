@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,37 +11,31 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from bootstrap.config.options import LoopOptions
-from bootstrap.selection import LIST_VIEW, SECOND_VIEW, Selection, Strategy
+from bootstrap.selection import Selection, Strategy
 from bootstrap.self_training.iteration import PseudoLabelled
 from bootstrap.self_training.stopwatch import Stopwatch
+from bootstrap.self_training.views import Views
 from corpus.batch import Batch
 from corpus.evaluation import ConfusionCounts, GoldBatch, score_batches
 from corpus.tags import UNKNOWN, find_entities
-from taggers.base import Detail, Tagger, Tagging
-from taggers.name_propagation import note_numbers, propagate_names
+from taggers.base import Tagging
 
 _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 # Parts of the seeds of the random generators of selection; that of training has no such part.
 _SELECTION_STAGE, _VALIDATION_STAGE = 1, 2
 
-# Details of taggings; each includes the output of those before it, but for the last two.
-_DETAILS: tuple[Detail, ...] = ("document", "token", "entity", "labels")
-
-
-def tag(tagger: Tagger, batch: Batch, measure: str, detail: Detail, loop: LoopOptions) -> Tagging:
-    """Tag a batch, and propagate names within documents if the options name classes for it."""
-    if not loop.propagate:
-        return tagger.tag(batch, measure=measure, detail=detail)
-    tagging = tagger.tag(batch, measure=measure, detail="entity")
-    return propagate_names(tagging, batch, note_numbers(batch), loop.propagate)
-
 
 class Labelling:
     """The pseudo-labels of one strategy in one iteration, batch after batch."""
 
     def __init__(
-        self, strategy: Strategy, held_out: frozenset[str], loop: LoopOptions, iteration: int
+        self,
+        strategy: Strategy,
+        held_out: frozenset[str],
+        loop: LoopOptions,
+        iteration: int,
+        annotated: Callable[[Batch], npt.NDArray[np.bool_]] | None = None,
     ) -> None:
         self.strategy = strategy
         self.selected: list[PseudoLabelled] = []
@@ -50,20 +44,23 @@ class Labelling:
         self.found_entities = False
         self._confidence: list[npt.NDArray[np.float64]] = []
         self._held_out = pa.array(sorted(held_out), pa.large_string())
+        self._annotated = annotated
         seed = [loop.random_state, iteration]
         self._rng = np.random.default_rng([*seed, _SELECTION_STAGE])
         self._validation_rng = np.random.default_rng([*seed, _VALIDATION_STAGE])
 
     def add(self, tagging: Tagging, batch: Batch, watch: Stopwatch) -> None:
-        """Select from the documents of a tagged batch that are not held out."""
+        """Select from the documents of a tagged batch that are neither held out nor annotated."""
         self.tagged += len(batch)
         self.blank += int((batch.lengths == 0).sum())
         self.found_entities |= bool((tagging.tags > 0).any())
         self._confidence.append(tagging.confidence)
         with watch.stage("select"):
-            held_out = pc.is_in(batch.groups, self._held_out).to_numpy(zero_copy_only=False)
-            if held_out.any():
-                tagging, batch = _take(tagging, batch, np.flatnonzero(~held_out))
+            excluded = pc.is_in(batch.groups, self._held_out).to_numpy(zero_copy_only=False)
+            if self._annotated:
+                excluded = excluded | self._annotated(batch)
+            if excluded.any():
+                tagging, batch = _take(tagging, batch, np.flatnonzero(~excluded))
             selection = self.strategy.select(tagging, batch, self._rng)
             self.selections.append(replace(selection, tagging=None))
             if len(selection.indices):
@@ -105,64 +102,27 @@ class Labelling:
         return dict(zip(_QUANTILES, values.tolist(), strict=True))
 
 
-class Views:
-    """The taggers that label documents: the tagger of the loop, and a second view of it.
+def label_pool(
+    batches: Iterable[Batch], views: Views, labellings: Sequence[Labelling], watch: Stopwatch
+) -> None:
+    """Tag unlabeled batches, and select from each of them.
 
     Parameters
     ----------
-    tagger : Tagger
-        The tagger of the loop.
-    second : Tagger or None
-        The tagger of the second view, for strategies that need one.
-    list_tagger : callable or None
-        Returns the tagger of lists, for strategies that need it.
+    batches : iterable of Batch
+        Unlabeled documents.
+    views : Views
+        The taggers.
     labellings : sequence of Labelling
-        Their strategies, which all have the same measure, select from the taggings.
-    loop : LoopOptions
-        Options of the loop.
-
-    Raises
-    ------
-    ValueError
-        If a strategy needs a view that is None.
+        Each selects from all batches.
+    watch : Stopwatch
+        Measures the stages.
     """
-
-    def __init__(
-        self,
-        tagger: Tagger,
-        second: Tagger | None,
-        list_tagger: Callable[[], Tagger] | None,
-        labellings: Sequence[Labelling],
-        loop: LoopOptions,
-    ) -> None:
-        strategies = [each.strategy for each in labellings]
-        self._tagger = tagger
-        # Strategies find the views by their position.
-        self._others: list[Tagger] = []
-        views = max(each.views for each in strategies)
-        if views >= SECOND_VIEW:
-            if second is None:
-                raise ValueError(_missing(strategies, SECOND_VIEW, "a second tagger"))
-            self._others.append(second)
-        if views >= LIST_VIEW:
-            if list_tagger is None:
-                raise ValueError(_missing(strategies, LIST_VIEW, "a tagger of lists"))
-            self._others.append(list_tagger())
-        self._measure = strategies[0].measure
-        self._detail = max((each.detail for each in strategies), key=_DETAILS.index)
-        self._loop = loop
-
-    def tag(self, batch: Batch) -> Tagging:
-        """Tag a batch with every view."""
-        tagging = tag(self._tagger, batch, self._measure, self._detail, self._loop)
-        views = [tag(other, batch, self._measure, "token", self._loop) for other in self._others]
-        return replace(tagging, views=tuple(views))
-
-
-def _missing(strategies: Sequence[Strategy], view: int, tagger: str) -> str:
-    """Return the message about a view that strategies need and that is missing."""
-    names = ", ".join(repr(each.name) for each in strategies if each.views >= view)
-    return f"strategy {names}: expected {tagger}, found none"
+    for batch in watch.each("read", batches):
+        with watch.stage("tag"):
+            tagging = views.tag(batch)
+        for each in labellings:
+            each.add(tagging, batch, watch)
 
 
 def _take(tagging: Tagging, batch: Batch, indices: npt.NDArray[np.int64]) -> tuple[Tagging, Batch]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from bootstrap.config.options import LoopOptions
 from bootstrap.self_training.iteration import RELABEL, PseudoLabelled
@@ -50,6 +51,9 @@ class TrainingSet:
         The iteration whose gold documents are the first ones.
     pseudo_labelled : sequence of PseudoLabelled
         The pseudo-labelled documents so far.
+    annotated : callable, optional
+        Returns which documents of a batch have been annotated since they were pseudo-labelled;
+        their pseudo-labels are dropped.
 
     Attributes
     ----------
@@ -57,6 +61,8 @@ class TrainingSet:
         The gold documents.
     augmented : bool
         Whether copies of gold documents are part of the training set.
+    annotated : callable or None
+        The parameter of that name.
     """
 
     def __init__(
@@ -67,8 +73,10 @@ class TrainingSet:
         *,
         iteration: int = 0,
         pseudo_labelled: Sequence[PseudoLabelled] = (),
+        annotated: Callable[[Batch], npt.NDArray[np.bool_]] | None = None,
     ) -> None:
-        self.pseudo_labelled = list(pseudo_labelled)
+        self.annotated = annotated
+        self.pseudo_labelled = self._not_annotated(pseudo_labelled)
         self.augmented = augment is not None
         self._gold_for = gold_for
         self._options = options
@@ -87,7 +95,14 @@ class TrainingSet:
         if len(self.gold) == known:
             return False
         self._derived = self._derive()
+        self.pseudo_labelled = self._not_annotated(self.pseudo_labelled)
         return True
+
+    def _not_annotated(self, parts: Sequence[PseudoLabelled]) -> list[PseudoLabelled]:
+        """Return pseudo-labelled documents without those that have been annotated since."""
+        if self.annotated is None:
+            return list(parts)
+        return [part.take(np.flatnonzero(~self.annotated(part.batch))) for part in parts]
 
     def is_changed_by(self, selected: Sequence[PseudoLabelled]) -> bool:
         """Return whether the documents selected in an iteration change the training set."""

@@ -110,6 +110,7 @@ def make_project(notes: MakeNotes) -> Callable[..., Path]:
         write(validation, folder / "validation.jsonl")
         pool = [Document(note.id, note.text) for note in notes(unlabeled, 3, prefix="u")]
         write(pool, folder / "unlabeled.jsonl")
+        write(notes(200, 3, prefix="u"), folder / "gold.jsonl")  # the first notes of the pool
         (folder / "config.toml").write_text(configuration, encoding="utf-8")
         return folder
 

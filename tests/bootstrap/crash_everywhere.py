@@ -56,13 +56,13 @@ def kill_at(place: int, folder: str) -> None:
     sys.addaudithook(hook)
 
 
-def run(arguments: list[str], folder: Path, place: int) -> int:
+def run(command: str, arguments: list[str], folder: Path, place: int) -> int:
     """Carry out a run in a process of its own and give its exit code."""
     process = os.fork()
     if not process:
         faulthandler.dump_traceback_later(SECONDS, exit=True)
         kill_at(place, str(folder))
-        os._exit(main(["run", *arguments, "--out", str(folder), "--resume", "--jobs", "1"]))
+        os._exit(main([command, *arguments, "--out", str(folder), "--resume", "--jobs", "1"]))
     return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
 
 
@@ -75,14 +75,14 @@ if __name__ == "__main__":
     parallel_tagger.in_processes = train_here
     runs.report_page = lambda *arguments, **lines: "a page takes long to draw"
     advice = Advice(("a",), 1, (), (), ())
-    runner.advise = lambda *arguments: advice  # it takes seconds
-    out, *arguments = sys.argv[1:]
+    runner.advise = lambda *arguments, **others: advice  # it takes seconds
+    out, command, *arguments = sys.argv[1:]
     names = os.dup(1)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     for place in itertools.count(1):
         folder = Path(out) / f"killed-at-{place:03d}"
-        code = run(arguments, folder, place)
-        again = run(arguments, folder, 0) if code == KILLED else code
+        code = run(command, arguments, folder, place)
+        again = run(command, arguments, folder, 0) if code == KILLED else code
         os.write(names, f"{folder.name}: {code}, {again}\n".encode())
         if code != KILLED:
             break

@@ -237,16 +237,23 @@ def test_ctrl_c_before_anything_has_begun_is_no_traceback(run: Killed) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("command", ["run", "active"])
 def test_killed_at_every_step_on_disk_it_ends_as_if_left_alone(
-    project: Path, tmp_path: Path, contents: Callable[[Path], Any]
+    command: str, project: Path, tmp_path: Path, contents: Callable[[Path], Any]
 ) -> None:
-    """A run that relabels takes all the steps of one that does not, and keeps batches."""
+    """A run that relabels takes all the steps of one that does not, and keeps batches.
+
+    One of hybrid active learning also keeps the documents of its rounds.
+    """
     script = Path(__file__).with_name("crash_everywhere.py")
     settings = ["loop.iterations=1", "loop.batch=300", "select.proportions=false"]
     settings.append(f"loop.keep={RELABEL}")
+    if command == "active":
+        settings += [f"active.gold={project / 'gold.jsonl'}", "active.budget=80"]
+        settings += ["active.round=10", "active.hybrid=true"]
     done = subprocess.run(
         [
-            *(sys.executable, script, tmp_path, project / "config.toml"),
+            *(sys.executable, script, tmp_path, command, project / "config.toml"),
             *(part for setting in settings for part in ("--set", setting)),
         ],
         check=True,

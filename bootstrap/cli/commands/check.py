@@ -13,6 +13,7 @@ from corpus.errors import InputError, shown
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from bootstrap.config.configuration import Configuration
     from bootstrap.data.checks import SplitReport
     from bootstrap.data.representativeness import Profile
 
@@ -76,14 +77,37 @@ def main(options: argparse.Namespace) -> None:
     )
     print_lines(["", title])
     output.print(_profile_table(compared.profiles, predicted))
-    size = configuration.loop.batch
+    size = configuration.loop.batch if configuration.self_trains else 0
     found = list(warnings(reports, data, batch_size=size, classes=classes, coverages=coverages))
     found += compared.lines()
+    if configuration.active:
+        print_lines(["", *_cost_lines(configuration)])
     print_lines(["", *(f"! {line}" for line in found)] if found else ["", "no warnings"])
     if will_not_start(reports, data):
         raise InputError(f"{shown(options.config)}: a run will not start with these notes")
     seed = reports["seed"].entities if "seed" in reports else ()
     refuse_unknown_classes(configuration, {*classes, *seed})
+
+
+def _cost_lines(configuration: Configuration) -> list[str]:
+    """Describe what a round of active learning costs, and its unusable documents.
+
+    Raises
+    ------
+    InputError
+        If the budget does not fit the documents.
+    """
+    from bootstrap.active_learning.cost import estimate_cost
+    from bootstrap.data.preparation import check_budget
+    from bootstrap.data.splits import read_notes
+
+    active = configuration.active
+    assert active is not None
+    notes = read_notes(configuration.data, configuration.labels, batch_size=1, active=active)
+    check_budget(active, notes)
+    assert notes.gold is not None
+    cost = estimate_cost(notes.seed.batch, notes.gold.batch, active)
+    return [*notes.gold.problems.lines(), *cost.lines(active.query)]
 
 
 def _rows(reports: Mapping[str, SplitReport], unit: str) -> Iterator[tuple[str, list[int]]]:

@@ -9,7 +9,13 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bootstrap.cli.arguments import Commands, add_command, add_configuration, add_jobs
+from bootstrap.cli.arguments import (
+    CommandParser,
+    Commands,
+    add_command,
+    add_configuration,
+    add_jobs,
+)
 from bootstrap.cli.logs import log_event, log_lines, progress_enabled
 from corpus.errors import InputError, shown
 
@@ -28,7 +34,11 @@ _SHOWN_CLASSES = 3
 
 def register(commands: Commands) -> None:
     """Add the command."""
-    parser = add_command(commands, "run", main, "train a tagger by self-training")
+    add_run_arguments(add_command(commands, "run", main, "train a tagger by self-training"))
+
+
+def add_run_arguments(parser: CommandParser) -> None:
+    """Add the arguments of a command that makes a run folder."""
     add_configuration(parser)
     parser.add_argument(
         "--out",
@@ -42,11 +52,21 @@ def register(commands: Commands) -> None:
 
 def main(options: argparse.Namespace) -> None:
     """Train a tagger, and print the gain, the run folder and the next commands."""
-    from bootstrap.cli.console import output, print_lines
-    from bootstrap.cli.display import class_table
+    from dataclasses import replace
+
     from bootstrap.config.configuration import load_configuration
 
     configuration = load_configuration(options.config, options.overrides)
+    if configuration.active:
+        _log.info("[active] is not used; `bootstrap active` uses it")
+    run_and_report(replace(configuration, active=None), options)
+
+
+def run_and_report(configuration: Configuration, options: argparse.Namespace) -> None:
+    """Run the iterations of a configuration, and print the gain, the folder and next commands."""
+    from bootstrap.cli.console import output, print_lines
+    from bootstrap.cli.display import class_table
+
     folder = options.out or Path("runs") / _name_of(options.config)
     run = run_and_show(configuration, folder, resume=options.resume, jobs=options.jobs)
     output.print(class_table(run.metrics()))
@@ -79,6 +99,8 @@ def run_and_show(
             print_lines([f"{folder} is finished."])
             return run
         log_lines(_log, logging.INFO, source_lines(configuration.data))
+        if configuration.active:
+            log_lines(_log, logging.INFO, [f"gold        {shown(configuration.active.gold)}"])
         _warn_of_notes(notes)
         log_lines(_log, logging.INFO, coverage_lines)
         try:
@@ -93,8 +115,9 @@ def run_and_show(
             raise InputError(f"{folder}: {error}") from None
         except KilledError as error:
             raise KilledError(f"{folder}: {error}; continue with --resume") from None
-        report_problems(notes.unlabeled.problems)
-        log_lines(_log, logging.WARNING, _pool_lines(run.metrics(), configuration.loop))
+        if configuration.self_trains:
+            report_problems(notes.unlabeled.problems)
+            log_lines(_log, logging.WARNING, _pool_lines(run.metrics(), configuration.loop))
         complete_run(run, configuration, notes, jobs=jobs or default_jobs())
         return run
 
@@ -108,6 +131,8 @@ def _warn_of_notes(notes: Notes) -> None:
 
     report_problems(notes.seed.problems)
     report_problems(notes.validation.problems)
+    if notes.gold:
+        report_problems(notes.gold.problems)
     log_lines(_log, logging.WARNING, _class_lines(notes))
 
 
@@ -153,7 +178,11 @@ def _show(run: Run, configuration: Configuration, notes: Notes, jobs: int) -> No
     columns = classes if len(classes) <= _SHOWN_CLASSES else ()
     failures = []
     with RunDisplay(
-        output, columns, configuration.loop.iterations, enabled=progress_enabled()
+        output,
+        columns,
+        configuration.most_iterations(len(notes.seed.batch)),
+        enabled=progress_enabled(),
+        active=configuration.active is not None,
     ) as display:
         for metrics in run.metrics():
             display.add(metrics)

@@ -122,7 +122,7 @@ def test_documents_that_may_not_be_annotated_are_left_out(
     notes = read_notes(configuration.data, batch_size=40)
     problems = notes.unlabeled.problems
     tagger = load_tagger(Run(finished).best_model())
-    advice = advise(tagger, configuration.tagger, notes, ["PERSON"], 40)
+    advice = advise(tagger, configuration.tagger, notes, ["PERSON"], batch_size=40)
     texts = {document.text for document in seed}
     assert advice.considered == sum(
         document.group != "p" and document.text not in texts for document in pool[:40]
@@ -155,7 +155,7 @@ def test_a_seed_is_judged_by_the_pool_as_well(
             (folder / f"{name}.jsonl").unlink()
             write(documents, folder / f"{name}.jsonl")
         data = read_notes(configuration.data, batch_size=600)
-        return advise(tagger, CRFOptions(), data, ["LOCATION"], 600)
+        return advise(tagger, CRFOptions(), data, ["LOCATION"], batch_size=600)
 
     ours, theirs = notes(200, 5, prefix="s"), notes(300, 6, prefix="v")
     assert advised(ours, headed(theirs)).warnings == ()
@@ -182,7 +182,7 @@ def test_an_initial_model_is_advised_by_its_own_options(
     data = read_notes(configuration.data, batch_size=600)
     tagger = load_tagger(Run(tmp_path / "run").best_model())
     missed = [each.name for each in Run(tmp_path / "run").missed()]
-    assert advise(tagger, configuration.tagger, data, missed, 600).unused
+    assert advise(tagger, configuration.tagger, data, missed, batch_size=600).unused
     advice = read_advice(tmp_path / "run")
     assert advice is not None and advice.unused == advice.listed == ()
 

@@ -23,6 +23,7 @@ CLASSES = ("LOCATION", "PERSON")
 #: Figures that no display shows.
 UNSHOWN: dict[str, Any] = {
     **dict.fromkeys(("blank", "confident", "bound", "human_tokens", "training_documents"), 0),
+    **{"human_documents": 100, "queried": 0, "kappa": None},
     **{name: {} for name in ("proportions", "confidence", "left_out")},
     **{"worst": "", "agreement": None, "tagger": "crf", "training": None},
     "halves": (ConfusionCounts(0, 0, 0), ConfusionCounts(0, 0, 0)),

@@ -159,15 +159,19 @@ def test_a_section_of_rules_can_be_added_to_the_template(file: Path) -> None:
 
 def test_what_the_template_shows_in_comments_works_too(file: Path) -> None:
     """The tables that are commented out in it, without the hash."""
+    examples = ("# [", "# NOMBRE", "# HOSPITAL", "# empty", "# per_token", "# length")
+    examples += ("# gold =", "# budget =", "# query =", "# near_duplicate =")
     shown = [
         line.removeprefix("# ")
         for line in commented_template().splitlines()
-        if line.startswith(("# [", "# NOMBRE", "# HOSPITAL", "# empty", "# per_token", "# length"))
+        if line.startswith(examples)
     ]
     found = load(file, "\n".join(shown))
     assert found.labels == {"NOMBRE_SUJETO_ASISTENCIA": "PERSON", "HOSPITAL": "LOCATION"}
     assert found.reference is not None
     assert found.reference.per_token == {"PERSON": 0.0028, "LOCATION": 0.006}
+    assert found.active is not None
+    assert (found.active.budget, found.active.query) == (500, "least_confident")
 
 
 def test_written_and_read_again_it_is_the_same(file: Path) -> None:

@@ -1,0 +1,1 @@
+"""Active learning: rounds of documents that a person annotates (paper 003, section 4.4)."""

@@ -1,0 +1,125 @@
+"""The choice of a round of documents by their utility, without near-duplicates and by class."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from bootstrap.active_learning.queries import Floats
+from bootstrap.active_learning.word_types import WordTypes
+from corpus.batch import Batch
+from corpus.tags import classes_of, find_entities
+from taggers.base import Tagging
+
+Indices = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class RoundLimits:
+    """The limits of a round.
+
+    Parameters
+    ----------
+    documents : int
+        The maximum number of documents.
+    tokens : int or None
+        The maximum number of their tokens; None for no limit.
+    near_duplicate : float
+        No two documents have this Jaccard similarity of their words or more. 1 excludes documents
+        of the same words, and infinity none.
+    class_share : float
+        The share of the round that is divided among the classes of the tagging.
+    full : bool
+        Whether near-duplicates fill the round if there are not enough other documents.
+    """
+
+    documents: int
+    tokens: int | None = None
+    near_duplicate: float = math.inf
+    class_share: float = 0.0
+    full: bool = False
+
+
+def choose_round(
+    utility: Floats, batch: Batch, limits: RoundLimits, tagging: Tagging | None = None
+) -> Indices:
+    """Choose the documents of a round, those with the highest utility first.
+
+    Each class first has its part of the share of classes, of documents with one of its entities
+    in the tagging. The rest of the round is filled by utility alone. Documents without tokens are
+    not chosen, nor are those with more tokens than are left.
+
+    Parameters
+    ----------
+    utility : ndarray of float64, shape (D,)
+        The utility of each document. Ties are resolved in the order of the batch.
+    batch : Batch
+        The candidates.
+    limits : RoundLimits
+        The limits of the round.
+    tagging : Tagging, optional
+        The tagging of the batch. With it, the words of entities count as their class in comparisons
+        of documents; a share of classes requires it.
+
+    Returns
+    -------
+    ndarray of int64, shape (K,)
+        The documents, in the order in which they were chosen.
+    """
+    order = np.argsort(-utility, kind="stable")
+    order = order[batch.lengths[order] > 0]
+    chosen = _Round(batch, limits, tagging)
+    if limits.class_share and tagging is not None:
+        by_class = _documents_by_class(tagging, batch)
+        part = limits.class_share * limits.documents / max(len(by_class), 1)
+        for number, has_class in enumerate(by_class, 1):
+            chosen.fill(order[has_class[order]], round(number * part))
+    chosen.fill(order, limits.documents)
+    if limits.full:
+        chosen.fill(order, limits.documents, near_duplicates=True)
+    return np.array(chosen.indices, np.int64)
+
+
+class _Round:
+    """The documents chosen so far, and which others are near-duplicates of them."""
+
+    def __init__(self, batch: Batch, limits: RoundLimits, tagging: Tagging | None) -> None:
+        self.indices: list[int] = []
+        self._lengths = batch.lengths
+        self._tokens_left = math.inf if limits.tokens is None else limits.tokens
+        self._near_duplicate = limits.near_duplicate
+        self._types = None if math.isinf(limits.near_duplicate) else WordTypes(batch, tagging)
+        self._chosen = np.zeros(len(batch), bool)
+        self._alike = np.zeros(len(batch), bool)
+
+    def fill(self, order: Iterable[int], size: int, *, near_duplicates: bool = False) -> None:
+        """Add documents in some order until there are `size`.
+
+        After a document that has too many tokens, others are added that have fewer.
+        """
+        for index in order:
+            if len(self.indices) >= size:
+                return
+            excluded = self._chosen[index] or (self._alike[index] and not near_duplicates)
+            if not excluded and self._lengths[index] <= self._tokens_left:
+                self._add(int(index))
+
+    def _add(self, index: int) -> None:
+        self._tokens_left -= int(self._lengths[index])
+        self.indices.append(index)
+        self._chosen[index] = True
+        if self._types:
+            self._alike |= self._types.similarity(index) >= self._near_duplicate
+
+
+def _documents_by_class(tagging: Tagging, batch: Batch) -> list[npt.NDArray[np.bool_]]:
+    """Return which documents have an entity of each class in the tagging."""
+    found = find_entities(tagging.tags, batch.document_offsets, tagging.labels)
+    owners = np.searchsorted(batch.document_offsets, found.first, side="right") - 1
+    has = np.zeros((len(classes_of(tagging.labels)), len(batch)), bool)
+    has[found.classes, owners] = True
+    return list(has)

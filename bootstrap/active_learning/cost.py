@@ -1,0 +1,94 @@
+"""What the rounds of active learning cost: the tokens that a person reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bootstrap.active_learning.choice import RoundLimits, choose_round
+from bootstrap.active_learning.queries import QUERIES
+from bootstrap.config.active_options import ActiveOptions
+from bootstrap.data.predicted_shares import MOST_TOKENS, small_crf
+from bootstrap.data.sample import sample_of
+from corpus.batch import Batch
+from corpus.keys import are_among
+
+
+@dataclass(frozen=True, slots=True)
+class RoundCost:
+    """The estimated cost of a round.
+
+    Parameters
+    ----------
+    rounds : int
+        Number of rounds that the budget of documents admits.
+    documents : int
+        Number of documents of a round.
+    at_random : float
+        Tokens of a round of random documents, expected.
+    chosen : int or None
+        Tokens of the first round that the query chooses; None if the seed has nothing to train on.
+    """
+
+    rounds: int
+    documents: int
+    at_random: float
+    chosen: int | None
+
+    def lines(self, query: str) -> list[str]:
+        """Describe the cost in words.
+
+        Parameters
+        ----------
+        query : str
+            The name of the query.
+        """
+        chosen = ""
+        if self.chosen is not None and query != "random":
+            chosen = (
+                f", and about {self.chosen:,} in documents chosen by {query} (with a small CRF of "
+                "the seed)"
+            )
+        return [
+            f"a round of {self.documents:,} documents: about {self.at_random:,.0f} tokens to read "
+            f"in random documents{chosen}; the budget is enough for {self.rounds:,} "
+            f"round{'' if self.rounds == 1 else 's'}"
+        ]
+
+
+def estimate_cost(seed: Batch, gold: Batch, options: ActiveOptions) -> RoundCost:
+    """Estimate what a round of active learning costs.
+
+    Parameters
+    ----------
+    seed : Batch
+        The tagged documents of the seed.
+    gold : Batch
+        The documents from which rounds are chosen. A random sample of them is tagged.
+    options : ActiveOptions
+        ``[active]`` of a configuration.
+
+    Returns
+    -------
+    RoundCost
+    """
+    candidates = gold.take(np.flatnonzero(~are_among(gold, [seed]) & (gold.lengths > 0)))
+    left = max(min(options.budget - len(seed), len(candidates)), 0)
+    documents = min(options.round, left)
+    mean = candidates.n_tokens / max(len(candidates), 1)
+    tagger, chosen = small_crf(seed), None
+    if tagger and documents:
+        # Like disagreement, entropy is a sum over tokens; the small CRF has no second view.
+        query = QUERIES["entropy" if QUERIES[options.query].views else options.query]
+        sample = sample_of(candidates, options.candidates, tokens=10 * MOST_TOKENS)
+        tagging = tagger.tag(sample, measure=query.measure, detail=query.detail)
+        utility = query.utility(tagging, sample, np.random.default_rng(0))
+        limits = RoundLimits(
+            documents,
+            near_duplicate=options.near_duplicate,
+            class_share=options.class_share,
+            full=True,
+        )
+        chosen = int(sample.lengths[choose_round(utility, sample, limits, tagging)].sum())
+    return RoundCost(-(-left // options.round), documents, mean * documents, chosen)

@@ -1,0 +1,57 @@
+"""Oracles: what annotates the documents of a round."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from corpus.batch import Batch
+from corpus.keys import keys_of
+
+
+class Oracle(Protocol):
+    """Annotates documents: gold annotations in a simulation, or people."""
+
+    def label(self, batch: Batch, indices: npt.NDArray[np.int64]) -> Batch:
+        """Annotate documents completely.
+
+        Parameters
+        ----------
+        batch : Batch
+            Documents without tags.
+        indices : ndarray of int64, shape (K,)
+            The documents to annotate.
+
+        Returns
+        -------
+        Batch
+            These documents with their tags, in the same order.
+        """
+        ...
+
+
+class GoldOracle:
+    """An oracle that knows the gold annotations, for simulations.
+
+    Parameters
+    ----------
+    gold : Batch
+        Tagged documents.
+    """
+
+    def __init__(self, gold: Batch) -> None:
+        self._gold = gold
+        self._row = {key: row for row, key in enumerate(keys_of(gold).to_pylist())}
+
+    def label(self, batch: Batch, indices: npt.NDArray[np.int64]) -> Batch:
+        """Return the gold annotations of documents; see `Oracle.label`.
+
+        Raises
+        ------
+        KeyError
+            If a document is not among the gold ones.
+        """
+        keys = keys_of(batch).take(indices).to_pylist()
+        return self._gold.take(np.array([self._row[key] for key in keys], np.int64))

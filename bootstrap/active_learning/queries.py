@@ -1,0 +1,156 @@
+"""Query strategies: how useful it would be to annotate each document of a tagged batch.
+
+A query is a pure function of a tagging, its batch and a random generator. The configuration chooses
+one by name from `QUERIES`; callers of `bootstrap.active_learning.Rounds` may pass any function of
+that signature.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from corpus.batch import Batch
+from corpus.tags import find_entities
+from taggers.base import Detail, Tagging
+from taggers.options import Capability
+
+Floats = npt.NDArray[np.float64]
+
+#: Computes the utility of each of D documents, shape (D,); the highest are annotated first.
+QueryFunction = Callable[[Tagging, Batch, np.random.Generator], Floats]
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A query function and the output of the tagger that it needs.
+
+    Parameters
+    ----------
+    utility : callable
+        ``(tagging, batch, rng) -> utility of each document``.
+    measure : str
+        The measure of a document's confidence, one of `taggers.base.MEASURES`.
+    detail : {"document", "token", "entity", "labels"}
+        The output of the tagger in addition to tags and the confidence of documents.
+    views : int
+        The number of further taggers in ``Tagging.views``, with the same detail.
+    needs : frozenset of str
+        The capabilities of taggers that it requires.
+    """
+
+    utility: QueryFunction
+    measure: str = "probability"
+    detail: Detail = "document"
+    views: int = 0
+    needs: frozenset[Capability] = frozenset()
+
+
+def least_confident(tagging: Tagging, batch: Batch, rng: np.random.Generator) -> Floats:
+    """Compute the utility of documents whose tags have a low confidence.
+
+    With the measure "probability", this is least confidence sampling of sequences (Culotta and
+    McCallum, "Reducing Labeling Effort for Structured Prediction Tasks", 2005, section 4).
+    """
+    return 1 - tagging.confidence
+
+
+def lowest_entity(tagging: Tagging, batch: Batch, rng: np.random.Generator) -> Floats:
+    """Compute the utility of documents with an entity of a low probability; 0 without entities."""
+    found = find_entities(tagging.tags, batch.document_offsets, tagging.labels)
+    owners = np.searchsorted(batch.document_offsets, found.first, side="right") - 1
+    utility = np.zeros(len(batch))
+    np.maximum.at(utility, owners, 1 - tagging.entity_confidence(found))
+    return utility
+
+
+def token_entropy(tagging: Tagging, batch: Batch, rng: np.random.Generator) -> Floats:
+    """Compute the sum of the entropies of the tokens of each document, in nats.
+
+    The total token entropy of Settles and Craven, "An Analysis of Active Learning Strategies for
+    Sequence Labeling Tasks", 2008, section 3.1.
+    """
+    return _sum_of_tokens(batch, _entropy(_marginals(tagging)))
+
+
+def smallest_margin(tagging: Tagging, batch: Batch, rng: np.random.Generator) -> Floats:
+    """Compute the utility of documents with a token whose two best labels are almost as probable.
+
+    The margin of Scheffer et al., "Active Hidden Markov Models for Information Extraction", 2001,
+    section 4: the difference of the two highest marginals, of which the smallest in a document
+    counts. Documents without tokens have utility 0.
+    """
+    marginals = _marginals(tagging)
+    utility = np.zeros(len(batch))
+    if not batch.n_tokens or marginals.shape[1] < 2:
+        return utility
+    best = np.partition(marginals, -2, axis=1)[:, -2:]
+    filled = batch.lengths > 0
+    margins = best[:, 1] - best[:, 0]
+    utility[filled] = 1 - np.minimum.reduceat(margins, batch.document_offsets[:-1][filled])
+    return utility
+
+
+def disagreement(tagging: Tagging, batch: Batch, rng: np.random.Generator) -> Floats:
+    """Compute by how much the members of a committee disagree on the labels of each document.
+
+    The sum over tokens of the Jensen-Shannon divergence of the members' marginals, in nats: the
+    mean Kullback-Leibler divergence to their mean (McCallum and Nigam, "Employing EM and Pool-Based
+    Active Learning for Text Classification", 1998, section 3.1). The members are the tagger and its
+    views.
+    """
+    members = [_marginals(each, tagging.labels) for each in (tagging, *tagging.views)]
+    mean = np.mean(members, axis=0)
+    within = np.mean([_entropy(member) for member in members], axis=0)
+    return _sum_of_tokens(batch, np.maximum(_entropy(mean) - within, 0))
+
+
+def at_random(tagging: Tagging, batch: Batch, rng: np.random.Generator) -> Floats:
+    """Draw the utility of each document at random."""
+    return rng.random(len(batch))
+
+
+def _marginals(tagging: Tagging, labels: Sequence[str] | None = None) -> Floats:
+    """Return the marginals of a tagging, with its columns in the order of `labels`.
+
+    A label that the tagging lacks has probability 0; one that `labels` lack is left out.
+    """
+    if tagging.marginals is None:
+        raise ValueError('marginals are computed only with detail="labels"')
+    if labels is None or tuple(labels) == tagging.labels:
+        return tagging.marginals
+    place = {label: index for index, label in enumerate(tagging.labels)}
+    padded = np.pad(tagging.marginals, ((0, 0), (0, 1)))
+    return padded[:, [place.get(label, -1) for label in labels]]
+
+
+def _entropy(marginals: Floats) -> Floats:
+    """Compute the entropy of each row, in nats."""
+    logs = np.log(marginals, out=np.zeros_like(marginals), where=marginals > 0)
+    entropy: Floats = -(marginals * logs).sum(axis=1)
+    return entropy
+
+
+def _sum_of_tokens(batch: Batch, values: Floats) -> Floats:
+    """Sum the values of the tokens of each document."""
+    sums, filled = np.zeros(len(batch)), batch.lengths > 0
+    if filled.any():
+        sums[filled] = np.add.reduceat(values, batch.document_offsets[:-1][filled])
+    return sums
+
+
+_ENTITIES: frozenset[Capability] = frozenset({"entity_probabilities"})
+
+#: Queries by their name in ``[active] query``.
+QUERIES: Mapping[str, Query] = {
+    "least_confident": Query(least_confident),
+    "least_confident_per_token": Query(least_confident, measure="normalised"),
+    "lowest_entity": Query(lowest_entity, detail="entity", needs=_ENTITIES),
+    "entropy": Query(token_entropy, detail="labels"),
+    "margin": Query(smallest_margin, detail="labels"),
+    "committee": Query(disagreement, detail="labels", views=1),
+    "random": Query(at_random),
+}

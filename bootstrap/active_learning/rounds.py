@@ -1,0 +1,170 @@
+"""The rounds of active learning: which documents are annotated, and when to stop."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from bootstrap.active_learning.choice import RoundLimits, choose_round
+from bootstrap.active_learning.oracle import Oracle
+from bootstrap.active_learning.queries import QUERIES, Query
+from bootstrap.config.active_options import ActiveOptions
+from corpus.batch import Batch, concatenate
+from corpus.keys import are_among
+from taggers.base import Tagging
+
+# A part of the seed of the random generator; those of other stages differ.
+_STAGE = 4
+
+#: The number of rounds over which the stability of predictions is averaged (Bloodgood and
+#: Vijay-Shanker, "A Method for Stopping Active Learning Based on Stabilizing Predictions", 2009).
+STABLE_ROUNDS = 3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Queried:
+    """The documents of a round, annotated.
+
+    Parameters
+    ----------
+    batch : Batch
+        The documents with their gold tags.
+    confidence : ndarray of float64, shape (D,)
+        The confidence of the model in its own tags when the documents were chosen.
+    """
+
+    batch: Batch
+    confidence: npt.NDArray[np.float64]
+
+
+class Rounds:
+    """Chooses documents for annotation, and keeps the annotated ones.
+
+    Parameters
+    ----------
+    seed : Batch
+        The documents that are annotated before the first round.
+    candidates : Batch
+        The documents that may be chosen.
+    oracle : Oracle
+        Annotates them.
+    options : ActiveOptions
+        ``[active]`` of a configuration; its `gold` is not used here.
+    random_state : int
+        The seed of the random generators.
+    query : Query, optional
+        By default that of the options.
+    queried : sequence of Queried
+        The earlier rounds.
+    """
+
+    def __init__(
+        self,
+        seed: Batch,
+        candidates: Batch,
+        oracle: Oracle,
+        options: ActiveOptions,
+        *,
+        random_state: int = 0,
+        query: Query | None = None,
+        queried: Sequence[Queried] = (),
+    ) -> None:
+        self.query = query or QUERIES[options.query]
+        self.options = options
+        self._seed = seed
+        self._oracle = oracle
+        self._random_state = random_state
+        self._queried = list(queried)
+        self._candidates = candidates.take(np.flatnonzero(~self.annotated(candidates)))
+
+    @property
+    def number(self) -> int:
+        """The number of rounds so far; each iteration after iteration 0 is one until they end."""
+        return len(self._queried)
+
+    def gold(self, iteration: int) -> Batch:
+        """Return the seed and the documents annotated up to an iteration."""
+        annotated = [each.batch for each in self._queried[:iteration]]
+        return concatenate([self._seed, *annotated]) if annotated else self._seed
+
+    def annotated(self, batch: Batch) -> npt.NDArray[np.bool_]:
+        """Return which documents of a batch are annotated, shape (D,)."""
+        return are_among(batch, [self.gold(self.number)])
+
+    def ended(self) -> str | None:
+        """Return why no further document can be annotated: a key of `STOPPED`, or None."""
+        if not self._candidates.n_tokens:  # documents without tokens are not annotated
+            return "candidates"
+        return None if len(self._fitting()) else "budget"
+
+    def _fitting(self) -> npt.NDArray[np.int64]:
+        """Return the candidates that the budget admits."""
+        limits, lengths = self._limits(), self._candidates.lengths
+        if not limits.documents:
+            return np.zeros(0, np.int64)
+        most = math.inf if limits.tokens is None else limits.tokens
+        return np.flatnonzero((lengths > 0) & (lengths <= most))
+
+    def _limits(self) -> RoundLimits:
+        """Return the limits of the next round."""
+        options, annotated = self.options, self.gold(self.number)
+        tokens = options.budget_tokens - annotated.n_tokens if options.budget_tokens else None
+        return RoundLimits(
+            documents=min(options.round, max(options.budget - len(annotated), 0)),
+            tokens=tokens,
+            near_duplicate=options.near_duplicate if options.near_duplicate <= 1 else math.inf,
+            class_share=options.class_share,
+            full=True,
+        )
+
+    def ask(self, tag: Callable[[Batch], Tagging]) -> Queried:
+        """Choose the documents of the next round, and annotate them.
+
+        Parameters
+        ----------
+        tag : callable
+            Tags candidates with the output that `query` needs.
+        """
+        rng = np.random.default_rng([self._random_state, self.number, _STAGE])
+        drawn = self._drawn(rng)
+        batch = self._candidates.take(drawn)
+        tagging = tag(batch)
+        utility = self.query.utility(tagging, batch, rng)
+        chosen = choose_round(utility, batch, self._limits(), tagging)
+        queried = Queried(self._oracle.label(batch, chosen), tagging.confidence[chosen])
+        self._queried.append(queried)
+        left = np.setdiff1d(np.arange(len(self._candidates)), drawn[chosen])
+        self._candidates = self._candidates.take(left)
+        return queried
+
+    def _drawn(self, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+        """Draw the candidates of a round."""
+        fitting, most = self._fitting(), self.options.candidates
+        if len(fitting) <= most:
+            return fitting
+        return np.sort(rng.choice(fitting, most, replace=False))
+
+    def goal(self, f1: float, kappas: Sequence[float]) -> str | None:
+        """Return the goal that is reached: a key of `STOPPED`, or None.
+
+        Parameters
+        ----------
+        f1 : float
+            Validation F1.
+        kappas : sequence of float
+            Cohen's kappa of the validation tags of each model and the one before.
+        """
+        options, latest = self.options, kappas[-STABLE_ROUNDS:]
+        if options.target_f1 and f1 >= options.target_f1:
+            return "target"
+        if (
+            options.stable_kappa
+            and len(latest) == STABLE_ROUNDS
+            and np.mean(latest) >= options.stable_kappa
+        ):
+            return "stable"
+        return None

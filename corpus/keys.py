@@ -1,0 +1,29 @@
+"""What identifies a document across corpora: its id and its text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from corpus.batch import Batch
+
+_SEPARATOR = "\0"
+
+
+def keys_of(batch: Batch) -> pa.LargeStringArray:
+    """Return a key for each document; equal ids in two corpora may name different notes."""
+    separator = pa.scalar(_SEPARATOR, pa.large_string())
+    return pc.binary_join_element_wise(batch.ids, batch.texts, separator)
+
+
+def are_among(batch: Batch, others: Sequence[Batch]) -> npt.NDArray[np.bool_]:
+    """Return which documents of a batch are among those of others, shape (D,)."""
+    if not others:
+        return np.zeros(len(batch), bool)
+    known = pa.concat_arrays([keys_of(other) for other in others])
+    found: npt.NDArray[np.bool_] = pc.is_in(keys_of(batch), known).to_numpy(zero_copy_only=False)
+    return found

@@ -1,0 +1,456 @@
+"""Active learning in the loop, with taggers that follow a script, and as a run."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from sklearn.metrics import cohen_kappa_score
+
+import bootstrap
+from bootstrap.active_learning.oracle import GoldOracle
+from bootstrap.active_learning.queries import QUERIES
+from bootstrap.active_learning.rounds import Queried, Rounds
+from bootstrap.config.active_options import ActiveOptions
+from bootstrap.config.options import LoopOptions, SelectOptions
+from bootstrap.selection import strategy_for
+from bootstrap.self_training import History, Iteration, self_train
+from bootstrap.self_training.agreement import agreement, cohen_kappa
+from corpus.batch import Batch, make_batch
+from corpus.document import Document, Span
+from corpus.formats import write
+from corpus.tags import UNKNOWN
+from taggers import Tagging, Training
+
+LABELS = ("O", "B-PERSON", "I-PERSON")
+SEED = make_batch([Document("s0", "Pac Joan", (Span(4, 8, "PERSON"),))], labelled=True)
+VALIDATION = make_batch(
+    [Document(f"v{i}", "Ana ve", (Span(0, 3, "PERSON"),)) for i in range(10)], labelled=True
+)
+#: The documents that the loop may ask for; the pool has the same ones.
+GOLD = make_batch(
+    [Document(f"u{i}", f"Ana {i}", (Span(0, 3, "PERSON"),)) for i in range(12)], labelled=True
+)
+
+
+class Learner:
+    """A tagger that finds as many validation names as it has gold documents, up to a number.
+
+    It is less sure of an unlabeled document the lower its number is.
+    """
+
+    kind = "learner"
+    training: Training | None = None
+
+    def __init__(self, trained: list[Batch], most: int = 10) -> None:
+        self.labels: tuple[str, ...] = LABELS
+        self._trained = trained
+        self._most = most
+        self._found = 0
+
+    def fit(
+        self,
+        train: Batch,
+        validation: Batch | None = None,
+        *,
+        warm_start: Any = None,
+        rng: np.random.Generator,
+        progress: Any = None,
+    ) -> Self:
+        self._trained.append(train)
+        self._found = min(len(train), self._most)
+        return self
+
+    def tag(
+        self,
+        batch: Batch,
+        *,
+        measure: str = "probability",
+        detail: str = "document",
+        progress: Any = None,
+    ) -> Tagging:
+        tags, confidence = np.zeros(batch.n_tokens, np.int16), np.ones(len(batch))
+        for row, name in enumerate(batch.ids.to_pylist()):
+            first = batch.document_offsets[row]
+            tags[first] = 1 if name[0] == "u" or int(name[1:]) < self._found else 0
+            if name[0] == "u":
+                confidence[row] = 0.5 + int(name[1:]) / 100
+        marginals = np.eye(3)[tags] if detail == "labels" else None
+        return Tagging(tags, LABELS, confidence, None, marginals)
+
+
+class Pool:
+    """Batches of four of the unlabeled documents, which counts how often it is read."""
+
+    def __init__(self) -> None:
+        self.reads = 0
+        self._all = GOLD.with_tags(np.full(GOLD.n_tokens, UNKNOWN, np.int16), ())
+
+    def batches(self, start: int = 0) -> Iterator[Batch]:
+        self.reads += 1
+        return (self._all.slice(4 * i, 4 * i + 4) for i in range(start, 3))
+
+
+def rounds_of(queried: Sequence[Queried] = (), **options: Any) -> Rounds:
+    settings = {"gold": "", "budget": 7, "round": 2, "near_duplicate": 2.0, **options}
+    candidates = GOLD.with_tags(np.full(GOLD.n_tokens, UNKNOWN, np.int16), ())
+    active = ActiveOptions(**settings)
+    return Rounds(SEED, candidates, GoldOracle(GOLD), active, queried=queried)
+
+
+def learn(
+    rounds: Rounds,
+    *,
+    pool: Any = None,
+    trained: list[Batch] | None = None,
+    history: History | None = None,
+    loop: LoopOptions | None = None,
+    most: int = 10,
+    **others: Any,
+) -> Iterator[Iteration]:
+    trained = [] if trained is None else trained
+    return self_train(
+        SEED,
+        pool or Pool(),
+        VALIDATION,
+        lambda iteration: Learner(trained, most),
+        strategy=strategy_for(SelectOptions(confidence=0.5, proportions=False), None),
+        loop=loop or LoopOptions(patience=2),
+        rounds=rounds,
+        history=history,
+        **others,
+    )
+
+
+def ids(batch: Batch | None) -> list[str]:
+    names: list[str] = [] if batch is None else batch.ids.to_pylist()
+    return names
+
+
+def test_each_round_adds_the_least_confident_documents_and_nothing_else() -> None:
+    pool, trained = Pool(), list[Batch]()
+    steps = list(learn(rounds_of(), pool=pool, trained=trained))
+    assert [step.human_documents for step in steps] == [1, 3, 5, 7]
+    assert [ids(step.queried.batch) for step in steps[1:] if step.queried] == [
+        ["u0", "u1"],
+        ["u2", "u3"],
+        ["u4", "u5"],
+    ]
+    assert [ids(batch) for batch in trained][-1] == ["s0", *(f"u{i}" for i in range(6))]
+    assert (trained[-1].tags[trained[-1].document_offsets[1:-1]] == 1).all()
+    assert [step.stopped for step in steps] == [None, None, None, "budget"]
+    assert [(step.selected, step.tagged, step.quality) for step in steps] == [(None, 0, None)] * 4
+    assert pool.reads == 0
+    tokens = [step.human_tokens for step in steps]
+    assert tokens == [2, 6, 10, 14]
+
+
+def test_a_hybrid_round_selects_documents_that_nobody_has_annotated() -> None:
+    """With pseudo-labels that accumulate: those of a document annotated later are dropped."""
+    trained: list[Batch] = []
+    loop = LoopOptions(iterations=3, patience=9)
+    steps = list(learn(rounds_of(hybrid=True, budget=5), trained=trained, loop=loop))
+    for step, batch in zip(steps, trained, strict=True):
+        names = ids(batch)
+        assert len(set(names)) == len(names) == step.training_documents
+    assert ids(trained[1]) == ["s0", "u0", "u1", "u2", "u3"]
+    assert ids(trained[2]) == ["s0", "u0", "u1", "u2", "u3", "u4", "u5", "u6", "u7"]
+    assert [ids(step.selected.batch) for step in steps[1:3] if step.selected] == [
+        ["u2", "u3"],
+        ["u4", "u5", "u6", "u7"],
+    ]
+    assert [step.human_documents for step in steps] == [1, 3, 5, 5]
+    assert (steps[-1].queried, steps[-1].stopped) == (None, "exhausted")
+
+
+def test_hybrid_rounds_with_relabelling_go_on_when_the_pool_is_used_up() -> None:
+    loop = LoopOptions(iterations=1, patience=9, keep="relabel")
+    steps = list(learn(rounds_of(hybrid=True, budget=11), loop=loop))
+    assert [step.human_documents for step in steps] == [1, 3, 5, 7, 9, 11]
+    assert [step.tagged for step in steps] == [0, 4, 8, 12, 12, 12]
+    assert steps[-1].stopped == "exhausted"
+
+
+def test_after_the_last_hybrid_round_the_limits_of_the_loop_count() -> None:
+    steps = list(learn(rounds_of(hybrid=True, budget=3), loop=LoopOptions(iterations=1)))
+    assert [step.stopped for step in steps] == [None, None, "maximum"]
+    loop = LoopOptions(iterations=9, patience=1)
+    steps = list(learn(rounds_of(hybrid=True, budget=3), loop=loop, most=1))
+    assert [step.stopped for step in steps] == [None, None, "stagnation"]
+
+
+@pytest.mark.parametrize(
+    ("options", "reason", "documents"),
+    [
+        ({"budget": 99}, "candidates", 13),
+        ({"budget": 99, "budget_tokens": 11}, "budget", 5),
+        ({"budget": 99, "target_f1": 0.6}, "target", 5),
+        ({"budget": 99, "stable_kappa": 0.9}, "stable", 11),
+    ],
+)
+def test_reasons_for_stopping(options: dict[str, Any], reason: str, documents: int) -> None:
+    steps = list(learn(rounds_of(**options, round=2), most=5))
+    assert (steps[-1].stopped, steps[-1].human_documents) == (reason, documents)
+
+
+def test_continued_it_ends_as_if_it_had_not_been_interrupted() -> None:
+    whole = list(learn(rounds_of(budget=9, query="random")))
+    for stop in range(1, len(whole)):
+        done = whole[:stop]
+        queried = [step.queried for step in done if step.queried]
+        history = History(
+            f1=tuple(step.f1 for step in done),
+            tagger=done[-1].tagger,
+            selected=(),
+            kappas=tuple(step.kappa for step in done if step.kappa is not None),
+        )
+        rest = list(learn(rounds_of(queried, budget=9, query="random"), history=history))
+        assert [
+            (step.iteration, ids(step.queried.batch), step.f1, step.kappa, step.stopped)
+            for step in rest
+            if step.queried
+        ] == [
+            (step.iteration, ids(step.queried.batch), step.f1, step.kappa, step.stopped)
+            for step in whole[stop:]
+            if step.queried
+        ]
+
+
+def test_a_committee_is_the_tagger_and_the_second_view() -> None:
+    seconds: list[Batch] = []
+    made: list[int] = []
+
+    def second(iteration: int) -> Learner:
+        made.append(iteration)
+        return Learner(seconds)
+
+    steps = list(learn(rounds_of(query="committee", budget=5), second_tagger_for=second))
+    assert [step.human_documents for step in steps] == [1, 3, 5]
+    assert made == [0, 1]  # the last model is not asked
+    assert [step.second is not None for step in steps] == [True, True, False]
+
+
+def test_kappa_is_that_of_scikit_learn() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        left, right = rng.choice(3, (2, 40), p=[0.7, 0.2, 0.1]).astype(np.int16)
+        previous = Tagging(left, LABELS, np.ones(1))
+        other = ("O", "I-PERSON", "B-PERSON")
+        renumbered = np.array([0, 2, 1], np.int16)[right]
+        tagging = Tagging(renumbered, other, np.ones(1))
+        assert cohen_kappa(previous, tagging) == pytest.approx(cohen_kappa_score(left, right))
+        assert agreement(previous, tagging) == pytest.approx((left == right).mean())
+    same = Tagging(np.zeros(3, np.int16), LABELS, np.ones(1))
+    assert cohen_kappa(same, same) == 1.0
+    nothing = Tagging(np.zeros(0, np.int16), LABELS, np.ones(0))
+    assert (cohen_kappa(nothing, nothing), agreement(nothing, nothing)) == (1.0, 1.0)
+
+
+# Runs
+
+ACTIVE = ("--set", "active.budget=100", "--set", "active.round=20")
+Command = Callable[..., Any]
+
+
+@pytest.fixture
+def settings(project: Path) -> tuple[str, ...]:
+    return (*ACTIVE, "--set", f"active.gold={project / 'gold.jsonl'}")
+
+
+def test_a_run_keeps_the_documents_of_its_rounds(
+    project: Path, tmp_path: Path, command: Command, settings: tuple[str, ...]
+) -> None:
+    out = tmp_path / "run"
+    done = command("active", project / "config.toml", "--out", out, "--jobs", 1, *settings)
+    assert done.code == 0, done
+    assert "Stopped: the budget of annotated documents is used up." in done.out
+    assert "annotated" in done.out.splitlines()[0]
+    rows = json.loads(command("show", out, "--json").out)
+    assert [row["human_documents"] for row in rows] == [60, 80, 100]
+    assert [row["queried"] for row in rows] == [0, 20, 20]
+    assert [row["selected"] for row in rows] == [0, 0, 0]
+    tables = [pq.read_table(out / f"iterations/00{i}/queried.parquet").to_pylist() for i in (1, 2)]
+    gold = {note.id: note for note in bootstrap.read(project / "gold.jsonl")}
+    for row in (row for table in tables for row in table):
+        spans = tuple(Span(**each) for each in row["label"])
+        assert (row["text"], spans) == (gold[row["id"]].text, gold[row["id"]].spans)
+    assert not (out / "iterations/000/queried.parquet").exists()
+    added = sum(len(row["text"].split()) for table in tables for row in table)
+    assert rows[2]["human_tokens"] - rows[0]["human_tokens"] >= added
+    annotate = (out / "annotate.txt").read_text().splitlines()
+    assert annotate
+    assert not {row["id"] for table in tables for row in table} & set(annotate)
+    again = command("active", project / "config.toml", "--out", out, "--resume", *settings)
+    assert f"{out} is finished." in again.out
+
+
+def test_interrupted_after_a_round_it_ends_as_if_it_had_not_been(
+    project: Path, tmp_path: Path, contents: Callable[[Path], Any]
+) -> None:
+    active = {"gold": str(project / "gold.jsonl"), "budget": 100, "round": 20, "hybrid": True}
+    config = project / "config.toml"
+    whole = bootstrap.active(config, out=tmp_path / "whole", jobs=1, active=active)
+    shutil.copytree(tmp_path / "whole", tmp_path / "cut", symlinks=True)
+    for iteration in range(2, len(whole.metrics())):
+        shutil.rmtree(tmp_path / "cut" / "iterations" / f"{iteration:03d}")
+    for name in ("advice.json", "annotate.txt", "report.html"):
+        (tmp_path / "cut" / name).unlink()
+    bootstrap.active(config, out=tmp_path / "cut", jobs=1, active=active, resume=True)
+    assert contents(tmp_path / "cut") == contents(tmp_path / "whole")
+
+
+def test_a_class_that_the_seed_lacks_is_learned_from_rounds(
+    project: Path, tmp_path: Path, notes: Callable[..., list[Document]]
+) -> None:
+    seed = [
+        replace(note, spans=tuple(span for span in note.spans if span.label == "PERSON"))
+        for note in notes(60, 1, narrow=True, prefix="s")
+        if not any(span.label == "LOCATION" for span in note.spans)
+    ]
+    write(seed, tmp_path / "seed.jsonl")
+    run = bootstrap.active(
+        project / "config.toml",
+        out=tmp_path / "run",
+        jobs=1,
+        seed=str(tmp_path / "seed.jsonl"),
+        active={"gold": str(project / "gold.jsonl"), "budget": len(seed) + 40},
+    )
+    first, *_, last = run.metrics()
+    assert first.classes["LOCATION"].f1 == 0
+    assert last.classes["LOCATION"].f1 > 0.5
+
+
+def test_notes_of_validation_are_not_asked_for(project: Path, tmp_path: Path) -> None:
+    """Neither those of the same text nor those of the same patient."""
+    gold = list(bootstrap.read(project / "gold.jsonl"))
+    validation = [
+        *(replace(note, id=f"same{i}") for i, note in enumerate(gold[:50])),
+        *(
+            replace(note, id=f"p{i}", text=f"{note.text} ( {i} )", group=f"p{i}")
+            for i, note in enumerate(gold[50:100])
+        ),
+    ]
+    patients = [
+        replace(note, group=f"p{i - 50}" if 50 <= i < 100 else None) for i, note in enumerate(gold)
+    ]
+    write(validation, tmp_path / "validation.jsonl")
+    write(patients, tmp_path / "gold.jsonl")
+    texts = {note.text for note in gold[:50]}
+    left = [note.id for note in gold[100:] if note.text not in texts]
+    run = bootstrap.active(
+        project / "config.toml",
+        out=tmp_path / "run",
+        jobs=1,
+        validation=str(tmp_path / "validation.jsonl"),
+        active={
+            "gold": str(tmp_path / "gold.jsonl"),
+            "budget": 60 + len(left),
+            "near_duplicate": 2,
+            "round": 100,
+        },
+    )
+    asked = [row for each in run.queried(["LOCATION", "PERSON"]) for row in ids(each.batch)]
+    assert sorted(asked) == sorted(left)
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("active.budget=60", "budget = 60 includes the documents of the seed, of which there are"),
+        ("active.budget=5000", "expected at most 260"),
+        ("active.budget_tokens=50", "budget_tokens = 50 includes the tokens of the seed"),
+        ("active.query=nearest", 'expected one of "least_confident"'),
+        ("active.round=0", "expected 1 or more"),
+        ("active.gold_columns={ nota = 'x' }", 'gold_columns names a "nota"'),
+        ("active.gold=nowhere.jsonl", "nowhere.jsonl"),
+        ("active.rounds=3", 'no key in [active] "rounds"'),
+    ],
+)
+def test_mistakes(
+    project: Path,
+    tmp_path: Path,
+    command: Command,
+    settings: tuple[str, ...],
+    setting: str,
+    message: str,
+) -> None:
+    for name in ("active", "check"):
+        where = ("--out", tmp_path / "run") if name == "active" else ()
+        done = command(name, project / "config.toml", *where, *settings, "--set", setting)
+        assert done.code == 2, done
+        assert message in done.err
+        assert len(done.err.strip().splitlines()) == 1
+    assert not (tmp_path / "run").exists()
+
+
+def test_gold_without_annotations_is_refused(
+    project: Path, tmp_path: Path, command: Command
+) -> None:
+    arguments = ("--set", f"active.gold={project / 'unlabeled.jsonl'}", *ACTIVE)
+    done = command("active", project / "config.toml", "--out", tmp_path / "run", *arguments)
+    assert done.code == 2
+    assert "[active] gold" in done.err
+    assert "without any entity; expected annotated documents" in done.err
+
+
+def test_without_the_section_there_is_no_active_learning(
+    project: Path, tmp_path: Path, command: Command
+) -> None:
+    done = command("active", project / "config.toml", "--out", tmp_path / "run")
+    assert done.code == 2
+    assert "there is no section [active]" in done.err
+    with pytest.raises(bootstrap.InputError, match=r"no section \[active\]"):
+        bootstrap.active(project / "config.toml", out=tmp_path / "run")
+
+
+def test_a_self_training_run_does_not_use_the_section(
+    project: Path, tmp_path: Path, command: Command, settings: tuple[str, ...]
+) -> None:
+    arguments = ("--jobs", 1, "--set", "loop.iterations=0", *settings)
+    done = command("run", project / "config.toml", "--out", tmp_path / "run", *arguments)
+    assert done.code == 0
+    assert "[active] is not used; `bootstrap active` uses it" in done.err
+    assert "active" not in (tmp_path / "run" / "config.toml").read_text()
+
+
+def test_a_check_says_what_a_round_costs(
+    project: Path, command: Command, settings: tuple[str, ...]
+) -> None:
+    done = command("check", project / "config.toml", *settings)
+    assert done.code == 0
+    (line,) = [line for line in done.out.splitlines() if line.startswith("a round of")]
+    assert line.startswith("a round of 20 documents: about 1")
+    assert line.endswith("the budget is enough for 2 rounds")
+
+
+@pytest.mark.slow
+def test_every_query_runs(project: Path, tmp_path: Path) -> None:
+    for name in QUERIES:
+        run = bootstrap.active(
+            project / "config.toml",
+            out=tmp_path / name,
+            jobs=1,
+            active={
+                **{"gold": str(project / "gold.jsonl"), "budget": 75, "round": 15},
+                **{"query": name, "class_share": 0.4, "candidates": 80},
+            },
+        )
+        assert [row.human_documents for row in run.metrics()] == [60, 75]
+
+
+def test_a_committee_needs_a_seed(project: Path, tmp_path: Path, command: Command) -> None:
+    arguments = ("--set", "active.query=committee", "--set", "initial_model.kind=lists", *ACTIVE)
+    arguments += ("--set", 'initial_model.names=["census-es"]')
+    done = command(
+        *("active", project / "config.toml", "--out", tmp_path / "run", *arguments),
+        *("--set", "active.gold=gold.jsonl"),
+    )
+    assert done.code == 2
+    assert 'active.query = "committee" compares two taggers of the seed' in done.err
