@@ -175,12 +175,16 @@ def _cluster(
 def _lines(notes: Notes, rng: np.random.Generator, report: Report) -> Iterator[Document]:
     """Yield the lines of all documents, without labels; of a large pool, those of a sample."""
     annotated = (*notes.seed.documents, *notes.validation.documents)
+    candidates = notes.gold.documents if notes.gold else ()
+    unread = {(document.id, document.text): document for document in candidates}
     pool = notes.unlabeled
     problems = pool.problems  # only the iterations report problems
     try:
         share = automatic.MAX_CHARACTERS / max(_characters(pool, report), 1)
         yield from _split(replace(document, spans=()) for document in annotated)
-        yield from _split(_sampled(pool, share, rng, report))
+        yield from _split(_sampled(pool, share, rng, report, unread))
+        # Usually, the candidates of active learning are unlabeled documents, too.
+        yield from _split(replace(document, spans=()) for document in unread.values())
     finally:
         pool.problems = problems
 
@@ -195,10 +199,18 @@ def _characters(pool: UnlabeledNotes, report: Report) -> int:
 
 
 def _sampled(
-    pool: UnlabeledNotes, share: float, rng: np.random.Generator, report: Report
+    pool: UnlabeledNotes,
+    share: float,
+    rng: np.random.Generator,
+    report: Report,
+    unread: dict[tuple[str, str], Document],
 ) -> Iterator[Document]:
-    """Yield a random share of the unlabeled documents; all of them if it is 1 or more."""
+    """Yield a random share of the unlabeled documents; all of them if it is 1 or more.
+
+    Those that are read are removed from `unread`.
+    """
     for document in _reported(pool, "reading notes", report):
+        unread.pop((document.id, document.text), None)
         if share >= 1 or rng.random() < share:
             yield document
 

@@ -214,7 +214,7 @@ def test_a_finished_run_has_a_report_even_if_its_advice_fails(
     command: Command,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def fail(*arguments: Any) -> Advice:
+    def fail(*arguments: Any, **others: Any) -> Advice:
         assert (copied / "report.html").is_file()  # even if the process is killed now
         raise error
 

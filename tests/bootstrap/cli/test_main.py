@@ -25,6 +25,7 @@ COMMANDS = [
     "init",
     "check",
     "run",
+    "active",
     "tag",
     "evaluate",
     "export",

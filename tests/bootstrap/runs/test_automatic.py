@@ -97,8 +97,8 @@ def _stopped_after(closed: int) -> Callable[..., None]:
     """Return a replacement of `Run.close_iteration` that interrupts a run after some of them."""
     close = Run.close_iteration
 
-    def stop(self: Run, iteration: int, *others: Any) -> None:
-        close(self, iteration, *others)
+    def stop(self: Run, iteration: int, *others: Any, **named: Any) -> None:
+        close(self, iteration, *others, **named)
         if iteration + 1 == closed:
             raise KeyboardInterrupt
 

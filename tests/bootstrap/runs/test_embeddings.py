@@ -19,12 +19,13 @@ import pytest
 
 import bootstrap
 from bootstrap import embedding_training
-from bootstrap.config.options import DataOptions
+from bootstrap.config.active_options import ActiveOptions
+from bootstrap.config.options import SPLITS, DataOptions
 from bootstrap.data.splits import Notes, read_notes
 from bootstrap.runs import embeddings
 from bootstrap.runs.embeddings import embedding_trainer
 from bootstrap.runs.folder import Run
-from corpus.document import Document
+from corpus.document import Document, Span
 from corpus.formats import write
 from taggers.embeddings import automatic
 from taggers.embeddings.embedding import Embedding
@@ -139,6 +140,27 @@ def test_embeddings_are_of_the_words_of_all_documents(
     assert sorted(path.name for path in trained.iterdir()) == [
         *(".lock", "digits-w1", "digits-w5", "trained.json")
     ]
+
+
+def test_candidates_of_active_learning_are_read_once(rich: Path, tmp_path: Path) -> None:
+    """Those that are unlabeled documents, too, and the others."""
+    pool = list(bootstrap.read(rich / "unlabeled.jsonl"))[:2]
+    gold = [*pool, Document("g", "Ve Anna", (Span(3, 7, "PERSON"),))]
+    write(gold, tmp_path / "gold.jsonl")
+    active = ActiveOptions(gold=str(tmp_path / "gold.jsonl"), budget=70)
+    options = DataOptions(**{name: str(rich / f"{name}.jsonl") for name in SPLITS})
+    with_gold, without = (
+        [
+            (line.id, line.text, line.spans)
+            for line in embeddings._lines(
+                read_notes(options, batch_size=10, active=each),
+                np.random.default_rng(0),
+                lambda stage, done, total: None,
+            )
+        ]
+        for each in (active, None)
+    )
+    assert with_gold == [*without, ("g#0", "Ve Anna", ())]
 
 
 def test_what_is_written_is_private(trained: Path) -> None:
