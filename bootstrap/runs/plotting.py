@@ -14,12 +14,24 @@ _STYLES = {"precision": "--", "recall": ":", "f1": "-"}
 _MARKERS = {"precision": "v", "recall": "^", "f1": "o"}
 _TITLES = {"precision": "precision", "recall": "recall", "f1": "F1"}
 
+#: The horizontal axes of plots: the metric of an iteration, and its title.
+AXES = {
+    "iteration": ("iteration", "iteration (0: the initial model)"),
+    "documents": ("human_documents", "annotated documents, those of the seed included"),
+    "tokens": ("human_tokens", "annotated tokens, those of the seed included"),
+}
+
 #: The supported suffixes of plot files.
 SUFFIXES = (".png", ".svg")
 
 
-def plot_runs(runs: Mapping[str, Sequence[IterationMetrics]], file: BinaryIO, format: str) -> None:
-    """Plot the scores of runs per iteration on one axis.
+def plot_runs(
+    runs: Mapping[str, Sequence[IterationMetrics]],
+    file: BinaryIO,
+    format: str,
+    axis: str = "iteration",
+) -> None:
+    """Plot the scores of the iterations of runs on one axis.
 
     Parameters
     ----------
@@ -29,6 +41,8 @@ def plot_runs(runs: Mapping[str, Sequence[IterationMetrics]], file: BinaryIO, fo
         The file to write to.
     format : {"png", "svg"}
         The format of the plot.
+    axis : {"iteration", "documents", "tokens"}
+        The horizontal axis: the iteration, or what people have annotated until then.
     """
     import matplotlib as mpl  # noqa: PLC0415 - slow to load
     from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415
@@ -41,13 +55,14 @@ def plot_runs(runs: Mapping[str, Sequence[IterationMetrics]], file: BinaryIO, fo
         figure = Figure(figsize=(11, height), layout="constrained")
         FigureCanvasAgg(figure)
         axes = figure.subplots()
+        metric, title = AXES[axis]
         for index, (name, rows) in enumerate(runs.items()):
-            iterations = [row.iteration for row in rows]
+            places = [getattr(row, metric) for row in rows]
             shown = name.replace("$", r"\$")  # a dollar sign would start a formula
             for measure in _MEASURES:
                 label = _TITLES[measure] if len(runs) == 1 else f"{_TITLES[measure]} of {shown}"
                 axes.plot(
-                    iterations,
+                    places,
                     [getattr(row, measure) for row in rows],
                     _STYLES[measure],
                     color=f"C{index if len(runs) > 1 else _MEASURES.index(measure)}",
@@ -59,15 +74,15 @@ def plot_runs(runs: Mapping[str, Sequence[IterationMetrics]], file: BinaryIO, fo
             best = max(rows, key=lambda row: row.f1)
             axes.annotate(
                 f"{best.f1:.3f}",
-                (best.iteration, best.f1),
+                (getattr(best, metric), best.f1),
                 textcoords="offset points",
                 xytext=(0, 8),
                 ha="center",
             )
-        axes.set_xlabel("iteration (0: the initial model)")
+        axes.set_xlabel(title)
         axes.set_ylabel("strict entity score on validation")
-        last = max(rows[-1].iteration for rows in runs.values())
-        axes.set_xlim(-0.5, last + 0.5)
+        if axis == "iteration":
+            axes.set_xlim(-0.5, max(rows[-1].iteration for rows in runs.values()) + 0.5)
         axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
         axes.grid(alpha=0.3)
         figure.legend(loc="outside right upper", frameon=False)  # where it covers no line

@@ -1,4 +1,4 @@
-"""``bootstrap plot``: precision, recall and F1 per iteration."""
+"""``bootstrap plot``: precision, recall and F1 of iterations."""
 
 from __future__ import annotations
 
@@ -11,8 +11,15 @@ from bootstrap.cli.arguments import Commands, add_command, add_output
 
 def register(commands: Commands) -> None:
     """Add the command."""
-    parser = add_command(commands, "plot", main, "plot precision, recall and F1 per iteration")
+    parser = add_command(commands, "plot", main, "plot precision, recall and F1 of iterations")
     parser.add_argument("runs", type=Path, nargs="+", metavar="RUN", help="run folders")
+    parser.add_argument(
+        "--axis",
+        choices=("iteration", "documents", "tokens"),
+        default="iteration",
+        help="the horizontal axis: iterations, or the documents or tokens that people annotated "
+        "(default: iteration)",
+    )
     add_output(parser, "a PNG or SVG file; an existing one is replaced")
 
 
@@ -31,6 +38,6 @@ def main(options: argparse.Namespace) -> None:
             raise RunError(f"{folder} has no finished iteration yet")
         runs[name if names.count(name) == 1 else str(folder)] = rows
     figure = io.BytesIO()
-    plot_runs(runs, figure, format)
+    plot_runs(runs, figure, format, options.axis)
     write_file(options.output, figure.getvalue())
     print_lines([f"{options.output} shows {', '.join(runs)}"])

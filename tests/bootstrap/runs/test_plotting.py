@@ -81,6 +81,39 @@ def test_the_same_runs_give_the_same_picture(rows: Rows) -> None:
         assert drawn(format, run=rows) == drawn(format, run=rows)
 
 
+@pytest.mark.parametrize(
+    ("axis", "title", "places"),
+    [
+        ("iteration", "iteration (0: the initial model)", [0, 1, 2]),
+        ("documents", "annotated documents", [100, 125, 150]),
+        ("tokens", "annotated tokens", [2000, 2700, 3500]),
+    ],
+)
+def test_runs_are_compared_by_what_was_annotated(
+    axis: str,
+    title: str,
+    places: list[int],
+    make_metrics: Callable[..., IterationMetrics],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lines: list[Any] = []
+    save = Figure.savefig
+
+    def remembered(self: Figure, *arguments: Any, **others: Any) -> None:
+        lines.extend(self.axes[0].lines)
+        save(self, *arguments, **others)
+
+    monkeypatch.setattr(Figure, "savefig", remembered)
+    rows = [
+        make_metrics(iteration=number, f1=0.6, human_documents=documents, human_tokens=tokens)
+        for number, (documents, tokens) in enumerate([(100, 2000), (125, 2700), (150, 3500)])
+    ]
+    file = io.BytesIO()
+    plot_runs({"mine": rows}, file, "svg", axis)
+    assert title in comments(file.getvalue())
+    assert {tuple(line.get_xdata()) for line in lines} == {tuple(places)}
+
+
 @pytest.mark.parametrize("name", ["costs $5", "$x_{$", "a_b^c", r"\frac", "_hidden", "<&>"])
 def test_the_name_of_a_run_is_no_formula(name: str, rows: Rows) -> None:
     assert name in comments(drawn("svg", **{name: rows}))
