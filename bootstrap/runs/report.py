@@ -99,7 +99,8 @@ def _curve(name: str, rows: Sequence[IterationMetrics]) -> str:
 
 def _table(rows: Sequence[IterationMetrics], best: int) -> str:
     several = len({row.tagger for row in rows}) > 1
-    titles = ["iteration", *(["tagger"] if several else [])]
+    active = any(row.queried for row in rows)
+    titles = ["iteration", *(["tagger"] if several else []), *(["annotated"] if active else [])]
     titles += ["selected", "confident", "deviation"]
     for name in (*rows[0].classes, "all"):
         titles += [f"{name} P", "R", "F1"]
@@ -108,6 +109,7 @@ def _table(rows: Sequence[IterationMetrics], best: int) -> str:
         cells = [
             str(row.iteration),
             *([row.tagger] if several else []),
+            *([f"{row.human_documents:,}"] if active else []),
             f"{row.selected:,}",
             f"{row.confident:,}",
             "" if row.deviation is None else f"{row.deviation:.2f}",
