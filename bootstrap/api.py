@@ -175,7 +175,7 @@ def train(
     TrainingError
         If the training of a model fails.
     """
-    configuration = replace(_configuration(config, settings), active=None)
+    configuration = replace(_configuration(config, settings, "bootstrap.train"), active=None)
     return _run(
         configuration, out, resume=resume, jobs=jobs, on_iteration=on_iteration, report=report
     )
@@ -225,7 +225,7 @@ def active(
     TrainingError
         If the training of a model fails.
     """
-    configuration = _configuration(config, settings)
+    configuration = _configuration(config, settings, "bootstrap.active")
     if configuration.active is None:
         raise InputError(LACKS_ACTIVE.format(config or "bootstrap.active"))
     return _run(
@@ -255,21 +255,23 @@ def _run(
     return run
 
 
-def _configuration(config: str | Path | None, settings: Mapping[str, Any]) -> Configuration:
-    """Combine the settings of a file with those of keyword arguments."""
-    path = Path(config or "bootstrap.train")
+def _configuration(
+    config: str | Path | None, settings: Mapping[str, Any], function: str
+) -> Configuration:
+    """Combine the settings of a file with those of the keyword arguments of a function."""
+    path = Path(config or function)
     tables = read_tables(path) if config else {}
     origins: dict[tuple[str, ...], str] = {}
-    for keys, value in _by_key(settings):
+    for keys, value in _by_key(settings, function):
         section = tables.setdefault(keys[0], {})
         if not isinstance(section, dict):
             raise InputError(f"{path}: {keys[0]} must be a section, [{keys[0]}]")
         section[keys[1]] = str(value) if isinstance(value, Path) else value
-        origins[keys] = "bootstrap.train"
+        origins[keys] = function
     return parse_configuration(tables, Source(str(path), path.parent, origins))
 
 
-def _by_key(settings: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str], Any]]:
+def _by_key(settings: Mapping[str, Any], function: str) -> Iterator[tuple[tuple[str, str], Any]]:
     """Yield each setting of keyword arguments with its section and key."""
     for name, value in settings.items():
         if name in _NOTES:
@@ -277,10 +279,10 @@ def _by_key(settings: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str], Any]
         elif name in SECTIONS and isinstance(value, Mapping):
             yield from (((name, key), each) for key, each in value.items())
         elif name in SECTIONS:
-            raise InputError(f"bootstrap.train: {name} = {value!r}: expected a mapping of settings")
+            raise InputError(f"{function}: {name} = {value!r}: expected a mapping of settings")
         else:
             expected = ", ".join((*_NOTES, *SECTIONS))
-            raise InputError(f'bootstrap.train has no setting "{name}"; expected {expected}')
+            raise InputError(f'{function} has no setting "{name}"; expected {expected}')
 
 
 def _silent(stage: str, done: int, total: int) -> None:

@@ -137,6 +137,17 @@ class Batch:
         """Return the same documents with additional streams; existing names are replaced."""
         return replace(self, streams={**self.streams, **streams})
 
+    def with_sorted_vocabulary(self) -> Batch:
+        """Return the same documents with the vocabulary in alphabetical order.
+
+        Equal documents then have equal word ids, however the batch was put together.
+        """
+        order = sorted(range(len(self.vocabulary)), key=self.vocabulary.__getitem__)
+        place = np.empty(len(order), np.int32)
+        place[order] = np.arange(len(order), dtype=np.int32)
+        words = tuple(self.vocabulary[index] for index in order)
+        return replace(self, vocabulary=words, word_ids=place[self.word_ids])
+
     def to_documents(self) -> list[Document]:
         """Convert the batch to documents with the spans that their tags describe."""
         rows = zip(

@@ -20,6 +20,14 @@ def keys_of(batch: Batch) -> pa.LargeStringArray:
     return pc.binary_join_element_wise(batch.ids, batch.texts, separator)
 
 
+def distinct(batch: Batch) -> npt.NDArray[np.int64]:
+    """Return the first of the documents with each key, in the order of the batch."""
+    first: dict[str, int] = {}
+    for row, key in enumerate(keys_of(batch).to_pylist()):
+        first.setdefault(key, row)
+    return np.array(list(first.values()), np.int64)
+
+
 def are_among(batch: Batch, others: Sequence[Batch]) -> npt.NDArray[np.bool_]:
     """Return which documents of a batch are among those of others, shape (D,)."""
     if not others:

@@ -33,6 +33,8 @@ class RoundLimits:
         of the same words, and infinity none.
     class_share : float
         The share of the round that is divided among the classes of the tagging.
+    turn : int
+        The number of the round. Where the share cannot be divided evenly, classes take turns.
     full : bool
         Whether near-duplicates fill the round if there are not enough other documents.
     """
@@ -41,6 +43,7 @@ class RoundLimits:
     tokens: int | None = None
     near_duplicate: float = math.inf
     class_share: float = 0.0
+    turn: int = 0
     full: bool = False
 
 
@@ -50,8 +53,8 @@ def choose_round(
     """Choose the documents of a round, those with the highest utility first.
 
     Each class first has its part of the share of classes, of documents with one of its entities
-    in the tagging. The rest of the round is filled by utility alone. Documents without tokens are
-    not chosen, nor are those with more tokens than are left.
+    in the tagging, as far as there are some. The rest of the round is filled by utility alone.
+    Documents without tokens are not chosen, nor are those with more tokens than are left.
 
     Parameters
     ----------
@@ -75,9 +78,8 @@ def choose_round(
     chosen = _Round(batch, limits, tagging)
     if limits.class_share and tagging is not None:
         by_class = _documents_by_class(tagging, batch)
-        part = limits.class_share * limits.documents / max(len(by_class), 1)
-        for number, has_class in enumerate(by_class, 1):
-            chosen.fill(order[has_class[order]], round(number * part))
+        for number, has_class in zip(_parts(limits, len(by_class)), by_class, strict=True):
+            chosen.fill(order[has_class[order]], len(chosen.indices) + number)
     chosen.fill(order, limits.documents)
     if limits.full:
         chosen.fill(order, limits.documents, near_duplicates=True)
@@ -114,6 +116,14 @@ class _Round:
         self._chosen[index] = True
         if self._types:
             self._alike |= self._types.similarity(index) >= self._near_duplicate
+
+
+def _parts(limits: RoundLimits, classes: int) -> list[int]:
+    """Divide the share of classes among them; what is left over goes to other ones each time."""
+    total = round(limits.class_share * limits.documents)
+    each, left = divmod(total, max(classes, 1))
+    first = limits.turn * left
+    return [each + ((number - first) % classes < left) for number in range(classes)]
 
 
 def _documents_by_class(tagging: Tagging, batch: Batch) -> list[npt.NDArray[np.bool_]]:

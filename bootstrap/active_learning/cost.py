@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,33 +23,32 @@ class RoundCost:
     Parameters
     ----------
     rounds : int
-        Number of rounds that the budget of documents admits.
+        Number of rounds that the budget admits.
     documents : int
         Number of documents of a round.
     at_random : float
         Tokens of a round of random documents, expected.
+    query : str
+        The query that chose the documents of `chosen`. It is another one than that of the options
+        if that needs a second view.
     chosen : int or None
-        Tokens of the first round that the query chooses; None if the seed has nothing to train on.
+        Tokens of the first round that the query chooses; None for random documents, and if the
+        seed has nothing to train on.
     """
 
     rounds: int
     documents: int
     at_random: float
+    query: str
     chosen: int | None
 
-    def lines(self, query: str) -> list[str]:
-        """Describe the cost in words.
-
-        Parameters
-        ----------
-        query : str
-            The name of the query.
-        """
+    def lines(self) -> list[str]:
+        """Describe the cost in words."""
         chosen = ""
-        if self.chosen is not None and query != "random":
+        if self.chosen is not None:
             chosen = (
-                f", and about {self.chosen:,} in documents chosen by {query} (with a small CRF of "
-                "the seed)"
+                f", and about {self.chosen:,} in documents chosen by {self.query} (with a small "
+                "CRF of the seed)"
             )
         return [
             f"a round of {self.documents:,} documents: about {self.at_random:,.0f} tokens to read "
@@ -77,10 +77,11 @@ def estimate_cost(seed: Batch, gold: Batch, options: ActiveOptions) -> RoundCost
     left = max(min(options.budget - len(seed), len(candidates)), 0)
     documents = min(options.round, left)
     mean = candidates.n_tokens / max(len(candidates), 1)
-    tagger, chosen = small_crf(seed), None
+    # Like disagreement, entropy is a sum over tokens; the small CRF has no second view.
+    name = "entropy" if QUERIES[options.query].views else options.query
+    tagger, chosen = None if name == "random" else small_crf(seed), None
     if tagger and documents:
-        # Like disagreement, entropy is a sum over tokens; the small CRF has no second view.
-        query = QUERIES["entropy" if QUERIES[options.query].views else options.query]
+        query = QUERIES[name]
         sample = sample_of(candidates, options.candidates, tokens=10 * MOST_TOKENS)
         tagging = tagger.tag(sample, measure=query.measure, detail=query.detail)
         utility = query.utility(tagging, sample, np.random.default_rng(0))
@@ -91,4 +92,8 @@ def estimate_cost(seed: Batch, gold: Batch, options: ActiveOptions) -> RoundCost
             full=True,
         )
         chosen = int(sample.lengths[choose_round(utility, sample, limits, tagging)].sum())
-    return RoundCost(-(-left // options.round), documents, mean * documents, chosen)
+    rounds = -(-left // options.round)
+    if options.budget_tokens:
+        tokens = options.budget_tokens - seed.n_tokens
+        rounds = min(rounds, math.ceil(tokens / max(chosen or mean * documents, 1)))
+    return RoundCost(rounds, documents, mean * documents, name, chosen)

@@ -7,8 +7,10 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from corpus.batch import Batch
+from corpus.batch import Batch, make_batch
+from corpus.errors import InputError, shown
 from corpus.keys import keys_of
+from corpus.tags import classes_of
 
 
 class Oracle(Protocol):
@@ -50,8 +52,14 @@ class GoldOracle:
 
         Raises
         ------
-        KeyError
+        InputError
             If a document is not among the gold ones.
         """
         keys = keys_of(batch).take(indices).to_pylist()
-        return self._gold.take(np.array([self._row[key] for key in keys], np.int64))
+        for key, name in zip(keys, batch.ids.take(indices).to_pylist(), strict=True):
+            if key not in self._row:
+                raise InputError(f"document {shown(name)} is not among the gold documents")
+        rows = np.array([self._row[key] for key in keys], np.int64)
+        documents = self._gold.take(rows).to_documents()
+        # As it is read from the folder of a run: with its words in the order of the text.
+        return make_batch(documents, labelled=True, classes=classes_of(self._gold.labels))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,14 +12,16 @@ import numpy.typing as npt
 
 from bootstrap.active_learning.choice import RoundLimits, choose_round
 from bootstrap.active_learning.oracle import Oracle
-from bootstrap.active_learning.queries import QUERIES, Query
+from bootstrap.active_learning.queries import QUERIES, Floats, Query
 from bootstrap.config.active_options import ActiveOptions
 from corpus.batch import Batch, concatenate
-from corpus.keys import are_among
-from taggers.base import Tagging
+from corpus.keys import are_among, distinct
+from taggers.base import Tagging, joined
 
 # A part of the seed of the random generator; those of other stages differ.
 _STAGE = 4
+
+_TOKENS = 2_000_000  # of the candidates that are tagged at a time
 
 #: The number of rounds over which the stability of predictions is averaged (Bloodgood and
 #: Vijay-Shanker, "A Method for Stopping Active Learning Based on Stabilizing Predictions", 2009).
@@ -79,7 +82,8 @@ class Rounds:
         self._oracle = oracle
         self._random_state = random_state
         self._queried = list(queried)
-        self._candidates = candidates.take(np.flatnonzero(~self.annotated(candidates)))
+        rows = distinct(candidates)
+        self._candidates = candidates.take(rows[~self.annotated(candidates)[rows]])
 
     @property
     def number(self) -> int:
@@ -118,6 +122,7 @@ class Rounds:
             tokens=tokens,
             near_duplicate=options.near_duplicate if options.near_duplicate <= 1 else math.inf,
             class_share=options.class_share,
+            turn=self.number,
             full=True,
         )
 
@@ -132,14 +137,29 @@ class Rounds:
         rng = np.random.default_rng([self._random_state, self.number, _STAGE])
         drawn = self._drawn(rng)
         batch = self._candidates.take(drawn)
-        tagging = tag(batch)
-        utility = self.query.utility(tagging, batch, rng)
+        utility, tagging = self._utility(tag, batch, rng)
         chosen = choose_round(utility, batch, self._limits(), tagging)
         queried = Queried(self._oracle.label(batch, chosen), tagging.confidence[chosen])
         self._queried.append(queried)
         left = np.setdiff1d(np.arange(len(self._candidates)), drawn[chosen])
         self._candidates = self._candidates.take(left)
         return queried
+
+    def _utility(
+        self, tag: Callable[[Batch], Tagging], batch: Batch, rng: np.random.Generator
+    ) -> tuple[Floats, Tagging]:
+        """Compute the utility of documents, and return their tags and confidence.
+
+        They are tagged in parts: marginals take many times the memory of the documents.
+        """
+        parts = np.searchsorted(batch.document_offsets, np.arange(0, batch.n_tokens, _TOKENS))
+        utilities, taggings = [], []
+        for start, stop in itertools.pairwise([*np.unique(parts).tolist(), len(batch)]):
+            part = batch.slice(start, stop)
+            tagging = tag(part)
+            utilities.append(self.query.utility(tagging, part, rng))
+            taggings.append(Tagging(tagging.tags, tagging.labels, tagging.confidence))
+        return np.concatenate(utilities), joined(taggings)
 
     def _drawn(self, rng: np.random.Generator) -> npt.NDArray[np.int64]:
         """Draw the candidates of a round."""
@@ -148,17 +168,19 @@ class Rounds:
             return fitting
         return np.sort(rng.choice(fitting, most, replace=False))
 
-    def goal(self, f1: float, kappas: Sequence[float]) -> str | None:
+    def goal(self, f1: float, kappas: Sequence[float | None]) -> str | None:
         """Return the goal that is reached: a key of `STOPPED`, or None.
 
         Parameters
         ----------
         f1 : float
             Validation F1.
-        kappas : sequence of float
-            Cohen's kappa of the validation tags of each model and the one before.
+        kappas : sequence of float or None
+            Cohen's kappa of the validation tags of each model and the one before. None, where it
+            says nothing about stability, begins the count of rounds anew.
         """
-        options, latest = self.options, kappas[-STABLE_ROUNDS:]
+        options = self.options
+        latest = [kappa for kappa in kappas[-STABLE_ROUNDS:] if kappa is not None]
         if options.target_f1 and f1 >= options.target_f1:
             return "target"
         if (

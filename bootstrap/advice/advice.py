@@ -127,7 +127,8 @@ def advise(
     candidates = _candidates(pool, notes, annotated)
     confidence = tagger.tag(candidates, measure=_MEASURE).confidence
     chosen = uncertain_documents(candidates, confidence, PROPOSED)
-    splits = {"seed": notes.seed.batch, "validation": validation, "unlabeled": pool}
+    known = concatenate([notes.seed.batch, *annotated]) if annotated else notes.seed.batch
+    splits = {"seed": known, "validation": validation, "unlabeled": pool}
     compared = compare({name: sample_of(batch) for name, batch in splits.items()})
     return Advice(
         annotate=tuple(candidates.ids.take(pa.array(chosen)).to_pylist()),

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from bootstrap.config.errors import ConfigurationError
 from bootstrap.config.options import check_column_keys, columns_field
 
 #: The message about a configuration without ``[active]``.
@@ -55,7 +56,7 @@ class ActiveOptions:
             "help": 'what is annotated first: the documents with the "least_confident" tags, '
             '"least_confident_per_token", with the "lowest_entity" probability, the highest '
             '"entropy" of token marginals, the smallest "margin" of a token, the most disagreement '
-            'of a "committee" of the tagger and that of the second view, or "random" ones '
+            'of a "committee" of two taggers, [tagger] and [second_tagger], or "random" ones '
             "(bootstrap help active-learning)"
         },
     )
@@ -73,9 +74,10 @@ class ActiveOptions:
     near_duplicate: float = field(
         default=0.7,
         metadata={
-            "help": "documents that share this part of their words with another of the round are "
-            "left out, unless there are not enough others; entities that the model finds count as "
-            "their class, 1 leaves out documents of the same words, and a number above 1 none",
+            "help": "documents that share this part of their words or more with another of the "
+            "round are left out, unless there are not enough others. An entity that the model "
+            "finds counts as its class. With 1, only documents of the same words are left out, and "
+            "above 1 none are",
             "least": 0,
         },
     )
@@ -124,3 +126,7 @@ class ActiveOptions:
 
     def __post_init__(self) -> None:
         check_column_keys("gold", self.gold_columns)
+        if self.candidates < self.round:
+            raise ConfigurationError(
+                f"candidates = {self.candidates:,}: expected at least a round, {self.round:,}"
+            )

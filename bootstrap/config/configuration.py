@@ -122,17 +122,19 @@ class Configuration:
                 f'select.measure = "{self.select.measure}" applies to whole documents and has no '
                 f'effect with select.strategy = "{strategy}"; remove it'
             )
-        if self.second and strategy in _OF_ONE_VIEW:
+        committee = self.active is not None and self.active.query == "committee"
+        if self.second and strategy in _OF_ONE_VIEW and not committee:
             raise ConfigurationError(
                 f'[second_tagger] has no effect with select.strategy = "{strategy}", which has one '
                 "view; remove it"
             )
-        if self.later and self.later.start.iteration > self.loop.iterations:
+        limited = self.active is None  # rounds are further iterations
+        if limited and self.later and self.later.start.iteration > self.loop.iterations:
             raise ConfigurationError(
                 f"later_tagger.iteration = {self.later.start.iteration} is after the last "
                 f"iteration: loop.iterations = {self.loop.iterations}"
             )
-        if self.active and self.active.query == "committee" and self.initial_model:
+        if committee and self.initial_model:
             raise ConfigurationError(
                 'active.query = "committee" compares two taggers of the seed; it needs a seed '
                 "instead of an [initial_model]"

@@ -68,16 +68,23 @@ def check_budget(active: ActiveOptions, notes: Notes) -> None:
             f"there are {len(seed):,}; expected more"
         )
     left = gold.take(np.flatnonzero(~are_among(gold, [seed]) & (gold.lengths > 0)))
+    if not len(left):
+        raise InputError(
+            f"[active] gold = {active.gold}: no document is left to annotate; those of the seed, "
+            "with the text of a validation note or of a patient of validation are left out"
+        )
     if active.budget > len(seed) + len(left):
         raise InputError(
             f"[active] budget = {active.budget:,}: gold = {active.gold} has {len(left):,} "
             f"documents with tokens that are not in the seed, and the seed has {len(seed):,}; "
             f"expected at most {len(seed) + len(left):,}"
         )
-    if active.budget_tokens and active.budget_tokens <= seed.n_tokens:
+    least = seed.n_tokens + int(left.lengths.min())
+    if active.budget_tokens and active.budget_tokens < least:
         raise InputError(
             f"[active] budget_tokens = {active.budget_tokens:,} includes the tokens of the seed, "
-            f"of which there are {seed.n_tokens:,}; expected more"
+            f"of which there are {seed.n_tokens:,}; the shortest document to annotate needs "
+            f"{least:,}"
         )
 
 

@@ -58,8 +58,11 @@ def _with_classes(
         yield with_classes(document, classes)
 
 
-#: The problem that is counted for unlabeled documents with a text of the validation documents.
+#: The problems that are counted for documents that no tagger may be trained on.
 HELD_OUT = "notes held out because a validation note has the same text"
+HELD_OUT_PATIENT = "notes held out because they are of a patient of validation"
+#: The problem that is counted for candidates with the id and the text of another.
+REPEATED = "notes left out because they are repeated"
 
 
 def digest_of(document: Document) -> bytes | None:
@@ -190,12 +193,16 @@ def read_gold(
     if not any(source.spans for source in sources):
         hint = _hint(active.gold, columns.label, "gold", labels)
         raise InputError(_without_entities(f"[active] gold = {active.gold}", len(sources), hint))
-    kept = [
-        source
-        for source in _kept(sources, validation.digests, problems)
-        if source.group is None or source.group not in validation.groups
-    ]
-    return _labelled_notes(kept, data, problems)
+    kept = []
+    for source in _kept(sources, validation.digests, problems):
+        if source.group is not None and source.group in validation.groups:
+            problems.count(HELD_OUT_PATIENT)
+        else:
+            kept.append(source)
+    distinct = {(source.id, source.text): source for source in reversed(kept)}
+    for _ in range(len(kept) - len(distinct)):
+        problems.count(REPEATED)
+    return _labelled_notes(list(reversed(distinct.values())), data, problems)
 
 
 def _labelled_notes(

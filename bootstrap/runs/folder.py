@@ -360,7 +360,7 @@ class Run:
             chosen=tuple(row.strategy for row in rows[1:] if row.trials),
             augmented=rows[-1].augmented,
             second=second,
-            kappas=tuple(row.kappa for row in rows if row.kappa is not None),
+            kappas=tuple(row.kappa for row in rows[1:]),
         )
 
     def queried(self, classes: Sequence[str]) -> list[Queried]:

@@ -91,7 +91,8 @@ class IterationMetrics:
     agreement : float or None
         The share of validation tokens with the same tag as by the previous model.
     kappa : float or None
-        Cohen's kappa of the tags of the validation tokens by this model and the previous one.
+        Cohen's kappa of the tags of the validation tokens by this model and the previous one. None
+        if they are the same model, or if one of them finds no entity.
     human_documents, human_tokens : int
         Number of gold documents, and of their tokens.
     queried : int

@@ -79,7 +79,14 @@ def _digests(run: Run) -> dict[FileState, str]:
 
 def _refuse_other_configuration(run: Run, configuration: Configuration) -> None:
     """Raise a `RunError` that names the first setting that differs."""
-    before = _settings(run.configuration())
+    tables = run.configuration()
+    if ("active" in tables) != (configuration.active is not None):
+        command = "active" if "active" in tables else "run"
+        raise RunError(
+            f"{run.folder} was started by `bootstrap {command}`; resume it with that command, or "
+            "name another folder with --out"
+        )
+    before = _settings(tables)
     now = _settings(configuration.as_dict())
     for name in {**before, **now}:
         if before.get(name) != now.get(name) and not _may_change(name, before.get(name)):

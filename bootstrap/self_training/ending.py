@@ -22,12 +22,12 @@ class Ending:
         The iteration from which stagnation is counted.
     rounds : Rounds or None
         The rounds of active learning.
-    kappas : sequence of float
+    kappas : sequence of float or None
         Cohen's kappa of the validation tags of consecutive models so far.
 
     Attributes
     ----------
-    kappas : list of float
+    kappas : list of float or None
         The same, to which each iteration adds.
     """
 
@@ -36,7 +36,7 @@ class Ending:
         loop: LoopOptions,
         not_before: int,
         rounds: Rounds | None,
-        kappas: Sequence[float] = (),
+        kappas: Sequence[float | None] = (),
     ) -> None:
         self.kappas = list(kappas)
         self._loop = loop

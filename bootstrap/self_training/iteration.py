@@ -142,7 +142,8 @@ class Iteration:
     queried : Queried or None
         The documents that were annotated in this iteration, in active learning.
     kappa : float or None
-        Cohen's kappa of the tags of the validation tokens by this model and the previous one.
+        Cohen's kappa of the tags of the validation tokens by this model and the previous one. None
+        if they are the same model, or if one of them finds no entity.
     """
 
     iteration: int
@@ -195,7 +196,7 @@ class History:
         Whether the training set contains copies of gold documents.
     second : Tagger or None
         The tagger of the second view of the last iteration.
-    kappas : tuple of float
+    kappas : tuple of float or None
         `Iteration.kappa` of each iteration after iteration 0.
     """
 
@@ -206,7 +207,7 @@ class History:
     chosen: tuple[str, ...] = ()
     augmented: bool = False
     second: Tagger | None = None
-    kappas: tuple[float, ...] = ()
+    kappas: tuple[float | None, ...] = ()
 
 
 def best_iteration(f1: Sequence[float]) -> int:

@@ -170,7 +170,7 @@ def self_train(
         tagger_for=tagger_for,
         second_tagger_for=second_tagger_for,
         train=train,
-        second_always=rounds is not None and rounds.query.views > 0,
+        second_needed=lambda: _compares_views(rounds),
     )
     ending = Ending(loop, not_before, rounds, history.kappas if history else ())
     f1: list[float] = []
@@ -178,8 +178,7 @@ def self_train(
     if history:
         f1, training_set.augmented = [*history.f1], history.augmented
         initial = initial if history.is_initial else None
-        model = models.resumed(history)
-        _check_second_view(model, [] if initial else strategies, len(f1) - 1)
+        model = models.resumed(history, [] if initial else strategies)
     pool = pool if self_trains else _NoDocuments()
     unread = pool.batches(start=max(len(f1) - 1, 0))
     batch = next(unread, None) if f1 else None
@@ -218,7 +217,7 @@ def self_train(
                     quality = labelling.quality(views.tag(validation.batch), validation)
             initial = initial if model.tagger is previous.tagger else None
             strategies = _following(labelling.strategy) if model.trials else strategies
-            ending.kappas.append(cohen_kappa(previous.tagging, model.tagging))
+            ending.kappas.append(_kappa(previous, model))
         f1.append(model.f1)
         stopped = "no_entities" if untaught else ending.reason(f1, batches_left=batches_left)
         selected = PseudoLabelled.concatenated(labelling.selected)
@@ -254,23 +253,27 @@ def self_train(
         batch = following
 
 
+def _kappa(previous: Model, model: Model) -> float | None:
+    """Compute Cohen's kappa of two models; None if they are the same one or find nothing."""
+    taggings = previous.tagging, model.tagging
+    if model.tagger is previous.tagger or not all((each.tags > 0).any() for each in taggings):
+        return None
+    return cohen_kappa(*taggings)
+
+
 def _ask(
     rounds: Rounds | None, model: Model, loop: LoopOptions, watch: Stopwatch
 ) -> Queried | None:
-    """Have the documents of the next round annotated, unless the rounds have ended."""
+    """Return the documents of the next round, annotated; None if the rounds have ended."""
     if rounds is None or rounds.ended():
         return None
     with watch.stage("query"):
         return rounds.ask(Views.for_query(rounds.query, model, loop).tag)
 
 
-def _check_second_view(model: Model, strategies: Sequence[Strategy], iteration: int) -> None:
-    """Raise an error if strategies need the second view of a model that has none."""
-    if model.second is None and any(each.views for each in strategies):
-        raise InputError(
-            f"iteration {iteration} has no model of the second view, with which the next one "
-            "selects; start another run"
-        )
+def _compares_views(rounds: Rounds | None) -> bool:
+    """Return whether the query of the next round compares the views."""
+    return rounds is not None and rounds.query.views > 0 and not rounds.ended()
 
 
 def _batches_to_label(

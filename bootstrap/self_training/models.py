@@ -22,6 +22,7 @@ from bootstrap.self_training.training import Fit, Train
 from bootstrap.self_training.training_set import TrainingSet
 from bootstrap.self_training.views import tag
 from corpus.batch import Batch
+from corpus.errors import InputError
 from corpus.evaluation import GoldBatch, Scores, score_batches
 from taggers.base import Tagger, Tagging
 
@@ -76,9 +77,8 @@ class Models:
         Create untrained taggers of an iteration; the second one may be None.
     train : callable
         Does independent trainings.
-    second_always : bool
-        Whether every iteration with a next one trains the second view, without a strategy that
-        needs it.
+    second_needed : callable
+        Returns whether the next iteration needs the second view without a strategy that does.
     """
 
     def __init__(
@@ -91,9 +91,9 @@ class Models:
         tagger_for: Callable[[int], Tagger],
         second_tagger_for: Callable[[int], Tagger] | None,
         train: Train,
-        second_always: bool = False,
+        second_needed: Callable[[], bool] = lambda: False,
     ) -> None:
-        self._second_always = second_always
+        self._second_needed = second_needed
         self._training_set = training_set
         self._validation = validation
         self._loop = loop
@@ -159,16 +159,10 @@ class Models:
         before = previous if warm else None
         # An unchanged training set would result in the same model of the same kind, and one without
         # entities in none.
-        changed = [
-            each
-            for each in labellings
-            if (
-                new_gold
-                or documents.is_changed_by(each.selected)
-                or self._tagger_for(iteration).kind != previous.tagger.kind
-            )
-            and documents.has_entities(each.selected)
-        ]
+        changed = [each for each in labellings if documents.is_changed_by(each.selected)]
+        if not changed and (new_gold or self._tagger_for(iteration).kind != previous.tagger.kind):
+            changed = list(labellings[:1])  # nothing is compared
+        changed = [each for each in changed if documents.has_entities(each.selected)]
         if not changed:
             documents.add(labellings[0].selected)
             return replace(previous, labelling=labellings[0], trials=())
@@ -199,8 +193,26 @@ class Models:
         views = self._trained(self._second_fit(iteration, following, before), watch)
         return replace(models[best], trials=trials, second=views[0] if views else None)
 
-    def resumed(self, history: History) -> Model:
-        """Return the model of the last iteration of a history."""
+    def resumed(self, history: History, strategies: Sequence[Strategy]) -> Model:
+        """Return the model of the last iteration of a history.
+
+        Parameters
+        ----------
+        history : History
+            The history.
+        strategies : sequence of Strategy
+            The strategies of the next iteration.
+
+        Raises
+        ------
+        InputError
+            If it has no tagger of the second view, which the next iteration needs.
+        """
+        if history.second is None and self._needs_second(strategies):
+            raise InputError(
+                f"iteration {len(history.f1) - 1} has no model of the second view, with which the "
+                "next one selects; start another run"
+            )
         model = self._scored(history.tagger, Stopwatch())
         return replace(model, second=history.second)
 
@@ -221,12 +233,17 @@ class Models:
         self, iteration: int, strategies: Sequence[Strategy], before: Model | None = None
     ) -> list[Fit]:
         """Return the training of the second view on the training set, if a strategy needs it."""
-        needed = any(each.views or self._second_always for each in strategies)
-        if self._second_tagger_for is None or not needed:
+        if self._second_tagger_for is None or not self._needs_second(strategies):
             return []
         documents = self._training_set.documents(mentions=True)
         warm_start = before.second if before else None
         return [self._fit(self._second_tagger_for, iteration, documents, warm_start)]
+
+    def _needs_second(self, strategies: Sequence[Strategy]) -> bool:
+        """Return whether the next iteration, if there is one, needs the second view."""
+        return any(each.views for each in strategies) or (
+            bool(strategies) and self._second_needed()
+        )
 
     def _trained(self, fits: Sequence[Fit], watch: Stopwatch) -> list[Tagger]:
         if not fits:

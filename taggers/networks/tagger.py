@@ -158,7 +158,8 @@ class BiLSTMCRFTagger:
             raise TrainingError("no training token has a known tag")
         if train.weights is not None and not train.weights.any():
             raise TrainingError("no training document has a weight above 0")
-        train = self._prepared(train)
+        # Random numbers are drawn for words, too: their order must not depend on the batch.
+        train = self._prepared(train.with_sorted_vocabulary())
         vectors = WordVectors.read(Path(self.options.embeddings)) if self._has_vectors() else None
         inputs, words = WordInputs.of_training(train, self._templates(), vectors or WordVectors())
         state = int(rng.integers(2**31))

@@ -220,18 +220,21 @@ def _hashes(types: Sequence[str]) -> Hashes:
 
 
 def _frequent(values: Sequence[str]) -> Numbering:
-    """Assign codes to the values of at least `_LEAST` words; the empty string is no value."""
+    """Assign codes to the values of at least `_LEAST` words; the empty string is no value.
+
+    In alphabetical order: the codes do not depend on the order of the vocabulary of a batch.
+    """
     counts: dict[str, int] = {}
     for value in values:
         counts[value] = counts.get(value, 0) + 1
-    return Numbering.of([each for each, count in counts.items() if each and count >= _LEAST])
+    return Numbering.of(sorted(each for each, count in counts.items() if each and count >= _LEAST))
 
 
 def _frequent_in(stream: Stream) -> Numbering:
-    """Assign codes to the values of at least `_LEAST` tokens."""
+    """Assign codes to the values of at least `_LEAST` tokens, in alphabetical order."""
     counts = np.bincount(stream.values[stream.values >= 0], minlength=len(stream.vocabulary))
     pairs = zip(stream.vocabulary, counts.tolist(), strict=True)
-    return Numbering.of([value for value, count in pairs if count >= _LEAST])
+    return Numbering.of(sorted(value for value, count in pairs if count >= _LEAST))
 
 
 def _codes_of(stream: Stream, numbering: Numbering) -> Codes:

@@ -20,7 +20,7 @@ from bootstrap.active_learning.queries import QUERIES
 from bootstrap.active_learning.rounds import Queried, Rounds
 from bootstrap.config.active_options import ActiveOptions
 from bootstrap.config.options import LoopOptions, SelectOptions
-from bootstrap.selection import strategy_for
+from bootstrap.selection import Selection, SelectionFunction, Strategy, strategy_for
 from bootstrap.self_training import History, Iteration, self_train
 from bootstrap.self_training.agreement import agreement, cohen_kappa
 from corpus.batch import Batch, make_batch
@@ -113,15 +113,17 @@ def learn(
     history: History | None = None,
     loop: LoopOptions | None = None,
     most: int = 10,
+    strategy: Any = None,
     **others: Any,
 ) -> Iterator[Iteration]:
     trained = [] if trained is None else trained
+    default = strategy_for(SelectOptions(confidence=0.5, proportions=False), None)
     return self_train(
         SEED,
         pool or Pool(),
         VALIDATION,
         lambda iteration: Learner(trained, most),
-        strategy=strategy_for(SelectOptions(confidence=0.5, proportions=False), None),
+        strategy=strategy or default,
         loop=loop or LoopOptions(patience=2),
         rounds=rounds,
         history=history,
@@ -184,6 +186,37 @@ def test_after_the_last_hybrid_round_the_limits_of_the_loop_count() -> None:
     loop = LoopOptions(iterations=9, patience=1)
     steps = list(learn(rounds_of(hybrid=True, budget=3), loop=loop, most=1))
     assert [step.stopped for step in steps] == [None, None, "stagnation"]
+
+
+def test_a_strategy_that_selects_nothing_is_not_chosen_because_of_annotations() -> None:
+    real = strategy_for(SelectOptions(confidence=0.5, proportions=False), None)
+    nothing = Strategy(lambda tagging, batch, rng: Selection(np.zeros(0, np.int64)), name="none")
+    late = Strategy(_not_before(2, real), name="late")
+    loop = LoopOptions(iterations=2, patience=9)
+    for strategies in ([nothing, real], [nothing, late]):
+        rounds = rounds_of(hybrid=True, budget=7, round=2)
+        steps = list(learn(rounds, loop=loop, strategy=strategies))
+        named = [step.strategy for step in steps if step.selected]
+        assert named == [strategies[1].name] * (3 if late not in strategies else 2)
+        assert [step.human_documents for step in steps] == [1, 3, 5, 7]
+
+
+def _not_before(iteration: int, strategy: Strategy) -> SelectionFunction:
+    """Return a function that selects nothing from the batches before the one of an iteration."""
+    calls = iter(range(1, 99))
+
+    def select(tagging: Tagging, batch: Batch, rng: np.random.Generator) -> Selection:
+        number = next(calls) if batch.ids[0].as_py()[0] == "u" else 0
+        chosen = strategy.select(tagging, batch, rng)
+        return chosen if number >= iteration else replace(chosen, indices=chosen.indices[:0])
+
+    return select
+
+
+def test_models_that_find_nothing_are_not_stable() -> None:
+    steps = list(learn(rounds_of(budget=13, stable_kappa=0.9), most=0))
+    assert [step.kappa for step in steps] == [None] * len(steps)
+    assert steps[-1].stopped == "candidates"
 
 
 @pytest.mark.parametrize(
@@ -369,6 +402,7 @@ def test_notes_of_validation_are_not_asked_for(project: Path, tmp_path: Path) ->
         ("active.budget_tokens=50", "budget_tokens = 50 includes the tokens of the seed"),
         ("active.query=nearest", 'expected one of "least_confident"'),
         ("active.round=0", "expected 1 or more"),
+        ("active.candidates=3", "expected at least a round, 20"),
         ("active.gold_columns={ nota = 'x' }", 'gold_columns names a "nota"'),
         ("active.gold=nowhere.jsonl", "nowhere.jsonl"),
         ("active.rounds=3", 'no key in [active] "rounds"'),
@@ -444,6 +478,48 @@ def test_every_query_runs(project: Path, tmp_path: Path) -> None:
             },
         )
         assert [row.human_documents for row in run.metrics()] == [60, 75]
+
+
+def test_a_committee_of_two_kinds_of_taggers(
+    project: Path, tmp_path: Path, command: Command, settings: tuple[str, ...]
+) -> None:
+    config = project / "config.toml"
+    members = ("--set", "second_tagger.kind=crf", "--set", "second_tagger.window=0")
+    out = ("--out", tmp_path / "run", "--jobs", 1)
+    committee = ("--set", "active.query=committee")
+    done = command("active", config, *out, *settings, *members, *committee)
+    assert done.code == 0, done
+    done = command("run", config, "--out", tmp_path / "other", *settings, *members, *committee)
+    assert done.code == 2
+    assert "[second_tagger] has no effect" in done.err
+
+
+def test_a_run_is_resumed_by_the_command_that_started_it(
+    project: Path, tmp_path: Path, command: Command, settings: tuple[str, ...]
+) -> None:
+    config, out = project / "config.toml", ("--out", tmp_path / "run")
+    assert command("active", config, *out, "--jobs", 1, *settings).code == 0
+    done = command("run", config, *out, "--resume", *settings)
+    assert done.code == 2
+    assert "was started by `bootstrap active`; resume it with that command" in done.err
+
+
+def test_gold_that_is_held_out_or_repeated_is_counted(
+    project: Path, tmp_path: Path, command: Command
+) -> None:
+    gold = list(bootstrap.read(project / "gold.jsonl"))
+    validation = list(bootstrap.read(project / "validation.jsonl"))
+    active = ("--set", f"active.gold={tmp_path / 'gold.jsonl'}", "--set", "active.budget=70")
+    write([*gold, *gold[:3], *validation[:2]], tmp_path / "gold.jsonl")
+    done = command("active", project / "config.toml", "--out", tmp_path / "run", *active)
+    assert done.code == 0
+    assert "notes left out because they are repeated: 3" in done.err
+    assert "notes held out because a validation note has the same text: 2" in done.err
+    (tmp_path / "gold.jsonl").unlink()
+    write(validation, tmp_path / "gold.jsonl")
+    done = command("active", project / "config.toml", "--out", tmp_path / "other", *active)
+    assert done.code == 2
+    assert "no document is left to annotate" in done.err
 
 
 def test_a_committee_needs_a_seed(project: Path, tmp_path: Path, command: Command) -> None:

@@ -400,3 +400,13 @@ def test_bytes_hold_only_the_values_of_the_documents_taken() -> None:
     data = batch.take(np.array([1])).to_bytes()
     assert b"secret1" in data
     assert b"secret0" not in data
+
+
+@given(corpora)
+@thorough
+def test_sorting_the_vocabulary_changes_no_document(corpus: list[Document]) -> None:
+    batch = make_batch(corpus, labelled=True)
+    found = batch.with_sorted_vocabulary()
+    assert list(found.vocabulary) == sorted(batch.vocabulary)
+    assert words_of(found) == words_of(batch)
+    assert_holds(found, corpus)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from corpus.batch import make_batch
 from corpus.document import Document
-from corpus.keys import are_among, keys_of
+from corpus.keys import are_among, distinct, keys_of
 
 pairs = st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from(["x", "y", ""])), max_size=6)
 
@@ -20,4 +20,6 @@ def test_documents_with_the_same_id_and_text_are_the_same(own, others):
     known = {pair for each in others for pair in each}
     found = are_among(batch(own), [batch(each) for each in others])
     assert found.tolist() == [pair in known for pair in own]
+    first = [own.index(pair) for pair in dict.fromkeys(own)]
+    assert distinct(batch(own)).tolist() == first
     assert len(set(keys_of(batch(own)).to_pylist())) == len(set(own))

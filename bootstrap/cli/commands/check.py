@@ -77,11 +77,13 @@ def main(options: argparse.Namespace) -> None:
     )
     print_lines(["", title])
     output.print(_profile_table(compared.profiles, predicted))
-    size = configuration.loop.batch if configuration.self_trains else 0
+    cost_lines, of_gold = _rounds_of(configuration)
+    classes = (*classes, *of_gold)
+    size = 0 if configuration.active else configuration.loop.batch
     found = list(warnings(reports, data, batch_size=size, classes=classes, coverages=coverages))
     found += compared.lines()
-    if configuration.active:
-        print_lines(["", *_cost_lines(configuration)])
+    if cost_lines:
+        print_lines(["", *cost_lines])
     print_lines(["", *(f"! {line}" for line in found)] if found else ["", "no warnings"])
     if will_not_start(reports, data):
         raise InputError(f"{shown(options.config)}: a run will not start with these notes")
@@ -89,8 +91,8 @@ def main(options: argparse.Namespace) -> None:
     refuse_unknown_classes(configuration, {*classes, *seed})
 
 
-def _cost_lines(configuration: Configuration) -> list[str]:
-    """Describe what a round of active learning costs, and its unusable documents.
+def _rounds_of(configuration: Configuration) -> tuple[list[str], Sequence[str]]:
+    """Describe what a round of active learning costs, and return the classes of its documents.
 
     Raises
     ------
@@ -100,14 +102,16 @@ def _cost_lines(configuration: Configuration) -> list[str]:
     from bootstrap.active_learning.cost import estimate_cost
     from bootstrap.data.preparation import check_budget
     from bootstrap.data.splits import read_notes
+    from corpus.tags import classes_of
 
     active = configuration.active
-    assert active is not None
+    if active is None:
+        return [], ()
     notes = read_notes(configuration.data, configuration.labels, batch_size=1, active=active)
     check_budget(active, notes)
     assert notes.gold is not None
     cost = estimate_cost(notes.seed.batch, notes.gold.batch, active)
-    return [*notes.gold.problems.lines(), *cost.lines(active.query)]
+    return [*notes.gold.problems.lines(), *cost.lines()], classes_of(notes.gold.batch.labels)
 
 
 def _rows(reports: Mapping[str, SplitReport], unit: str) -> Iterator[tuple[str, list[int]]]:

@@ -117,6 +117,7 @@ def run_and_show(
             raise KilledError(f"{folder}: {error}; continue with --resume") from None
         if configuration.self_trains:
             report_problems(notes.unlabeled.problems)
+        if not configuration.active:
             log_lines(_log, logging.WARNING, _pool_lines(run.metrics(), configuration.loop))
         complete_run(run, configuration, notes, jobs=jobs or default_jobs())
         return run
@@ -143,6 +144,7 @@ def _class_lines(notes: Notes) -> list[str]:
     known, wanted = (
         set(classes_of(labelled.batch.labels)) for labelled in (notes.seed, notes.validation)
     )
+    known |= set(classes_of(notes.gold.batch.labels)) if notes.gold else set()
     if not wanted - known:
         return []
     names = ", ".join(map(shown, sorted(wanted - known)))

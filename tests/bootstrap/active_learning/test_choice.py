@@ -46,6 +46,7 @@ def cases(draw):
         tokens=draw(st.none() | st.integers(0, 12)),
         near_duplicate=draw(st.sampled_from([0.3, 0.5, 1.0, math.inf])),
         class_share=draw(st.sampled_from([0.0, 0.5, 1.0])),
+        turn=draw(st.integers(0, 3)),
         full=draw(st.booleans()),
     )
     return documents, utility, limits
@@ -86,9 +87,14 @@ def test_a_round_is_filled_one_document_after_the_other(case):
                 tokens -= lengths[place]
 
     if limits.class_share:
-        for number, name in enumerate(("LOCATION", "PERSON"), 1):
-            share = round(number * (limits.class_share * limits.documents / 2))
-            fill(lambda i, name=name: any(s.label == name for s in documents[i].spans), share)
+        total = round(limits.class_share * limits.documents)
+        odd = limits.turn % 2  # the class that has the odd document
+        for number, name in enumerate(("LOCATION", "PERSON")):
+            share = total // 2 + (total % 2 if number == odd else 0)
+            fill(
+                lambda i, name=name: any(s.label == name for s in documents[i].spans),
+                len(expected) + share,
+            )
     fill(lambda i: True, limits.documents)
     if limits.full:
         fill(lambda i: True, limits.documents, near_duplicates=True)
@@ -118,3 +124,19 @@ def test_with_a_share_for_classes_a_rare_class_appears():
     shared = choose_round(utility, batch, RoundLimits(4, class_share=0.5), tagging_of(batch))
     assert without.tolist() == [0, 1, 2, 3]
     assert sorted(shared.tolist()) == [0, 1, 2, 9]
+
+
+def test_classes_take_turns_in_small_rounds():
+    """Of eight classes, a share of three documents serves all in eight rounds, equally often."""
+    kinds = [f"C{number}" for number in range(8)]
+    documents = [
+        Document(f"{kind}{i}", f"Ana {i}", (Span(0, 3, kind),)) for kind in kinds for i in range(3)
+    ]
+    batch = make_batch(documents, labelled=True)
+    found = []
+    for turn in range(8):
+        limits = RoundLimits(3, class_share=1.0, turn=turn)
+        chosen = choose_round(np.zeros(24), batch, limits, tagging_of(batch))
+        assert len(chosen) == 3
+        found += [documents[index].spans[0].label for index in chosen]
+    assert sorted(found) == sorted(3 * kinds)

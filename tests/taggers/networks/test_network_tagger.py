@@ -92,6 +92,22 @@ def test_training_is_reproducible(trained, embedding_folder) -> None:
         np.testing.assert_array_equal(array, again._weights[name])
 
 
+def test_training_does_not_depend_on_the_order_of_the_vocabulary(embedding_folder) -> None:
+    """A batch that is read from a run folder has the words of one in memory in another order."""
+    batch = notes(20)
+    size = len(batch.vocabulary)
+    backwards = replace(
+        batch,
+        vocabulary=batch.vocabulary[::-1],
+        word_ids=(size - 1 - batch.word_ids).astype(np.int32),
+    )
+    options = {"embeddings": str(embedding_folder), "epochs": 1, "streams": ("header",)}
+    first, again = (fitted(each, 5, **options) for each in (batch, backwards))
+    for name, values in first._weights.items():
+        np.testing.assert_array_equal(values, again._weights[name], err_msg=name)
+    np.testing.assert_array_equal(first.tag(batch).confidence, again.tag(batch).confidence)
+
+
 def test_a_saved_model_tags_the_same(trained, tmp_path) -> None:
     trained.save(tmp_path / "model")
     loaded = load_tagger(tmp_path / "model")
