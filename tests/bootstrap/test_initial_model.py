@@ -494,7 +494,7 @@ def test_killed_at_every_step_on_disk_it_ends_as_if_left_alone(
     runs = tmp_path / "runs"
     done = subprocess.run(
         [
-            *(sys.executable, script, runs, seedless / "config.toml"),
+            *(sys.executable, script, runs, "run", seedless / "config.toml"),
             *settings("loop.iterations=0", f"data.unlabeled={tmp_path / 'few.jsonl'}"),
         ],
         check=True,
