@@ -494,6 +494,21 @@ def test_a_committee_of_two_kinds_of_taggers(
     assert "[second_tagger] has no effect" in done.err
 
 
+def test_by_default_its_folder_is_another_one_than_that_of_run(
+    project: Path,
+    tmp_path: Path,
+    command: Command,
+    settings: tuple[str, ...],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    few = ("--jobs", 1, "--set", "loop.iterations=0", "--set", "active.budget=80")
+    for name in ("run", "active"):
+        assert command(name, project / "config.toml", *settings, *few).code == 0
+    names = sorted(path.name for path in (tmp_path / "runs").iterdir())
+    assert names == [project.name, f"{project.name}-active"]
+
+
 def test_a_run_is_resumed_by_the_command_that_started_it(
     project: Path, tmp_path: Path, command: Command, settings: tuple[str, ...]
 ) -> None:

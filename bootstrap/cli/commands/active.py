@@ -12,7 +12,8 @@ from corpus.errors import InputError, shown
 def register(commands: Commands) -> None:
     """Add the command."""
     summary = "train a tagger on rounds of annotated documents that it chooses itself"
-    add_run_arguments(add_command(commands, "active", main, summary))
+    # Another folder than that of `bootstrap run` with the same configuration.
+    add_run_arguments(add_command(commands, "active", main, summary), suffix="-active")
 
 
 def main(options: argparse.Namespace) -> None:

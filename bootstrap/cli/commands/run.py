@@ -37,14 +37,23 @@ def register(commands: Commands) -> None:
     add_run_arguments(add_command(commands, "run", main, "train a tagger by self-training"))
 
 
-def add_run_arguments(parser: CommandParser) -> None:
-    """Add the arguments of a command that makes a run folder."""
+def add_run_arguments(parser: CommandParser, suffix: str = "") -> None:
+    """Add the arguments of a command that makes a run folder.
+
+    Parameters
+    ----------
+    parser : CommandParser
+        The parser of the command.
+    suffix : str
+        The end of the name of the folder by default.
+    """
+    parser.set_defaults(suffix=suffix)
     add_configuration(parser)
     parser.add_argument(
         "--out",
         type=Path,
         metavar="DIR",
-        help="the run folder (default: runs/NAME, named after CONFIG or its folder)",
+        help=f"the run folder (default: runs/NAME{suffix}, named after CONFIG or its folder)",
     )
     parser.add_argument("--resume", action="store_true", help="continue an interrupted run")
     add_jobs(parser)
@@ -67,7 +76,7 @@ def run_and_report(configuration: Configuration, options: argparse.Namespace) ->
     from bootstrap.cli.console import output, print_lines
     from bootstrap.cli.display import class_table
 
-    folder = options.out or Path("runs") / _name_of(options.config)
+    folder = options.out or Path("runs") / f"{_name_of(options.config)}{options.suffix}"
     run = run_and_show(configuration, folder, resume=options.resume, jobs=options.jobs)
     output.print(class_table(run.metrics()))
     print_lines([*outcome_lines(run), *next_lines(folder)])
