@@ -30,7 +30,7 @@ class RoundLimits:
         The maximum number of their tokens; None for no limit.
     near_duplicate : float
         No two documents have this Jaccard similarity of their words or more. 1 excludes documents
-        of the same words, and infinity none.
+        of the same words, and a number above 1 none.
     class_share : float
         The share of the round that is divided among the classes of the tagging.
     turn : int
@@ -94,7 +94,7 @@ class _Round:
         self._lengths = batch.lengths
         self._tokens_left = math.inf if limits.tokens is None else limits.tokens
         self._near_duplicate = limits.near_duplicate
-        self._types = None if math.isinf(limits.near_duplicate) else WordTypes(batch, tagging)
+        self._types = WordTypes(batch, tagging) if limits.near_duplicate <= 1 else None
         self._chosen = np.zeros(len(batch), bool)
         self._alike = np.zeros(len(batch), bool)
 

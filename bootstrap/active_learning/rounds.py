@@ -120,7 +120,7 @@ class Rounds:
         return RoundLimits(
             documents=min(options.round, max(options.budget - len(annotated), 0)),
             tokens=tokens,
-            near_duplicate=options.near_duplicate if options.near_duplicate <= 1 else math.inf,
+            near_duplicate=options.near_duplicate,
             class_share=options.class_share,
             turn=self.number,
             full=True,
