@@ -113,8 +113,9 @@ class Configuration:
     active: ActiveOptions | None = None
 
     def __post_init__(self) -> None:
+        optional = ("test", "seed") if self.initial_model else ("test",)
         for name in SPLITS:
-            if not getattr(self.data, name) and not (name == "seed" and self.initial_model):
+            if not getattr(self.data, name) and name not in optional:
                 raise ConfigurationError(f"[data] {name} is empty: expected documents")
         strategy = self.select.strategy
         if strategy in _OF_SPANS and self.select.measure != SelectOptions().measure:

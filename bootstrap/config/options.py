@@ -13,8 +13,8 @@ from bootstrap.config.errors import ConfigurationError
 from corpus.formats import Columns
 from corpus.units import Unit
 
-#: The splits of a run: the keys of ``[data]`` that name documents.
-SPLITS = ("seed", "validation", "unlabeled")
+#: The splits of a run: the keys of ``[data]`` that name documents; the unlabeled ones come last.
+SPLITS = ("seed", "validation", "test", "unlabeled")
 
 #: The keys of ``[data]`` that name columns.
 _COLUMN_KEYS = ("id", "text", "label", "group")
@@ -87,6 +87,15 @@ class DataOptions:
             **_SOURCE,
         },
     )
+    test: str = field(
+        default="",
+        metadata={
+            "help": "annotated documents (optional) on which the model of every iteration is "
+            "scored when the run has ended; they determine nothing",
+            "example": '"test.jsonl"',
+            **_SOURCE,
+        },
+    )
     unlabeled: str = field(
         default="unlabeled.jsonl",
         metadata={
@@ -106,6 +115,7 @@ class DataOptions:
     )
     seed_columns: Mapping[str, str] = columns_field("seed")
     validation_columns: Mapping[str, str] = columns_field("validation")
+    test_columns: Mapping[str, str] = columns_field("test")
     unlabeled_columns: Mapping[str, str] = columns_field("unlabeled")
     conflicts: Literal["stop", "longest"] = field(
         default="stop",

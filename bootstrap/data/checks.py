@@ -24,6 +24,9 @@ from taggers.options import Coverage
 #: With fewer entities, a class cannot be learned or evaluated reliably.
 RARE = 30
 
+#: The splits whose documents are scored, by their ids.
+_SCORED = ("validation", "test")
+
 _CHUNK = 5000  # documents tokenized at a time
 _NAMED = 3  # ids that a warning names
 
@@ -248,7 +251,7 @@ def will_not_start(reports: Mapping[str, SplitReport], data: DataOptions) -> boo
     annotated = [report for split, report in reports.items() if split != "unlabeled"]
     return (
         any(not report.entities for report in annotated)
-        or bool(reports["validation"].repeated)
+        or any(reports[split].repeated for split in _SCORED if split in reports)
         or any(True for report in annotated for _ in _stops(data, report))
     )
 
@@ -294,8 +297,9 @@ def _class_warnings(reports: Mapping[str, SplitReport], classes: Sequence[str]) 
 
 
 def _id_warnings(reports: Mapping[str, SplitReport]) -> Iterator[str]:
-    for split, end in (("seed", ""), ("validation", "; a run will not start")):
-        if split in reports and (repeated := reports[split].repeated):
+    for split, report in reports.items():
+        if repeated := report.repeated:
+            end = "; a run will not start" if split in _SCORED else ""
             more = ", ..." if len(repeated) > _NAMED else ""
             names = ", ".join(map(shown, repeated[:_NAMED])) + more
             ids = "1 id occurs" if len(repeated) == 1 else f"{len(repeated):,} ids occur"
@@ -319,16 +323,16 @@ def _shared_warnings(reports: Mapping[str, SplitReport]) -> Iterator[str]:
     for left, right in combinations(reports, 2):
         shared = len(reports[left].texts & reports[right].texts)
         if shared:
-            held_out = (left, right) == ("validation", "unlabeled")
+            held_out = left in _SCORED and right == "unlabeled"
             one = shared == 1
             end = f", where {'it is' if one else 'they are'} left out" if held_out else ""
             texts = f"1 text of {left} is" if one else f"{shared} texts of {left} are"
             yield f"{texts} also in {right}{end}"
         groups = len(reports[left].groups & reports[right].groups)
-        if groups and (left, right) == ("seed", "validation"):
+        if groups and right in _SCORED:
             patients = "1 patient (group) is" if groups == 1 else f"{groups} patients (groups) are"
-            yield f"{patients} in seed and in validation: scores are optimistic"
-        elif groups and left == "validation":
+            yield f"{patients} in {left} and in {right}: scores are optimistic"
+        elif groups and left in _SCORED:
             patients = "1 patient" if groups == 1 else f"{groups} patients"
             are = "is" if groups == 1 else "are"
-            yield f"{patients} of validation {are} also in unlabeled and will not be selected"
+            yield f"{patients} of {left} {are} also in unlabeled and will not be selected"

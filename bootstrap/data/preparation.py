@@ -70,8 +70,8 @@ def check_budget(active: ActiveOptions, notes: Notes) -> None:
     left = gold.take(np.flatnonzero(~are_among(gold, [seed]) & (gold.lengths > 0)))
     if not len(left):
         raise InputError(
-            f"[active] gold = {active.gold}: no document is left to annotate; those of the seed, "
-            "with the text of a validation note or of a patient of validation are left out"
+            f"[active] gold = {active.gold}: no document is left to annotate; those of the "
+            "seed, and those with a text or of a patient of validation or test, are left out"
         )
     if active.budget > len(seed) + len(left):
         raise InputError(

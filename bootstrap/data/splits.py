@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import Self
 
 from bootstrap.config.active_options import ActiveOptions
 from bootstrap.config.options import SPLITS, DataOptions
@@ -33,7 +34,7 @@ def read_sources(
     ----------
     options : DataOptions
         The sources of the run.
-    split : {"seed", "validation", "unlabeled"}
+    split : {"seed", "validation", "test", "unlabeled"}
         The name of the split.
     labels : mapping of str to str or None
         The class of each label of the source; None keeps all labels as they are.
@@ -59,8 +60,8 @@ def _with_classes(
 
 
 #: The problems that are counted for documents that no tagger may be trained on.
-HELD_OUT = "notes held out because a validation note has the same text"
-HELD_OUT_PATIENT = "notes held out because they are of a patient of validation"
+HELD_OUT = "notes held out because a validation or test note has the same text"
+HELD_OUT_PATIENT = "notes held out because they are of a patient of validation or test"
 #: The problem that is counted for candidates with the id and the text of another.
 REPEATED = "notes left out because they are repeated"
 
@@ -80,7 +81,7 @@ def problems_for(options: DataOptions) -> Problems:
 
 
 def splits_of(data: DataOptions) -> list[str]:
-    """Return the splits of a run; a run with an initial model may have no seed."""
+    """Return the splits of a run; it may have no test documents, and no seed."""
     return [split for split in SPLITS if getattr(data, split)]
 
 
@@ -115,19 +116,42 @@ class LabelledNotes:
     problems: Problems
 
 
+@dataclass(frozen=True, slots=True)
+class HeldOut:
+    """Texts and patients that no tagger may be trained on: those of validation and test.
+
+    Parameters
+    ----------
+    digests : frozenset of bytes
+        Digests of the texts (see `digest_of`).
+    groups : frozenset of str
+        The patients.
+    """
+
+    digests: frozenset[bytes]
+    groups: frozenset[str]
+
+    @classmethod
+    def of(cls, *notes: LabelledNotes | None) -> Self:
+        """Return the texts and patients of annotated documents; some may be absent."""
+        some = [each for each in notes if each]
+        digests, groups = ([getattr(each, name) for each in some] for name in ("digests", "groups"))
+        return cls(frozenset().union(*digests), frozenset().union(*groups))
+
+
 def read_labelled(
     data: DataOptions,
     split: str,
     labels: Mapping[str, str] | None,
     classes: Sequence[str] = (),
 ) -> LabelledNotes:
-    """Read the seed or the validation documents.
+    """Read the seed, the validation or the test documents.
 
     Parameters
     ----------
     data : DataOptions
         The sources of the run. With an initial model, the seed may be empty.
-    split : {"seed", "validation"}
+    split : {"seed", "validation", "test"}
         The name of the split.
     labels : mapping of str to str or None
         The class of each label of the source; None keeps all labels as they are.
@@ -153,7 +177,7 @@ def read_labelled(
     if not any(document.spans for document in found.documents):
         hint = _hint(source, data.columns_of(split).label, split, labels)
         raise InputError(_without_entities(f"[data] {split} = {source}", len(sources), hint))
-    if split == "validation":
+    if split in ("validation", "test"):
         _refuse_duplicate_ids(found.documents, source)
     return found
 
@@ -162,7 +186,7 @@ def read_gold(
     data: DataOptions,
     active: ActiveOptions,
     labels: Mapping[str, str] | None,
-    validation: LabelledNotes,
+    held_out: HeldOut,
 ) -> LabelledNotes:
     """Read the documents from which rounds of active learning are chosen.
 
@@ -174,8 +198,9 @@ def read_gold(
         The source.
     labels : mapping of str to str or None
         The class of each label of the source; None keeps all labels as they are.
-    validation : LabelledNotes
-        The validation documents: notes with the same text or of the same patient are left out.
+    held_out : HeldOut
+        The documents of validation and test: notes with the same text or of the same patient are
+        left out.
 
     Returns
     -------
@@ -194,8 +219,8 @@ def read_gold(
         hint = _hint(active.gold, columns.label, "gold", labels)
         raise InputError(_without_entities(f"[active] gold = {active.gold}", len(sources), hint))
     kept = []
-    for source in _kept(sources, validation.digests, problems):
-        if source.group is not None and source.group in validation.groups:
+    for source in _kept(sources, held_out.digests, problems):
+        if source.group is not None and source.group in held_out.groups:
             problems.count(HELD_OUT_PATIENT)
         else:
             kept.append(source)
@@ -304,7 +329,7 @@ class UnlabeledNotes:
 def _kept(
     sources: Iterable[Document], held_out: frozenset[bytes], problems: Problems
 ) -> Iterator[Document]:
-    """Skip the texts of validation, so that no tagger is trained on them."""
+    """Skip the texts of validation and test, so that no tagger is trained on them."""
     for source in sources:
         if held_out and digest_of(source) in held_out:
             problems.count(HELD_OUT)
@@ -330,12 +355,20 @@ class Notes:
         Unlabeled documents, read in batches.
     gold : LabelledNotes, optional
         The documents from which rounds of active learning are chosen, held in memory.
+    test : LabelledNotes, optional
+        Annotated documents that are only scored, held in memory.
     """
 
     seed: LabelledNotes
     validation: LabelledNotes
     unlabeled: UnlabeledNotes
     gold: LabelledNotes | None = None
+    test: LabelledNotes | None = None
+
+    @property
+    def held_out(self) -> HeldOut:
+        """The texts and patients that no tagger may be trained on."""
+        return HeldOut.of(self.validation, self.test)
 
 
 def read_notes(
@@ -346,7 +379,7 @@ def read_notes(
     classes: Sequence[str] = (),
     active: ActiveOptions | None = None,
 ) -> Notes:
-    """Read the seed and the validation documents, and check that the pool can be read.
+    """Read the annotated documents, and check that the pool can be read.
 
     Parameters
     ----------
@@ -372,10 +405,12 @@ def read_notes(
     """
     seed = read_labelled(data, "seed", labels, classes)
     validation = read_labelled(data, "validation", labels)
-    pool = UnlabeledNotes(data, batch_size or 1, held_out=validation.digests)
+    test = read_labelled(data, "test", labels) if data.test else None
+    held_out = HeldOut.of(validation, test)
+    pool = UnlabeledNotes(data, batch_size or 1, held_out=held_out.digests)
     next(pool.documents(), None)
     if not batch_size:
         number = sum(1 for _ in islice(pool.documents(), _BATCHES * BATCH_LIMITS[1]))
-        pool = UnlabeledNotes(data, proportional_batch(number), held_out=validation.digests)
-    gold = read_gold(data, active, labels, validation) if active else None
-    return Notes(seed, validation, pool, gold)
+        pool = UnlabeledNotes(data, proportional_batch(number), held_out=held_out.digests)
+    gold = read_gold(data, active, labels, held_out) if active else None
+    return Notes(seed, validation, pool, gold, test)

@@ -63,6 +63,8 @@ def _json(value: Any) -> bytes:
 
 #: The counts of the seed alone, in the folder of iteration 0.
 _BASELINE = "validation-seed-alone.parquet"
+#: The counts of an iteration in each test document.
+_TEST = "test.parquet"
 #: The documents that were annotated in an iteration of active learning.
 _QUERIED = "queried.parquet"
 
@@ -306,6 +308,15 @@ class Run:
     def validation_counts(self, iteration: int) -> ValidationCounts | None:
         """Read the counts of an iteration in each validation document, if it has any."""
         return ValidationCounts.load(self.iteration_folder(iteration) / "validation.parquet")
+
+    def test_counts(self, iteration: int) -> ValidationCounts | None:
+        """Read the counts of an iteration in each test document, if it has any."""
+        return ValidationCounts.load(self.iteration_folder(iteration) / _TEST)
+
+    def save_test_counts(self, iteration: int, counts: ValidationCounts) -> None:
+        """Write the counts of an iteration in each test document."""
+        path = self.iteration_folder(iteration) / _TEST
+        write_atomically(path, _parquet(counts.to_table()))
 
     def missed(self) -> list[Missed]:
         """Return the classes whose entities the best iteration misses most."""

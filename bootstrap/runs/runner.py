@@ -27,6 +27,7 @@ from bootstrap.runs.embeddings import embedding_trainer
 from bootstrap.runs.folder import Run
 from bootstrap.runs.lists import list_options_for, uses_lists
 from bootstrap.runs.metrics import IterationMetrics, metrics_of
+from bootstrap.runs.scoring import score_on_test
 from bootstrap.runs.training import free_model_folder, keep_model, train_in_folders
 from bootstrap.runs.validation_counts import ValidationCounts
 from bootstrap.selection import initial_strategy_for, portfolio
@@ -153,7 +154,7 @@ def _iterations(
         train=functools.partial(train_in_folders, jobs=jobs, report=report),
         not_before=options.later.start.iteration if options.later else 0,
         loop=options.loop,
-        held_out=validation.groups,
+        held_out=notes.held_out.groups,
         rounds=rounds,
         history=_history(run, options, jobs, report) if closed else None,
     ):
@@ -205,7 +206,7 @@ def _baseline(step: Iteration, validation: LabelledNotes) -> ValidationCounts | 
 
 
 def complete_run(run: Run, configuration: Configuration, notes: Notes, *, jobs: int) -> None:
-    """Write the report and the advice of a finished run.
+    """Score the test documents of a finished run, and write its report and its advice.
 
     The report is written before the advice, which takes longer and may fail, and again with it.
 
@@ -220,6 +221,8 @@ def complete_run(run: Run, configuration: Configuration, notes: Notes, *, jobs: 
     jobs : int
         Number of processes that tag.
     """
+    if run.is_finished() and notes.test:
+        score_on_test(run, notes.test, configuration, jobs=jobs)
     run.write_report()
     _write_advice(run, configuration, notes, jobs=jobs)
     run.write_report()

@@ -529,7 +529,7 @@ def test_gold_that_is_held_out_or_repeated_is_counted(
     done = command("active", project / "config.toml", "--out", tmp_path / "run", *active)
     assert done.code == 0
     assert "notes left out because they are repeated: 3" in done.err
-    assert "notes held out because a validation note has the same text: 2" in done.err
+    assert "notes held out because a validation or test note has the same text: 2" in done.err
     (tmp_path / "gold.jsonl").unlink()
     write(validation, tmp_path / "gold.jsonl")
     done = command("active", project / "config.toml", "--out", tmp_path / "other", *active)

@@ -141,6 +141,8 @@ def _warn_of_notes(notes: Notes) -> None:
 
     report_problems(notes.seed.problems)
     report_problems(notes.validation.problems)
+    if notes.test:
+        report_problems(notes.test.problems)
     if notes.gold:
         report_problems(notes.gold.problems)
     log_lines(_log, logging.WARNING, _class_lines(notes))
@@ -226,6 +228,7 @@ def outcome_lines(run: Run) -> Sequence[str]:
     from bootstrap.runs.decisions import decision_lines
     from bootstrap.runs.metrics import beyond_tolerance
     from bootstrap.runs.outcome import gain_lines
+    from bootstrap.runs.scoring import lines_on_test
     from bootstrap.self_training.iteration import STOPPED
 
     rows = run.metrics()
@@ -238,6 +241,7 @@ def outcome_lines(run: Run) -> Sequence[str]:
         *decision_lines(rows),
         f"Stopped: {reason}. The best model is that of iteration {outcome.iteration}.",
         *gain_lines(outcome, run.start),
+        *lines_on_test(run),
         *_listed("Where recall is missing:", missed),
         *_listed("What to do next:", advice),
         *_proportion_lines(beyond),

@@ -124,14 +124,14 @@ def test_the_template_is_all_defaults_and_names_every_setting(file: Path) -> Non
     tables = tomllib.loads(commented_template())
     options: dict[str, Any] = {"data": DataOptions, "loop": LoopOptions, "select": SelectOptions}
     options |= {"tagger": CRFOptions, "augment": AugmentOptions}
-    examples = {"data": SPLIT_COLUMNS, "tagger": ["rules"]}
+    examples = {"data": ["test", *SPLIT_COLUMNS], "tagger": ["rules"]}
     for name, kind in options.items():
         settings = [item.name for item in fields(kind) if item.name not in examples.get(name, [])]
         assert [key for key in tables[name] if key != "kind"] == settings
 
 
 RULES = 'tagger.streams=["header", "rules"]'
-SPLIT_COLUMNS = ["seed_columns", "validation_columns", "unlabeled_columns"]
+SPLIT_COLUMNS = ["seed_columns", "validation_columns", "test_columns", "unlabeled_columns"]
 
 
 def uncommented(*names: str) -> str:

@@ -88,7 +88,7 @@ def test_texts_of_validation_are_held_out_of_the_pool(unit: str, configure: Conf
     (kept,) = ids(notes.unlabeled)
     assert {name.split("#")[0] for name in kept} - {"blank"} == {"other", "near"}
     assert list(notes.unlabeled.problems.lines()) == [
-        "notes held out because a validation note has the same text: 1"
+        "notes held out because a validation or test note has the same text: 1"
     ]
 
 

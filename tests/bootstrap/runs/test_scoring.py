@@ -1,0 +1,132 @@
+"""Test documents of a run: each model is scored on them in the end, and they determine nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bootstrap
+from bootstrap.runs.folder import Run
+from corpus.document import Document, Span
+from corpus.formats import write
+from corpus.scores import ConfusionCounts
+
+Command = Callable[..., Any]
+MakeNotes = Callable[..., list[Document]]
+NAME = "test.parquet"
+
+
+@pytest.fixture(scope="module")
+def test_notes(notes: MakeNotes, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Notes with texts that no note of the pool has."""
+    path = tmp_path_factory.mktemp("test") / "test.jsonl"
+    made = notes(150, 7, prefix="t")
+    write([Document(each.id, f"{each.text} .", each.spans) for each in made], path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def tested(
+    project: Path, test_notes: Path, tmp_path_factory: pytest.TempPathFactory, run_here: Command
+) -> tuple[Path, str]:
+    """The run of `finished` with test notes, and what it printed."""
+    folder = tmp_path_factory.mktemp("tested") / "run"
+    arguments = ("--set", f"data.test={test_notes}", "--jobs", "1")
+    done = run_here("run", project / "config.toml", "--out", folder, *arguments)
+    assert done.code == 0, done
+    return folder, done.out
+
+
+def test_every_iteration_is_scored_as_tagging_and_evaluating_scores_it(
+    tested: tuple[Path, str], test_notes: Path
+) -> None:
+    run, gold = Run(tested[0]), list(bootstrap.read(test_notes))
+    for row in run.metrics():
+        model = bootstrap.load(run.model_folder(row.iteration))
+        scores = bootstrap.evaluate(gold, model.tag(gold))
+        counts = run.test_counts(row.iteration)
+        assert counts is not None
+        assert counts.ids == tuple(note.id for note in gold)
+        found = ConfusionCounts(*counts.all_classes.sum(axis=0).tolist())
+        assert found == scores.counts()
+
+
+def test_the_run_is_the_same_without_test_notes(
+    tested: tuple[Path, str], finished: Path, contents: Callable[[Path], dict[str, object]]
+) -> None:
+    left, right = contents(tested[0]), contents(finished)
+    described = {"config.toml", "data.parquet", ".lock"}
+    different = {name for name in {*left, *right} if left.get(name) != right.get(name)}
+    assert {name for name in different - described if not name.endswith(NAME)} == set()
+
+
+def test_the_scores_are_printed_and_shown(tested: tuple[Path, str], command: Command) -> None:
+    folder, printed = tested
+    best = Run(folder).best_iteration()
+    line = f"that of iteration {best}, the best on validation, has precision"
+    assert line in printed
+    assert line in command("show", folder).out
+
+
+def test_a_run_killed_before_it_scored_all_models_goes_on(
+    project: Path, test_notes: Path, tested: tuple[Path, str], command: Command
+) -> None:
+    run = Run(tested[0])
+    before = [run.test_counts(row.iteration) for row in run.metrics()]
+    (run.iteration_folder(2) / NAME).unlink()
+    (run.iteration_folder(3) / NAME).unlink()
+    arguments = ("--set", f"data.test={test_notes}", "--resume")
+    assert command("run", project / "config.toml", "--out", tested[0], *arguments).code == 0
+    for row, counts in zip(run.metrics(), before, strict=True):
+        again = run.test_counts(row.iteration)
+        assert again is not None and counts is not None
+        assert np.array_equal(again.all_classes, counts.all_classes)
+
+
+def test_texts_and_patients_of_test_are_never_selected(
+    project: Path, tmp_path: Path, command: Command
+) -> None:
+    pool = [
+        Document(each.id, each.text, (), f"p{number % 50}")
+        for number, each in enumerate(bootstrap.read(project / "unlabeled.jsonl"))
+    ]
+    write(pool, tmp_path / "unlabeled.jsonl")
+    first = pool[0]
+    test = [
+        Document("same", first.text, (Span(0, 3, "PERSON"),)),
+        Document("of a patient", "Ve Anna", (Span(3, 7, "PERSON"),), "p7"),
+    ]
+    write(test, tmp_path / "test.jsonl")
+    settings = (
+        *("--set", f"data.test={tmp_path / 'test.jsonl'}"),
+        *("--set", f"data.unlabeled={tmp_path / 'unlabeled.jsonl'}", "--set", "loop.iterations=1"),
+    )
+    done = command("run", project / "config.toml", "--out", tmp_path / "run", *settings)
+    assert done.code == 0, done
+    selected = Run(tmp_path / "run").iteration_folder(1) / "selected.parquet"
+    found = list(bootstrap.read(selected))
+    assert found
+    assert not [each for each in found if each.text == first.text or each.group == "p7"]
+    assert "notes held out because a validation or test note has the same text" in done.err
+
+
+def test_test_notes_with_an_id_twice_or_without_entities_are_refused(
+    project: Path, tmp_path: Path, command: Command
+) -> None:
+    one = Document("t", "Ve Anna", (Span(3, 7, "PERSON"),))
+    for name, documents, expected in (
+        ("twice", [one, Document("t", "Ve Pere")], "document t occurs twice"),
+        ("bare", [Document("t", "Ve Anna")], "1 document without any entity"),
+    ):
+        write(documents, tmp_path / f"{name}.jsonl")
+        arguments = ("--set", f"data.test={tmp_path / name}.jsonl", "--out", tmp_path / "run")
+        done = command("run", project / "config.toml", *arguments)
+        assert done.code == 2
+        assert expected in done.err
+        assert not (tmp_path / "run").exists()
+        checked = command("check", project / "config.toml", *arguments[:2])
+        assert checked.code == 2
