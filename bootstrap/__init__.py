@@ -10,7 +10,18 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bootstrap.api import Model, active, evaluate, load, open_run, read, train, write
+    from bootstrap.api import (
+        Model,
+        active,
+        evaluate,
+        experiment,
+        load,
+        open_run,
+        read,
+        train,
+        write,
+    )
+    from bootstrap.experiments.comparison import compare
     from bootstrap.inference import TaggedDocument
     from corpus.document import Document, Span
     from corpus.errors import InputError
@@ -22,7 +33,9 @@ __all__ = [
     "Span",
     "TaggedDocument",
     "active",
+    "compare",
     "evaluate",
+    "experiment",
     "load",
     "open_run",
     "read",
@@ -32,9 +45,13 @@ __all__ = [
 
 _MODULES = {
     **dict.fromkeys(
-        ("Model", "active", "evaluate", "load", "open_run", "read", "train", "write"),
+        (
+            *("Model", "active", "evaluate", "experiment", "load", "open_run", "read", "train"),
+            "write",
+        ),
         "bootstrap.api",
     ),
+    "compare": "bootstrap.experiments.comparison",
     "TaggedDocument": "bootstrap.inference",
     "Document": "corpus.document",
     "Span": "corpus.document",

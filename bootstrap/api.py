@@ -18,6 +18,11 @@ from bootstrap.config.overrides import Source
 from bootstrap.data.preparation import prepare
 from bootstrap.execution.parallel_tagger import ParallelTagger, Report
 from bootstrap.execution.processes import default_jobs
+from bootstrap.experiments.folder import opened_experiment
+from bootstrap.experiments.plan import load_plan
+from bootstrap.experiments.results import RunResult, read_results
+from bootstrap.experiments.runner import Event, carry_out_all, prepare_runs
+from bootstrap.experiments.tables import write_tables
 from bootstrap.inference import (
     TaggedDocument,
     find_model,
@@ -161,7 +166,7 @@ def train(
         Settings that replace those of the file: ``seed``, ``validation``, ``unlabeled`` and
         ``unit`` of ``[data]`` by name, and the sections ``data``, ``labels``, ``initial_model``,
         ``tagger``, ``loop``, ``select`` and others as mappings. Relative paths are relative to the
-        current folder. ``[active]`` has no effect: see `active`.
+        current folder. A section ``[active]`` of the file has no effect: see `active`.
 
     Returns
     -------
@@ -175,6 +180,8 @@ def train(
     TrainingError
         If the training of a model fails.
     """
+    if "active" in settings:
+        raise InputError("bootstrap.train does no active learning; use bootstrap.active")
     configuration = replace(_configuration(config, settings, "bootstrap.train"), active=None)
     return _run(
         configuration, out, resume=resume, jobs=jobs, on_iteration=on_iteration, report=report
@@ -289,6 +296,53 @@ def _silent(stage: str, done: int, total: int) -> None:
     """Report nothing."""
 
 
+def experiment(
+    file: str | Path,
+    *,
+    out: str | Path,
+    jobs: int | None = None,
+    on_event: Callable[[Event], None] | None = None,
+) -> list[RunResult]:
+    """Carry out the runs of an experiment file that are not finished.
+
+    Parameters
+    ----------
+    file : str or Path
+        An experiment file, as for ``bootstrap experiment``.
+    out : str or Path
+        The folder of the experiment, which is continued if it exists.
+    jobs : int, optional
+        Number of processes; by default the number of processors.
+    on_event : callable, optional
+        Called with what the runs report.
+
+    Returns
+    -------
+    list of RunResult
+        The results of all runs; `bootstrap.compare` compares their variants.
+
+    Raises
+    ------
+    InputError
+        If a setting or a file is invalid, or a run fails; the other runs are finished before.
+    """
+    plan = load_plan(Path(file))
+    failures = []
+    with opened_experiment(Path(out), plan) as folder:
+        schedule = prepare_runs(plan, folder)
+        for event in carry_out_all(schedule, jobs=jobs or default_jobs()):
+            if event.message.kind == "failed":
+                failures.append(f"{event.name} failed: {event.message.text}")
+            if on_event:
+                on_event(event)
+        results = read_results(folder)
+        if results:
+            write_tables(folder, results)
+    if failures:
+        raise InputError(f"{out}: {'; '.join(failures)}")
+    return results
+
+
 def evaluate(
     gold: Iterable[Document | TaggedDocument], predicted: Iterable[Document | TaggedDocument]
 ) -> Scores:
@@ -385,6 +439,7 @@ __all__: Sequence[str] = (
     "Model",
     "active",
     "evaluate",
+    "experiment",
     "load",
     "open_run",
     "read",

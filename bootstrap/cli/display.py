@@ -56,6 +56,7 @@ class RunDisplay:
         self._classes = tuple(classes)
         self._rows: list[IterationMetrics] = []
         self._ended = False
+        self._shown = ""  # the stage that was last drawn
         self._stage = Stage(stage_progress(console, enabled=self._live_table))
         self._run = _RunProgress(console, iterations)
         self._live = Live(
@@ -85,7 +86,11 @@ class RunDisplay:
 
     def report(self, stage: str, done: int, total: int) -> None:
         """Show progress within an iteration."""
-        self._stage.report(f"iteration {len(self._rows)}: {stage}", done, total)
+        name = f"iteration {len(self._rows)}: {stage}"
+        self._stage.report(name, done, total)
+        if self._live_table and name != self._shown:
+            self._shown = name  # a short stage may end before the next regular refresh
+            self._live.refresh()
 
     def add(self, metrics: IterationMetrics) -> None:
         """Show a finished iteration."""

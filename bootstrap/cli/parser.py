@@ -12,11 +12,13 @@ from bootstrap.cli.commands import (
     completion,
     convert,
     count,
+    crossvalidate,
     demo,
     embed_load,
     embed_show,
     embed_train,
     evaluate,
+    experiment,
     export,
     gazetteer_import,
     gazetteer_merge,
@@ -43,7 +45,9 @@ def build_parser() -> CommandParser:
     )
     parser.set_defaults(verbosity=logging.INFO, log=None, root=parser)
     commands = add_commands(parser)
-    for command in (demo, init, check, run, active, tag, evaluate, export, convert, count):
+    for command in (demo, init, check, run, active, experiment, crossvalidate):
+        command.register(commands)
+    for command in (tag, evaluate, export, convert, count):
         command.register(commands)
     embed = add_group(commands, "embed", "train, load and inspect word embeddings")
     for command in (embed_train, embed_load, embed_show):

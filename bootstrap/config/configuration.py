@@ -284,7 +284,7 @@ class Configuration:
         }
         if self.active:
             tables["active"] = asdict(self.active)
-        return {name: _as_toml(table) for name, table in tables.items()}
+        return {name: as_toml(table) for name, table in tables.items()}
 
     def to_toml(self) -> str:
         """Write every setting as TOML."""
@@ -300,11 +300,11 @@ def _errors_of(section: str) -> Iterator[None]:
         raise ConfigurationError(f"[{section}] {error}") from None
 
 
-def _as_toml(value: Any) -> Any:
-    """Convert tuples to lists, which is what TOML is read as."""
+def as_toml(value: Any) -> Any:
+    """Convert tuples to lists, as which TOML is read."""
     if isinstance(value, Mapping):
-        return {key: _as_toml(item) for key, item in value.items()}
-    return [_as_toml(item) for item in value] if isinstance(value, (list, tuple)) else value
+        return {key: as_toml(item) for key, item in value.items()}
+    return [as_toml(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
 def load_configuration(path: Path, overrides: Sequence[str] = ()) -> Configuration:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 OptionsT = TypeVar("OptionsT", bound="DataclassInstance")
 
+_LISTED = {str: "strings", int: "whole numbers"}
 _EXPECTED = {float: "a number", int: "a whole number", bool: "true or false", str: "a string"}
 
 
@@ -128,10 +129,11 @@ def _checked(value: Any, kind: Any, limits: Mapping[str, Any], label: str) -> An
         raise ConfigurationError(f"{label} = {shown(repr(value))}: expected {expected}")
     if kind is float:
         value = float(value)
-    if "least" in limits and not value >= limits["least"]:
-        raise ConfigurationError(f"{label} = {value}: expected {limits['least']} or more")
-    if "most" in limits and not value <= limits["most"]:
-        raise ConfigurationError(f"{label} = {value}: expected {limits['most']} or less")
+    for each in value if isinstance(value, (list, tuple)) else [value]:
+        if "least" in limits and not each >= limits["least"]:
+            raise ConfigurationError(f"{label} = {value}: expected {limits['least']} or more")
+        if "most" in limits and not each <= limits["most"]:
+            raise ConfigurationError(f"{label} = {value}: expected {limits['most']} or less")
     if kind is float and not math.isfinite(value):
         raise ConfigurationError(f"{label} = {value}: expected a finite number")
     return tuple(value) if isinstance(value, list) else value
@@ -145,8 +147,9 @@ def _mismatch(value: Any, kind: Any, limits: Mapping[str, Any]) -> str:
     if is_members(kind):  # which `bootstrap.config.members` has parsed
         return ""
     if get_origin(kind) is tuple:
-        ok = isinstance(value, (list, tuple)) and all(isinstance(item, str) for item in value)
-        return "" if ok else "a list of strings"
+        item = get_args(kind)[0]
+        ok = isinstance(value, (list, tuple)) and all(type(each) is item for each in value)
+        return "" if ok else f"a list of {_LISTED[item]}"
     if get_origin(kind) is Mapping and get_args(kind)[1] is str:
         ok = isinstance(value, Mapping) and all(
             isinstance(item, str) and (item or limits.get("may_be_empty"))

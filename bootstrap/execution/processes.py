@@ -47,7 +47,12 @@ def in_process(work: Callable[..., None], *arguments: Any) -> Iterator[Any]:
 
 
 def in_processes(
-    work: Callable[..., None], tasks: Sequence[Sequence[Any]], *, jobs: int, reuse: bool = False
+    work: Callable[..., None],
+    tasks: Sequence[Sequence[Any]],
+    *,
+    jobs: int,
+    reuse: bool = False,
+    nested: bool = False,
 ) -> Iterator[tuple[int, Any]]:
     """Run a function in other processes, one for each task, and yield the messages they send.
 
@@ -65,6 +70,8 @@ def in_processes(
     reuse : bool
         Whether a process that has ended its task waits for another one, also of a later call. It
         keeps what it has imported and read, but ends if it has used much memory.
+    nested : bool
+        Whether the function starts processes of its own. Such processes are not reused.
 
     Yields
     ------
@@ -85,7 +92,7 @@ def in_processes(
     try:
         while True:
             while len(workers) < jobs and (task := next(waiting, None)):
-                worker = (_idle_worker() if reuse else None) or _Worker()
+                worker = (_idle_worker() if reuse else None) or _Worker(nested=nested)
                 workers[worker.connection] = worker
                 worker.start(work, *task)
             if not workers:
@@ -119,13 +126,16 @@ class _Worker:
         The index of its task.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, nested: bool = False) -> None:
         context = multiprocessing.get_context("spawn")
         self.connection, self._child_end = context.Pipe()
         self.index = 0
         self._surroundings = _surroundings()
         self._process = context.Process(
-            target=_serve, args=(self._child_end, os.getpid()), daemon=True
+            # A daemon has no processes of its own. Either kind ends with this process: `_serve`.
+            target=_serve,
+            args=(self._child_end, os.getpid()),
+            daemon=not nested,
         )
 
     def start(self, work: Callable[..., None], index: int, arguments: Sequence[Any]) -> None:

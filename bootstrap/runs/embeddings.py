@@ -66,8 +66,17 @@ def embedding_trainer(
     report : callable
         Called with the progress.
     """
-    return lambda: trained_embeddings(
-        run.embeddings_folder,
+    return lambda: embeddings_of_notes(
+        run.embeddings_folder, notes, random_state, jobs=jobs, report=report
+    )
+
+
+def embeddings_of_notes(
+    folder: Path, notes: Notes, random_state: int, *, jobs: int, report: Report
+) -> Path | None:
+    """Train embeddings and clusters of the documents of a run; see `trained_embeddings`."""
+    return trained_embeddings(
+        folder,
         lambda: _lines(notes, np.random.default_rng(_seeds(random_state)), report),
         random_state,
         jobs=jobs,

@@ -130,7 +130,7 @@ class Run:
         remove_partial(self.folder)
         (self.folder / "iterations").mkdir(mode=0o700, exist_ok=True)
         write_atomically(self.folder / "environment.json", _json(_environment()))
-        write_atomically(self.data_file, _parquet(data))
+        write_atomically(self.data_file, parquet_bytes(data))
         write_atomically(self.config_file, configuration.encode())
 
     def has_begun(self) -> bool:
@@ -172,7 +172,7 @@ class Run:
 
     def data(self) -> pa.Table:
         """Read the table of the data files, from `bootstrap.data.fingerprint.fingerprint`."""
-        return _table(self.data_file)
+        return read_table(self.data_file)
 
     def metrics(self) -> list[IterationMetrics]:
         """Read the metrics of the closed iterations, in order.
@@ -257,12 +257,12 @@ class Run:
             if before.is_dir() and not second.exists():
                 shutil.copytree(before, second)
         table = table_of(selected, iteration)
-        write_atomically(folder / "selected.parquet", _parquet(table))
-        write_atomically(folder / "validation.parquet", _parquet(validation.to_table()))
+        write_atomically(folder / "selected.parquet", parquet_bytes(table))
+        write_atomically(folder / "validation.parquet", parquet_bytes(validation.to_table()))
         if queried:
-            write_atomically(folder / _QUERIED, _parquet(table_of(queried, iteration)))
+            write_atomically(folder / _QUERIED, parquet_bytes(table_of(queried, iteration)))
         if baseline:
-            write_atomically(folder / _BASELINE, _parquet(baseline.to_table()))
+            write_atomically(folder / _BASELINE, parquet_bytes(baseline.to_table()))
         write_atomically(folder / "metrics.json", _json(metrics.to_dict()))
         # Only the last iteration is continued, unless the run is finished.
         if iteration:
@@ -283,7 +283,7 @@ class Run:
         flat = [flat_row(row.to_dict()) for row in rows]
         names = list(dict.fromkeys(name for row in flat for name in row))
         table = pa.table({name: [row.get(name) for row in flat] for name in names})
-        write_atomically(self.folder / "metrics.parquet", _parquet(table))
+        write_atomically(self.folder / "metrics.parquet", parquet_bytes(table))
         best = best_iteration(f1_of(rows))
         write_link(self.folder / "best", Path("iterations") / f"{best:03d}")
 
@@ -316,7 +316,7 @@ class Run:
     def save_test_counts(self, iteration: int, counts: ValidationCounts) -> None:
         """Write the counts of an iteration in each test document."""
         path = self.iteration_folder(iteration) / _TEST
-        write_atomically(path, _parquet(counts.to_table()))
+        write_atomically(path, parquet_bytes(counts.to_table()))
 
     def missed(self) -> list[Missed]:
         """Return the classes whose entities the best iteration misses most."""
@@ -378,10 +378,10 @@ class Run:
         """Read the documents that were annotated in each round of the closed iterations."""
         rows = self.metrics()
         paths = [self.iteration_folder(row.iteration) / _QUERIED for row in rows if row.queried]
-        return [queried_of(_table(path), classes) for path in paths]
+        return [queried_of(read_table(path), classes) for path in paths]
 
     def _selected(self, iteration: int, classes: Sequence[str]) -> PseudoLabelled | None:
-        table = _table(self.iteration_folder(iteration) / "selected.parquet")
+        table = read_table(self.iteration_folder(iteration) / "selected.parquet")
         if not len(table):
             return None
         return selected_of(table, classes)
@@ -401,14 +401,22 @@ def _read_metrics(path: Path) -> IterationMetrics:
         ) from None
 
 
-def _parquet(table: pa.Table) -> bytes:
+def parquet_bytes(table: pa.Table) -> bytes:
+    """Return a table as the content of a Parquet file."""
     sink = pa.BufferOutputStream()
     pq.write_table(table, sink, compression="zstd")
     data: bytes = sink.getvalue().to_pybytes()
     return data
 
 
-def _table(path: Path) -> pa.Table:
+def read_table(path: Path) -> pa.Table:
+    """Read a Parquet file of a run.
+
+    Raises
+    ------
+    RunError
+        If it is damaged or missing.
+    """
     try:
         return pq.read_table(path)
     except (OSError, ValueError):  # Arrow's errors are among them

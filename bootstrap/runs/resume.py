@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from bootstrap.config.configuration import Configuration
 from bootstrap.data.fingerprint import FileState, fingerprint
-from bootstrap.runs.folder import Run, RunError, locked, new_folder
+from bootstrap.runs.folder import Run, RunError, locked, new_folder, read_table
 from corpus.storage import write_atomically
 
 # Nanoseconds; longer than the clock tick of any file system.
@@ -46,7 +46,7 @@ def opened_run(folder: Path, configuration: Configuration, *, resume: bool) -> I
     """
     run = Run(folder)
     resuming = resume and run.has_begun()
-    known = _digests(run) if resuming else None
+    known = known_digests(run.data_file) if resuming else None
     data = fingerprint(configuration.data, configuration.files(), known)
     if not resuming:
         run = new_folder(folder)
@@ -54,8 +54,8 @@ def opened_run(folder: Path, configuration: Configuration, *, resume: bool) -> I
         if run.has_begun() and not resume:  # by another process, a moment ago
             raise RunError(f"{folder} is a run already; continue with --resume")
         if run.has_begun():
-            _refuse_other_configuration(run, configuration)
-            _refuse_other_data(run, data)
+            refuse_other_configuration(run, configuration)
+            refuse_other_data(folder, run.data(), data)
             run.discard_open()
             _update_rules(run, configuration)
             run.summarise()  # the process may have been killed before it did so
@@ -64,21 +64,32 @@ def opened_run(folder: Path, configuration: Configuration, *, resume: bool) -> I
         yield run
 
 
-def _digests(run: Run) -> dict[FileState, str]:
-    """Return the digests of files that had not just changed when the run was started.
+def known_digests(file: Path) -> dict[FileState, str]:
+    """Return the digests of files that had not just changed when they were computed.
 
     Two changes within a tick of the clock of the file system have the same time.
+
+    Parameters
+    ----------
+    file : Path
+        The table of `bootstrap.data.fingerprint.fingerprint`, written when the run was started.
     """
-    begun = run.data_file.stat().st_mtime_ns
+    begun = file.stat().st_mtime_ns
     return {
         FileState(row["file"], row["bytes"], row["changed"]): row["blake2b"]
-        for row in run.data().to_pylist()
+        for row in read_table(file).to_pylist()
         if "changed" in row and row["changed"] < begun - _TICK
     }
 
 
-def _refuse_other_configuration(run: Run, configuration: Configuration) -> None:
-    """Raise a `RunError` that names the first setting that differs."""
+def refuse_other_configuration(run: Run, configuration: Configuration) -> None:
+    """Check that a run was started with a configuration.
+
+    Raises
+    ------
+    RunError
+        If it was started with another one; the message names the first setting that differs.
+    """
     tables = run.configuration()
     if ("active" in tables) != (configuration.active is not None):
         command = "active" if "active" in tables else "run"
@@ -136,17 +147,32 @@ def _settings(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     return settings
 
 
-def _refuse_other_data(run: Run, data: pa.Table) -> None:
-    """Raise a `RunError` that names the first file that differs."""
-    before, now = (
+def refuse_other_data(folder: Path, before: pa.Table, now: pa.Table, *, what: str = "run") -> None:
+    """Check that files have not changed since a run was started.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder of the run.
+    before, now : pyarrow.Table
+        From `bootstrap.data.fingerprint.fingerprint`.
+    what : str
+        What was started.
+
+    Raises
+    ------
+    RunError
+        If a file has changed; the message names the first one.
+    """
+    known, found = (
         {(row["split"], row["file"]): row["blake2b"] for row in table.to_pylist()}
-        for table in (run.data(), data)
+        for table in (before, now)
     )
-    for split, file in {**before, **now}:
-        old, new = before.get((split, file)), now.get((split, file))
+    for split, file in {**known, **found}:
+        old, new = known.get((split, file)), found.get((split, file))
         if old != new:
             change = "is gone" if new is None else "is new" if old is None else "has changed"
             raise RunError(
-                f"{run.folder}: {split} file {file} {change} since the run was started; resume it "
+                f"{folder}: {split} file {file} {change} since the {what} was started; resume it "
                 "with the same files, or name another folder with --out"
             )

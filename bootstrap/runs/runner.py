@@ -205,7 +205,9 @@ def _baseline(step: Iteration, validation: LabelledNotes) -> ValidationCounts | 
     return None
 
 
-def complete_run(run: Run, configuration: Configuration, notes: Notes, *, jobs: int) -> None:
+def complete_run(
+    run: Run, configuration: Configuration, notes: Notes, *, jobs: int, with_advice: bool = True
+) -> None:
     """Score the test documents of a finished run, and write its report and its advice.
 
     The report is written before the advice, which takes longer and may fail, and again with it.
@@ -220,12 +222,15 @@ def complete_run(run: Run, configuration: Configuration, notes: Notes, *, jobs: 
         Its documents.
     jobs : int
         Number of processes that tag.
+    with_advice : bool
+        Whether to write advice, which takes longer than training on few documents.
     """
     if run.is_finished() and notes.test:
         score_on_test(run, notes.test, configuration, jobs=jobs)
     run.write_report()
-    _write_advice(run, configuration, notes, jobs=jobs)
-    run.write_report()
+    if with_advice:
+        _write_advice(run, configuration, notes, jobs=jobs)
+        run.write_report()
 
 
 def _write_advice(run: Run, configuration: Configuration, notes: Notes, *, jobs: int) -> None:

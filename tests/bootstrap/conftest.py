@@ -22,6 +22,7 @@ import pytest
 
 from bootstrap.cli.main import main
 from bootstrap.execution import parallel_tagger, processes
+from bootstrap.experiments import runner as experiment_runner
 from corpus.document import Document, Span
 from corpus.formats import write
 
@@ -124,7 +125,12 @@ def project(tmp_path_factory: pytest.TempPathFactory, make_project: Callable[...
 
 
 def _in_processes_here(
-    work: Callable[..., None], tasks: Sequence[Sequence[Any]], *, jobs: int, reuse: bool = False
+    work: Callable[..., None],
+    tasks: Sequence[Sequence[Any]],
+    *,
+    jobs: int,
+    reuse: bool = False,
+    nested: bool = False,
 ) -> Iterator[tuple[int, Any]]:
     """Do the work of other processes in this one, and yield what they send."""
     for index, arguments in enumerate(tasks):
@@ -138,6 +144,7 @@ def train_here() -> Iterator[pytest.MonkeyPatch]:
     """Train in the process of the tests: starting another one takes longer than their training."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(parallel_tagger, "in_processes", _in_processes_here)
+        patch.setattr(experiment_runner, "in_processes", _in_processes_here)
         yield patch
 
 
@@ -146,6 +153,7 @@ def train_in_processes(request: pytest.FixtureRequest, monkeypatch: pytest.Monke
     """Train in other processes in tests with the mark `processes`."""
     if request.node.get_closest_marker("processes"):
         monkeypatch.setattr(parallel_tagger, "in_processes", processes.in_processes)
+        monkeypatch.setattr(experiment_runner, "in_processes", processes.in_processes)
 
 
 @pytest.fixture(scope="session")

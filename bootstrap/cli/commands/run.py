@@ -76,13 +76,13 @@ def run_and_report(configuration: Configuration, options: argparse.Namespace) ->
     from bootstrap.cli.console import output, print_lines
     from bootstrap.cli.display import class_table
 
-    folder = options.out or Path("runs") / f"{_name_of(options.config)}{options.suffix}"
+    folder = options.out or Path("runs") / f"{name_of(options.config)}{options.suffix}"
     run = run_and_show(configuration, folder, resume=options.resume, jobs=options.jobs)
     output.print(class_table(run.metrics()))
     print_lines([*outcome_lines(run), *next_lines(folder)])
 
 
-def _name_of(config: Path) -> str:
+def name_of(config: Path) -> str:
     """Return the name of a configuration, or that of its folder if it is a ``config.toml``."""
     return config.absolute().parent.name if config.stem == "config" else config.stem
 

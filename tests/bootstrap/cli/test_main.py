@@ -26,6 +26,8 @@ COMMANDS = [
     "check",
     "run",
     "active",
+    "experiment",
+    "crossvalidate",
     "tag",
     "evaluate",
     "export",

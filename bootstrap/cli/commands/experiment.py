@@ -1,0 +1,228 @@
+"""``bootstrap experiment``: a grid of runs, and a table that compares them."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bootstrap.cli.arguments import CommandParser, Commands, add_command, add_jobs
+from corpus.errors import InputError, shown
+
+if TYPE_CHECKING:
+    from bootstrap.cli.experiment_display import ExperimentProgress
+    from bootstrap.experiments.folder import ExperimentFolder
+    from bootstrap.experiments.plan import Plan
+    from bootstrap.experiments.runner import Event
+    from bootstrap.runs.folder import Run
+
+_log = logging.getLogger(__name__)
+
+#: More runs are carried out only after a confirmation.
+_MANY_RUNS = 100
+
+
+def register(commands: Commands) -> None:
+    """Add the command."""
+    summary = "carry out a grid of runs and compare them"
+    parser = add_command(commands, "experiment", main, summary)
+    parser.add_argument("file", type=Path, metavar="FILE", help="an experiment file, in TOML")
+    add_experiment_arguments(parser, "runs/NAME, named after FILE")
+
+
+def add_experiment_arguments(parser: CommandParser, default: str) -> None:
+    """Add the arguments of a command that makes the folder of an experiment.
+
+    Parameters
+    ----------
+    parser : CommandParser
+        The parser of the command.
+    default : str
+        The folder by default, in words.
+    """
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="DIR",
+        help=f"the folder of the experiment, which is continued if it exists (default: {default})",
+    )
+    parser.add_argument(
+        "--yes", action="store_true", help=f"do not ask before more than {_MANY_RUNS} runs"
+    )
+    parser.add_argument(
+        "--list",
+        action="store_true",
+        help="carry out nothing: list the runs, and compare those that are finished",
+    )
+    add_jobs(parser)
+
+
+def main(options: argparse.Namespace) -> None:
+    """Carry out the runs of an experiment that are not finished, and compare all of them."""
+    from bootstrap.experiments.plan import load_plan
+
+    plan = load_plan(options.file)
+    run_plan(plan, options.out or Path("runs") / options.file.stem, options)
+
+
+def run_plan(plan: Plan, folder: Path, options: argparse.Namespace) -> None:
+    """Carry out a plan in a folder, or list its runs, and print the tables."""
+    from bootstrap.experiments.folder import ExperimentFolder, opened_experiment
+    from bootstrap.experiments.methods import check_variants
+    from bootstrap.experiments.results import read_results
+    from bootstrap.experiments.tables import write_tables
+
+    os.umask(0o077)  # the files of a run are as private as the notes
+    if options.list:
+        check_variants(plan)
+        experiment = ExperimentFolder(folder)
+        _print_list(plan, experiment)
+        if experiment.has_begun():
+            _print_tables(experiment, plan)
+        return
+    _confirm(plan, confirmed=options.yes)
+    check_variants(plan)  # before there is a folder
+    with opened_experiment(folder, plan) as experiment:
+        failed = _carry_out(plan, experiment, options.jobs)
+        _print_tables(experiment, plan)
+        if results := read_results(experiment):
+            write_tables(experiment, results)
+        if failed:
+            raise InputError(
+                f"{folder}: {failed:,} of {plan.number:,} runs failed, for the reasons above; the "
+                "same command repeats them"
+            )
+
+
+def _confirm(plan: Plan, *, confirmed: bool) -> None:
+    """Ask before many runs.
+
+    Raises
+    ------
+    InputError
+        If the user declines, or cannot be asked.
+    """
+    states, splits = len(plan.options.random_states), len(plan.splits)
+    line = (
+        f"{len(plan.variants):,} variants with {states:,} random states on {splits:,} splits are "
+        f"{plan.number:,} runs"
+    )
+    _log.info("%s", line)
+    if confirmed or plan.number <= _MANY_RUNS:
+        return
+    if not sys.stdin.isatty():
+        raise InputError(f"{shown(plan.source.file)}: {line}; confirm them with --yes")
+    sys.stderr.write("carry them out? [y/N] ")
+    sys.stderr.flush()
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise InputError(f"{shown(plan.source.file)}: {line}, which were not confirmed")
+
+
+def _carry_out(plan: Plan, experiment: ExperimentFolder, jobs: int | None) -> int:
+    """Carry out the runs that are not finished, and return how many failed."""
+    from bootstrap.cli.console import report_compiling, report_problems
+    from bootstrap.cli.experiment_display import ExperimentProgress
+    from bootstrap.execution.processes import KilledError, default_jobs
+    from bootstrap.experiments.runner import carry_out_all, prepare_runs
+    from bootstrap.runs.runner import warm_up_taggers
+
+    schedule = prepare_runs(plan, experiment)
+    report_problems(schedule.problems)
+    left = schedule.left
+    finished = len(schedule.runs) - len(left)
+    if finished:
+        _log.info("%s of %s runs are finished", f"{finished:,}", f"{plan.number:,}")
+    for run in {run.variant.name: run for run in left}.values():
+        warm_up_taggers(run.configuration, report_compiling)
+    failed = 0
+    with ExperimentProgress(len(left)) as progress:
+        try:
+            for event in carry_out_all(schedule, jobs=jobs or default_jobs()):
+                failed += _report(event, progress)
+        except KeyboardInterrupt:
+            _log.warning("interrupted; the same command continues the experiment")
+            raise
+        except KilledError as error:
+            raise KilledError(
+                f"{experiment.folder}: {error}; the same command continues the experiment"
+            ) from None
+    return failed
+
+
+def _report(event: Event, progress: ExperimentProgress) -> bool:
+    """Show what a run reports, and return whether it has failed."""
+    from bootstrap.experiments.runner import PlannedRun
+
+    name, message = event.name, event.message
+    is_run = isinstance(event.what, PlannedRun)
+    if message.kind == "stage":
+        progress.report(name, message.text, message.done, message.total)
+    elif message.kind == "warning":
+        _log.warning("%s: %s", shown(name), message.text)
+    elif message.kind == "failed":
+        progress.end(name, is_run=is_run)
+        _log.error("%s failed: %s", shown(name), message.text)
+    elif message.kind == "finished":
+        amount = progress.end(name, is_run=is_run)
+        _log.info("%s is finished%s", shown(name), f" ({amount})" if is_run else "")
+    return message.kind == "failed" and is_run
+
+
+def _print_list(plan: Plan, experiment: ExperimentFolder) -> None:
+    """Print the state of each run of a plan."""
+    from bootstrap.cli.console import figures_table, output
+
+    table = figures_table("run", "state")
+    for variant in plan.variants:
+        for state in plan.options.random_states:
+            for split in plan.splits:
+                run = experiment.run(variant.name, split, state)
+                name = f"{run.folder.parent.name}/{run.folder.name}"
+                table.add_row(shown(name), _state_of(run))
+    output.print(table)
+
+
+def _state_of(run: Run) -> str:
+    if not run.has_begun():
+        return "not begun"
+    if run.is_finished():
+        return "finished"
+    return f"{len(run.metrics()):,} iterations"
+
+
+def _print_tables(experiment: ExperimentFolder, plan: Plan) -> None:
+    """Print and write the tables of the runs that are finished."""
+    from bootstrap.cli.console import output, print_lines
+    from bootstrap.cli.experiment_display import (
+        class_results_table,
+        documents_table,
+        results_table,
+    )
+    from bootstrap.experiments.comparison import compare, compare_at
+    from bootstrap.experiments.results import read_results
+
+    results = read_results(experiment)
+    if not results:
+        print_lines(["", "no run is finished"])
+        return
+    rows = compare(results)
+    print_lines([""])
+    output.print(results_table(rows))
+    if len(rows[0].classes) > 1:
+        print_lines([""])
+        output.print(class_results_table(rows))
+    if plan.options.at_documents:
+        print_lines([""])
+        output.print(documents_table(compare_at(results, plan.options.at_documents)))
+    if len(rows) > 1:
+        print_lines(
+            [
+                "",
+                f"Differences are to {shown(rows[0].variant)}, in pairs of runs on the same "
+                "documents. The interval is that of their mean, from resampled test documents.",
+            ]
+        )
+    print_lines([f"The runs are in {experiment.folder}."])

@@ -1,0 +1,96 @@
+"""The options of experiments: ``[experiment]`` and ``[seed]`` as dataclasses.
+
+The metadata of the fields is that of `taggers.options.TaggerOptions`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+from bootstrap.config.errors import ConfigurationError
+
+#: What a run of an experiment does.
+Method = Literal["self-training", "supervised", "active", "full-supervision"]
+METHODS: tuple[str, ...] = get_args(Method)
+
+
+@dataclass(frozen=True, slots=True)
+class ExperimentOptions:
+    """Options of an experiment; every field is a key of ``[experiment]``."""
+
+    random_states: tuple[int, ...] = field(
+        default=(0, 1, 2),
+        metadata={
+            "help": "the random states: with each, seeds are drawn and every variant is run",
+            "least": 0,
+        },
+    )
+    folds: int = field(
+        default=0,
+        metadata={
+            "help": "divide the documents of [data] seed into this number of folds by patient, "
+            "each of which is the test documents of some runs; 0 for no cross-validation",
+            "least": 0,
+        },
+    )
+    at_documents: tuple[int, ...] = field(
+        default=(),
+        metadata={
+            "help": "numbers of annotated documents at which the runs are compared as well, in "
+            "active learning",
+            "least": 1,
+        },
+    )
+
+    def __post_init__(self) -> None:
+        if not self.random_states:
+            raise ConfigurationError("random_states is empty: expected one or more")
+        if len(set(self.random_states)) < len(self.random_states):
+            raise ConfigurationError("random_states names a state twice")
+        if self.folds == 1:
+            raise ConfigurationError("folds = 1: expected 2 or more, or 0 for no cross-validation")
+
+
+@dataclass(frozen=True, slots=True)
+class SeedOptions:
+    """How seeds are drawn from annotated documents; every field is a key of ``[seed]``."""
+
+    documents: int = field(
+        metadata={
+            "help": "number of documents drawn at random, in the unit of the runs",
+            "example": "331",
+            "least": 1,
+        }
+    )
+    with_entities: float = field(
+        default=0.0,
+        metadata={
+            "help": "share of them that have an entity, such as 0.8; 0 draws from all alike",
+            "least": 0,
+            "most": 1,
+        },
+    )
+    pattern: str = field(
+        default="",
+        metadata={
+            "help": "regular expression that their text matches at its beginning, such as "
+            "'\\s*\\w+:'; by default, any text"
+        },
+    )
+    others: int = field(
+        default=0,
+        metadata={
+            "help": "number of further documents drawn from all others, without these rules",
+            "least": 0,
+        },
+    )
+
+    def __post_init__(self) -> None:
+        try:
+            re.compile(self.pattern)
+        except re.error as error:
+            raise ConfigurationError(
+                f"pattern = {self.pattern!r} is not a regular expression: {error}"
+            ) from None

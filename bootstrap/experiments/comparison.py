@@ -1,0 +1,194 @@
+"""Comparison of the variants of an experiment: mean, spread and paired differences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+from bootstrap.experiments.results import RunResult, by_variant
+from bootstrap.runs.gain import f1_gain_interval
+from corpus.scores import ConfusionCounts
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """The distribution of a figure over runs.
+
+    Parameters
+    ----------
+    number : int
+        Number of runs.
+    mean, deviation, lowest, highest : float
+        Mean, standard deviation (of a sample; 0 for one run), minimum and maximum.
+    """
+
+    number: int
+    mean: float
+    deviation: float
+    lowest: float
+    highest: float
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Self:
+        """Compute the distribution of values, of which there is at least one."""
+        found = np.asarray(values, np.float64)
+        deviation = float(found.std(ddof=1)) if len(found) > 1 else 0.0
+        return cls(
+            len(found), float(found.mean()), deviation, float(found.min()), float(found.max())
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The difference of the F1 of two variants in pairs of runs.
+
+    Parameters
+    ----------
+    spread : Spread
+        The differences of the pairs: runs on the same split with the same random state.
+    interval : tuple of (float, float) or None
+        The 95 % confidence interval of the difference, from resampled test documents; None if they
+        are too few.
+    """
+
+    spread: Spread
+    interval: tuple[float, float] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The figures of a variant.
+
+    Parameters
+    ----------
+    variant : str
+        Its name.
+    f1 : Spread
+        Strict entity F1 of its runs on their test documents.
+    counts : ConfusionCounts
+        The counts of all its runs together.
+    classes : mapping of str to float
+        The mean F1 of each class over the runs.
+    documents, tokens : float
+        The mean number of documents and tokens annotated by people at the end.
+    difference : Difference or None
+        The difference to the first variant; None for itself, and without pairs of runs.
+    """
+
+    variant: str
+    f1: Spread
+    counts: ConfusionCounts
+    classes: Mapping[str, float]
+    documents: float
+    tokens: float
+    difference: Difference | None
+
+
+def compare(results: Sequence[RunResult]) -> list[Row]:
+    """Compare the variants of an experiment with the first.
+
+    Parameters
+    ----------
+    results : sequence of RunResult
+        The finished runs, in the order of the plan.
+
+    Returns
+    -------
+    list of Row
+        A row for each variant with a finished run.
+    """
+    groups = by_variant(results)
+    first = next(iter(groups), "")
+    names = sorted({name for result in results for name in result.tested.classes})
+    return [
+        Row(
+            variant,
+            Spread.of([result.f1 for result in found]),
+            _sum([result.counts for result in found]),
+            {name: _class_f1(found, name) for name in names},
+            float(np.mean([result.points[-1].documents for result in found])),
+            float(np.mean([result.points[-1].tokens for result in found])),
+            None if variant == first else _difference(groups[first], found),
+        )
+        for variant, found in groups.items()
+    ]
+
+
+def _sum(counts: Sequence[ConfusionCounts]) -> ConfusionCounts:
+    return ConfusionCounts(*np.sum(counts, axis=0).tolist())
+
+
+def _class_f1(results: Sequence[RunResult], name: str) -> float:
+    """Return the mean F1 of a class over runs; a class that a run lacks counts as 0."""
+    none = ConfusionCounts(0, 0, 0)
+    return float(np.mean([result.classes().get(name, none).f1 for result in results]))
+
+
+def _difference(first: Sequence[RunResult], second: Sequence[RunResult]) -> Difference | None:
+    """Compare runs in pairs; None if there is no pair."""
+    by_pair = {result.pair: result for result in first}
+    pairs = [(by_pair[result.pair], result) for result in second if result.pair in by_pair]
+    if not pairs:
+        return None
+    spread = Spread.of([after.f1 - before.f1 for before, after in pairs])
+    return Difference(spread, _interval(pairs))
+
+
+def _interval(pairs: Sequence[tuple[RunResult, RunResult]]) -> tuple[float, float] | None:
+    """Estimate the interval of a difference: test documents are drawn, with all runs on them."""
+    before, after, units, number = [], [], [], 0
+    for split in dict.fromkeys(left.split for left, _ in pairs):
+        of_split = [pair for pair in pairs if pair[0].split == split]
+        before.append(_documents([left for left, _ in of_split]))
+        after.append(_documents([right for _, right in of_split]))
+        units.append(of_split[0][0].tested.units + number)
+        number = int(units[-1].max(initial=number - 1)) + 1
+    return f1_gain_interval(np.concatenate(before), np.concatenate(after), np.concatenate(units))
+
+
+def _documents(results: Sequence[RunResult]) -> npt.NDArray[np.int64]:
+    """Sum the counts of runs on the same split in each test document, shape (D, 3)."""
+    total: npt.NDArray[np.int64] = np.sum([each.tested.all_classes for each in results], axis=0)
+    return total
+
+
+@dataclass(frozen=True, slots=True)
+class AtDocuments:
+    """The figures of a variant at a number of annotated documents.
+
+    Parameters
+    ----------
+    variant : str
+        Its name.
+    documents : int
+        The number of annotated documents.
+    f1 : Spread
+        Strict entity F1 of the last iteration of each run with at most this number.
+    tokens : float
+        The mean number of tokens annotated by people until then.
+    """
+
+    variant: str
+    documents: int
+    f1: Spread
+    tokens: float
+
+
+def compare_at(results: Sequence[RunResult], numbers: Sequence[int]) -> list[AtDocuments]:
+    """Compare variants at numbers of annotated documents.
+
+    Variants whose runs all begin with more documents have no row for a number.
+    """
+    rows = []
+    for variant, found in by_variant(results).items():
+        for number in numbers:
+            points = [point for result in found if (point := result.at(number))]
+            if points:
+                f1 = Spread.of([point.counts.f1 for point in points])
+                tokens = float(np.mean([point.tokens for point in points]))
+                rows.append(AtDocuments(variant, number, f1, tokens))
+    return rows

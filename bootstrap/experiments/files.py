@@ -1,0 +1,148 @@
+"""The files of documents that the runs of an experiment read."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bootstrap.config.experiment_options import SeedOptions
+from bootstrap.experiments.plan import Plan, Variant
+from bootstrap.experiments.seeds import draw_seed
+from bootstrap.experiments.splits import Split
+from corpus.corpora import with_classes
+from corpus.document import Document
+from corpus.formats import write
+from corpus.problems import Problems
+from corpus.units import split_documents
+
+
+@dataclass(frozen=True, slots=True)
+class RunFiles:
+    """The documents of a run. Empty names are those of ``[data]``.
+
+    Parameters
+    ----------
+    seed, validation, test, unlabeled : str
+        The values of ``[data]``.
+    others : str
+        The annotated documents that are not in the seed, if it was drawn.
+    """
+
+    seed: str
+    validation: str
+    test: str
+    unlabeled: str
+    others: str
+
+
+class DocumentFiles:
+    """Writes the documents of runs into the folder of an experiment.
+
+    A file that exists is not written again: the same plan and documents result in the same files.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder for them.
+    plan : Plan
+        The plan of the experiment.
+    splits : sequence of Split
+        The documents of its splits.
+    """
+
+    def __init__(self, folder: Path, plan: Plan, splits: Sequence[Split]) -> None:
+        self._folder = folder
+        self._plan = plan
+        self._splits = {split.name: split for split in splits}
+        self._units: dict[str, list[Document]] = {}
+
+    def of_run(self, variant: Variant, split: str, random_state: int) -> RunFiles:
+        """Return the files of a run, which are written if they do not exist."""
+        folder = self._folder / split
+        held = {
+            name: self._write(folder / f"{name}.parquet", documents)
+            for name in ("validation", "test")
+            if (documents := getattr(self._splits[split], name)) is not None
+        }
+        seed, others = self._seed_of(variant, split, random_state)
+        unlabeled = self._plan.data.unlabeled or others
+        return RunFiles(
+            seed,
+            held.get("validation", ""),
+            held.get("test", ""),
+            unlabeled or self._write(self._folder / "none.parquet", ()),
+            others,
+        )
+
+    def _seed_of(self, variant: Variant, split: str, random_state: int) -> tuple[str, str]:
+        """Return the file of a seed, and that of the other documents if it was drawn."""
+        documents = self._splits[split].train
+        if not self._plan.data.seed:
+            return "", ""
+        # The halves of validation change places; what is trained on is the same.
+        folder = self._folder / (split if self._plan.options.folds else "train")
+        if variant.seed is None or variant.method == "full-supervision":
+            return self._write(folder / "all.parquet", documents), ""
+        drawn = folder / f"seed-{random_state}-{_digest(variant.seed, self._plan)}"
+        paths = drawn / "seed.parquet", drawn / "others.parquet"
+        if not all(path.exists() for path in paths):
+            units = self._units_of(split)
+            classes = [self._with_classes(unit) for unit in units]
+            rng = np.random.default_rng(random_state)
+            chosen = draw_seed(classes, variant.seed, rng)
+            others = np.setdiff1d(np.arange(len(units)), chosen)
+            for path, indices in zip(paths, (chosen, others), strict=True):
+                self._write(path, [units[index] for index in indices])
+        return str(paths[0]), str(paths[1])
+
+    def _units_of(self, split: str) -> list[Document]:
+        """Return the training documents of a split in the unit of the runs."""
+        if split not in self._units:
+            documents = self._splits[split].train
+            # A unit is cut as its source would be, so that it is not cut again.
+            units = split_documents(documents, self._plan.data.unit, _unreported())
+            self._units[split] = list(units)
+        return self._units[split]
+
+    def _with_classes(self, document: Document) -> Document:
+        labels = self._plan.labels
+        return with_classes(document, None if labels is None else dict(labels))
+
+    def _write(self, path: Path, documents: Iterable[Document]) -> str:
+        if not path.exists():
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            write(documents, path)
+        return str(path)
+
+
+def _unreported() -> Problems:
+    """Return a list of problems that nobody reads: they were counted with the splits."""
+    return Problems(conflicts="longest", invalid="skip")
+
+
+def _digest(options: SeedOptions, plan: Plan) -> str:
+    """Return a short name of the rules of a seed."""
+    text = json.dumps([asdict(options), plan.data.unit, plan.labels], sort_keys=True)
+    return hashlib.blake2b(text.encode(), digest_size=4).hexdigest()
+
+
+def data_table(plan: Plan, files: RunFiles) -> dict[str, Any]:
+    """Return the section ``[data]`` of a run."""
+    table = asdict(plan.data) | {"id": "id", "text": "text", "label": "label", "group": "group"}
+    for name in ("seed", "validation", "test", "unlabeled"):
+        written = getattr(files, name)
+        is_source = not written or written == getattr(plan.data, name)
+        table[name] = written or getattr(plan.data, name)
+        table[f"{name}_columns"] = asdict(plan.data.columns_of(name)) if is_source else {}
+    return table
+
+
+def gold_columns(plan: Plan, own: Mapping[str, str]) -> dict[str, str]:
+    """Return the columns of the gold documents that an experiment file names."""
+    return asdict(plan.data.columns_with(own))

@@ -1,0 +1,210 @@
+"""The folder of an experiment: its plan, the documents of its runs, and the runs themselves."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import re
+import tomllib
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+from bootstrap.config.configuration import as_toml
+from bootstrap.config.errors import ConfigurationError
+from bootstrap.data.fingerprint import fingerprint
+from bootstrap.experiments.plan import Plan, Variant
+from bootstrap.runs.folder import Run, RunError, parquet_bytes, read_table
+from bootstrap.runs.resume import known_digests, refuse_other_data
+from corpus.errors import shown
+from corpus.storage import folder_lock, is_partial, remove_partial, write_atomically
+
+_LONGEST = 60  # characters of the name of a folder
+_UNSAFE = re.compile(r"[^\w.=-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class ExperimentFolder:
+    """The folder of an experiment.
+
+    Parameters
+    ----------
+    folder : Path
+        It contains ``experiment.toml``, ``data.parquet``, ``documents/``, ``runs/``, and the
+        tables of results.
+    """
+
+    folder: Path
+
+    @property
+    def plan_file(self) -> Path:
+        """The complete plan of the experiment."""
+        return self.folder / "experiment.toml"
+
+    @property
+    def data_file(self) -> Path:
+        """The files that the experiment reads, and their digests."""
+        return self.folder / "data.parquet"
+
+    @property
+    def documents_folder(self) -> Path:
+        """The documents of the runs."""
+        return self.folder / "documents"
+
+    def embeddings_folder(self, split: str) -> Path:
+        """Return the folder of the embeddings that all runs of a split share."""
+        return self.documents_folder / split / "embeddings"
+
+    def run(self, variant: str, split: str, random_state: int) -> Run:
+        """Return the run of a variant on a split with a random state."""
+        return Run(self.folder / "runs" / folder_name(variant) / f"{random_state}-{split}")
+
+    def has_begun(self) -> bool:
+        """Return whether the folder is that of an experiment."""
+        return self.plan_file.is_file() and self.data_file.is_file()
+
+    def plan(self) -> dict[str, Any]:
+        """Read the plan of the experiment, as it was when a process last worked on it.
+
+        Raises
+        ------
+        RunError
+            If the folder is not an experiment, or the file is damaged.
+        """
+        if not self.has_begun():
+            raise RunError(
+                f"{self.folder} is not the folder of an experiment: it has no experiment.toml and "
+                "data.parquet"
+            )
+        try:
+            return tomllib.loads(self.plan_file.read_text(encoding="utf-8"))
+        except ValueError:
+            raise RunError(f"{self.plan_file} is damaged: it is not TOML") from None
+
+    def runs(self) -> Iterator[tuple[str, str, int, Run]]:
+        """Yield the variant, the split, the random state and the run of each planned run."""
+        tables = self.plan()
+        for variant in tables["variants"]:
+            for state in tables["experiment"]["random_states"]:
+                for split in tables["splits"]:
+                    yield variant, split, state, self.run(variant, split, state)
+
+
+def folder_name(variant: str) -> str:
+    """Return the name of the folder of a variant's runs."""
+    plain = _UNSAFE.sub("-", variant).strip("-.")
+    if plain and len(plain) <= _LONGEST:
+        return plain
+    digest = hashlib.blake2b(variant.encode("utf-8", "surrogatepass"), digest_size=3).hexdigest()
+    return f"{plain[:_LONGEST]}-{digest}".lstrip("-")
+
+
+def _refuse_shared_folders(plan: Plan) -> None:
+    """Refuse variants whose folders would have the same name, as some file systems see it."""
+    names: dict[str, str] = {}
+    for variant in plan.variants:
+        other = names.setdefault(folder_name(variant.name).casefold(), variant.name)
+        if other != variant.name:
+            raise ConfigurationError(
+                f"{plan.source.file}: variants {shown(other)} and {shown(variant.name)} would have "
+                "the same folder; rename one of them"
+            )
+
+
+@contextlib.contextmanager
+def opened_experiment(folder: Path, plan: Plan) -> Iterator[ExperimentFolder]:
+    """Create the folder of an experiment, or open it to continue, and lock it.
+
+    Variants, random states and points of the grid may be added to an experiment, or removed from
+    it.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder.
+    plan : Plan
+        The plan.
+
+    Yields
+    ------
+    ExperimentFolder
+
+    Raises
+    ------
+    RunError
+        If the folder contains something else, if the experiment divides its documents in another
+        way, if they have changed, or if another process works on it.
+    ConfigurationError
+        If two variants would have the same folder.
+    """
+    _refuse_shared_folders(plan)
+    experiment = ExperimentFolder(folder)
+    known = known_digests(experiment.data_file) if experiment.has_begun() else None
+    data = fingerprint(plan.data, known=known)
+    _create(experiment)
+    with contextlib.ExitStack() as stack:
+        try:
+            stack.enter_context(folder_lock(folder))
+        except BlockingIOError:
+            raise RunError(f"{folder}: another process works on this experiment") from None
+        if experiment.has_begun():
+            _refuse_other_plan(experiment, plan)
+            refuse_other_data(folder, read_table(experiment.data_file), data, what="experiment")
+        remove_partial(folder)
+        if not experiment.data_file.is_file():
+            write_atomically(experiment.data_file, parquet_bytes(data))
+        write_atomically(experiment.plan_file, tomli_w.dumps(_described(plan)).encode())
+        yield experiment
+
+
+def _create(experiment: ExperimentFolder) -> None:
+    folder = experiment.folder
+    own = ("documents", "runs", "data.parquet", "experiment.toml", ".lock")
+    if folder.exists() and not experiment.has_begun():
+        found = [path.name for path in folder.iterdir()] if folder.is_dir() else [folder.name]
+        if any(name not in own and not is_partial(Path(name)) for name in found):
+            raise RunError(
+                f"{folder} exists already and is not an experiment; name another folder with --out"
+            )
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.chmod(0o700)
+    except OSError as error:
+        raise RunError(f"{folder} cannot be created: {error.strerror}") from None
+
+
+def _described(plan: Plan) -> dict[str, Any]:
+    """Return the plan as tables of TOML."""
+    tables = {
+        "splits": list(plan.splits),
+        "experiment": asdict(plan.options),
+        "data": asdict(plan.data),
+        **({} if plan.labels is None else {"labels": dict(plan.labels)}),
+        "variants": {variant.name: _described_variant(variant) for variant in plan.variants},
+    }
+    return {name: as_toml(value) for name, value in tables.items()}
+
+
+def _described_variant(variant: Variant) -> dict[str, Any]:
+    seed = {"seed": asdict(variant.seed)} if variant.seed else {}
+    return {"method": variant.method, **seed, **variant.tables}
+
+
+def _refuse_other_plan(experiment: ExperimentFolder, plan: Plan) -> None:
+    """Refuse a plan that divides its documents in another way."""
+    before, now = experiment.plan(), _described(plan)
+    pairs = [("labels", before.get("labels"), now.get("labels"))]
+    pairs.append(("experiment.folds", before["experiment"]["folds"], plan.options.folds))
+    pairs += [
+        (f"data.{key}", before["data"].get(key), now["data"].get(key))
+        for key in {**before["data"], **now["data"]}
+    ]
+    for name, old, new in pairs:
+        if old != new:
+            raise RunError(
+                f"{experiment.folder} was started with {name} = {old!r}, not {new!r}; name another "
+                "folder with --out"
+            )

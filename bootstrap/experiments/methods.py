@@ -1,0 +1,97 @@
+"""The configurations of the runs of an experiment."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from bootstrap.config.configuration import Configuration, parse_configuration
+from bootstrap.config.errors import ConfigurationError
+from bootstrap.experiments.files import RunFiles, data_table, gold_columns
+from bootstrap.experiments.plan import Plan, Variant
+from corpus.errors import shown
+
+#: Methods that train on annotated documents alone.
+_SUPERVISED = ("supervised", "full-supervision")
+
+
+def configuration_of(
+    plan: Plan, variant: Variant, files: RunFiles, random_state: int
+) -> Configuration:
+    """Build the configuration of a run.
+
+    Parameters
+    ----------
+    plan : Plan
+        The plan of the experiment.
+    variant : Variant
+        The variant.
+    files : RunFiles
+        The documents of the run.
+    random_state : int
+        Its random state.
+
+    Raises
+    ------
+    ConfigurationError
+        If a setting does not exist or has an invalid value.
+    """
+    tables: dict[str, Any] = copy.deepcopy(dict(variant.tables))
+    tables["data"] = data_table(plan, files)
+    tables["loop"] = {**tables.get("loop", {}), "random_state": random_state}
+    if variant.method in _SUPERVISED:
+        tables["loop"]["iterations"] = 0
+        tables.pop("later_tagger", None)  # there is no later iteration
+        if files.seed:
+            tables.pop("initial_model", None)
+    if variant.method == "active":
+        tables["active"] = _active(plan, dict(tables.get("active", {})), files)
+    else:
+        tables.pop("active", None)
+    return parse_configuration(tables, plan.source)
+
+
+def _active(plan: Plan, table: dict[str, Any], files: RunFiles) -> dict[str, Any]:
+    """Complete ``[active]``: the documents that are not in a drawn seed answer."""
+    if "gold" in table:
+        return {**table, "gold_columns": gold_columns(plan, table.get("gold_columns", {}))}
+    if not files.others:
+        raise ConfigurationError(
+            f"{plan.source.file}: active learning needs documents to annotate: draw seeds with "
+            "[seed], so that the others are annotated, or name [active] gold"
+        )
+    return {**table, "gold": files.others}
+
+
+def check_variants(plan: Plan) -> None:
+    """Check the settings of all variants, before any document is read.
+
+    Raises
+    ------
+    ConfigurationError
+        If the configuration of a variant is invalid.
+    """
+    for variant in plan.variants:
+        drawn = "others" if variant.seed and variant.method != "full-supervision" else ""
+        seed = "seed" if plan.data.seed else ""
+        files = RunFiles(seed, "validation", "test", "unlabeled", drawn)
+        try:
+            configuration_of(plan, variant, files, plan.options.random_states[0])
+        except ConfigurationError as error:
+            raise ConfigurationError(f"{error} (variant {shown(variant.name)})") from None
+
+
+def needs_embeddings(configurations: Iterable[Configuration]) -> bool:
+    """Return whether a run of these configurations trains embeddings of its own."""
+    asked: list[Configuration] = []
+    for configuration in configurations:
+
+        def ask(configuration: Configuration = configuration) -> Path | None:
+            asked.append(configuration)
+            return None
+
+        for section in configuration.taggers().values():
+            section.options.with_embeddings(ask)
+    return bool(asked)

@@ -1,0 +1,261 @@
+"""Running of the runs of an experiment, several at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from bootstrap.config.configuration import Configuration
+from bootstrap.config.options import SPLITS
+from bootstrap.execution.processes import in_processes
+from bootstrap.experiments.files import DocumentFiles
+from bootstrap.experiments.folder import ExperimentFolder
+from bootstrap.experiments.methods import check_variants, configuration_of, needs_embeddings
+from bootstrap.experiments.plan import Plan, Variant
+from bootstrap.experiments.splits import problems_of, read_splits
+from bootstrap.experiments.worker import Message, carry_out, train_shared_embeddings
+from bootstrap.runs.folder import Run
+from bootstrap.runs.resume import refuse_other_configuration
+from corpus.problems import Problems
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedRun:
+    """A run of an experiment.
+
+    Parameters
+    ----------
+    variant : Variant
+        The variant.
+    split : str
+        The name of its split.
+    random_state : int
+        Its random state.
+    run : Run
+        Its folder.
+    configuration : Configuration
+        Its configuration.
+    """
+
+    variant: Variant
+    split: str
+    random_state: int
+    run: Run
+    configuration: Configuration
+
+    @property
+    def name(self) -> str:
+        """The name of the run: the end of the path of its folder."""
+        return f"{self.run.folder.parent.name}/{self.run.folder.name}"
+
+    def is_finished(self) -> bool:
+        """Return whether the run has ended and its test documents have been scored."""
+        if not self.run.has_begun():
+            return False
+        rows = self.run.metrics()
+        last = self.run.test_counts(len(rows) - 1) if rows else None
+        return bool(rows) and rows[-1].stopped is not None and last is not None
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedEmbeddings:
+    """Embeddings that the runs of a split share.
+
+    Parameters
+    ----------
+    split : str
+        The name of the split.
+    folder : Path
+        Their folder.
+    configuration : Configuration
+        The configuration of a run on all annotated documents of the split.
+    """
+
+    split: str
+    folder: Path
+    configuration: Configuration
+
+    @property
+    def name(self) -> str:
+        """The name of the embeddings, in words."""
+        return f"embeddings of {self.split}"
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """What is to be done for an experiment.
+
+    Parameters
+    ----------
+    runs : tuple of PlannedRun
+        All runs, also those that are finished.
+    embeddings : tuple of PlannedEmbeddings
+        The embeddings that its runs share.
+    problems : Problems
+        Documents and annotations that could not be used as they are.
+    """
+
+    runs: tuple[PlannedRun, ...]
+    embeddings: tuple[PlannedEmbeddings, ...]
+    problems: Problems
+
+    @property
+    def left(self) -> list[PlannedRun]:
+        """The runs that are not finished."""
+        return [run for run in self.runs if not run.is_finished()]
+
+
+def prepare_runs(plan: Plan, experiment: ExperimentFolder) -> Schedule:
+    """Write the documents of the runs of an experiment, and build their configurations.
+
+    Parameters
+    ----------
+    plan : Plan
+        The plan.
+    experiment : ExperimentFolder
+        From `bootstrap.experiments.folder.opened_experiment`.
+
+    Raises
+    ------
+    InputError
+        If documents cannot be read, if a configuration is invalid, or if a run was started with
+        another configuration.
+    """
+    check_variants(plan)
+    problems = problems_of(plan)
+    splits = read_splits(plan, problems)
+    planner = _Planner(plan, experiment, DocumentFiles(experiment.documents_folder, plan, splits))
+    runs = tuple(
+        planner.run(variant, split, state)
+        for variant in plan.variants
+        for state in plan.options.random_states
+        for split in plan.splits
+    )
+    shared = needs_embeddings(run.configuration for run in runs)
+    embeddings = tuple(map(planner.embeddings, plan.splits)) if shared else ()
+    return Schedule(runs, embeddings, problems)
+
+
+@dataclass(frozen=True, slots=True)
+class _Planner:
+    """Plans the runs of an experiment in its folder."""
+
+    plan: Plan
+    experiment: ExperimentFolder
+    files: DocumentFiles
+
+    def run(self, variant: Variant, split: str, random_state: int) -> PlannedRun:
+        """Plan a run, and check that its folder, if there is one, has the same configuration."""
+        run = self.experiment.run(variant.name, split, random_state)
+        files = self.files.of_run(variant, split, random_state)
+        configuration = configuration_of(self.plan, variant, files, random_state)
+        if run.has_begun():
+            documents = self.experiment.documents_folder
+            refuse_other_configuration(run, _as_begun(configuration, run, documents))
+        return PlannedRun(variant, split, random_state, run, configuration)
+
+    def embeddings(self, split: str) -> PlannedEmbeddings:
+        """Plan the embeddings of a split, whose text is that of all its runs."""
+        labels = {} if self.plan.labels is None else {"labels": self.plan.labels}
+        everything = Variant("", "full-supervision", labels, None)
+        files = self.files.of_run(everything, split, 0)
+        configuration = configuration_of(self.plan, everything, files, 0)
+        folder = self.experiment.embeddings_folder(split)
+        return PlannedEmbeddings(split, folder, configuration)
+
+
+def _as_begun(configuration: Configuration, run: Run, documents: Path) -> Configuration:
+    """Return a configuration with the paths of a run that was begun before its folder was moved.
+
+    Parameters
+    ----------
+    configuration : Configuration
+        The configuration of the run, in the place where it is now.
+    run : Run
+        The run.
+    documents : Path
+        The folder of the documents of the experiment, where it is now.
+    """
+    before = run.configuration()
+
+    def begun(section: str, key: str, now: str) -> str:
+        then = before.get(section, {}).get(key)
+        if not (isinstance(then, str) and Path(now).is_relative_to(documents)):
+            return now
+        inner = Path(now).relative_to(documents)
+        return then if Path(then).parts[-len(inner.parts) :] == inner.parts else now
+
+    data = configuration.data
+    paths: dict[str, Any] = {name: begun("data", name, getattr(data, name)) for name in SPLITS}
+    active = configuration.active
+    return replace(
+        configuration,
+        data=replace(data, **paths),
+        active=active and replace(active, gold=begun("active", "gold", active.gold)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """What happens while an experiment is run.
+
+    Parameters
+    ----------
+    what : PlannedRun or PlannedEmbeddings
+        The run, or the embeddings of a split.
+    message : Message
+        What its process reports.
+    """
+
+    what: PlannedRun | PlannedEmbeddings
+    message: Message
+
+    @property
+    def name(self) -> str:
+        """The name of the run, or of the embeddings."""
+        return self.what.name
+
+
+def carry_out_all(schedule: Schedule, *, jobs: int) -> Iterator[Event]:
+    """Carry out the runs of an experiment that are not finished.
+
+    A run that fails does not end the others.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        From `prepare_runs`.
+    jobs : int
+        Number of processes: of runs at the same time, and of each of them where there are fewer.
+
+    Yields
+    ------
+    Event
+
+    Raises
+    ------
+    KilledError
+        If a process was ended by the system.
+    """
+    left = schedule.left
+    wanted = {run.split for run in left}
+    for each in schedule.embeddings:
+        if each.split in wanted:
+            task = (each.configuration, each.folder, jobs)
+            for _, message in in_processes(train_shared_embeddings, [task], jobs=1, nested=True):
+                yield Event(each, message)
+    shared = {each.split: each.folder for each in schedule.embeddings}
+    at_once = max(1, min(jobs, len(left)))
+    tasks = [
+        (
+            run.configuration,
+            run.run.folder,
+            shared.get(run.split) if needs_embeddings([run.configuration]) else None,
+            jobs // at_once,
+        )
+        for run in left
+    ]
+    for index, message in in_processes(carry_out, tasks, jobs=at_once, nested=True):
+        yield Event(left[index], message)

@@ -1,0 +1,176 @@
+"""The annotated documents of an experiment: what is trained on, validated and tested in each split.
+
+Documents of a patient, and documents with the same text, are never on two sides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from bootstrap.config.errors import ConfigurationError
+from bootstrap.data.splits import (
+    HELD_OUT,
+    HELD_OUT_PATIENT,
+    HeldOut,
+    digest_of,
+    problems_for,
+    read_sources,
+)
+from bootstrap.experiments.plan import Plan
+from corpus.document import Document
+from corpus.problems import Problems
+from corpus.units import split_documents
+
+Documents = Sequence[Document]
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """The annotated documents of some runs, not cut into units, with the labels of their source.
+
+    Parameters
+    ----------
+    name : str
+        One of `Plan.splits`.
+    train : sequence of Document
+        The documents that may be trained on.
+    validation, test : sequence of Document or None
+        The documents of validation and test; None for those that ``[data]`` names.
+    """
+
+    name: str
+    train: Documents
+    validation: Documents | None
+    test: Documents | None
+
+
+def read_splits(plan: Plan, problems: Problems) -> list[Split]:
+    """Read the annotated documents of an experiment and divide them.
+
+    Parameters
+    ----------
+    plan : Plan
+        The plan.
+    problems : Problems
+        Collects documents and annotations that cannot be used as they are, and training documents
+        that are left out because of their text or their patient.
+
+    Raises
+    ------
+    InputError
+        If documents cannot be read.
+    ConfigurationError
+        If there are fewer patients than folds, or a validation document alone.
+    """
+    sources = {
+        name: list(read_sources(plan.data, name, None, problems))
+        for name in ("seed", "validation", "test")
+        if getattr(plan.data, name)
+    }
+    held_out = _held_out([*sources.get("validation", ()), *sources.get("test", ())])
+    train = list(_without(sources.get("seed", ()), held_out, problems))
+    for _ in split_documents(train, plan.data.unit, problems):
+        pass  # annotations that cross the border of a unit are counted here, once for all runs
+    if plan.options.folds:
+        return list(_folds(plan, train))
+    if plan.data.test:
+        return [Split("test", train, None, None)]
+    return list(_halves(plan, train, sources["validation"]))
+
+
+def problems_of(plan: Plan) -> Problems:
+    """Return an empty list of problems with the rules of an experiment."""
+    return problems_for(plan.data)
+
+
+def _held_out(documents: Documents) -> HeldOut:
+    return HeldOut(
+        frozenset(filter(None, map(digest_of, documents))),
+        frozenset(each.group for each in documents if each.group is not None),
+    )
+
+
+def _without(documents: Documents, held_out: HeldOut, problems: Problems) -> Iterator[Document]:
+    """Yield the documents that may be trained on, and count the others."""
+    for document in documents:
+        if digest_of(document) in held_out.digests:
+            problems.count(HELD_OUT)
+        elif document.group in held_out.groups:
+            problems.count(HELD_OUT_PATIENT)
+        else:
+            yield document
+
+
+def _folds(plan: Plan, documents: Documents) -> Iterator[Split]:
+    """Yield splits in which each fold is test; without other validation, the next fold is."""
+    from sklearn.model_selection import GroupKFold  # noqa: PLC0415 - slow to import
+
+    number, units = plan.options.folds, linked_units(documents)
+    distinct = len(np.unique(units))
+    if distinct < number:
+        raise ConfigurationError(
+            f"{plan.source.file}: [experiment] folds = {number}: [data] seed has {distinct:,} "
+            "patients or documents of different text; expected at least one for each fold"
+        )
+    fold_of = np.zeros(len(documents), np.int64)
+    for fold, (_, test) in enumerate(GroupKFold(number).split(documents, groups=units)):
+        fold_of[test] = fold
+    for fold, name in enumerate(plan.splits):
+        following = -1 if plan.data.validation else (fold + 1) % number
+        yield Split(
+            name,
+            _chosen(documents, (fold_of != fold) & (fold_of != following)),
+            None if plan.data.validation else _chosen(documents, fold_of == following),
+            _chosen(documents, fold_of == fold),
+        )
+
+
+def _halves(plan: Plan, train: Documents, validation: Documents) -> Iterator[Split]:
+    """Yield two splits: one half of the validation documents chooses, and the other is test."""
+    sides = linked_units(validation) % 2
+    if not sides.any():
+        raise ConfigurationError(
+            f"{plan.source.file}: [data] validation has documents of one patient or one text only, "
+            "so that it cannot be divided into halves; name [data] test"
+        )
+    halves = [_chosen(validation, sides == side) for side in (0, 1)]
+    for side, name in enumerate(plan.splits):
+        yield Split(name, train, halves[side], halves[1 - side])
+
+
+def _chosen(documents: Documents, chosen: npt.NDArray[np.bool_]) -> Documents:
+    return [document for document, kept in zip(documents, chosen, strict=True) if kept]
+
+
+def linked_units(documents: Documents) -> npt.NDArray[np.int64]:
+    """Return the number of each document's unit: documents that share a patient or a text.
+
+    Parameters
+    ----------
+    documents : sequence of Document
+        D documents.
+
+    Returns
+    -------
+    ndarray of int64, shape (D,)
+        Numbers from 0 on, in the order of the first document of each unit.
+    """
+    from scipy.sparse import coo_array  # noqa: PLC0415 - slow to import
+    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415 - the same
+
+    keys: dict[str | bytes, int] = {}
+    rows, columns = [], []
+    for row, document in enumerate(documents):
+        for key in (document.group, digest_of(document)):
+            if key is not None:
+                rows.append(row)
+                columns.append(len(documents) + keys.setdefault(key, len(keys)))
+    number = len(documents) + len(keys)
+    graph = coo_array((np.ones(len(rows), np.int8), (rows, columns)), shape=(number, number))
+    _, parts = connected_components(graph, directed=False)
+    units: npt.NDArray[np.int64] = parts[: len(documents)].astype(np.int64)
+    return units

@@ -1,0 +1,152 @@
+"""A run of an experiment, carried out in a process of its own."""
+
+from __future__ import annotations
+
+import functools
+import logging
+import os
+import shutil
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from bootstrap.config.configuration import Configuration
+from bootstrap.data.preparation import prepare
+from bootstrap.data.splits import read_notes
+from bootstrap.execution.processes import KilledError
+from bootstrap.runs.embeddings import embeddings_of_notes
+from bootstrap.runs.folder import Run
+from bootstrap.runs.resume import opened_run
+from bootstrap.runs.runner import complete_run, run_iterations
+from corpus.errors import InputError
+from corpus.storage import new_folder
+from taggers.base import TrainingError
+
+
+class Message(NamedTuple):
+    """What the process of a run reports.
+
+    Parameters
+    ----------
+    kind : {"stage", "iteration", "warning", "failed", "finished"}
+        A stage of an iteration, a closed iteration, a warning, the error that ended the work, or
+        its end.
+    text : str
+        The stage, the warning or the error.
+    done, total : int
+        The amount done in the stage, and the total or 0; or the number of the iteration.
+    """
+
+    kind: Literal["stage", "iteration", "warning", "failed", "finished"]
+    text: str = ""
+    done: int = 0
+    total: int = 0
+
+
+Send = Callable[[Message], None]
+
+
+def carry_out(
+    send: Send, configuration: Configuration, folder: Path, embeddings: Path | None, jobs: int
+) -> None:
+    """Carry out a run, or the rest of it.
+
+    Parameters
+    ----------
+    send : callable
+        Sends a `Message`.
+    configuration : Configuration
+        The configuration.
+    folder : Path
+        The run folder.
+    embeddings : Path or None
+        The folder of embeddings that runs share, if the run needs them.
+    jobs : int
+        Number of processes that tag.
+    """
+    with _reported(send):
+        notes, _ = prepare(configuration)
+        with opened_run(folder, configuration, resume=True) as run:
+            if embeddings:
+                _link_embeddings(embeddings, run)
+            if not run.is_finished():
+                report = functools.partial(_send_stage, send)
+                for metrics in run_iterations(run, configuration, notes, jobs=jobs, report=report):
+                    send(Message("iteration", done=metrics.iteration))
+            send(Message("stage", "scoring"))
+            complete_run(run, configuration, notes, jobs=jobs, with_advice=False)
+
+
+def train_shared_embeddings(
+    send: Send, configuration: Configuration, folder: Path, jobs: int
+) -> None:
+    """Train the embeddings that the runs of a split share, unless they are there.
+
+    Parameters
+    ----------
+    send : callable
+        Sends a `Message`.
+    configuration : Configuration
+        The configuration of a run on all annotated documents of the split.
+    folder : Path
+        The folder of the embeddings.
+    jobs : int
+        Number of processes that train.
+    """
+    with _reported(send):
+        notes = read_notes(configuration.data, configuration.labels, batch_size=1)
+        report = functools.partial(_send_stage, send)
+        state = configuration.loop.random_state
+        embeddings_of_notes(folder, notes, state, jobs=jobs, report=report)
+
+
+def _send_stage(send: Send, stage: str, done: int, total: int) -> None:
+    send(Message("stage", stage, done, total))
+
+
+@contextmanager
+def _reported(send: Send) -> Iterator[None]:
+    """Send the warnings that are logged meanwhile, and the end of the work or its error."""
+    handler, logger = _Sender(send), logging.getLogger()
+    logger.addHandler(handler)
+    try:
+        yield
+        send(Message("finished"))
+    except (InputError, TrainingError, KilledError) as error:
+        send(Message("failed", str(error)))
+    except Exception as error:  # its message may contain text of notes
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{Path(place.filename).name}, line {place.lineno}"
+        send(Message("failed", f"internal error: {type(error).__name__} ({where})"))
+    finally:
+        logger.removeHandler(handler)
+
+
+def _link_embeddings(shared: Path, run: Run) -> None:
+    """Give a run the shared embeddings as its own; their files are never changed."""
+    if run.embeddings_folder.exists():
+        return
+    with new_folder(run.embeddings_folder) as staging:
+        shutil.copytree(shared, staging, copy_function=_linked, dirs_exist_ok=True)
+
+
+def _linked(source: str, target: str) -> Any:
+    """Link a file, or copy it where links are not possible."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
+    return target
+
+
+class _Sender(logging.Handler):
+    """A handler that sends warnings to the process of the experiment."""
+
+    def __init__(self, send: Send) -> None:
+        super().__init__(logging.WARNING)
+        self._send = send
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._send(Message("warning", record.getMessage()))

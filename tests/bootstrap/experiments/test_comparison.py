@@ -1,0 +1,122 @@
+"""Mean, spread and paired differences, compared with plain computations."""
+
+from __future__ import annotations
+
+import itertools
+import statistics
+
+import numpy as np
+import pytest
+
+from bootstrap.experiments.comparison import compare, compare_at
+from bootstrap.experiments.results import Point, RunResult
+from bootstrap.runs.gain import f1_gain_interval
+from bootstrap.runs.validation_counts import ValidationCounts
+from corpus.scores import ConfusionCounts
+
+DOCUMENTS = 30
+
+
+def result(
+    variant: str, split: str, state: int, rng: np.random.Generator, documents: int = 0
+) -> RunResult:
+    """A run with random counts in documents of two classes, whose best iteration is the last."""
+    classes = {name: rng.integers(0, 6, (DOCUMENTS, 3)) for name in ("A", "B")}
+    ids = tuple(f"{split}{number}" for number in range(DOCUMENTS))
+    tested = ValidationCounts(ids, (None,) * DOCUMENTS, classes)
+    total = ConfusionCounts(*tested.all_classes.sum(axis=0).tolist())
+    start = documents or 100
+    points = (
+        Point(0, start, 10 * start, ConfusionCounts(1, 1, 1)),
+        Point(1, start + 50, 10 * start + 500, total),
+    )
+    return RunResult(variant, split, state, 1, points, tested, 2.0)
+
+
+@pytest.fixture
+def results() -> list[RunResult]:
+    rng = np.random.default_rng(0)
+    return [
+        result(variant, split, state, rng)
+        for variant, state, split in itertools.product(("first", "second"), range(3), ("l", "r"))
+    ]
+
+
+def test_rows_are_mean_spread_and_paired_differences(results: list[RunResult]) -> None:
+    first, second = compare(results)
+    values = {
+        variant: [each.f1 for each in results if each.variant == variant]
+        for variant in ("first", "second")
+    }
+    assert first.difference is None
+    for row in (first, second):
+        found = values[row.variant]
+        assert row.f1.number == 6
+        assert row.f1.mean == pytest.approx(statistics.mean(found))
+        assert row.f1.deviation == pytest.approx(statistics.stdev(found))
+        assert (row.f1.lowest, row.f1.highest) == (min(found), max(found))
+    pairs = [b - a for a, b in zip(values["first"], values["second"], strict=True)]
+    assert second.difference is not None
+    spread = second.difference.spread
+    assert spread.mean == pytest.approx(statistics.mean(pairs))
+    assert spread.deviation == pytest.approx(statistics.stdev(pairs))
+    assert (spread.lowest, spread.highest) == pytest.approx((min(pairs), max(pairs)))
+
+
+def test_classes_and_counts_are_those_of_all_runs(results: list[RunResult]) -> None:
+    row = compare(results)[1]
+    of_second = [each for each in results if each.variant == "second"]
+    total = np.sum([each.counts for each in of_second], axis=0)
+    assert row.counts == ConfusionCounts(*total.tolist())
+    for name in ("A", "B"):
+        mean = statistics.mean(each.classes()[name].f1 for each in of_second)
+        assert row.classes[name] == pytest.approx(mean)
+
+
+def test_the_interval_resamples_test_documents_with_all_runs_on_them(
+    results: list[RunResult],
+) -> None:
+    row = compare(results)[1]
+    sides = []
+    for variant in ("first", "second"):
+        of_splits = []
+        for split in ("l", "r"):
+            counts = [
+                each.tested.all_classes
+                for each in results
+                if (each.variant, each.split) == (variant, split)
+            ]
+            of_splits.append(np.sum(counts, axis=0))
+        sides.append(np.concatenate(of_splits))
+    expected = f1_gain_interval(*sides, np.arange(2 * DOCUMENTS))
+    assert row.difference is not None
+    assert row.difference.interval == expected
+    assert expected is not None
+
+
+def test_only_pairs_are_compared(results: list[RunResult]) -> None:
+    """Runs of one variant that are not finished yet have no pair."""
+    unfinished = [
+        each for each in results if each.variant == "first" or each.pair in {("l", 0), ("r", 2)}
+    ]
+    row = compare(unfinished)[1]
+    assert row.f1.number == 2
+    assert row.difference is not None
+    assert row.difference.spread.number == 2
+    rng = np.random.default_rng(1)
+    alone = compare([results[0], result("other", "l", 9, rng)])[1]
+    assert alone.difference is None
+
+
+def test_variants_are_compared_at_numbers_of_documents() -> None:
+    rng = np.random.default_rng(2)
+    early, late = result("early", "l", 0, rng), result("late", "l", 0, rng, documents=140)
+    rows = compare_at([early, late], [100, 149, 150, 1000])
+    assert [(row.variant, row.documents) for row in rows] == [
+        *(("early", number) for number in (100, 149, 150, 1000)),
+        *(("late", number) for number in (149, 150, 1000)),
+    ]
+    f1 = [row.f1.mean for row in rows]
+    assert f1[:4] == [0.5, 0.5, early.f1, early.f1]
+    assert f1[4:] == [0.5, 0.5, late.f1]
+    assert [row.tokens for row in rows][:4] == [1000, 1000, 1500, 1500]

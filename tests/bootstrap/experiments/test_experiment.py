@@ -1,0 +1,385 @@
+"""Experiments from a file to a table, continued after changes, failures and kills."""
+
+from __future__ import annotations
+
+import csv
+import os
+import shutil
+import signal
+import stat
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import bootstrap
+from bootstrap.config.configuration import load_configuration
+from bootstrap.experiments import runner
+from bootstrap.experiments.comparison import compare
+from bootstrap.experiments.folder import ExperimentFolder, folder_name
+from bootstrap.experiments.results import read_results
+from bootstrap.runs.folder import Run
+from corpus.document import Document
+from corpus.formats import write
+from corpus.storage import folder_lock
+from tests.bootstrap.experiments.conftest import EXPERIMENT
+
+Command = Callable[..., Any]
+OwnFile = Callable[[str], Path]
+
+QUICK = EXPERIMENT[: EXPERIMENT.index("[variants")].replace("[0, 1]", "[0]") + (
+    '[variants.alone]\nmethod = "supervised"\n'
+)
+
+
+def texts(path: Path) -> list[tuple[str, Any]]:
+    return [(note.text, note.spans) for note in bootstrap.read(path)]
+
+
+def test_seed_and_others_are_all_gold_documents(
+    carried_out: tuple[Path, Any], experiment_file: Path
+) -> None:
+    gold = texts(experiment_file.parent / "gold.jsonl")
+    seeds = []
+    for state in (0, 1):
+        (drawn,) = (carried_out[0] / "documents" / "train").glob(f"seed-{state}-*")
+        seed, others = texts(drawn / "seed.parquet"), texts(drawn / "others.parquet")
+        assert sorted([*seed, *others]) == sorted(gold)
+        assert (len(seed), sum(bool(spans) for _, spans in seed)) == (40, 30)
+        seeds.append(seed)
+    assert seeds[0] != seeds[1]
+
+
+def test_every_run_is_a_run_that_its_configuration_repeats(
+    carried_out: tuple[Path, Any], tmp_path: Path, command: Command
+) -> None:
+    done = carried_out[0] / "runs" / "trained" / "1-half-0"
+    again = tmp_path / "again"
+    assert command("run", done / "config.toml", "--out", again, "--jobs", 1).code == 0
+    rows, expected = Run(again).metrics(), Run(done).metrics()
+    assert [replace(row, seconds={}) for row in rows] == [
+        replace(row, seconds={}) for row in expected
+    ]
+
+
+def test_the_methods_train_on_what_they_name(carried_out: tuple[Path, Any]) -> None:
+    runs = carried_out[0] / "runs"
+    of = {
+        name: Run(runs / name / "0-half-1").metrics() for name in ("alone", "trained", "everything")
+    }
+    assert [row.training_documents for row in of["alone"]] == [40]
+    assert [row.training_documents for row in of["everything"]] == [200]
+    assert of["trained"][0].training_documents == 40
+    assert of["trained"][-1].training_documents > 40
+    assert of["trained"][0].f1 == of["alone"][0].f1
+
+
+def test_each_half_validates_one_run_and_tests_the_other(carried_out: tuple[Path, Any]) -> None:
+    folder = carried_out[0] / "runs" / "alone"
+    left, right = Run(folder / "0-half-0"), Run(folder / "0-half-1")
+    for one, other in ((left, right), (right, left)):
+        validated, tested = one.validation_counts(0), other.test_counts(0)
+        assert validated is not None and tested is not None
+        assert validated.ids == tested.ids
+
+
+def test_the_table_has_the_figures_of_the_runs(carried_out: tuple[Path, Any]) -> None:
+    folder, done = carried_out
+    rows = compare(read_results(ExperimentFolder(folder)))
+    assert [row.variant for row in rows] == ["alone", "trained", "everything"]
+    lines = done.out.splitlines()
+    for row in rows:
+        (line,) = [each for each in lines if each.startswith(f"{row.variant} ")]
+        assert f"{row.f1.mean:.3f}" in line.split()
+        assert line.split()[1] == "4"
+        if row.difference:
+            assert f"{row.difference.spread.mean:+.3f}" in line.split()
+    assert "PERSON" in done.out and "LOCATION" in done.out
+
+
+def test_tables_are_written(carried_out: tuple[Path, Any]) -> None:
+    folder = carried_out[0]
+    results = read_results(ExperimentFolder(folder))
+    with (folder / "results.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [float(row["f1"]) for row in rows] == [each.f1 for each in results]
+    with (folder / "summary.csv").open(encoding="utf-8") as file:
+        summary = list(csv.DictReader(file))
+    assert [row["variant"] for row in summary] == ["alone", "trained", "everything"]
+    assert summary[0]["difference_mean"] == ""
+
+
+def test_everything_is_private(carried_out: tuple[Path, Any]) -> None:
+    for path in [carried_out[0], *carried_out[0].rglob("*")]:
+        if not path.is_symlink():
+            expected = 0o700 if path.is_dir() else 0o600
+            assert stat.S_IMODE(path.stat().st_mode) == expected, path
+
+
+@pytest.fixture
+def copy(carried_out: tuple[Path, Any], tmp_path: Path) -> Path:
+    return Path(shutil.copytree(carried_out[0], tmp_path / "copy", symlinks=True))
+
+
+def forbid_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    def carry_out(*arguments: Any) -> None:
+        raise AssertionError("nothing is left to do")
+
+    monkeypatch.setattr(runner, "carry_out", carry_out)
+
+
+def test_finished_runs_are_not_repeated(
+    copy: Path, own_file: OwnFile, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forbid_runs(monkeypatch)
+    done = command("experiment", own_file(EXPERIMENT), "--out", copy)
+    assert done.code == 0, done
+    assert "12 of 12 runs are finished" in done.err
+    assert "trained" in done.out
+
+
+def test_variants_and_random_states_may_be_added(
+    copy: Path, own_file: OwnFile, command: Command
+) -> None:
+    text = QUICK.replace("[0]", "[0, 1, 7]") + '[variants.another]\nmethod = "supervised"\n'
+    done = command("experiment", own_file(text), "--out", copy, "--jobs", 1)
+    assert done.code == 0, done
+    assert "4 of 12 runs are finished" in done.err
+    rows = compare(read_results(ExperimentFolder(copy)))
+    assert {row.variant: row.f1.number for row in rows} == {"alone": 6, "another": 6}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("confidence = 0.6", "confidence = 0.7", "was started with select.confidence = 0.6"),
+        ("random_states = [0, 1]", "folds = 3", "was started with experiment.folds = 0, not 3"),
+        ("[tagger]", '[labels]\nPERSON = "PERSON"\n[tagger]', "was started with labels = None"),
+        ("[tagger]", 'unit = "line"\n[tagger]', "was started with data.unit = 'document'"),
+    ],
+)
+def test_runs_of_other_settings_are_not_mixed(
+    old: str, new: str, message: str, copy: Path, own_file: OwnFile, command: Command
+) -> None:
+    assert old in EXPERIMENT
+    done = command("experiment", own_file(EXPERIMENT.replace(old, new, 1)), "--out", copy)
+    assert done.code == 2
+    assert message in done.err
+
+
+def test_changed_notes_are_refused(
+    carried_out: tuple[Path, Any], own_file: OwnFile, tmp_path: Path, command: Command
+) -> None:
+    path = own_file(QUICK)
+    changed = tmp_path / "gold.jsonl"
+    gold = path.read_text().split('seed = "')[1].split('"')[0]
+    shutil.copy(gold, changed)
+    path.write_text(path.read_text().replace(gold, str(changed)))
+    assert command("experiment", path, "--out", tmp_path / "e", "--jobs", 1).code == 0
+    notes = list(bootstrap.read(changed))
+    changed.unlink()
+    write(notes[1:], changed)
+    done = command("experiment", path, "--out", tmp_path / "e")
+    assert done.code == 2
+    assert "gold.jsonl has changed since the experiment was started" in done.err
+
+
+def test_the_runs_are_listed_without_being_carried_out(
+    carried_out: tuple[Path, Any],
+    own_file: OwnFile,
+    tmp_path: Path,
+    command: Command,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    forbid_runs(monkeypatch)
+    done = command("experiment", own_file(EXPERIMENT), "--out", tmp_path / "no", "--list")
+    assert done.code == 0
+    assert done.out.count("not begun") == 12
+    assert not (tmp_path / "no").exists()
+    done = command("experiment", own_file(EXPERIMENT), "--out", carried_out[0], "--list")
+    assert done.out.count(" finished") == 12
+    assert "mean F1" in done.out
+
+
+def test_many_runs_need_a_confirmation(own_file: OwnFile, tmp_path: Path, command: Command) -> None:
+    grid = f"[grid]\nselect.confidence = {[n / 100 for n in range(100)]}\n"
+    grid += f"loop.patience = {list(range(1, 101))}\n"
+    path = own_file(QUICK.replace('method = "supervised"', "") + grid)
+    done = command("experiment", path, "--out", tmp_path / "no")
+    assert done.code == 2
+    assert "10,000 variants with 1 random states on 2 splits are 20,000 runs" in done.err
+    assert "--yes" in done.err
+    assert not (tmp_path / "no").exists()
+
+
+def test_a_run_that_fails_does_not_end_the_others(
+    own_file: OwnFile, tmp_path: Path, command: Command
+) -> None:
+    bad = '[variants.bad]\nmethod = "active"\nactive.budget = 999\n'
+    text = QUICK.replace("[variants.alone]", f"{bad}[variants.alone]")
+    done = command("experiment", own_file(text), "--out", tmp_path / "e", "--jobs", 1)
+    assert done.code == 2
+    assert "bad/0-half-0 failed: [active] budget = 999" in done.err
+    assert "2 of 4 runs failed" in done.err
+    assert "alone" in done.out
+    assert "Traceback" not in done.all
+
+
+def test_an_internal_error_shows_no_text_of_notes(
+    own_file: OwnFile, tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*arguments: Any, **options: Any) -> None:
+        raise ValueError("Anna Puig")
+
+    monkeypatch.setattr("bootstrap.experiments.worker.run_iterations", fail)
+    done = command("experiment", own_file(QUICK), "--out", tmp_path / "e", "--jobs", 1)
+    assert done.code == 2
+    assert "failed: internal error: ValueError" in done.err
+    assert "Anna" not in done.all
+
+
+def test_active_learning_asks_for_what_is_not_in_the_seed(
+    own_file: OwnFile, tmp_path: Path, command: Command
+) -> None:
+    text = EXPERIMENT[: EXPERIMENT.index("[variants")].replace(
+        "[0, 1]", "[0]\nat_documents = [50, 60]"
+    )
+    text += "[active]\nbudget = 60\nround = 10\n"
+    text += '[variants.active]\nmethod = "active"\n[variants.random]\nmethod = "active"\n'
+    text += 'active.query = "random"\n'
+    done = command("experiment", own_file(text), "--out", tmp_path / "e", "--jobs", 1)
+    assert done.code == 0, done
+    rows = Run(tmp_path / "e" / "runs" / "active" / "0-half-0").metrics()
+    assert [row.human_documents for row in rows] == [40, 50, 60]
+    table = done.out[done.out.index("annotated documents") :]
+    assert [line.split()[:2] for line in table.splitlines()[1:5]] == [
+        *(["active", "50"], ["active", "60"], ["random", "50"], ["random", "60"])
+    ]
+
+
+def test_cross_validation_tests_every_annotated_note_once(
+    experiment_file: Path, own_file: OwnFile, tmp_path: Path, command: Command
+) -> None:
+    begin, end = EXPERIMENT.index("[data]"), EXPERIMENT.index("[experiment]")
+    text = EXPERIMENT[begin:end].replace("[tagger]", 'unlabeled = "unlabeled.jsonl"\n[tagger]', 1)
+    path = own_file(text.replace('validation = "validation.jsonl"\n', ""))
+    out = ("--out", tmp_path / "folds", "--jobs", 1)
+    done = command("crossvalidate", path, "--folds", 3, *out)
+    assert done.code == 0, done
+    results = read_results(ExperimentFolder(tmp_path / "folds"))
+    assert {result.variant for result in results} == {"supervised", "self-training"}
+    tested = [
+        name for result in results if result.variant == "supervised" for name in result.tested.ids
+    ]
+    gold = [note.id for note in bootstrap.read(experiment_file.parent / "gold.jsonl")]
+    assert sorted(tested) == sorted(gold)
+    assert done.out.count("self-training") >= 1
+
+
+def test_cross_validation_needs_two_folds(
+    own_file: OwnFile, tmp_path: Path, command: Command
+) -> None:
+    done = command("crossvalidate", own_file(QUICK), "--folds", 1)
+    assert done.code == 2
+    assert "--folds 1: expected 2 or more" in done.err
+
+
+def test_two_processes_cannot_work_on_one_experiment(
+    copy: Path, own_file: OwnFile, command: Command
+) -> None:
+    with folder_lock(copy):
+        done = command("experiment", own_file(EXPERIMENT), "--out", copy)
+    assert done.code == 2
+    assert "another process works on this experiment" in done.err
+
+
+def test_a_folder_of_something_else_is_refused(
+    finished: Path, own_file: OwnFile, tmp_path: Path, command: Command
+) -> None:
+    for folder in (finished, tmp_path):
+        done = command("experiment", own_file(EXPERIMENT), "--out", folder)
+        assert done.code == 2
+        assert "exists already and is not an experiment" in done.err
+
+
+def test_a_damaged_run_is_named(copy: Path, own_file: OwnFile, command: Command) -> None:
+    path = copy / "runs" / "trained" / "0-half-0" / "iterations" / "001" / "metrics.json"
+    path.write_text("{")
+    done = command("experiment", own_file(EXPERIMENT), "--out", copy)
+    assert done.code == 2
+    assert f"{path} is damaged" in done.err
+
+
+def test_names_of_variants_may_be_any_text(
+    own_file: OwnFile, tmp_path: Path, command: Command
+) -> None:
+    text = QUICK.replace("[variants.alone]", '[variants."../ñ /\\\\ :*\\u0007"]')
+    done = command("experiment", own_file(text), "--out", tmp_path / "e", "--jobs", 1)
+    assert done.code == 0, done
+    assert [path.parent for path in (tmp_path / "e" / "runs").iterdir()] == [
+        tmp_path / "e" / "runs"
+    ]
+    assert "\x07" not in done.all
+    assert folder_name("..") and "/" not in folder_name("a/b") and len(folder_name("a" * 999)) < 99
+    text = QUICK + '[variants."a b"]\n[variants."A-b"]\n'
+    done = command("experiment", own_file(text), "--out", tmp_path / "f")
+    assert done.code == 2
+    assert "would have the same folder" in done.err
+
+
+def test_shared_embeddings_are_trained_once_for_each_split(
+    own_file: OwnFile, tmp_path: Path, command: Command, notes: Callable[..., list[Document]]
+) -> None:
+    text = QUICK.replace("[loop]", 'clusters = "auto"\n[loop]')
+    text = text.replace("[tagger]", f'unlabeled = "{tmp_path}/pool.jsonl"\n[tagger]')
+    write(notes(3000, 5, prefix="p"), tmp_path / "pool.jsonl")
+    done = command("experiment", own_file(text), "--out", tmp_path / "e", "--jobs", 1)
+    assert done.code == 0, done
+    for split in ("half-0", "half-1"):
+        shared = tmp_path / "e" / "documents" / split / "embeddings" / "trained.json"
+        own = tmp_path / "e" / "runs" / "alone" / f"0-{split}" / "embeddings" / "trained.json"
+        assert own.read_bytes() == shared.read_bytes()
+        assert own.stat().st_ino == shared.stat().st_ino
+
+
+def test_the_function_returns_the_results(
+    experiment_file: Path, carried_out: tuple[Path, Any]
+) -> None:
+    results = bootstrap.experiment(experiment_file, out=carried_out[0], jobs=1)
+    assert len(results) == 12
+    assert bootstrap.compare(results)[1].variant == "trained"
+
+
+@pytest.mark.slow
+@pytest.mark.processes
+def test_an_experiment_that_is_killed_goes_on(
+    experiment_file: Path,
+    carried_out: tuple[Path, Any],
+    tmp_path: Path,
+    launch: Any,
+    contents: Callable[[Path], dict[str, object]],
+) -> None:
+    arguments = ("experiment", experiment_file, "--out", tmp_path / "e", "--jobs", 2)
+    for seconds in (4.0, 8.0, 6.0):
+        process = launch.start(*arguments)
+        time.sleep(seconds)
+        members = launch.members(process)
+        if process.poll() is None:
+            os.kill(process.pid, signal.SIGKILL)
+        process.communicate()
+        time.sleep(1)
+        assert not [pid for pid in members if pid in launch.members(process)]
+    done = launch(*arguments)
+    assert done.code == 0, done
+    for run in (carried_out[0] / "runs").glob("*/*"):
+        again = tmp_path / "e" / run.relative_to(carried_out[0])
+        left, right = contents(run), contents(again)
+        different = {name for name in {*left, *right} if left.get(name) != right.get(name)}
+        assert different <= {"config.toml", "data.parquet", "environment.json"}
+    configuration = load_configuration(
+        tmp_path / "e" / "runs" / "alone" / "0-half-0" / "config.toml"
+    )
+    assert configuration.loop.iterations == 0

@@ -1,0 +1,177 @@
+"""Experiment files: which variants and runs they mean, and what is refused."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bootstrap.config.errors import ConfigurationError
+from bootstrap.config.overrides import Source
+from bootstrap.experiments.methods import check_variants
+from bootstrap.experiments.plan import Plan, load_plan, parse_plan
+
+DATA = {"seed": "gold", "validation": "dev"}
+
+
+def plan_of(tables: dict[str, Any], data: dict[str, Any] | None = None) -> Plan:
+    return parse_plan({"data": DATA if data is None else data, **tables}, Source("e.toml", Path()))
+
+
+def names(tables: dict[str, Any]) -> list[str]:
+    return [variant.name for variant in plan_of({"seed": {"documents": 9}, **tables}).variants]
+
+
+def test_without_variants_and_grid_there_is_one_variant() -> None:
+    plan = plan_of({"seed": {"documents": 9}})
+    assert [(each.name, each.method) for each in plan.variants] == [
+        ("self-training", "self-training")
+    ]
+    assert plan.splits == ("half-0", "half-1")
+    assert plan.number == 6  # three random states
+
+
+def test_every_variant_has_every_point_of_the_grid() -> None:
+    found = names(
+        {
+            "variants": {"a": {}, "b": {"loop": {"keep": "relabel"}}},
+            "grid": {"select": {"confidence": [0.5, 0.9]}, "seed": {"documents": [100, 331]}},
+        }
+    )
+    points = [
+        f"select.confidence={confidence}, seed.documents={number}"
+        for confidence in (0.5, 0.9)
+        for number in (100, 331)
+    ]
+    assert found == [f"{name}, {point}" for name in "ab" for point in points]
+
+
+def test_a_variant_may_be_left_out_of_the_grid() -> None:
+    found = names(
+        {
+            "variants": {"alone": {"method": "supervised", "grid": False}, "b": {}},
+            "grid": {"select": {"proportions": [True, False]}},
+        }
+    )
+    assert found == ["alone", "b, select.proportions=true", "b, select.proportions=false"]
+
+
+def test_settings_of_the_file_the_variant_and_the_grid_are_combined() -> None:
+    tables = {
+        "seed": {"documents": 9, "with_entities": 0.5},
+        "loop": {"preset": "paper", "patience": 2},
+        "tagger": {"rules": {"A": "x"}},
+        "variants": {"v": {"loop": {"patience": 4}, "tagger": {"rules": {"B": "y"}}}},
+        "grid": {"loop": {"keep": ["relabel"]}, "seed": {"documents": [7]}},
+    }
+    (variant,) = plan_of(tables).variants
+    assert variant.tables["loop"] == {"preset": "paper", "patience": 4, "keep": "relabel"}
+    assert variant.tables["tagger"] == {"rules": {"A": "x", "B": "y"}}
+    assert variant.seed is not None
+    assert (variant.seed.documents, variant.seed.with_entities) == (7, 0.5)
+    assert tables["loop"] == {"preset": "paper", "patience": 2}  # unchanged
+
+
+def test_splits_are_folds_the_test_documents_or_halves() -> None:
+    seed = {"seed": {"documents": 9}}
+    assert plan_of(seed, {**DATA, "test": "test"}).splits == ("test",)
+    folds = {"experiment": {"folds": 3}, **seed}
+    assert plan_of(folds, {"seed": "gold"}).splits == ("fold-0", "fold-1", "fold-2")
+
+
+def test_paths_are_relative_to_the_file(tmp_path: Path) -> None:
+    (tmp_path / "e.toml").write_text('[data]\nseed = "gold"\nvalidation = "dev"\nunlabeled = "u"\n')
+    data = load_plan(tmp_path / "e.toml").data
+    assert (data.seed, data.unlabeled) == (str(tmp_path / "gold"), str(tmp_path / "u"))
+    assert data.test == ""
+
+
+REFUSED: dict[str, tuple[dict[str, Any], str]] = {
+    "section": ({"gird": {}}, 'no section "gird"; the nearest is "grid"'),
+    "key": ({"experiment": {"fold": 3}}, 'no key in [experiment] "fold"; the nearest is "folds"'),
+    "rule": ({"seed": {"documents": 9, "pattern": "("}}, "is not a regular expression"),
+    "size": ({"seed": {"documents": 0}}, "expected 1 or more"),
+    "no size": ({"seed": {"pattern": "a"}}, "[seed] lacks documents"),
+    "states": ({"experiment": {"random_states": []}}, "random_states is empty"),
+    "a state twice": ({"experiment": {"random_states": [1, 1]}}, "names a state twice"),
+    "text": ({"experiment": {"random_states": ["0"]}}, "expected a list of whole numbers"),
+    "negative": ({"experiment": {"random_states": [-1]}}, "expected 0 or more"),
+    "one fold": ({"experiment": {"folds": 1}}, "folds = 1: expected 2 or more"),
+    "method": ({"variants": {"v": {"method": "magic"}}}, "expected one of"),
+    "variant": ({"variants": {"v": {"selct": {}}}}, "selct"),
+    "no variant": ({"variants": {"v": 3}}, "[variants.v] must be a section"),
+    "grid of variant": ({"variants": {"v": {"grid": 1}}}, "expected true or false"),
+    "axis": ({"grid": {"select": {"confidence": 0.5}}}, "= a list of values"),
+    "no section of axis": ({"grid": {"confidence": [0.5]}}, "expected SECTION.KEY"),
+    "empty axis": ({"grid": {"select": {"confidence": []}}}, "a list of values"),
+    "value twice": ({"grid": {"select": {"confidence": [1, 1]}}}, "has a value twice"),
+    "data": ({"grid": {"data": {"unit": ["line"]}}}, "is the same in all runs"),
+    "random state": ({"loop": {"random_state": 1}}, "is set by [experiment] random_states"),
+    "random states": ({"grid": {"loop": {"random_state": [1]}}}, "is set by [experiment]"),
+}
+
+
+@pytest.mark.parametrize(("tables", "message"), REFUSED.values(), ids=REFUSED.keys())
+def test_mistakes_are_refused_with_their_place(tables: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigurationError, match=r"e\.toml: ") as found:
+        plan_of({"seed": {"documents": 9}, **tables})
+    assert message in str(found.value)
+
+
+@pytest.mark.parametrize(
+    ("data", "tables", "message"),
+    [
+        ({"validation": "d"}, {"seed": {"documents": 9}}, "[seed] needs annotated documents"),
+        ({"seed": "g"}, {}, "names no validation documents"),
+        ({"seed": "g", "test": "t"}, {"experiment": {"folds": 3}}, "remove [data] test"),
+        ({"seed": "g"}, {"experiment": {"folds": 2}}, "none is left for training"),
+        (DATA, {}, "variant self-training needs unlabeled documents"),
+        (
+            {"validation": "d", "unlabeled": "u"},
+            {"variants": {"v": {"method": "full-supervision"}}},
+            "needs all annotated documents",
+        ),
+    ],
+)
+def test_documents_that_are_lacking_are_named(
+    data: dict[str, Any], tables: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ConfigurationError) as found:
+        plan_of(tables, data)
+    assert message in str(found.value)
+
+
+def test_a_large_grid_is_counted_and_a_huge_one_refused() -> None:
+    axis = {"confidence": [number / 100 for number in range(100)]}
+    grid = {"select": axis, "loop": {"patience": list(range(1, 101))}}
+    plan = plan_of({"seed": {"documents": 9}, "grid": grid})
+    assert plan.number == 10_000 * 6
+    huge = {"select": {f"k{number}": [*range(100)] for number in range(8)}}
+    with pytest.raises(ConfigurationError, match=f"{math.prod([100] * 8):,} combinations"):
+        plan_of({"seed": {"documents": 9}, "grid": huge})
+
+
+@pytest.mark.parametrize(
+    ("tables", "message"),
+    [
+        ({"grid": {"select": {"confidnce": [0.5]}}}, 'the nearest is "confidence"'),
+        ({"grid": {"select": {"confidence": [0.5, 2.0]}}}, "(variant select.confidence=2.0)"),
+        ({"variants": {"a": {"method": "active"}}}, "budget"),
+        ({"variants": {"a": {"tagger": {"kind": "crff"}}}}, "crff"),
+    ],
+)
+def test_settings_are_checked_before_any_document_is_read(
+    tables: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ConfigurationError) as found:
+        check_variants(plan_of({"seed": {"documents": 9}, **tables}))
+    assert message in str(found.value)
+
+
+def test_active_learning_without_a_drawn_seed_needs_gold() -> None:
+    tables = {"variants": {"a": {"method": "active", "active": {"budget": 9}}}}
+    plan = plan_of(tables, {**DATA, "unlabeled": "u"})
+    with pytest.raises(ConfigurationError, match="needs documents to annotate"):
+        check_variants(plan)

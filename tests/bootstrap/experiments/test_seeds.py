@@ -1,0 +1,79 @@
+"""Seeds drawn by size and rule."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bootstrap.config.errors import ConfigurationError
+from bootstrap.config.experiment_options import SeedOptions
+from bootstrap.experiments.seeds import draw_seed
+from corpus.document import Document, Span
+
+
+def documents(flags: list[tuple[bool, bool]]) -> list[Document]:
+    """Documents with and without an entity, that begin with a header or not."""
+    return [
+        Document(
+            str(number),
+            "Nombre: Anna" if headed else "ve Anna",
+            (Span(3, 7, "PERSON"),) if entity else (),
+        )
+        for number, (headed, entity) in enumerate(flags)
+    ]
+
+
+FLAGS = st.lists(st.tuples(st.booleans(), st.booleans()), max_size=40)
+SHARES = st.sampled_from([0.0, 0.25, 0.5, 0.8, 1.0])
+
+
+@given(FLAGS, st.integers(1, 12), SHARES, st.booleans(), st.integers(0, 5), st.integers(0, 9))
+def test_a_seed_has_the_size_and_follows_the_rules_or_there_are_too_few(
+    flags: list[tuple[bool, bool]],
+    number: int,
+    share: float,
+    headed: bool,
+    others: int,
+    state: int,
+) -> None:
+    pattern = r"\w+:" if headed else ""
+    options = SeedOptions(number, share, pattern, others)
+    pool = documents(flags)
+    allowed = [each for each in pool if not headed or re.match(pattern, each.text)]
+    some = sum(bool(each.spans) for each in allowed)
+    wanted = round(number * share)
+    lacks = (
+        wanted > some or number - wanted > len(allowed) - some if share else number > len(allowed)
+    )
+    if lacks or number + others > len(pool):
+        with pytest.raises(ConfigurationError, match=r"\[seed\] needs"):
+            draw_seed(pool, options, np.random.default_rng(state))
+        return
+    drawn = draw_seed(pool, options, np.random.default_rng(state))
+    assert len(drawn) == len(set(drawn.tolist())) == number + others
+    ruled = [pool[index] for index in drawn[:number]]
+    assert all(re.match(pattern, each.text) for each in ruled)
+    if share:
+        assert sum(bool(each.spans) for each in ruled) == wanted
+    again = draw_seed(pool, options, np.random.default_rng(state))
+    assert np.array_equal(drawn, again)
+
+
+def test_all_documents_that_follow_the_rules_are_drawn_alike() -> None:
+    pool = documents([(True, False)] * 10)
+    drawn = [draw_seed(pool, SeedOptions(2), np.random.default_rng(state)) for state in range(2000)]
+    counts = np.bincount(np.concatenate(drawn), minlength=10)
+    assert (abs(counts - 400) < 5 * np.sqrt(400)).all()
+
+
+def test_what_is_lacking_is_named() -> None:
+    pool = documents([(True, True), (False, True), (False, False)])
+    with pytest.raises(ConfigurationError) as found:
+        draw_seed(pool, SeedOptions(4, 0.5, r"\w+:"), np.random.default_rng(0))
+    message = str(found.value)
+    assert "needs 2 documents with entities; [data] seed has 1 with entities" in message
+    assert r"that match pattern = '\\w+:'" in message
