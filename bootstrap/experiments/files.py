@@ -57,7 +57,7 @@ class DocumentFiles:
     """
 
     def __init__(self, folder: Path, plan: Plan, splits: Sequence[Split]) -> None:
-        self._folder = folder
+        self._folder = folder.absolute()  # paths in a file are relative to it
         self._plan = plan
         self._splits = {split.name: split for split in splits}
         self._units: dict[str, list[Document]] = {}

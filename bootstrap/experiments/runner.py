@@ -152,7 +152,7 @@ class _Planner:
         files = self.files.of_run(variant, split, random_state)
         configuration = configuration_of(self.plan, variant, files, random_state)
         if run.has_begun():
-            documents = self.experiment.documents_folder
+            documents = self.experiment.documents_folder.absolute()
             refuse_other_configuration(run, _as_begun(configuration, run, documents))
         return PlannedRun(variant, split, random_state, run, configuration)
 

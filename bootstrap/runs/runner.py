@@ -208,9 +208,10 @@ def _baseline(step: Iteration, validation: LabelledNotes) -> ValidationCounts | 
 def complete_run(
     run: Run, configuration: Configuration, notes: Notes, *, jobs: int, with_advice: bool = True
 ) -> None:
-    """Score the test documents of a finished run, and write its report and its advice.
+    """Write the report and the advice of a finished run, and score its test documents.
 
-    The report is written before the advice, which takes longer and may fail, and again with it.
+    The report is written before the advice, which takes longer and may fail, and again with it. The
+    scores of the last iteration on the test documents are written last.
 
     Parameters
     ----------
@@ -225,12 +226,12 @@ def complete_run(
     with_advice : bool
         Whether to write advice, which takes longer than training on few documents.
     """
-    if run.is_finished() and notes.test:
-        score_on_test(run, notes.test, configuration, jobs=jobs)
     run.write_report()
     if with_advice:
         _write_advice(run, configuration, notes, jobs=jobs)
         run.write_report()
+    if run.is_finished() and notes.test:
+        score_on_test(run, notes.test, configuration, jobs=jobs)
 
 
 def _write_advice(run: Run, configuration: Configuration, notes: Notes, *, jobs: int) -> None:

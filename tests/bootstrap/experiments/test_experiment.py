@@ -187,6 +187,18 @@ def test_changed_notes_are_refused(
     assert "gold.jsonl has changed since the experiment was started" in done.err
 
 
+def test_the_folder_is_named_after_the_file_by_default(
+    own_file: OwnFile, tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the current folder, which is not that of the file."""
+    (tmp_path / "elsewhere").mkdir()
+    path = own_file(QUICK)
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert command("experiment", path, "--jobs", 1).code == 0
+    results = read_results(ExperimentFolder(tmp_path / "elsewhere" / "runs" / "own"))
+    assert len(results) == 2
+
+
 def test_the_runs_are_listed_without_being_carried_out(
     carried_out: tuple[Path, Any],
     own_file: OwnFile,
