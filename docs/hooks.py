@@ -34,18 +34,24 @@ def parse_command(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def setting_rows() -> list[SettingRow]:
-    """Return every setting in the order of the configuration file."""
+    """Return every setting in the order of the configuration file, then those of experiments."""
     from bootstrap.config import settings
 
-    return settings.setting_rows()
+    return [*settings.setting_rows(), *settings.experiment_rows()]
 
 
 def check_configuration(tables: Mapping[str, Any]) -> None:
-    """Raise an error if tables read from TOML are not a valid configuration."""
+    """Raise an error if tables read from TOML are not a configuration or an experiment."""
     from bootstrap.config.configuration import parse_configuration
     from bootstrap.config.overrides import Source
+    from bootstrap.experiments.methods import check_variants
+    from bootstrap.experiments.plan import OWN_SECTIONS, parse_plan
 
-    parse_configuration(tables, Source("the example", Path()))
+    source = Source("the example", Path())
+    if any(section in tables for section in OWN_SECTIONS):
+        check_variants(parse_plan(tables, source))
+    else:
+        parse_configuration(tables, source)
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:

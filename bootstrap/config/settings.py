@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 import tomli_w
 
 from bootstrap.config.active_options import ActiveOptions
+from bootstrap.config.experiment_options import ExperimentOptions, SeedOptions
 from bootstrap.config.options import (
     AUTO,
     DataOptions,
@@ -108,6 +109,11 @@ def setting_rows() -> list[SettingRow]:
     return rows
 
 
+def experiment_rows() -> list[SettingRow]:
+    """Return every setting of an experiment file that a configuration has not."""
+    return [*_rows("experiment", ExperimentOptions), *_rows("seed", SeedOptions)]
+
+
 def _rows(section: str, options: type[Any], kind: str = "") -> list[SettingRow]:
     hints = get_type_hints(options)
     return [
@@ -131,7 +137,7 @@ def _type_name(kind: Any) -> str:
     if is_members(kind):
         return "list of tables"
     if get_origin(kind) is tuple:
-        return "list of strings"
+        return f"list of {_TYPES[get_args(kind)[0]]}s"
     if get_origin(kind) is Mapping:
         return f"table of {_TYPES[get_args(kind)[1]]}s"
     return _TYPES[kind]

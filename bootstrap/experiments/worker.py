@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import logging
 import os
 import shutil
@@ -14,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 from bootstrap.config.configuration import Configuration
 from bootstrap.data.preparation import prepare
-from bootstrap.data.splits import read_notes
+from bootstrap.data.splits import Notes, read_notes
 from bootstrap.execution.processes import KilledError
 from bootstrap.runs.embeddings import embeddings_of_notes
 from bootstrap.runs.folder import Run
@@ -30,16 +29,15 @@ class Message(NamedTuple):
 
     Parameters
     ----------
-    kind : {"stage", "iteration", "warning", "failed", "finished"}
-        A stage of an iteration, a closed iteration, a warning, the error that ended the work, or
-        its end.
+    kind : {"stage", "warning", "failed", "finished"}
+        A stage of the work, a warning, the error that ended the work, or its end.
     text : str
         The stage, the warning or the error.
     done, total : int
-        The amount done in the stage, and the total or 0; or the number of the iteration.
+        The amount done in the stage, and the total or 0.
     """
 
-    kind: Literal["stage", "iteration", "warning", "failed", "finished"]
+    kind: Literal["stage", "warning", "failed", "finished"]
     text: str = ""
     done: int = 0
     total: int = 0
@@ -72,11 +70,20 @@ def carry_out(
             if embeddings:
                 _link_embeddings(embeddings, run)
             if not run.is_finished():
-                report = functools.partial(_send_stage, send)
-                for metrics in run_iterations(run, configuration, notes, jobs=jobs, report=report):
-                    send(Message("iteration", done=metrics.iteration))
+                _run(send, run, configuration, notes, jobs)
             send(Message("stage", "scoring"))
             complete_run(run, configuration, notes, jobs=jobs, with_advice=False)
+
+
+def _run(send: Send, run: Run, configuration: Configuration, notes: Notes, jobs: int) -> None:
+    """Run the iterations of a run that are not closed yet."""
+    iteration = len(run.metrics())
+
+    def report(stage: str, done: int, total: int) -> None:
+        send(Message("stage", f"iteration {iteration}: {stage}", done, total))
+
+    for metrics in run_iterations(run, configuration, notes, jobs=jobs, report=report):
+        iteration = metrics.iteration + 1
 
 
 def train_shared_embeddings(
@@ -97,13 +104,12 @@ def train_shared_embeddings(
     """
     with _reported(send):
         notes = read_notes(configuration.data, configuration.labels, batch_size=1)
-        report = functools.partial(_send_stage, send)
         state = configuration.loop.random_state
+
+        def report(stage: str, done: int, total: int) -> None:
+            send(Message("stage", stage, done, total))
+
         embeddings_of_notes(folder, notes, state, jobs=jobs, report=report)
-
-
-def _send_stage(send: Send, stage: str, done: int, total: int) -> None:
-    send(Message("stage", stage, done, total))
 
 
 @contextmanager

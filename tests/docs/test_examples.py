@@ -43,6 +43,13 @@ def test_toml_is_a_configuration_or_a_grammar(toml_block, hooks, tmp_path):
     hooks.check_configuration(tables)
 
 
+@pytest.mark.parametrize("path", sorted((ROOT / "docs" / "experiments").glob("*.toml")))
+def test_experiment_files_are_valid_and_name_their_command(path, hooks):
+    text = path.read_text(encoding="utf-8")
+    hooks.check_configuration(tomllib.loads(text))
+    assert f"#     bootstrap experiment docs/experiments/{path.name}\n" in text
+
+
 def test_commands_parse(command, hooks):
     if command[0] == "bootstrap" and "--version" not in command and "--help" not in command:
         hooks.parse_command(command[1:])
