@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from bootstrap.experiments.results import RunResult, by_variant
+from bootstrap.experiments.results import Point, RunResult, by_variant
 from bootstrap.runs.gain import f1_gain_interval
 from corpus.scores import ConfusionCounts
 
@@ -181,13 +181,16 @@ class AtDocuments:
 def compare_at(results: Sequence[RunResult], numbers: Sequence[int]) -> list[AtDocuments]:
     """Compare variants at numbers of annotated documents.
 
-    Variants whose runs all begin with more documents have no row for a number.
+    A variant has no row for a number if all its runs begin with more documents, or if nothing was
+    annotated since the number before.
     """
     rows = []
     for variant, found in by_variant(results).items():
-        for number in numbers:
+        before: list[Point] = []
+        for number in sorted(numbers):
             points = [point for result in found if (point := result.at(number))]
-            if points:
+            if points and points != before:
+                before = points
                 f1 = Spread.of([point.counts.f1 for point in points])
                 tokens = float(np.mean([point.tokens for point in points]))
                 rows.append(AtDocuments(variant, number, f1, tokens))

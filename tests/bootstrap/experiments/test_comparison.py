@@ -111,12 +111,10 @@ def test_only_pairs_are_compared(results: list[RunResult]) -> None:
 def test_variants_are_compared_at_numbers_of_documents() -> None:
     rng = np.random.default_rng(2)
     early, late = result("early", "l", 0, rng), result("late", "l", 0, rng, documents=140)
-    rows = compare_at([early, late], [100, 149, 150, 1000])
+    rows = compare_at([early, late], [1000, 100, 149, 150])
     assert [(row.variant, row.documents) for row in rows] == [
-        *(("early", number) for number in (100, 149, 150, 1000)),
-        *(("late", number) for number in (149, 150, 1000)),
+        *(("early", number) for number in (100, 150)),
+        *(("late", number) for number in (149, 1000)),
     ]
-    f1 = [row.f1.mean for row in rows]
-    assert f1[:4] == [0.5, 0.5, early.f1, early.f1]
-    assert f1[4:] == [0.5, 0.5, late.f1]
-    assert [row.tokens for row in rows][:4] == [1000, 1000, 1500, 1500]
+    assert [row.f1.mean for row in rows] == [0.5, early.f1, 0.5, late.f1]
+    assert [row.tokens for row in rows] == [1000, 1500, 1400, 1900]
