@@ -71,9 +71,56 @@ confidence = 0.5
 }
 
 
+#: Number of annotated notes of the comparison, and of validation and test notes.
+COMPARED_NOTES, COMPARED_VALIDATION, COMPARED_TEST = 5000, 1500, 3000
+
+_COMPARISON = """\
+# The comparison of the demonstration: 100 annotated notes alone, with self-training, and with
+# more notes that a person annotates, here from annotations that exist already.
+
+[data]
+seed = "notes/annotated.jsonl"
+validation = "notes/validation.jsonl"
+test = "notes/test.jsonl"
+
+[active]
+budget = 250
+round = 50
+
+[experiment]
+random_states = [0, 1]
+at_documents = [150, 200, 250]
+
+# The other notes are unlabeled, and annotated when active learning chooses them.
+[seed]
+documents = 100
+with_entities = 0.5
+
+[variants.supervised]
+method = "supervised"
+
+[variants.self-training]
+
+[variants."random notes"]
+method = "active"
+active.query = "random"
+
+[variants."active learning"]
+method = "active"
+
+[variants.hybrid]
+method = "active"
+active.hybrid = true
+
+[variants."all annotations"]
+method = "full-supervision"
+augment.copies = 0
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Demo:
-    """The folder of a demonstration: notes, a configuration and a run.
+    """The folder of a demonstration: notes, and a configuration and a run, or an experiment.
 
     Parameters
     ----------
@@ -89,6 +136,16 @@ class Demo:
         return self.folder / "demo.toml"
 
     @property
+    def comparison(self) -> Path:
+        """The experiment file of the comparison."""
+        return self.folder / "compare.toml"
+
+    @property
+    def experiment(self) -> Path:
+        """The folder of the comparison."""
+        return self.folder / "compare"
+
+    @property
     def embeddings(self) -> Path:
         """Embeddings of the unlabeled notes, for a run from a list of names."""
         return self.folder / "embeddings"
@@ -99,7 +156,7 @@ class Demo:
         return self.folder / "run"
 
     def notes(self, split: str) -> Path:
-        """Return the file of a split: seed, validation, test or unlabeled."""
+        """Return the file of a split: seed, validation, test, unlabeled or annotated."""
         return self.folder / "notes" / f"{split}.jsonl"
 
 
@@ -119,10 +176,7 @@ def make_demo(folder: Path, number: int, initial_model: str = SEED) -> Demo:
     -------
     Demo
     """
-    demo = Demo(folder)
-    # Synthetic notes are not private; the permissions are those that real notes need.
-    demo.notes("seed").parent.mkdir(mode=0o700, parents=True)
-    folder.chmod(0o700)
+    demo = _new_demo(folder)
     splits = {
         "validation": synthetic_notes(EVALUATION_NOTES, random_state=1),
         "test": synthetic_notes(EVALUATION_NOTES, random_state=2),
@@ -134,6 +188,39 @@ def make_demo(folder: Path, number: int, initial_model: str = SEED) -> Demo:
         write(documents, demo.notes(split))
     settings = _CONFIGURATIONS[initial_model].format(batch=max(1, number // 3))
     demo.config.write_text(settings, encoding="utf-8")
+    return demo
+
+
+def make_comparison(folder: Path, number: int) -> Demo:
+    """Generate the notes and the experiment file of a comparison.
+
+    Parameters
+    ----------
+    folder : Path
+        A new folder.
+    number : int
+        The number of annotated notes, from which seeds are drawn and rounds are chosen.
+
+    Returns
+    -------
+    Demo
+    """
+    demo = _new_demo(folder)
+    sizes = {"validation": COMPARED_VALIDATION, "test": COMPARED_TEST, "annotated": number}
+    for random_state, (split, size) in enumerate(sizes.items(), 1):
+        write(synthetic_notes(size, random_state=random_state), demo.notes(split))
+    demo.comparison.write_text(_COMPARISON, encoding="utf-8")
+    return demo
+
+
+def _new_demo(folder: Path) -> Demo:
+    """Create the folder of a demonstration.
+
+    Synthetic notes are not private; the permissions are those that real notes need.
+    """
+    demo = Demo(folder)
+    demo.notes("seed").parent.mkdir(mode=0o700, parents=True)
+    folder.chmod(0o700)
     return demo
 
 

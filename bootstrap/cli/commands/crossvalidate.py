@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from bootstrap.cli.arguments import Commands, add_command, add_configuration, add_list, natural
-from bootstrap.cli.commands.experiment import add_experiment_arguments, run_plan
+from bootstrap.cli.commands.experiment import add_experiment_arguments, run_or_list
 
 #: The folds of the paper (003, table 4.2).
 _FOLDS = 7
@@ -59,4 +59,4 @@ def main(options: argparse.Namespace) -> None:
     )
     config = options.config
     plan = parse_plan(tables, Source(str(config), config.parent, origins))
-    run_plan(plan, options.out or Path("runs") / f"{name_of(config)}-folds", options)
+    run_or_list(plan, options.out or Path("runs") / f"{name_of(config)}-folds", options)

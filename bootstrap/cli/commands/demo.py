@@ -26,7 +26,8 @@ def register(commands: Commands) -> None:
         "--notes",
         type=positive,
         metavar="N",
-        help="number of unlabeled notes (default: 12000 with a seed, 60000 without)",
+        help="number of unlabeled notes (default: 12000 with a seed, 60000 without; with "
+        "--compare, 5000)",
     )
     parser.add_argument(
         "--initial-model",
@@ -34,6 +35,11 @@ def register(commands: Commands) -> None:
         default=_SEED,
         help="train the first model on a seed of annotated notes, or derive it from a list of "
         "names and their frequencies (default: seed)",
+    )
+    parser.add_argument(
+        "--compare",
+        action="store_true",
+        help="compare training on the seed alone, self-training, active learning and both together",
     )
     add_renamed(parser, "--start", "--initial-model")
     parser.add_argument(
@@ -56,6 +62,9 @@ def main(options: argparse.Namespace) -> None:
     folder = options.out or free_folder(Path("runs"))
     if folder.exists():
         raise InputError(f"{folder} exists already; name a new folder with --out")
+    if options.compare:
+        _compare(options, folder)
+        return
     number = options.notes or UNLABELED_NOTES[options.initial_model]
     if options.initial_model != _SEED and number < _MIN_NOTES:
         raise InputError(
@@ -83,6 +92,36 @@ def main(options: argparse.Namespace) -> None:
     first, last = (scores_on_test(demo, iteration, jobs) for iteration in (0, best))
     print_lines(gain_lines(first, last, best))
     print_lines(_next_lines(demo))
+
+
+def _compare(options: argparse.Namespace, folder: Path) -> None:
+    """Generate notes, and compare what people and the machine gain on them.
+
+    Raises
+    ------
+    InputError
+        If the notes are too few, or there is no seed.
+    """
+    from bootstrap.cli.commands.experiment import run_plan
+    from bootstrap.cli.console import print_lines
+    from bootstrap.demo import COMPARED_NOTES, make_comparison
+    from bootstrap.experiments.plan import load_plan
+
+    number = options.notes or COMPARED_NOTES
+    if options.initial_model != _SEED:
+        raise InputError("--compare begins with a seed; remove --initial-model")
+    if number < _MIN_NOTES:
+        raise InputError(f"{number:,} notes are too few; --compare needs {_MIN_NOTES:,} or more")
+    print_lines(
+        [
+            f"Generating {number:,} notes in Spanish and Catalan, of which 100 are the seed.",
+            "Compared are the seed alone, self-training on the other notes, a person who annotates",
+            "50 of them a round, both together, and all annotations, with two random states.",
+            "",
+        ]
+    )
+    demo = make_comparison(folder, number)
+    run_plan(load_plan(demo.comparison), demo.experiment, jobs=options.jobs)
 
 
 def _find_clusters(demo: Demo, number: int, jobs: int, parser: argparse.ArgumentParser) -> None:

@@ -65,28 +65,53 @@ def main(options: argparse.Namespace) -> None:
     from bootstrap.experiments.plan import load_plan
 
     plan = load_plan(options.file)
-    run_plan(plan, options.out or Path("runs") / options.file.stem, options)
+    run_or_list(plan, options.out or Path("runs") / options.file.stem, options)
 
 
-def run_plan(plan: Plan, folder: Path, options: argparse.Namespace) -> None:
-    """Carry out a plan in a folder, or list its runs, and print the tables."""
-    from bootstrap.experiments.folder import ExperimentFolder, opened_experiment
+def run_or_list(plan: Plan, folder: Path, options: argparse.Namespace) -> None:
+    """Carry out a plan in a folder, or list its runs, as the arguments of the command name."""
+    from bootstrap.experiments.folder import ExperimentFolder
+    from bootstrap.experiments.methods import check_variants
+
+    if not options.list:
+        run_plan(plan, folder, jobs=options.jobs, confirmed=options.yes)
+        return
+    check_variants(plan)
+    experiment = ExperimentFolder(folder)
+    _print_list(plan, experiment)
+    if experiment.has_begun():
+        _print_tables(experiment, plan)
+
+
+def run_plan(plan: Plan, folder: Path, *, jobs: int | None, confirmed: bool = False) -> None:
+    """Carry out the runs of a plan that are not finished, and print and write the tables.
+
+    Parameters
+    ----------
+    plan : Plan
+        The plan.
+    folder : Path
+        The folder of the experiment.
+    jobs : int or None
+        Number of processes.
+    confirmed : bool
+        Whether many runs need no confirmation.
+
+    Raises
+    ------
+    InputError
+        If the plan or a document is invalid, if many runs are not confirmed, or if a run fails.
+    """
+    from bootstrap.experiments.folder import opened_experiment
     from bootstrap.experiments.methods import check_variants
     from bootstrap.experiments.results import read_results
     from bootstrap.experiments.tables import write_tables
 
     os.umask(0o077)  # the files of a run are as private as the notes
-    if options.list:
-        check_variants(plan)
-        experiment = ExperimentFolder(folder)
-        _print_list(plan, experiment)
-        if experiment.has_begun():
-            _print_tables(experiment, plan)
-        return
-    _confirm(plan, confirmed=options.yes)
+    _confirm(plan, confirmed=confirmed)
     check_variants(plan)  # before there is a folder
     with opened_experiment(folder, plan) as experiment:
-        failed = _carry_out(plan, experiment, options.jobs)
+        failed = _carry_out(plan, experiment, jobs)
         _print_tables(experiment, plan)
         if results := read_results(experiment):
             write_tables(experiment, results)

@@ -13,8 +13,11 @@ from typing import Any
 
 import pytest
 
+import bootstrap
 from bootstrap.cli.commands.demo import gain_lines
 from bootstrap.config.configuration import load_configuration
+from bootstrap.experiments.methods import check_variants
+from bootstrap.experiments.plan import Plan
 from bootstrap.runs.folder import Run
 from corpus.document import Document, Span
 from corpus.evaluation import Scores, score
@@ -156,6 +159,41 @@ def test_a_list_of_names_needs_more_notes(tmp_path: Path, command: Command) -> N
     assert (done.code, done.out) == (2, "")
     assert "10 notes are too few" in done.err
     assert not (tmp_path / "demo").exists()
+
+
+def test_the_comparison_needs_a_seed_and_enough_notes(tmp_path: Path, command: Command) -> None:
+    out = ("--compare", "--out", tmp_path / "demo")
+    for arguments, message in (
+        (("--initial-model", "divergence"), "--compare begins with a seed"),
+        (("--notes", "10"), "10 notes are too few; --compare needs 1,000 or more"),
+    ):
+        done = command("demo", *arguments, *out)
+        assert (done.code, message in done.err) == (2, True)
+        assert not (tmp_path / "demo").exists()
+
+
+def test_the_comparison_is_an_experiment_on_its_notes(
+    tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    planned: list[Plan] = []
+
+    def run_plan(plan: Plan, folder: Path, *, jobs: int | None) -> None:
+        planned.append(plan)
+        assert folder == tmp_path / "demo" / "compare"
+
+    monkeypatch.setattr("bootstrap.cli.commands.experiment.run_plan", run_plan)
+    arguments = ("--compare", "--notes", "1000", "--out", tmp_path / "demo")
+    assert command("demo", *arguments).code == 0
+    (plan,) = planned
+    check_variants(plan)
+    methods = {variant.method for variant in plan.variants}
+    assert methods == {"supervised", "self-training", "active", "full-supervision"}
+    assert len(list(bootstrap.read(plan.data.seed))) == 1000
+    texts = [
+        {note.text for note in bootstrap.read(source)}
+        for source in (plan.data.validation, plan.data.test)
+    ]
+    assert all(texts)
 
 
 @pytest.mark.parametrize("initial_model", ["seed", "divergence"])
