@@ -33,6 +33,7 @@ from bootstrap.runs.metrics import IterationMetrics, f1_of, flat_row
 from bootstrap.runs.outcome import Outcome, outcome_of
 from bootstrap.runs.report import report_page
 from bootstrap.runs.selected import queried_of, selected_of, table_of
+from bootstrap.runs.tagging_errors import TaggingError, errors_table, load_errors
 from bootstrap.runs.validation_counts import ValidationCounts
 from bootstrap.self_training.iteration import RELABEL, History, PseudoLabelled, best_iteration
 from corpus.errors import InputError
@@ -63,6 +64,8 @@ def _json(value: Any) -> bytes:
 
 #: The counts of the seed alone, in the folder of iteration 0.
 _BASELINE = "validation-seed-alone.parquet"
+#: The errors of an iteration on the validation documents.
+_ERRORS = "errors.parquet"
 #: The documents that were annotated in an iteration of active learning.
 _QUERIED = "queried.parquet"
 
@@ -230,6 +233,7 @@ class Run:
         *,
         baseline: ValidationCounts | None = None,
         queried: Queried | None = None,
+        errors: Sequence[TaggingError] | None = None,
     ) -> None:
         """Write the documents, counts and metrics of an iteration, which close it.
 
@@ -247,6 +251,8 @@ class Run:
             Those of the seed alone, if this is iteration 0 and its model is another one.
         queried : Queried, optional
             The documents that were annotated in this iteration.
+        errors : sequence of TaggingError, optional
+            The errors of the model on the validation documents.
         """
         folder = self.iteration_folder(iteration)
         if not self.model_folder(iteration).is_dir():  # nothing was trained: the models are kept
@@ -257,6 +263,8 @@ class Run:
         table = table_of(selected, iteration)
         write_atomically(folder / "selected.parquet", _parquet(table))
         write_atomically(folder / "validation.parquet", _parquet(validation.to_table()))
+        if errors is not None:
+            write_atomically(folder / _ERRORS, _parquet(errors_table(errors)))
         if queried:
             write_atomically(folder / _QUERIED, _parquet(table_of(queried, iteration)))
         if baseline:
@@ -306,6 +314,14 @@ class Run:
     def validation_counts(self, iteration: int) -> ValidationCounts | None:
         """Read the counts of an iteration in each validation document, if it has any."""
         return ValidationCounts.load(self.iteration_folder(iteration) / "validation.parquet")
+
+    def test_counts(self, iteration: int) -> ValidationCounts | None:
+        """Read the counts of an iteration in each test document, if it was scored on any."""
+        return ValidationCounts.load(self.iteration_folder(iteration) / "test.parquet")
+
+    def errors(self, iteration: int) -> list[TaggingError] | None:
+        """Read the errors of an iteration on the validation documents, if they were recorded."""
+        return load_errors(self.iteration_folder(iteration) / _ERRORS)
 
     def missed(self) -> list[Missed]:
         """Return the classes whose entities the best iteration misses most."""

@@ -27,6 +27,7 @@ from bootstrap.runs.embeddings import embedding_trainer
 from bootstrap.runs.folder import Run
 from bootstrap.runs.lists import list_options_for, uses_lists
 from bootstrap.runs.metrics import IterationMetrics, metrics_of
+from bootstrap.runs.tagging_errors import tagging_errors
 from bootstrap.runs.training import free_model_folder, keep_model, train_in_folders
 from bootstrap.runs.validation_counts import ValidationCounts
 from bootstrap.selection import initial_strategy_for, portfolio
@@ -131,12 +132,14 @@ def _iterations(
     relabel = options.loop.keep == RELABEL
     reused = max(len(closed) - 1, 0)
     cache = CachedPool(notes.unlabeled, run.batches_folder, reused) if relabel else None
-    reference = _reference(options, notes.seed, validation)
+    measured = _reference(options, notes.seed, validation)
+    reference = measured if options.select.proportions else None
+    gold = GoldBatch.from_documents(validation.documents, validation.batch)
     initial_selection = options.initial_model.selection if options.initial_model else None
     for step in self_train(
         notes.seed.batch,
         cache or notes.unlabeled,
-        GoldBatch.from_documents(validation.documents, validation.batch),
+        gold,
         tagger_for,
         strategy=portfolio(
             options.select,
@@ -157,12 +160,15 @@ def _iterations(
         rounds=rounds,
         history=_history(run, options, jobs, report) if closed else None,
     ):
-        metrics = metrics_of(step, validation.batch, notes.unlabeled.problems.counts)
+        metrics = metrics_of(
+            step, validation.batch, notes.unlabeled.problems.counts, measured.proportions
+        )
         keep_model(run, step)
         if run.model_folder(step.iteration).is_dir():
             unit = json.dumps({"unit": options.data.unit, "propagate": options.loop.propagate})
             write_atomically(run.model_folder(step.iteration) / UNIT_FILE, unit.encode())
-        counts = ValidationCounts.of(validation.batch, step.scores)
+        confidence = step.tagging.confidence if step.tagging else None
+        counts = ValidationCounts.of(validation.batch, step.scores, confidence)
         run.close_iteration(
             step.iteration,
             step.selected,
@@ -170,6 +176,7 @@ def _iterations(
             counts,
             baseline=_baseline(step, validation),
             queried=step.queried,
+            errors=tagging_errors(gold, step.tagging) if step.tagging else None,
         )
         yield metrics
     if cache:
@@ -348,15 +355,11 @@ def _with_counts(
     return options.with_word_counts(count)
 
 
-def _reference(
-    options: Configuration, seed: LabelledNotes, validation: LabelledNotes
-) -> Reference | None:
-    """Return the reference proportions of selections, or None if proportions are not kept.
+def _reference(options: Configuration, seed: LabelledNotes, validation: LabelledNotes) -> Reference:
+    """Return the reference proportions of selections.
 
     They are restricted to the classes of the seed, because a tagger finds no others.
     """
-    if not options.select.proportions:
-        return None
     batch = validation.batch
     if options.reference:
         tokens = batch.n_tokens / max(len(batch), 1)
