@@ -22,16 +22,13 @@ import pyarrow.parquet as pq
 
 from bootstrap.active_learning.rounds import Queried
 from bootstrap.advice.missed import Missed, most_missed
-from bootstrap.advice.words import advice_lines, missed_lines
 from bootstrap.config.errors import ConfigurationError
 from bootstrap.config.overrides import Source
 from bootstrap.config.renames import refuse_renamed
 from bootstrap.config.tagger_sections import SEED
 from bootstrap.execution.parallel_tagger import ParallelTagger
-from bootstrap.runs.advice_files import ANNOTATE, read_advice
 from bootstrap.runs.metrics import IterationMetrics, f1_of, flat_row
 from bootstrap.runs.outcome import Outcome, outcome_of
-from bootstrap.runs.report import report_page
 from bootstrap.runs.selected import queried_of, selected_of, table_of
 from bootstrap.runs.tagging_errors import TaggingError, errors_table, load_errors
 from bootstrap.runs.validation_counts import ValidationCounts
@@ -292,19 +289,6 @@ class Run:
         write_atomically(self.folder / "metrics.parquet", _parquet(table))
         best = best_iteration(f1_of(rows))
         write_link(self.folder / "best", Path("iterations") / f"{best:03d}")
-
-    def write_report(self) -> None:
-        """Write ``report.html``."""
-        page = report_page(
-            self.folder.resolve().name,
-            self.metrics(),
-            self.outcome(),
-            self.start,
-            self.config_file.read_text(encoding="utf-8"),
-            missed=list(missed_lines(self.missed())),
-            advice=list(advice_lines(read_advice(self.folder), self.folder / ANNOTATE)),
-        )
-        write_atomically(self.folder / "report.html", page.encode())
 
     def outcome(self) -> Outcome:
         """Compute the gain of the closed iterations."""

@@ -20,6 +20,7 @@ from bootstrap.config.tagger_sections import TaggerSection
 from bootstrap.data.splits import LabelledNotes, Notes, UnlabeledNotes
 from bootstrap.execution.parallel_tagger import ParallelTagger, Report
 from bootstrap.execution.processes import end_idle_processes
+from bootstrap.reports.writing import write_run_page
 from bootstrap.runs.advice_files import read_advice, save_advice
 from bootstrap.runs.augmentation import augmentation_of
 from bootstrap.runs.cached_pool import CachedPool
@@ -178,6 +179,7 @@ def _iterations(
             queried=step.queried,
             errors=tagging_errors(gold, step.tagging) if step.tagging else None,
         )
+        _write_page(run)
         yield metrics
     if cache:
         cache.remove()
@@ -227,9 +229,19 @@ def complete_run(run: Run, configuration: Configuration, notes: Notes, *, jobs: 
     jobs : int
         Number of processes that tag.
     """
-    run.write_report()
+    _write_page(run)
     _write_advice(run, configuration, notes, jobs=jobs)
-    run.write_report()
+    _write_page(run)
+
+
+def _write_page(run: Run) -> None:
+    """Write the report of a run; an internal error is only logged, so that it goes on."""
+    try:
+        write_run_page(run)
+    except (InputError, OSError):
+        raise
+    except Exception as error:  # its message may contain text of notes
+        _log.warning("%s has no new report: %s", run.folder, type(error).__name__)
 
 
 def _write_advice(run: Run, configuration: Configuration, notes: Notes, *, jobs: int) -> None:
