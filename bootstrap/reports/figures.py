@@ -24,7 +24,7 @@ class Style:
     symbol : str
         The marker in ECharts.
     marker : str
-        The same marker in matplotlib.
+        The same marker in matplotlib, white inside if the name of the symbol begins with "empty".
     hatch : str
         The pattern of bars that stand on others, in matplotlib; the page has the same ones.
     """
@@ -43,10 +43,10 @@ STYLES = (
     Style("#007A5E", (2, 3), "triangle", "^", ".."),
     Style("#AA4499", (9, 3, 2, 3), "diamond", "D", "xx"),
     Style("#8C6D00", (5, 5), "pin", "v", "--"),
-    Style("#3399CC", (12, 3), "emptyCircle", "P", "||"),
-    Style("#222222", (3, 1), "emptyRect", "X", "\\\\"),
-    Style("#7A4B2A", (1, 2), "emptyTriangle", "<", "++"),
-    Style("#6B6B6B", (9, 2, 2, 2, 2, 2), "emptyDiamond", ">", "oo"),
+    Style("#3399CC", (12, 3), "emptyCircle", "o", "||"),
+    Style("#222222", (3, 1), "emptyRect", "s", "\\\\"),
+    Style("#7A4B2A", (1, 2), "emptyTriangle", "^", "++"),
+    Style("#6B6B6B", (9, 2, 2, 2, 2, 2), "emptyDiamond", "D", "oo"),
 )
 
 

@@ -258,20 +258,19 @@ def parse_groups(arguments: Sequence[str]) -> list[RunGroup]:
     Raises
     ------
     InputError
-        If a name is empty, or a run is named twice.
+        If a name is empty, or a run is named twice in a group.
     """
     pairs = [_name_and_folder(argument) for argument in arguments]
     plain = [folder.resolve().name for name, folder in pairs if name is None]
     given = {name for name, _ in pairs if name is not None}
     found: dict[str, list[Run]] = {}
-    seen: set[Path] = set()
     for name, folder in pairs:
-        if folder.resolve() in seen:
-            raise InputError(f"{shown(folder)} is named twice; name each run once")
-        seen.add(folder.resolve())
         short = folder.resolve().name
         alone = plain.count(short) == 1 and short not in given
-        found.setdefault(name or (short if alone else str(folder)), []).append(Run(folder))
+        runs = found.setdefault(name or (short if alone else str(folder)), [])
+        if folder.resolve() in (run.folder.resolve() for run in runs):
+            raise InputError(f"{shown(folder)} is named twice; name each run once")
+        runs.append(Run(folder))
     return [RunGroup(name, tuple(runs)) for name, runs in found.items()]
 
 

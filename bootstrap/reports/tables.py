@@ -138,6 +138,7 @@ def best_cells(
         if column.title not in columns:
             continue
         values = [row[number] for row in table.rows]
+        values = [value.value if isinstance(value, Estimate) else value for value in values]
         known = [value for value in values if isinstance(value, int | float)]
         if len(known) > 1:
             best = min(known) if lowest else max(known)

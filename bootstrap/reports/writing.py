@@ -2,14 +2,95 @@
 
 from __future__ import annotations
 
-from bootstrap.reports.groups import RunRecord
+from collections.abc import Sequence
+from pathlib import Path
+
+from bootstrap.reports import group_scores
+from bootstrap.reports.comparison import comparison_report
+from bootstrap.reports.content import Report
+from bootstrap.reports.figures import Figure, Matrix
+from bootstrap.reports.groups import GroupRecord, RunGroup, RunRecord, load_groups
 from bootstrap.reports.page import page_of
 from bootstrap.reports.run_report import run_report
+from bootstrap.reports.scores import scores_figure
 from bootstrap.runs.folder import Run
+from corpus.errors import InputError, shown
 from corpus.storage import write_atomically
 
 #: The page in a run folder.
 PAGE = "report.html"
+
+
+def report_of(groups: Sequence[GroupRecord]) -> Report:
+    """Build the report of one run, or that of several on one axis."""
+    first, *others = groups
+    if not others and len(first.records) == 1:
+        return run_report(first.records[0])
+    return comparison_report(groups)
+
+
+def figure_of(groups: Sequence[GroupRecord], name: str, axis: str = "iteration") -> Figure | Matrix:
+    """Return a figure of the report of groups of runs.
+
+    Parameters
+    ----------
+    groups : sequence of GroupRecord
+        The groups.
+    name : str
+        A name of `bootstrap.reports.figure_names.FIGURES`.
+    axis : {"iteration", "documents", "tokens"}
+        The horizontal axis, if the figure is ``"scores"``.
+
+    Raises
+    ------
+    InputError
+        If the report has no such figure.
+    """
+    first = groups[0].records[0]
+    is_one = len(groups) == len(groups[0].records) == 1
+    if name == "scores":  # the page has other axes only where they differ
+        return scores_figure(first, axis) if is_one else group_scores.scores_figure(groups, axis)
+    if axis != "iteration":
+        raise InputError(f"--axis {axis} is for --what scores only; the axis of {name} is fixed")
+    figures = report_of(groups).figures
+    if name not in figures:
+        what = f"{shown(first.run.folder)} has" if is_one else "several runs have"
+        raise InputError(f"{what} no figure {name}; there are {', '.join(figures)}")
+    return figures[name]
+
+
+def write_report(groups: Sequence[RunGroup], target: Path, *, test: bool = False) -> Report:
+    """Write the page of groups of runs.
+
+    Parameters
+    ----------
+    groups : sequence of RunGroup
+        The groups, of which there is at least one.
+    target : Path
+        The file; an existing one is replaced. Missing folders above it are created.
+    test : bool
+        Whether scores on test documents are shown.
+
+    Returns
+    -------
+    Report
+        What the page shows.
+
+    Raises
+    ------
+    RunError
+        If a run cannot be read; see `bootstrap.reports.groups.load_groups`.
+    InputError
+        If the file cannot be written.
+    """
+    report = report_of(load_groups(groups, test=test))
+    page = page_of(report)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(target, page.encode())
+    except OSError as error:
+        raise InputError(f"{shown(target)} cannot be written: {error.strerror}") from None
+    return report
 
 
 def write_run_page(run: Run) -> None:

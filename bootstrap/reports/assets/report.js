@@ -47,7 +47,7 @@
         color: SOFT, fontSize: 12, hideOverlap: true, showMinLabel: null, showMaxLabel: null,
         formatter: (value) => axis.whole && !Number.isInteger(value) ? "" : number(value, axis),
       },
-      axisLine: { show: true, lineStyle: { color: LINE } }, axisTick: { show: false },
+      axisLine: { show: true, onZero: false, lineStyle: { color: LINE } }, axisTick: { show: false },
       splitLine: { lineStyle: { color: "#eaeef2" } },
     };
   }
@@ -86,7 +86,7 @@
         ...(rows ? rowLabels(axis, width)
           : { color: INK, fontSize: 12, hideOverlap: true, formatter: (value) => axis.names[value] ?? "" }),
       },
-      axisTick: { show: false }, axisLine: { lineStyle: { color: LINE } },
+      axisTick: { show: false }, axisLine: { onZero: false, lineStyle: { color: LINE } },
       splitLine: { show: rows, lineStyle: { color: "#eaeef2" } },
     };
   }
@@ -103,6 +103,9 @@
   function shifted(figure, panel, series) {
     const points = panel.series.filter((each) => each.mark === "points");
     if (!hasNames(figure.places) || series.mark !== "points" || points.length < 2) return series.places;
+    // Unless each point has a row of its own.
+    const taken = points.flatMap((each) => each.places);
+    if (new Set(taken).size === taken.length) return series.places;
     const step = Math.min(0.22, 0.7 / points.length);
     const shift = (points.indexOf(series) - (points.length - 1) / 2) * step;
     return series.places.map((place) => place + shift);
@@ -315,6 +318,8 @@
     });
     legend(figure, box.querySelector(".legend"), own);
   }
+
+  drawAll();
 
   // On paper, charts have the width of their place on a page; what is folded is left out.
   addEventListener("beforeprint", () => {

@@ -35,6 +35,7 @@ COMMANDS = [
     "cluster",
     "gazetteer",
     "show",
+    "report",
     "plot",
     "help",
     "completion",
