@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 from bootstrap.advice.words import advice_lines, missed_lines
@@ -13,7 +13,6 @@ from bootstrap.reports.content import (
     Block,
     Bullets,
     Code,
-    Excerpt,
     Folded,
     Pair,
     Paragraph,
@@ -35,14 +34,14 @@ from bootstrap.self_training.iteration import STOPPED
 from corpus.errors import shown
 
 
-def run_report(record: RunRecord, excerpts: Iterable[Excerpt] = ()) -> Report:
+def run_report(record: RunRecord, excerpts: Sequence[Block] = ()) -> Report:
     """Build the report of a run.
 
     Parameters
     ----------
     record : RunRecord
         The run.
-    excerpts : iterable of Excerpt
+    excerpts : sequence of Block
         Errors with their text, if the user has asked for it.
     """
     outcome = record.outcome
@@ -58,7 +57,7 @@ def run_report(record: RunRecord, excerpts: Iterable[Excerpt] = ()) -> Report:
                 ("Scores", _scores(record)),
                 ("Classes", _classes(record)),
                 ("Test", _test(record)),
-                ("Errors", _errors(record, tuple(excerpts))),
+                ("Errors", _errors(record, excerpts)),
                 ("What the model learned from", _learned_from(record)),
                 ("Confidence", _confidence(record)),
                 ("Stability and time", _course(record)),
@@ -155,10 +154,10 @@ def _test(record: RunRecord) -> tuple[Block, ...]:
     )
 
 
-def _errors(record: RunRecord, excerpts: tuple[Excerpt, ...]) -> tuple[Block, ...]:
+def _errors(record: RunRecord, excerpts: Sequence[Block]) -> tuple[Block, ...]:
     if record.errors[record.best] is None:
         return (Paragraph("The errors of this run were not recorded.", is_note=True),)
-    examples = Folded("Errors in their text", excerpts) if excerpts else None
+    examples = Folded("Errors in their text", tuple(excerpts)) if excerpts else None
     kinds = pair(errors.error_kinds_figure(record), errors.error_kinds_table(record))
     return present(
         pair(errors.errors_figure(record), errors.errors_table(record)),

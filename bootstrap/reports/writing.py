@@ -8,6 +8,7 @@ from pathlib import Path
 from bootstrap.reports import group_scores
 from bootstrap.reports.comparison import comparison_report
 from bootstrap.reports.content import Report
+from bootstrap.reports.excerpts import excerpt_blocks
 from bootstrap.reports.figures import Figure, Matrix
 from bootstrap.reports.groups import GroupRecord, RunGroup, RunRecord, load_groups
 from bootstrap.reports.page import page_of
@@ -21,11 +22,27 @@ from corpus.storage import write_atomically
 PAGE = "report.html"
 
 
-def report_of(groups: Sequence[GroupRecord]) -> Report:
-    """Build the report of one run, or that of several on one axis."""
+def report_of(groups: Sequence[GroupRecord], *, show_text: bool = False) -> Report:
+    """Build the report of one run, or that of several on one axis.
+
+    Parameters
+    ----------
+    groups : sequence of GroupRecord
+        The groups, of which there is at least one.
+    show_text : bool
+        Whether errors are shown in the text of notes; of one run only.
+
+    Raises
+    ------
+    InputError
+        If the text of several runs is requested, or if it cannot be read.
+    """
     first, *others = groups
     if not others and len(first.records) == 1:
-        return run_report(first.records[0])
+        (record,) = first.records
+        return run_report(record, excerpt_blocks(record) if show_text else ())
+    if show_text:
+        raise InputError("--show-text shows the errors of one run; name one run")
     return comparison_report(groups)
 
 

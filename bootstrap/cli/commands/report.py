@@ -29,6 +29,12 @@ def register(commands: Commands) -> None:
     )
     add_test(parser)
     parser.add_argument(
+        "--show-text",
+        action="store_true",
+        help="also show errors in the text of the validation notes, with the ids of documents: the "
+        "page is then as private as the notes (one run only)",
+    )
+    parser.add_argument(
         "--csv", type=Path, metavar="DIR", help="also write every table as NAME.csv to this folder"
     )
 
@@ -61,7 +67,8 @@ def main(options: argparse.Namespace) -> None:
     from bootstrap.reports.writing import report_of
 
     groups = parse_groups(options.runs)
-    report = report_of(load_groups(groups, test=options.test))
+    records = load_groups(groups, test=options.test)
+    report = report_of(records, show_text=options.show_text)
     write_file(options.output, page_of(report).encode())
     lines = [*report.outcome, "", f"{options.output} shows {', '.join(g.name for g in groups)}"]
     if options.csv:
