@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from itertools import pairwise
 
 from bootstrap.config.configuration import load_configuration
 from bootstrap.data.fingerprint import fingerprint
@@ -96,8 +97,7 @@ def excerpt_of(each: TaggingError, text: str) -> Excerpt:
     start, end = max(first - CONTEXT, 0), min(last + CONTEXT, len(text))
     cuts = {start, end, *(cut for mention in known.values() for cut in mention[:2])}
     parts = []
-    ordered = sorted(cuts)
-    for left, right in zip(ordered, ordered[1:], strict=False):
+    for left, right in pairwise(sorted(cuts)):
         inside = [name for name, m in known.items() if m.start <= left and right <= m.end]
         parts.append((text[left:right], "both" if len(inside) == 2 else "".join(inside)))
     before = [("…", "")] if start else []

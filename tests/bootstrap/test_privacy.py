@@ -118,7 +118,7 @@ def test_what_shows_a_run_holds_nothing_of_it(secret: Secret, command: Command) 
     assert all(SECRET not in path.read_text(encoding="utf-8") for path in files)
 
 
-def test_the_page_with_text_holds_it_and_is_private(secret: Secret, command: Command) -> None:
+def test_a_page_with_text_is_private(secret: Secret, command: Command) -> None:
     page = secret.folder / "text.html"
     done = command("report", secret.run, "--show-text", "-o", page)
     assert done.code == 0 and SECRET not in done.all
