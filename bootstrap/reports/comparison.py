@@ -24,7 +24,7 @@ from bootstrap.reports.figures import Axis, Figure, one_panel
 from bootstrap.reports.group_scores import Difference, difference_of, held_out_f1, spread_estimate
 from bootstrap.reports.groups import GroupRecord, RunRecord, comparable_parts
 from bootstrap.reports.progress import stages_of
-from bootstrap.reports.run_report import details, environment_of
+from bootstrap.reports.run_report import details, environment_of, settings_of
 from bootstrap.reports.tables import Cell, Column, Table, best_cells
 from corpus.error_analysis import ERROR_KINDS
 
@@ -380,7 +380,7 @@ def _details(groups: Sequence[GroupRecord]) -> tuple[Block, ...]:
     records = [record for group in groups for record in group.records]
     blocks: list[Block] = [
         _differing(
-            "settings", "Settings that differ", records, [_settings(each) for each in records]
+            "settings", "Settings that differ", records, [settings_of(each) for each in records]
         ),
         _differing(
             "versions", "Versions that differ", records, [environment_of(each) for each in records]
@@ -389,21 +389,6 @@ def _details(groups: Sequence[GroupRecord]) -> tuple[Block, ...]:
     for record in records:
         blocks.append(Folded(record.name, (details(record)[0],)))
     return tuple(blocks)
-
-
-def _settings(record: RunRecord) -> dict[str, str]:
-    """Return the settings of a run by their dotted names, as text."""
-
-    def flat(table: Mapping[str, Any], prefix: str) -> dict[str, str]:
-        found: dict[str, str] = {}
-        for name, value in table.items():
-            if isinstance(value, Mapping):
-                found |= flat(value, f"{prefix}{name}.")
-            else:
-                found[f"{prefix}{name}"] = str(value)
-        return found
-
-    return flat(record.run.configuration(), "")
 
 
 def _differing(

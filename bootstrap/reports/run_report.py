@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bootstrap.advice.words import advice_lines, missed_lines
@@ -218,6 +218,21 @@ def details(record: RunRecord) -> tuple[Block, ...]:
         Folded("Versions", (_versions_table(record),)),
         Folded("Data", (_data_table(record),)),
     )
+
+
+def settings_of(record: RunRecord) -> dict[str, str]:
+    """Return the settings of a run by their dotted names, as text."""
+
+    def flat(table: Mapping[str, Any], prefix: str) -> dict[str, str]:
+        found: dict[str, str] = {}
+        for name, value in table.items():
+            if isinstance(value, Mapping):
+                found |= flat(value, f"{prefix}{name}.")
+            else:
+                found[f"{prefix}{name}"] = str(value)
+        return found
+
+    return flat(record.run.configuration(), "")
 
 
 def environment_of(record: RunRecord) -> dict[str, str]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bootstrap.cli.arguments import CommandParser, Commands, add_command
 
 if TYPE_CHECKING:
+    from bootstrap.reports.groups import RunRecord
     from bootstrap.reports.tables import Table
 
 _OUTPUT = Path("report.html")
@@ -37,6 +38,19 @@ def register(commands: Commands) -> None:
     parser.add_argument(
         "--csv", type=Path, metavar="DIR", help="also write every table as NAME.csv to this folder"
     )
+    parser.add_argument(
+        "--tensorboard",
+        type=Path,
+        metavar="DIR",
+        help="also write the figures of iterations as events of TensorBoard to this folder",
+    )
+    parser.add_argument(
+        "--mlflow",
+        type=Path,
+        metavar="DIR",
+        help="also add the runs to mlflow.db, a store of MLflow, in this folder; MLflow must be "
+        "installed",
+    )
 
 
 def add_runs(parser: CommandParser) -> None:
@@ -60,21 +74,41 @@ def add_test(parser: CommandParser) -> None:
 
 
 def main(options: argparse.Namespace) -> None:
-    """Write the page, and the tables if requested."""
+    """Write the page, and the tables and events if requested."""
     from bootstrap.cli.console import print_lines, write_file
     from bootstrap.reports.groups import load_groups, parse_groups
+    from bootstrap.reports.mlflow_store import require_mlflow
     from bootstrap.reports.page import page_of
     from bootstrap.reports.writing import report_of
 
-    groups = parse_groups(options.runs)
-    records = load_groups(groups, test=options.test)
-    report = report_of(records, show_text=options.show_text)
+    if options.mlflow:
+        require_mlflow()  # before anything is written
+    groups = load_groups(parse_groups(options.runs), test=options.test)
+    report = report_of(groups, show_text=options.show_text)
     write_file(options.output, page_of(report).encode())
     lines = [*report.outcome, "", f"{options.output} shows {', '.join(g.name for g in groups)}"]
     if options.csv:
         _write_tables(options.csv, report.tables.values())
         lines.append(f"{options.csv} has {len(report.tables)} tables")
+    lines += _exported(options, [record for group in groups for record in group.records])
     print_lines(lines)
+
+
+def _exported(options: argparse.Namespace, records: Sequence[RunRecord]) -> list[str]:
+    """Write runs for other programs if requested, and describe what was written."""
+    from bootstrap.cli.console import write_file
+    from bootstrap.reports.event_files import event_files
+    from bootstrap.reports.mlflow_store import EXPERIMENT, STORE, save_runs
+
+    lines = []
+    if options.tensorboard:
+        for name, data in event_files(records).items():
+            write_file(options.tensorboard / name, data)
+        lines.append(f"{options.tensorboard} has events of TensorBoard")
+    if options.mlflow:
+        save_runs(records, options.mlflow)
+        lines.append(f"{options.mlflow / STORE} has the runs in the experiment {EXPERIMENT}")
+    return lines
 
 
 def _write_tables(folder: Path, tables: Iterable[Table]) -> None:
