@@ -292,10 +292,10 @@ def _error_counts(groups: Sequence[GroupRecord]) -> list[Counter[str]] | None:
     for group in groups:
         counts: Counter[str] = Counter()
         for record in group.records:
-            errors = record.errors[record.best]
-            if errors is None:
+            kinds = record.error_kinds[record.best]
+            if kinds is None:
                 return None
-            counts.update(each.error.kind for each in errors)
+            counts.update(kinds)
         found.append(
             Counter({kind: number / len(group.records) for kind, number in counts.items()})
         )

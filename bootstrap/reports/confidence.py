@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bootstrap.reports.estimates import share_interval
+from bootstrap.reports.estimates import Estimate, share_interval
 from bootstrap.reports.figures import Axis, Figure, Panel, Series, one_panel
 from bootstrap.reports.groups import RunRecord
 from bootstrap.reports.tables import Column, Table
@@ -126,8 +126,7 @@ def calibration_table(record: RunRecord) -> Table | None:
             Column("documents", "count"),
             Column("mean confidence", "score"),
             Column("without an error", "count"),
-            Column("share", "percent"),
-            Column("interval of the share", "interval"),
+            Column("share", "estimate"),
         ),
         tuple(
             (
@@ -135,8 +134,7 @@ def calibration_table(record: RunRecord) -> Table | None:
                 each.documents,
                 each.confidence,
                 each.right,
-                each.share,
-                share_interval(each.right, each.documents),
+                Estimate(each.share, share_interval(each.right, each.documents)),
             )
             for each in groups
         ),

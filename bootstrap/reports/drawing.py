@@ -147,7 +147,12 @@ def _draw_panel(plot: Any, figure: Figure, panel: Panel) -> dict[str, Any]:
 
 
 def _set_axis(axis: Any, description: Axis) -> None:
-    from matplotlib.ticker import FuncFormatter, MaxNLocator, PercentFormatter  # noqa: PLC0415
+    from matplotlib.ticker import (  # noqa: PLC0415
+        FuncFormatter,
+        MaxNLocator,
+        MultipleLocator,
+        PercentFormatter,
+    )
 
     limit = axis.axes.set_xlim if axis.axis_name == "x" else axis.axes.set_ylim
     if description.names:
@@ -161,6 +166,8 @@ def _set_axis(axis: Any, description: Axis) -> None:
     if description.whole:
         axis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
         axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    elif description.step:
+        axis.set_major_locator(MultipleLocator(description.step))
     elif description.percent:
         axis.set_major_formatter(PercentFormatter(1, decimals=0))
 

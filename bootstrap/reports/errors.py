@@ -52,7 +52,7 @@ def stacked(
 
 def errors_figure(record: RunRecord) -> Figure | None:
     """Build the figure of errors by class; None if they were not recorded, or there are none."""
-    errors = record.errors[record.best]
+    errors = record.errors
     if not errors:
         return None
     by_class = errors_by_class(errors)
@@ -69,7 +69,7 @@ def errors_figure(record: RunRecord) -> Figure | None:
 
 def errors_table(record: RunRecord) -> Table | None:
     """Build the table of errors by class; None if they were not recorded."""
-    errors = record.errors[record.best]
+    errors = record.errors
     if errors is None:
         return None
     by_class = errors_by_class(errors)
@@ -129,17 +129,13 @@ def error_kinds_table(record: RunRecord) -> Table | None:
 
 
 def _kinds_by_iteration(record: RunRecord) -> list[Counter[str]] | None:
-    counts = [
-        None if errors is None else Counter(each.error.kind for each in errors)
-        for errors in record.errors
-    ]
-    known = [each for each in counts if each is not None]
-    return known if len(known) == len(counts) else None
+    known = [each for each in record.error_kinds if each is not None]
+    return known if len(known) == len(record.rows) else None
 
 
 def confusion_matrix(record: RunRecord) -> Matrix | None:
     """Build the confusion matrix of the best iteration; None if errors were not recorded."""
-    errors = record.errors[record.best]
+    errors = record.errors
     if errors is None:
         return None
     pairs = Counter(

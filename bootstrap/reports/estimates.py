@@ -87,31 +87,29 @@ def estimate_scores(counts: ValidationCounts) -> dict[str, ScoreEstimates]:
         By class; `ALL` is the key of all classes together.
     """
     columns: Mapping[str, npt.NDArray[np.int64]] = {ALL: counts.all_classes, **counts.classes}
-    totals = resampled_totals(np.hstack(list(columns.values())), counts.units, _RESAMPLES)
-    intervals = None if totals is None else _intervals(totals.reshape(_RESAMPLES, -1, 3))
+    units = counts.units
     found = {}
-    for number, (name, column) in enumerate(columns.items()):
+    for name, column in columns.items():
         total = ConfusionCounts(*column.sum(axis=0).tolist())
         scores = (total.precision, total.recall, total.f1)
-        ends = [None] * 3 if intervals is None else intervals[number]
+        # Each class by itself: few documents differ in their three counts.
+        totals = resampled_totals(column, units, _RESAMPLES)
+        ends = [None] * 3 if totals is None else _intervals(totals)
         found[name] = ScoreEstimates(total, *map(Estimate, scores, ends))
     return found
 
 
-def _intervals(totals: npt.NDArray[np.int64]) -> list[list[tuple[float, float] | None]]:
-    """Compute the intervals of precision, recall and F1 of each class.
+def _intervals(totals: npt.NDArray[np.int64]) -> list[tuple[float, float] | None]:
+    """Compute the intervals of precision, recall and F1.
 
     Parameters
     ----------
-    totals : ndarray of int64, shape (R, C, 3)
-        True positives, false positives and false negatives of each sample and class.
+    totals : ndarray of int64, shape (R, 3)
+        True positives, false positives and false negatives of each sample.
     """
-    true, false, missed = (totals[:, :, column] for column in range(3))
+    true, false, missed = totals.T
     parts = ((true, true + false), (true, true + missed), (2 * true, 2 * true + false + missed))
-    return [
-        [_interval(part[:, number], whole[:, number]) for part, whole in parts]
-        for number in range(totals.shape[1])
-    ]
+    return [_interval(part, whole) for part, whole in parts]
 
 
 def _interval(

@@ -32,7 +32,7 @@ def excerpt_blocks(record: RunRecord) -> tuple[Block, ...]:
     InputError
         If the files cannot be read.
     """
-    errors = record.errors[record.best]
+    errors = record.errors
     if errors is None:
         raise RunError(f"{shown(record.run.folder)} has not recorded its errors; begin a new run")
     texts = _validation_texts(record.run)

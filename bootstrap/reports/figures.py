@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -66,6 +67,8 @@ class Axis:
         Whether only whole numbers are labelled.
     percent : bool
         Whether numbers are shares, shown as percentages.
+    step : float, optional
+        The distance of its ticks.
     """
 
     title: str
@@ -74,6 +77,7 @@ class Axis:
     high: float | None = None
     whole: bool = False
     percent: bool = False
+    step: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,12 +210,16 @@ def one_panel(*series: Series) -> tuple[Panel, ...]:
     return (Panel("", series),)
 
 
-def limits(values: Sequence[Number | None], *, margin: float = 0.05) -> tuple[float, float]:
-    """Return the limits of an axis of scores: those of the values, widened, within 0 and 1."""
-    known = [value for value in values if value is not None]
-    if not known:
-        return 0.0, 1.0
-    wide = max((max(known) - min(known)) * margin, 0.01)
-    # To hundredths, so that labels are short.
-    low, high = int(100 * (min(known) - wide)) / 100, -int(-100 * (max(known) + wide)) / 100
-    return max(low, 0.0), min(high + 0.01, 1.0)
+def score_axis(title: str, values: Sequence[Number | None]) -> Axis:
+    """Return an axis of scores that fits values: its ends and ticks are round numbers."""
+    known = [value for value in values if value is not None] or [0.0, 1.0]
+    lowest, highest = min(known), max(known)
+    wide = max((highest - lowest) * 0.05, 0.005)
+    lowest, highest = max(lowest - wide, 0.0), min(highest + wide, 1.0)
+    step = next(step for step in _STEPS if (highest - lowest) / step <= _TICKS)
+    low, high = math.floor(lowest / step + 1e-9), math.ceil(highest / step - 1e-9)
+    return Axis(title, low=round(low * step, 4), high=round(high * step, 4), step=step)
+
+
+#: The distances of the ticks of an axis of scores, and the largest number of them.
+_STEPS, _TICKS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2), 5

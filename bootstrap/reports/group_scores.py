@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from bootstrap.reports.estimates import ALL, Estimate, ScoreEstimates, estimate_scores
 from bootstrap.reports.figure_names import AXES
-from bootstrap.reports.figures import Axis, Figure, Panel, Series, limits, one_panel
+from bootstrap.reports.figures import Axis, Figure, Panel, Series, one_panel, score_axis
 from bootstrap.reports.groups import GroupRecord, RunRecord
 from bootstrap.reports.scores import MEASURES, best_by, ranked_classes
 from bootstrap.reports.tables import Cell, Column, Table
@@ -101,7 +101,6 @@ def scores_figure(groups: Sequence[GroupRecord], axis: str = "iteration") -> Fig
             values += [end for each in spreads for end in (each.low, each.high)]
             series.append(_series(group, places, spreads, style))
         panels.append(Panel(name, tuple(series)))
-    low, high = limits(values)
     longest = max(len(steps) for _, steps in curves)
     several = any(len(group.records) > 1 for group in groups)
     lines = [
@@ -120,7 +119,7 @@ def scores_figure(groups: Sequence[GroupRecord], axis: str = "iteration") -> Fig
         Axis(title, low=-0.3, high=longest - 0.7, whole=True)
         if axis == "iteration"
         else Axis(title, whole=True),
-        Axis("score", low=low, high=high),
+        score_axis("score", values),
         tuple(panels),
     )
 
@@ -316,14 +315,13 @@ def test_figure(groups: Sequence[GroupRecord]) -> Figure:
                     group.name, (style,), (only.f1.value,), "points", style, (low,), (high,)
                 )
     found = [end for each in series for end in (*each.values, *each.low, *each.high)]
-    low, high = limits(found)
     return Figure(
         "test",
         "F1 on the test documents",
         "The iteration that the validation documents selected. Lines: the range of several runs, "
         "or the 95 % interval of one over documents.",
         Axis("name", names=tuple(group.name for group in groups)),
-        Axis("F1", low=low, high=high),
+        score_axis("F1", found),
         one_panel(*series),
         rows=True,
     )

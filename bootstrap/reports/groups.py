@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -111,9 +112,14 @@ class RunRecord:
         return tuple(map(estimate_scores, self.counts))
 
     @cached_property
-    def errors(self) -> tuple[list[TaggingError] | None, ...]:
-        """The errors of each iteration; None where they were not recorded."""
-        return tuple(self.run.errors(row.iteration) for row in self.rows)
+    def errors(self) -> list[TaggingError] | None:
+        """The errors of the best iteration; None if they were not recorded."""
+        return self.run.errors(self.best)
+
+    @cached_property
+    def error_kinds(self) -> tuple[Counter[str] | None, ...]:
+        """The number of errors of each iteration by kind; None where they were not recorded."""
+        return tuple(self.run.error_kinds(row.iteration) for row in self.rows)
 
     @cached_property
     def held_out(self) -> npt.NDArray[np.int64]:

@@ -30,7 +30,7 @@ _SCRIPTS = ("echarts.common.min.js", "report.js")
 #: The approximate width in pixels of the columns of a table by kind, of others, and of the widest
 #: table that stands beside its figure.
 _WIDTHS = {"estimate": 95, "interval": 110, "signed interval": 130}
-_WIDTH, _WIDEST_BESIDE = 75, 560
+_WIDTH, _WIDEST_BESIDE = 75, 500
 
 
 def page_of(report: Report) -> str:
@@ -298,9 +298,9 @@ def _matrix(matrix: Matrix) -> str:
 
 
 def _shaded(count: int, share: float, *, diagonal: bool) -> str:
-    kind = ' class="diagonal"' if diagonal else ""
     if not count:
-        return f"<td{kind}></td>"
+        return "<td></td>"
+    kind = ' class="diagonal"' if diagonal else ""
     ink = "#fff" if share > 0.55 else "#1b1f24"
     style = f"background:rgba(0,92,150,{0.06 + 0.84 * share:.2f});color:{ink}"
     return f'<td{kind} style="{style}">{count:,}</td>'

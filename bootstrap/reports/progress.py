@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from bootstrap.reports.errors import stacked
-from bootstrap.reports.figures import Axis, Figure, Series, limits, one_panel
+from bootstrap.reports.figures import Axis, Figure, Series, one_panel, score_axis
 from bootstrap.reports.groups import RunRecord
 from bootstrap.reports.scores import iteration_axis, iteration_names
 from bootstrap.reports.tables import Column, Table
@@ -19,14 +19,13 @@ def agreement_figure(record: RunRecord) -> Figure | None:
     places = tuple(row.iteration for row in rows)
     agreement = tuple(row.agreement for row in rows)
     kappa = tuple(row.kappa for row in rows)
-    low, high = limits([*agreement, *kappa])
     return Figure(
         "agreement",
         "Agreement with the previous iteration",
         "Share of validation tokens with the same tag, and Cohen's kappa, which leaves out what is "
         "expected by chance. Near 1, the predictions hardly change any more.",
         iteration_axis(record),
-        Axis("agreement", low=min(low, 0.99), high=high),
+        score_axis("agreement", [*agreement, *kappa]),
         one_panel(
             Series("agreement", places, agreement, style=0),
             Series("Cohen's kappa", places, kappa, style=1),

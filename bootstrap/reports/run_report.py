@@ -155,7 +155,7 @@ def _test(record: RunRecord) -> tuple[Block, ...]:
 
 
 def _errors(record: RunRecord, excerpts: Sequence[Block]) -> tuple[Block, ...]:
-    if record.errors[record.best] is None:
+    if record.errors is None:
         return (Paragraph("The errors of this run were not recorded.", is_note=True),)
     examples = Folded("Errors in their text", tuple(excerpts)) if excerpts else None
     kinds = pair(errors.error_kinds_figure(record), errors.error_kinds_table(record))

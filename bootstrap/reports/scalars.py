@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -47,9 +46,8 @@ def scalars_of(record: RunRecord) -> Iterator[Scalar]:
             "stability/kappa": row.kappa,
         }
         found |= {f"seconds/{stage}": seconds for stage, seconds in row.seconds.items()}
-        errors = record.errors[row.iteration]
-        kinds = Counter(each.error.kind for each in errors or ())
-        found |= {f"errors/{kind}": number for kind, number in kinds.items()}
+        if kinds := record.error_kinds[row.iteration]:
+            found |= {f"errors/{kind}": number for kind, number in kinds.items()}
         for name, value in found.items():
             if value is not None:
                 yield Scalar(name, row.iteration, float(value))

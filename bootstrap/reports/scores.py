@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from bootstrap.reports.estimates import ALL, Estimate, ScoreEstimates, estimate_scores
 from bootstrap.reports.figure_names import AXES
-from bootstrap.reports.figures import Axis, Figure, Panel, Series, limits, one_panel
+from bootstrap.reports.figures import Axis, Figure, Panel, Series, one_panel, score_axis
 from bootstrap.reports.groups import RunRecord
 from bootstrap.reports.tables import Cell, Column, Table
 from bootstrap.runs.metrics import IterationMetrics
@@ -76,14 +76,13 @@ def scores_figure(record: RunRecord, axis: str = "iteration") -> Figure:
         series.append(
             series_of(name, places, found if is_f1 else plain, style, notes=notes if is_f1 else ())
         )
-    low, high = limits(values)
     return Figure(
         "scores" if axis == "iteration" else f"scores-{axis}",
         "Scores on validation" + ("" if axis == "iteration" else f" by {axis} annotated"),
         f"Strict entities: offsets and class match. Around F1: {_INTERVAL}. The number is the F1 "
         f"of the best iteration, {record.best}.",
         iteration_axis(record) if axis == "iteration" else Axis(title, whole=True),
-        Axis("score", low=low, high=high),
+        score_axis("score", values),
         one_panel(*series),
     )
 

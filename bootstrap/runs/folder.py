@@ -11,6 +11,7 @@ import json
 import platform
 import shutil
 import tomllib
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -30,7 +31,12 @@ from bootstrap.execution.parallel_tagger import ParallelTagger
 from bootstrap.runs.metrics import IterationMetrics, f1_of, flat_row
 from bootstrap.runs.outcome import Outcome, outcome_of
 from bootstrap.runs.selected import queried_of, selected_of, table_of
-from bootstrap.runs.tagging_errors import TaggingError, errors_table, load_errors
+from bootstrap.runs.tagging_errors import (
+    TaggingError,
+    errors_table,
+    load_error_kinds,
+    load_errors,
+)
 from bootstrap.runs.validation_counts import ValidationCounts
 from bootstrap.self_training.iteration import RELABEL, History, PseudoLabelled, best_iteration
 from corpus.errors import InputError
@@ -306,6 +312,10 @@ class Run:
     def errors(self, iteration: int) -> list[TaggingError] | None:
         """Read the errors of an iteration on the validation documents, if they were recorded."""
         return load_errors(self.iteration_folder(iteration) / _ERRORS)
+
+    def error_kinds(self, iteration: int) -> Counter[str] | None:
+        """Count the errors of an iteration by kind, if they were recorded."""
+        return load_error_kinds(self.iteration_folder(iteration) / _ERRORS)
 
     def missed(self) -> list[Missed]:
         """Return the classes whose entities the best iteration misses most."""

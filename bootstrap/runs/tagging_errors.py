@@ -5,6 +5,7 @@ They are offsets and classes, without any text.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -82,6 +83,22 @@ def load_errors(path: Path) -> list[TaggingError] | None:
         rows = pq.read_table(path, schema=_ERRORS).to_pylist()
         return [TaggingError(row["id"], _error_of(row)) for row in rows]
     except (OSError, ValueError, TypeError):  # Arrow's errors are among them
+        raise InputError(f"{path} is damaged: it is not a table of errors") from None
+
+
+def load_error_kinds(path: Path) -> Counter[str] | None:
+    """Count the errors of an iteration by kind; None if there is no file.
+
+    Raises
+    ------
+    InputError
+        If the file is damaged.
+    """
+    if not path.exists():
+        return None
+    try:
+        return Counter(pq.read_table(path, columns=["kind"])["kind"].to_pylist())
+    except (OSError, ValueError, KeyError):  # Arrow's errors are among them
         raise InputError(f"{path} is damaged: it is not a table of errors") from None
 
 

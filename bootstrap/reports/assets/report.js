@@ -41,7 +41,7 @@
     return {
       type: "value",
       min: axis.low ?? undefined, max: axis.high ?? undefined, scale: axis.low === null,
-      minInterval: axis.whole ? 1 : undefined,
+      minInterval: axis.whole ? 1 : undefined, interval: axis.step ?? undefined,
       splitNumber: horizontal ? Math.max(2, Math.min(8, Math.floor(width / 90))) : 5,
       axisLabel: {
         color: SOFT, fontSize: 12, hideOverlap: true, showMinLabel: null, showMaxLabel: null,

@@ -11,6 +11,8 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from matplotlib.figure import Figure as Drawing
 
 from bootstrap.reports.drawing import draw, drawing_format
@@ -22,8 +24,8 @@ from bootstrap.reports.figures import (
     Matrix,
     Panel,
     Series,
-    limits,
     one_panel,
+    score_axis,
     shares_of_rows,
 )
 from corpus.errors import InputError
@@ -206,11 +208,15 @@ def test_columns_of_a_series_have_one_length() -> None:
         Series("a", (0,), (0.5,), low=(0.1, 0.2), high=(0.3, 0.4))
 
 
-def test_limits_hold_the_values_within_0_and_1() -> None:
-    assert limits([]) == limits([None]) == (0.0, 1.0)
-    low, high = limits([0.5, None, 0.7])
-    assert 0.45 < low < 0.5 and 0.7 < high < 0.75
-    assert limits([0.0, 1.0]) == (0.0, 1.0)
+@given(st.lists(st.none() | st.floats(0, 1), max_size=9))
+def test_an_axis_of_scores_holds_them_and_has_few_round_ticks(values: list[float | None]) -> None:
+    axis = score_axis("score", values)
+    assert axis.low is not None and axis.high is not None and axis.step is not None
+    assert 0 <= axis.low < axis.high <= 1
+    assert all(axis.low <= value <= axis.high for value in values if value is not None)
+    ticks = (axis.high - axis.low) / axis.step
+    assert ticks == pytest.approx(round(ticks)) and 1 <= round(ticks) <= 7
+    assert axis.low / axis.step == pytest.approx(round(axis.low / axis.step))
 
 
 def test_figures_of_a_run_are_those_of_the_page(

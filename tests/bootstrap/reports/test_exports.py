@@ -138,7 +138,7 @@ def test_a_name_is_no_path(name: str) -> None:
 def test_errors_and_seconds_are_among_the_figures(finished: Path) -> None:
     record = RunRecord.load(Run(finished), "run")
     found = {(each.name, each.iteration): each.value for each in scalars_of(record)}
-    errors = record.errors[1] or []
+    errors = record.run.errors(1) or []
     missed = sum(each.error.kind == "missed" for each in errors)
     assert found["errors/missed", 1] == missed
     assert found["seconds/train", 1] == record.rows[1].seconds["train"]

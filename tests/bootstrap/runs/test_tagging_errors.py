@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bootstrap.runs.folder import Run
-from bootstrap.runs.tagging_errors import TaggingError, errors_table, load_errors
+from bootstrap.runs.tagging_errors import TaggingError, errors_table, load_error_kinds, load_errors
 from bootstrap.self_training.iteration import CONFIDENCE_BINS
 from corpus.error_analysis import EntityError, Mention
 from corpus.errors import InputError
@@ -35,17 +36,19 @@ def test_errors_are_read_back_as_they_were(
     path = tmp_path_factory.mktemp("errors") / "errors.parquet"
     pq.write_table(errors_table(errors), path)
     assert load_errors(path) == errors
+    assert load_error_kinds(path) == Counter(each.error.kind for each in errors)
 
 
 def test_a_damaged_file_is_refused_and_a_missing_one_is_none(tmp_path: Path) -> None:
     path = tmp_path / "errors.parquet"
-    assert load_errors(path) is None
+    assert load_errors(path) is None and load_error_kinds(path) is None
     path.write_bytes(b"PAR1")
     with pytest.raises(InputError, match=r"errors\.parquet is damaged"):
         load_errors(path)
     pq.write_table(pa.table({"id": [1]}), path)
-    with pytest.raises(InputError, match=r"errors\.parquet is damaged"):
-        load_errors(path)
+    for load in (load_errors, load_error_kinds):
+        with pytest.raises(InputError, match=r"errors\.parquet is damaged"):
+            load(path)
     nothing = TaggingError("a", EntityError(0, None, None))
     table = errors_table([nothing._replace(error=EntityError(0, Mention(0, 1, "A"), None))])
     empty = table.set_column(3, "gold", pa.nulls(1, table.schema.field("gold").type))
