@@ -8,7 +8,6 @@ from dataclasses import replace
 from statistics import fmean
 from typing import Any
 
-from bootstrap.reports import group_scores
 from bootstrap.reports.content import (
     Block,
     Folded,
@@ -19,11 +18,17 @@ from bootstrap.reports.content import (
     Tile,
     present,
 )
-from bootstrap.reports.errors import DEFINITIONS, stacked
 from bootstrap.reports.figures import Axis, Figure, one_panel
-from bootstrap.reports.group_scores import Difference, difference_of, held_out_f1, spread_estimate
 from bootstrap.reports.groups import GroupRecord, RunRecord, comparable_parts
-from bootstrap.reports.progress import stages_of
+from bootstrap.reports.parts import group_scores
+from bootstrap.reports.parts.errors import DEFINITIONS, stacked
+from bootstrap.reports.parts.group_scores import (
+    Difference,
+    difference_of,
+    held_out_f1,
+    spread_estimate,
+)
+from bootstrap.reports.parts.progress import stages_of
 from bootstrap.reports.run_report import details, environment_of, settings_of
 from bootstrap.reports.tables import Cell, Column, Table, best_cells
 from corpus.error_analysis import ERROR_KINDS

@@ -10,8 +10,8 @@ from bootstrap.config.configuration import load_configuration
 from bootstrap.data.fingerprint import fingerprint
 from bootstrap.data.splits import read_labelled
 from bootstrap.reports.content import Block, Excerpt, Folded, Paragraph
-from bootstrap.reports.errors import NONE, class_of
 from bootstrap.reports.groups import RunRecord
+from bootstrap.reports.parts.errors import NONE, class_of
 from bootstrap.runs.folder import Run, RunError
 from bootstrap.runs.tagging_errors import TaggingError
 from corpus.error_analysis import ERROR_KINDS

@@ -1,4 +1,4 @@
-"""Figures as plain data, which the page and `bootstrap.reports.drawing` render alike."""
+"""Figures as plain data, which the page and `bootstrap.reports.formats.drawing` render alike."""
 
 from __future__ import annotations
 

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bootstrap.advice.words import advice_lines, missed_lines
-from bootstrap.reports import confidence, errors, progress, scores, selected
 from bootstrap.reports.content import (
     Block,
     Bullets,
@@ -24,6 +23,7 @@ from bootstrap.reports.content import (
 from bootstrap.reports.estimates import ALL, estimate_scores
 from bootstrap.reports.figures import Figure, Matrix
 from bootstrap.reports.groups import RunRecord
+from bootstrap.reports.parts import confidence, errors, progress, scores, selected
 from bootstrap.reports.tables import Column, Table
 from bootstrap.runs.advice_files import ANNOTATE, read_advice
 from bootstrap.runs.decisions import decision_lines

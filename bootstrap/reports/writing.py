@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from bootstrap.reports import group_scores
 from bootstrap.reports.comparison import comparison_report
 from bootstrap.reports.content import Report
 from bootstrap.reports.excerpts import excerpt_blocks
 from bootstrap.reports.figures import Figure, Matrix
+from bootstrap.reports.formats.page import page_of
 from bootstrap.reports.groups import GroupRecord, RunGroup, RunRecord, load_groups
-from bootstrap.reports.page import page_of
+from bootstrap.reports.parts import group_scores
+from bootstrap.reports.parts.scores import scores_figure
 from bootstrap.reports.run_report import run_report
-from bootstrap.reports.scores import scores_figure
 from bootstrap.runs.folder import Run
 from corpus.errors import InputError, shown
 from corpus.storage import write_atomically

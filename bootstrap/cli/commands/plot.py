@@ -36,7 +36,7 @@ def register(commands: Commands) -> None:
 def main(options: argparse.Namespace) -> None:
     """Draw a figure of runs and write it."""
     from bootstrap.cli.console import print_lines, write_file
-    from bootstrap.reports.drawing import draw, drawing_format
+    from bootstrap.reports.formats.drawing import draw, drawing_format
     from bootstrap.reports.groups import load_groups, parse_groups, require_comparable
     from bootstrap.reports.writing import figure_of
 

@@ -76,9 +76,9 @@ def add_test(parser: CommandParser) -> None:
 def main(options: argparse.Namespace) -> None:
     """Write the page, and the tables and events if requested."""
     from bootstrap.cli.console import print_lines, write_file
+    from bootstrap.reports.formats.mlflow_store import require_mlflow
+    from bootstrap.reports.formats.page import page_of
     from bootstrap.reports.groups import load_groups, parse_groups
-    from bootstrap.reports.mlflow_store import require_mlflow
-    from bootstrap.reports.page import page_of
     from bootstrap.reports.writing import report_of
 
     if options.mlflow:
@@ -97,8 +97,8 @@ def main(options: argparse.Namespace) -> None:
 def _exported(options: argparse.Namespace, records: Sequence[RunRecord]) -> list[str]:
     """Write runs for other programs if requested, and describe what was written."""
     from bootstrap.cli.console import write_file
-    from bootstrap.reports.event_files import event_files
-    from bootstrap.reports.mlflow_store import EXPERIMENT, STORE, save_runs
+    from bootstrap.reports.formats.event_files import event_files
+    from bootstrap.reports.formats.mlflow_store import EXPERIMENT, STORE, save_runs
 
     lines = []
     if options.tensorboard:

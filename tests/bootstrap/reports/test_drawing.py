@@ -15,7 +15,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.figure import Figure as Drawing
 
-from bootstrap.reports.drawing import draw, drawing_format
 from bootstrap.reports.figures import (
     STYLES,
     Axis,
@@ -28,6 +27,7 @@ from bootstrap.reports.figures import (
     score_axis,
     shares_of_rows,
 )
+from bootstrap.reports.formats.drawing import draw, drawing_format
 from corpus.errors import InputError
 
 PLACES = Axis("iteration", whole=True)

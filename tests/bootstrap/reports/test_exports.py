@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from bootstrap.reports.event_files import crc32c, event_files
+from bootstrap.reports.formats.event_files import crc32c, event_files
+from bootstrap.reports.formats.scalars import folder_name, scalars_of
 from bootstrap.reports.groups import RunRecord
-from bootstrap.reports.scalars import folder_name, scalars_of
 from bootstrap.runs.folder import Run
 
 Command = Callable[..., Any]
@@ -147,7 +147,7 @@ def test_errors_and_seconds_are_among_the_figures(finished: Path) -> None:
 def test_without_mlflow_one_line_names_it(
     finished: Path, tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bootstrap.reports.mlflow_store.find_spec", lambda name: None)
+    monkeypatch.setattr("bootstrap.reports.formats.mlflow_store.find_spec", lambda name: None)
     page = tmp_path / "page.html"
     refused = command("report", finished, "--mlflow", tmp_path / "store", "-o", page)
     assert (refused.code, len(refused.err.splitlines())) == (2, 1)

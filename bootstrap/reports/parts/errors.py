@@ -9,7 +9,7 @@ import numpy as np
 
 from bootstrap.reports.figures import Axis, Figure, Matrix, Series, one_panel
 from bootstrap.reports.groups import RunRecord
-from bootstrap.reports.scores import iteration_names
+from bootstrap.reports.parts.scores import iteration_names
 from bootstrap.reports.tables import Cell, Column, Table
 from bootstrap.runs.tagging_errors import TaggingError
 from corpus.error_analysis import ERROR_KINDS, EntityError

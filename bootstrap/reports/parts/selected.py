@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 from bootstrap.reports.figures import Axis, Figure, Series, one_panel
 from bootstrap.reports.groups import RunRecord
-from bootstrap.reports.scores import iteration_names
+from bootstrap.reports.parts.scores import iteration_names
 from bootstrap.reports.tables import Cell, Column, Table
 
 _RATE = " per token"

@@ -10,9 +10,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from bootstrap.reports.formats.scalars import scalars_of, time_of
 from bootstrap.reports.groups import RunRecord
 from bootstrap.reports.run_report import environment_of, settings_of
-from bootstrap.reports.scalars import scalars_of, time_of
 from corpus.errors import InputError, shown
 
 #: The database in the folder of a store, and the experiment in it.

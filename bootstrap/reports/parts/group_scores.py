@@ -14,7 +14,7 @@ from bootstrap.reports.estimates import ALL, Estimate, ScoreEstimates, estimate_
 from bootstrap.reports.figure_names import AXES
 from bootstrap.reports.figures import Axis, Figure, Panel, Series, one_panel, score_axis
 from bootstrap.reports.groups import GroupRecord, RunRecord
-from bootstrap.reports.scores import MEASURES, best_by, ranked_classes
+from bootstrap.reports.parts.scores import MEASURES, best_by, ranked_classes
 from bootstrap.reports.tables import Cell, Column, Table
 from bootstrap.runs.gain import mean_f1_difference_interval
 from bootstrap.runs.metrics import IterationMetrics

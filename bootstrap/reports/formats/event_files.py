@@ -10,8 +10,8 @@ import struct
 from collections.abc import Iterable
 from itertools import groupby
 
+from bootstrap.reports.formats.scalars import folder_name, scalars_of, time_of
 from bootstrap.reports.groups import RunRecord
-from bootstrap.reports.scalars import folder_name, scalars_of, time_of
 
 _VERSION = "brain.Event:2"
 # CRC-32C, the polynomial of Castagnoli, reversed.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 
-from bootstrap.reports.errors import stacked
 from bootstrap.reports.figures import Axis, Figure, Series, one_panel, score_axis
 from bootstrap.reports.groups import RunRecord
-from bootstrap.reports.scores import iteration_axis, iteration_names
+from bootstrap.reports.parts.errors import stacked
+from bootstrap.reports.parts.scores import iteration_axis, iteration_names
 from bootstrap.reports.tables import Column, Table
 
 
