@@ -307,8 +307,9 @@
   function drawAll() {
     if (!printing) for (const chart of charts) draw(chart, Math.floor(chart.element.clientWidth));
   }
-  // In the next frame: a chart that is drawn changes the sizes that are observed.
-  const observer = new ResizeObserver(() => requestAnimationFrame(drawAll));
+  // Afterwards: a chart that is drawn changes the sizes that are observed.
+  const observer = new ResizeObserver(() => setTimeout(drawAll));
+  addEventListener("resize", drawAll);
 
   for (const box of document.querySelectorAll("[data-figure]")) {
     const figure = data.figures[Number(box.dataset.figure)], own = [];

@@ -31,6 +31,8 @@ _SCRIPTS = ("echarts.common.min.js", "report.js")
 #: table that stands beside its figure.
 _WIDTHS = {"estimate": 95, "interval": 110, "signed interval": 130}
 _WIDTH, _WIDEST_BESIDE = 75, 500
+#: A row with a longer name has a wider column of names.
+_LONG_NAME = 12
 
 
 def page_of(report: Report) -> str:
@@ -270,7 +272,8 @@ def _row(table: Table, number: int, row: Sequence[Cell]) -> str:
 def _cell(column: Column, place: int, shown: str, *, star: bool) -> str:
     if place == 0:
         # Long names are broken after an underscore.
-        return f'<th scope="row">{shown.replace("_", "_<wbr>")}</th>'
+        kind = ' class="long"' if len(shown) > _LONG_NAME else ""
+        return f'<th scope="row"{kind}>{shown.replace("_", "_<wbr>")}</th>'
     kinds = [*(["text"] if column.kind == "text" else []), *(["best"] if star else [])]
     return f'<td class="{" ".join(kinds)}">{shown}</td>' if kinds else f"<td>{shown}</td>"
 

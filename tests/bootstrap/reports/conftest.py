@@ -163,18 +163,28 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def browse(browser: Browser) -> Callable[..., dict[str, Any]]:
-    """Open a page in a browser and return what it saw: `browse(path, width=360)`."""
+    """Open a page in a browser and return what it saw: `browse(path, width=360)`.
 
-    def open_page(path: Path, *, width: int, press: bool = False) -> dict[str, Any]:
+    With `before`, the window has another width at first.
+    """
+
+    def open_page(
+        path: Path, *, width: int, press: bool = False, before: int | None = None
+    ) -> dict[str, Any]:
         browser.events.clear()
         target = browser.ask("Target.createTarget", url="about:blank")["targetId"]
         session = browser.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             browser.ask(f"{domain}.enable", session)
-        screen = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}
-        browser.ask("Emulation.setDeviceMetricsOverride", session, **screen)
+
+        def resize(to: int) -> None:
+            screen = {"width": to, "height": 900, "deviceScaleFactor": 1, "mobile": to < 600}
+            browser.ask("Emulation.setDeviceMetricsOverride", session, **screen)
+
+        resize(before or width)
         browser.ask("Page.navigate", session, url=path.as_uri())
         browser.wait_for("Page.loadEventFired")
+        resize(width)
         script = _LOOK.replace("PRESS", _PRESS if press else "")
         found = browser.ask(
             "Runtime.evaluate", session, expression=script, awaitPromise=True, returnByValue=True

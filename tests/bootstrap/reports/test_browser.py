@@ -29,6 +29,13 @@ def test_a_browser_draws_every_chart_of_a_run(finished: Path, browse: Browse, wi
     assert seen["keys"] >= 15 and not seen["hidden"]
 
 
+@pytest.mark.parametrize(("before", "width"), [(1280, 360), (360, 1280)])
+def test_charts_follow_the_width_of_the_window(
+    finished: Path, browse: Browse, before: int, width: int
+) -> None:
+    assert_sound(browse(finished / "report.html", width=width, before=before), width)
+
+
 def test_a_key_of_the_legend_hides_its_series(finished: Path, browse: Browse) -> None:
     before = browse(finished / "report.html", width=800)
     after = browse(finished / "report.html", width=800, press=True)
