@@ -24,7 +24,7 @@ def missed_lines(missed: Sequence[Missed]) -> Iterator[str]:
         )
 
 
-def advice_lines(advice: Advice | None, file: Path) -> Iterator[str]:
+def advice_lines(advice: Advice | None, file: Path, *, with_ids: bool = True) -> Iterator[str]:
     """Describe what to do next, the cheapest first, a line each.
 
     Parameters
@@ -33,6 +33,8 @@ def advice_lines(advice: Advice | None, file: Path) -> Iterator[str]:
         The advice of a run, if it has one.
     file : Path
         The file with the ids of documents to annotate.
+    with_ids : bool
+        Whether the first ids are named; they may identify patients.
     """
     if advice is None:
         return
@@ -41,10 +43,11 @@ def advice_lines(advice: Advice | None, file: Path) -> Iterator[str]:
         number = len(advice.annotate)
         ids = ", ".join(map(shown, advice.annotate[:_SHOWN_IDS]))
         more = ", ..." if number > _SHOWN_IDS else ""
+        where = f"{ids}{more} ({file})" if with_ids else f"those in {file.name}"
         documents = "this document" if number == 1 else f"these {number} documents"
         yield (
             f"annotate {documents}, of whose tags the best model is least sure among "
-            f"{advice.considered:,} unlabeled ones: {ids}{more} ({file})"
+            f"{advice.considered:,} unlabeled ones: {where}"
         )
     for unused in advice.unused:
         yield (

@@ -26,6 +26,7 @@ from bootstrap.cli.commands import (
     help,
     init,
     plot,
+    report,
     run,
     show,
     tag,
@@ -56,6 +57,6 @@ def build_parser() -> CommandParser:
     gazetteer = add_group(commands, "gazetteer", "import, merge and inspect gazetteers")
     for command in (gazetteer_import, gazetteer_merge, gazetteer_show):
         command.register(gazetteer)
-    for command in (show, plot, help, completion):
+    for command in (show, report, plot, help, completion):
         command.register(commands)
     return parser

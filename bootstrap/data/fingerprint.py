@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -40,6 +40,8 @@ def fingerprint(
     data: DataOptions,
     others: Mapping[str, Sequence[Path]] | None = None,
     known: Mapping[FileState, str] | None = None,
+    *,
+    splits: Collection[str] | None = None,
 ) -> pa.Table:
     """Compute the digest of every file that a run reads.
 
@@ -51,6 +53,8 @@ def fingerprint(
         Files that taggers read, by the option that names them (see `Configuration.files`).
     known : mapping of FileState to str, optional
         Digests of files, which are not read again if their state is the same.
+    splits : collection of str, optional
+        The splits whose files are read; by default, all.
 
     Returns
     -------
@@ -63,7 +67,9 @@ def fingerprint(
         If a file cannot be read.
     """
     files: dict[str, Sequence[Path | str]] = {
-        split: _files(getattr(data, split)) for split in splits_of(data)
+        split: _files(getattr(data, split))
+        for split in splits_of(data)
+        if splits is None or split in splits
     }
     files |= others or {}
     rows = [

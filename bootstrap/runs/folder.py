@@ -11,6 +11,7 @@ import json
 import platform
 import shutil
 import tomllib
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -22,17 +23,20 @@ import pyarrow.parquet as pq
 
 from bootstrap.active_learning.rounds import Queried
 from bootstrap.advice.missed import Missed, most_missed
-from bootstrap.advice.words import advice_lines, missed_lines
 from bootstrap.config.errors import ConfigurationError
 from bootstrap.config.overrides import Source
 from bootstrap.config.renames import refuse_renamed
 from bootstrap.config.tagger_sections import SEED
 from bootstrap.execution.parallel_tagger import ParallelTagger
-from bootstrap.runs.advice_files import ANNOTATE, read_advice
 from bootstrap.runs.metrics import IterationMetrics, f1_of, flat_row
 from bootstrap.runs.outcome import Outcome, outcome_of
-from bootstrap.runs.report import report_page
 from bootstrap.runs.selected import queried_of, selected_of, table_of
+from bootstrap.runs.tagging_errors import (
+    TaggingError,
+    errors_table,
+    load_error_kinds,
+    load_errors,
+)
 from bootstrap.runs.validation_counts import ValidationCounts
 from bootstrap.self_training.iteration import RELABEL, History, PseudoLabelled, best_iteration
 from corpus.errors import InputError
@@ -65,6 +69,8 @@ def _json(value: Any) -> bytes:
 _BASELINE = "validation-seed-alone.parquet"
 #: The counts of an iteration in each test document.
 _TEST = "test.parquet"
+#: The errors of an iteration on the validation documents.
+_ERRORS = "errors.parquet"
 #: The documents that were annotated in an iteration of active learning.
 _QUERIED = "queried.parquet"
 
@@ -232,6 +238,7 @@ class Run:
         *,
         baseline: ValidationCounts | None = None,
         queried: Queried | None = None,
+        errors: Sequence[TaggingError] | None = None,
     ) -> None:
         """Write the documents, counts and metrics of an iteration, which close it.
 
@@ -249,6 +256,8 @@ class Run:
             Those of the seed alone, if this is iteration 0 and its model is another one.
         queried : Queried, optional
             The documents that were annotated in this iteration.
+        errors : sequence of TaggingError, optional
+            The errors of the model on the validation documents.
         """
         folder = self.iteration_folder(iteration)
         if not self.model_folder(iteration).is_dir():  # nothing was trained: the models are kept
@@ -259,6 +268,8 @@ class Run:
         table = table_of(selected, iteration)
         write_atomically(folder / "selected.parquet", parquet_bytes(table))
         write_atomically(folder / "validation.parquet", parquet_bytes(validation.to_table()))
+        if errors is not None:
+            write_atomically(folder / _ERRORS, parquet_bytes(errors_table(errors)))
         if queried:
             write_atomically(folder / _QUERIED, parquet_bytes(table_of(queried, iteration)))
         if baseline:
@@ -287,19 +298,6 @@ class Run:
         best = best_iteration(f1_of(rows))
         write_link(self.folder / "best", Path("iterations") / f"{best:03d}")
 
-    def write_report(self) -> None:
-        """Write ``report.html``."""
-        page = report_page(
-            self.folder.resolve().name,
-            self.metrics(),
-            self.outcome(),
-            self.start,
-            self.config_file.read_text(encoding="utf-8"),
-            missed=list(missed_lines(self.missed())),
-            advice=list(advice_lines(read_advice(self.folder), self.folder / ANNOTATE)),
-        )
-        write_atomically(self.folder / "report.html", page.encode())
-
     def outcome(self) -> Outcome:
         """Compute the gain of the closed iterations."""
         baseline = ValidationCounts.load(self.iteration_folder(0) / _BASELINE)
@@ -317,6 +315,14 @@ class Run:
         """Write the counts of an iteration in each test document."""
         path = self.iteration_folder(iteration) / _TEST
         write_atomically(path, parquet_bytes(counts.to_table()))
+
+    def errors(self, iteration: int) -> list[TaggingError] | None:
+        """Read the errors of an iteration on the validation documents, if they were recorded."""
+        return load_errors(self.iteration_folder(iteration) / _ERRORS)
+
+    def error_kinds(self, iteration: int) -> Counter[str] | None:
+        """Count the errors of an iteration by kind, if they were recorded."""
+        return load_error_kinds(self.iteration_folder(iteration) / _ERRORS)
 
     def missed(self) -> list[Missed]:
         """Return the classes whose entities the best iteration misses most."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Self
 
 import numpy as np
 
-from bootstrap.self_training.iteration import Iteration, Trial
+from bootstrap.selection.proportions import Proportions, content_of, proportions_of
+from bootstrap.self_training.iteration import CONFIDENCE_BINS, Iteration, PseudoLabelled, Trial
 from corpus.batch import Batch
 from corpus.evaluation import ConfusionCounts, Scores
 from corpus.patients import unit_numbers
@@ -86,8 +87,15 @@ class IterationMetrics:
     proportions : mapping of str to float
         The proportions of the selection that deviates most; NaN for the mean length of absent
         entities.
+    reference : mapping of str to float
+        The reference proportions: those of the validation documents, or configured ones.
+    selected_proportions : mapping of str to float
+        The proportions of all documents selected; empty if nothing was selected.
     confidence : mapping of str to float
         Quantiles of the confidence of the documents tagged.
+    histogram : mapping of str to int
+        Number of documents tagged by the lower bound of an interval of confidence, such as
+        ``"0.95"``; empty if nothing was tagged.
     agreement : float or None
         The share of validation tokens with the same tag as by the previous model.
     kappa : float or None
@@ -159,6 +167,9 @@ class IterationMetrics:
     quality: EntityScores | None
     new_entities: int
     unknown: float
+    reference: Mapping[str, float] = field(default_factory=dict)
+    selected_proportions: Mapping[str, float] = field(default_factory=dict)
+    histogram: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def is_within_tolerance(self) -> bool:
@@ -267,7 +278,10 @@ _READERS: dict[str, _Reader] = {
     "classes": _mapping_of(_record_of(EntityScores, _SCORES)),
     **dict.fromkeys(("deviation", "agreement", "kappa"), _optional(_number)),
     "worst": _text,
-    "proportions": _mapping_of(_number_or_nan),
+    **dict.fromkeys(
+        ("proportions", "reference", "selected_proportions"), _mapping_of(_number_or_nan)
+    ),
+    "histogram": _mapping_of(_integer),
     **dict.fromkeys(("confidence", "seconds"), _mapping_of(_number)),
     "tagger": _text,
     "training": _optional(
@@ -306,7 +320,9 @@ _READERS: dict[str, _Reader] = {
 }
 
 
-def metrics_of(step: Iteration, validation: Batch, left_out: Mapping[str, int]) -> IterationMetrics:
+def metrics_of(
+    step: Iteration, validation: Batch, left_out: Mapping[str, int], reference: Proportions
+) -> IterationMetrics:
     """Compute the metrics of an iteration.
 
     Parameters
@@ -317,6 +333,8 @@ def metrics_of(step: Iteration, validation: Batch, left_out: Mapping[str, int]) 
         The validation documents, tagged.
     left_out : mapping of str to int
         Number of unlabeled documents so far that could not be used, by problem.
+    reference : Proportions
+        The reference proportions.
 
     Returns
     -------
@@ -360,7 +378,24 @@ def metrics_of(step: Iteration, validation: Batch, left_out: Mapping[str, int]) 
         quality=None if step.quality is None else EntityScores.of(step.quality),
         new_entities=step.new_entities,
         unknown=step.unknown,
+        reference=reference.as_dict(),
+        selected_proportions=_selected_proportions(step.selected, reference.classes),
+        histogram={
+            f"{number / CONFIDENCE_BINS:.2f}": count
+            for number, count in enumerate(step.confidence_histogram)
+        },
     )
+
+
+def _selected_proportions(
+    selected: PseudoLabelled | None, classes: Sequence[str]
+) -> dict[str, float]:
+    """Compute the proportions of selected documents; nothing if there are none."""
+    if selected is None:
+        return {}
+    batch = selected.batch
+    content = content_of(batch, batch.tags, batch.labels, classes)
+    return proportions_of(content, classes).as_dict()
 
 
 def _trial_metrics(trial: Trial, validation: Batch) -> TrialMetrics:

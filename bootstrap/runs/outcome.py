@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from bootstrap.runs.decisions import seed_alone
 from bootstrap.runs.gain import f1_gain_interval
@@ -69,7 +70,7 @@ def outcome_of(
         The counts of the seed alone, if iteration 0 is another model.
     """
     left, right = zip(*(each.halves for each in metrics), strict=True)
-    by_left, by_right = (best_iteration([counts.f1 for counts in side]) for side in (left, right))
+    by_left, by_right = _selected_by_halves(metrics)
     counts = _counts(counts_of, baseline, by_left, by_right) if counts_of else None
     return Outcome(
         first=_sum(seed_alone(metrics).halves),
@@ -98,9 +99,50 @@ def _interval(
     first: ValidationCounts, left: ValidationCounts, right: ValidationCounts
 ) -> tuple[float, float] | None:
     """Estimate the interval of the gain; each half is scored as the other half selected."""
-    is_left = (first.units % 2 == 0)[:, None]
-    after = np.where(is_left, right.all_classes, left.all_classes)
-    return f1_gain_interval(first.all_classes, after, first.units)
+    return f1_gain_interval(first.all_classes, _crossed(left, right), first.units)
+
+
+def _crossed(left: ValidationCounts, right: ValidationCounts) -> npt.NDArray[np.int64]:
+    """Return the counts in each document of the iteration that the other half selected.
+
+    Parameters
+    ----------
+    left, right : ValidationCounts
+        The counts of the iteration that the left half selected, and of that of the right half.
+    """
+    is_left = (left.units % 2 == 0)[:, None]
+    return np.where(is_left, right.all_classes, left.all_classes)
+
+
+def held_out_counts(
+    metrics: Sequence[IterationMetrics], counts: Sequence[ValidationCounts]
+) -> npt.NDArray[np.int64]:
+    """Return the counts of a run in each validation document, selected by other documents.
+
+    Each half of the documents is scored with the iteration that is the best on the other half.
+
+    Parameters
+    ----------
+    metrics : sequence of IterationMetrics
+        The iterations of the run.
+    counts : sequence of ValidationCounts
+        Their counts in the D documents.
+
+    Returns
+    -------
+    ndarray of int64, shape (D, 3)
+        True positives, false positives and false negatives of all classes together. Their sum is
+        `Outcome.best`.
+    """
+    by_left, by_right = _selected_by_halves(metrics)
+    return _crossed(counts[by_left], counts[by_right])
+
+
+def _selected_by_halves(metrics: Sequence[IterationMetrics]) -> tuple[int, int]:
+    """Return the iterations that are the best on each half of the validation documents."""
+    left, right = zip(*(each.halves for each in metrics), strict=True)
+    by_left, by_right = (best_iteration([counts.f1 for counts in side]) for side in (left, right))
+    return by_left, by_right
 
 
 def _sum(counts: Iterable[ConfusionCounts]) -> ConfusionCounts:

@@ -20,6 +20,7 @@ from bootstrap.config.tagger_sections import TaggerSection
 from bootstrap.data.splits import LabelledNotes, Notes, UnlabeledNotes
 from bootstrap.execution.parallel_tagger import ParallelTagger, Report
 from bootstrap.execution.processes import end_idle_processes
+from bootstrap.reports.writing import write_run_page
 from bootstrap.runs.advice_files import read_advice, save_advice
 from bootstrap.runs.augmentation import augmentation_of
 from bootstrap.runs.cached_pool import CachedPool
@@ -28,6 +29,7 @@ from bootstrap.runs.folder import Run
 from bootstrap.runs.lists import list_options_for, uses_lists
 from bootstrap.runs.metrics import IterationMetrics, metrics_of
 from bootstrap.runs.scoring import score_on_test
+from bootstrap.runs.tagging_errors import tagging_errors
 from bootstrap.runs.training import free_model_folder, keep_model, train_in_folders
 from bootstrap.runs.validation_counts import ValidationCounts
 from bootstrap.selection import initial_strategy_for, portfolio
@@ -132,12 +134,14 @@ def _iterations(
     relabel = options.loop.keep == RELABEL
     reused = max(len(closed) - 1, 0)
     cache = CachedPool(notes.unlabeled, run.batches_folder, reused) if relabel else None
-    reference = _reference(options, notes.seed, validation)
+    measured = _reference(options, notes.seed, validation)
+    reference = measured if options.select.proportions else None
+    gold = GoldBatch.from_documents(validation.documents, validation.batch)
     initial_selection = options.initial_model.selection if options.initial_model else None
     for step in self_train(
         notes.seed.batch,
         cache or notes.unlabeled,
-        GoldBatch.from_documents(validation.documents, validation.batch),
+        gold,
         tagger_for,
         strategy=portfolio(
             options.select,
@@ -158,12 +162,15 @@ def _iterations(
         rounds=rounds,
         history=_history(run, options, jobs, report) if closed else None,
     ):
-        metrics = metrics_of(step, validation.batch, notes.unlabeled.problems.counts)
+        metrics = metrics_of(
+            step, validation.batch, notes.unlabeled.problems.counts, measured.proportions
+        )
         keep_model(run, step)
         if run.model_folder(step.iteration).is_dir():
             unit = json.dumps({"unit": options.data.unit, "propagate": options.loop.propagate})
             write_atomically(run.model_folder(step.iteration) / UNIT_FILE, unit.encode())
-        counts = ValidationCounts.of(validation.batch, step.scores)
+        confidence = step.tagging.confidence if step.tagging else None
+        counts = ValidationCounts.of(validation.batch, step.scores, confidence)
         run.close_iteration(
             step.iteration,
             step.selected,
@@ -171,7 +178,9 @@ def _iterations(
             counts,
             baseline=_baseline(step, validation),
             queried=step.queried,
+            errors=tagging_errors(gold, step.tagging) if step.tagging else None,
         )
+        _write_page(run)
         yield metrics
     if cache:
         cache.remove()
@@ -226,12 +235,22 @@ def complete_run(
     with_advice : bool
         Whether to write advice, which takes longer than training on few documents.
     """
-    run.write_report()
+    _write_page(run)
     if with_advice:
         _write_advice(run, configuration, notes, jobs=jobs)
-        run.write_report()
+        _write_page(run)
     if run.is_finished() and notes.test:
         score_on_test(run, notes.test, configuration, jobs=jobs)
+
+
+def _write_page(run: Run) -> None:
+    """Write the report of a run; an internal error is only logged, so that it goes on."""
+    try:
+        write_run_page(run)
+    except (InputError, OSError):
+        raise
+    except Exception as error:  # its message may contain text of notes
+        _log.warning("%s has no new report: %s", run.folder, type(error).__name__)
 
 
 def _write_advice(run: Run, configuration: Configuration, notes: Notes, *, jobs: int) -> None:
@@ -357,15 +376,11 @@ def _with_counts(
     return options.with_word_counts(count)
 
 
-def _reference(
-    options: Configuration, seed: LabelledNotes, validation: LabelledNotes
-) -> Reference | None:
-    """Return the reference proportions of selections, or None if proportions are not kept.
+def _reference(options: Configuration, seed: LabelledNotes, validation: LabelledNotes) -> Reference:
+    """Return the reference proportions of selections.
 
     They are restricted to the classes of the seed, because a tagger finds no others.
     """
-    if not options.select.proportions:
-        return None
     batch = validation.batch
     if options.reference:
         tokens = batch.n_tokens / max(len(batch), 1)

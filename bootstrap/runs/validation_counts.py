@@ -35,16 +35,32 @@ class ValidationCounts:
         Their patients, where known.
     classes : mapping of str to ndarray of int64, shape (D, 3)
         True positives, false positives and false negatives by class.
+    confidence : ndarray of float64, shape (D,), optional
+        The confidence of the tagger in the tags of each document, where known.
     """
 
     ids: tuple[str, ...]
     groups: tuple[str | None, ...]
     classes: Mapping[str, npt.NDArray[np.int64]]
+    confidence: npt.NDArray[np.float64] | None = None
 
     @classmethod
-    def of(cls, validation: Batch, scores: Scores) -> Self:
-        """Return the counts of the scores of validation documents."""
-        return cls(scores.ids, tuple(validation.groups.to_pylist()), scores.classes)
+    def of(
+        cls, validation: Batch, scores: Scores, confidence: npt.NDArray[np.float64] | None = None
+    ) -> Self:
+        """Return the counts of the scores of validation documents.
+
+        Parameters
+        ----------
+        validation : Batch
+            The documents.
+        scores : Scores
+            Their scores.
+        confidence : ndarray of float64, shape (D,), optional
+            The confidence of the tagger in the tags of each document.
+        """
+        groups = tuple(validation.groups.to_pylist())
+        return cls(scores.ids, groups, scores.classes, confidence)
 
     @property
     def all_classes(self) -> npt.NDArray[np.int64]:
@@ -65,20 +81,24 @@ class ValidationCounts:
         }
 
     def to_table(self) -> pa.Table:
-        """Return a table with a row for each document; ``classes`` has a field for each class."""
+        """Return a table with a row for each document; ``classes`` has a field for each class.
+
+        It has a column ``confidence`` if the confidence is known.
+        """
         fields = [
             pa.StructArray.from_arrays(
                 [pa.array(column, pa.int32()) for column in counts.T], names=_COUNTS
             )
             for counts in self.classes.values()
         ]
-        return pa.table(
-            {
-                "id": pa.array(self.ids, pa.large_string()),
-                "group": pa.array(self.groups, pa.large_string()),
-                "classes": pa.StructArray.from_arrays(fields, names=list(self.classes)),
-            }
-        )
+        columns = {
+            "id": pa.array(self.ids, pa.large_string()),
+            "group": pa.array(self.groups, pa.large_string()),
+            "classes": pa.StructArray.from_arrays(fields, names=list(self.classes)),
+        }
+        if self.confidence is not None:
+            columns["confidence"] = pa.array(self.confidence, pa.float64())
+        return pa.table(columns)
 
     @classmethod
     def from_table(cls, table: pa.Table) -> Self:
@@ -102,6 +122,7 @@ class ValidationCounts:
                     name: np.stack([each.to_numpy() for each in counts], 1).astype(np.int64)
                     for name, counts in columns.items()
                 },
+                table["confidence"].to_numpy() if "confidence" in table.column_names else None,
             )
         except (KeyError, AttributeError, TypeError, pa.ArrowException):
             raise ValueError("not a table of counts of validation documents") from None

@@ -14,13 +14,16 @@ from bootstrap.config.options import LoopOptions
 from bootstrap.selection import Selection
 from corpus.batch import Batch, concatenate
 from corpus.evaluation import ConfusionCounts, Scores
-from taggers.base import Tagger
+from taggers.base import Tagger, Tagging
 
 #: The value of ``[loop] keep`` that tags all earlier batches again in every iteration.
 RELABEL = "relabel"
 
 #: The alternatives of iteration 0: training on the gold documents alone, and with their copies.
 SEED_ALONE, AUGMENTED = "seed_alone", "augmented"
+
+#: The number of intervals of a histogram of confidence.
+CONFIDENCE_BINS = 20
 
 #: Reasons why a loop stopped.
 STOPPED = {
@@ -144,6 +147,11 @@ class Iteration:
     kappa : float or None
         Cohen's kappa of the tags of the validation tokens by this model and the previous one. None
         if they are the same model, or if one of them finds no entity.
+    confidence_histogram : tuple of int
+        Number of documents tagged by their confidence, in `CONFIDENCE_BINS` intervals of equal
+        width from 0 to 1; empty if none was tagged.
+    tagging : Tagging or None
+        The tags of the validation documents, and the confidence in them.
     """
 
     iteration: int
@@ -169,6 +177,8 @@ class Iteration:
     second: Tagger | None = None
     queried: Queried | None = None
     kappa: float | None = None
+    confidence_histogram: tuple[int, ...] = ()
+    tagging: Tagging | None = None
 
     @property
     def f1(self) -> float:

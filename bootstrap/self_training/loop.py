@@ -245,6 +245,8 @@ def self_train(
             second=model.second,
             queried=queried,
             kappa=ending.kappas[-1] if previous else None,
+            confidence_histogram=labelling.histogram(),
+            tagging=model.tagging,
         )
         if stopped:
             return

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from bootstrap.config.options import LoopOptions
 from bootstrap.selection import Selection, Strategy
-from bootstrap.self_training.iteration import PseudoLabelled
+from bootstrap.self_training.iteration import CONFIDENCE_BINS, PseudoLabelled
 from bootstrap.self_training.stopwatch import Stopwatch
 from bootstrap.self_training.views import Views
 from corpus.batch import Batch
@@ -100,6 +100,14 @@ class Labelling:
             return {}
         values = np.quantile(np.concatenate(self._confidence), _QUANTILES)
         return dict(zip(_QUANTILES, values.tolist(), strict=True))
+
+    def histogram(self) -> tuple[int, ...]:
+        """Count all documents tagged by their confidence, in intervals of equal width."""
+        if not self.tagged:
+            return ()
+        values = np.concatenate(self._confidence)
+        counts, _ = np.histogram(values, CONFIDENCE_BINS, range=(0.0, 1.0))
+        return tuple(counts.tolist())
 
 
 def label_pool(

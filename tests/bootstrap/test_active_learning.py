@@ -317,7 +317,7 @@ def test_a_run_keeps_the_documents_of_its_rounds(
     assert not (out / "iterations/000/queried.parquet").exists()
     added = sum(len(row["text"].split()) for table in tables for row in table)
     assert rows[2]["human_tokens"] - rows[0]["human_tokens"] >= added
-    assert "<th>annotated</th>" in (out / "report.html").read_text(encoding="utf-8")
+    assert '<th scope="col">annotated</th>' in (out / "report.html").read_text(encoding="utf-8")
     annotate = (out / "annotate.txt").read_text().splitlines()
     assert annotate
     assert not {row["id"] for table in tables for row in table} & set(annotate)

@@ -73,12 +73,12 @@ def test_each_iteration_has_the_tagger_that_is_configured(ended: Path) -> None:
     assert kinds == ["crf", "crf", "ensemble", "ensemble"]
     assert [row.tagger for row in Run(ended).metrics()] == kinds
     report = (ended / "report.html").read_text(encoding="utf-8")
-    assert "<th>tagger</th>" in report
-    assert report.count("<td>ensemble</td>") == 2
+    assert '<th scope="col" class="text">tagger</th>' in report
+    assert report.count('<td class="text">ensemble</td>') == 2
 
 
 def test_a_run_with_one_kind_of_tagger_does_not_name_it_in_each_row(finished: Path) -> None:
-    assert "<th>tagger</th>" not in (finished / "report.html").read_text(encoding="utf-8")
+    assert ">tagger</th>" not in (finished / "report.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(("number", "iteration"), [(3, "000"), (6, "001"), (8, "002")])

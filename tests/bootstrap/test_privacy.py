@@ -102,15 +102,27 @@ def test_of_a_run_only_the_models_and_what_was_selected_hold_it(secret: Secret) 
 
 
 def test_what_shows_a_run_holds_nothing_of_it(secret: Secret, command: Command) -> None:
-    picture = secret.folder / "plot.svg"
+    picture, page = secret.folder / "plot.svg", secret.folder / "page.html"
+    tables = secret.folder / "tables"
     said = [
         command("show", secret.run),
         command("show", secret.run, "--json"),
         command("plot", secret.run, "-o", picture),
+        command("report", secret.run, "-o", page, "--csv", tables),
+        command("report", secret.run, f"again={secret.run}", "-o", secret.folder / "two.html"),
     ]
-    assert [done.code for done in said] == [0, 0, 0]
+    assert [done.code for done in said] == [0] * 5
     assert SECRET not in "".join(done.all for done in said)
-    assert SECRET not in picture.read_text(encoding="utf-8")
+    files = [picture, page, secret.folder / "two.html", *tables.iterdir()]
+    assert len(files) > 10
+    assert all(SECRET not in path.read_text(encoding="utf-8") for path in files)
+
+
+def test_a_page_with_text_is_private(secret: Secret, command: Command) -> None:
+    page = secret.folder / "text.html"
+    done = command("report", secret.run, "--show-text", "-o", page)
+    assert done.code == 0 and SECRET not in done.all
+    assert stat.S_IMODE(page.stat().st_mode) == 0o600
 
 
 def test_tagging_says_nothing_and_writes_in_private(

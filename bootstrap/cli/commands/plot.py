@@ -1,43 +1,51 @@
-"""``bootstrap plot``: precision, recall and F1 of iterations."""
+"""``bootstrap plot``: a figure of one or several runs."""
 
 from __future__ import annotations
 
 import argparse
 import io
-from pathlib import Path
 
 from bootstrap.cli.arguments import Commands, add_command, add_output
+from bootstrap.cli.commands.report import add_runs, add_test
+from bootstrap.reports.figure_names import AXES, FIGURES
 
 
 def register(commands: Commands) -> None:
     """Add the command."""
-    parser = add_command(commands, "plot", main, "plot precision, recall and F1 of iterations")
-    parser.add_argument("runs", type=Path, nargs="+", metavar="RUN", help="run folders")
+    parser = add_command(commands, "plot", main, "draw a figure of one or several runs")
+    add_runs(parser)
+    figures = "; ".join(f"{name}: {meaning}" for name, meaning in FIGURES.items())
+    parser.add_argument(
+        "--what",
+        choices=tuple(FIGURES),
+        default="scores",
+        metavar="NAME",
+        help=f"the figure (default: scores). {figures}",
+    )
     parser.add_argument(
         "--axis",
-        choices=("iteration", "documents", "tokens"),
+        choices=tuple(AXES),
         default="iteration",
-        help="the horizontal axis: iterations, or the documents or tokens that people annotated "
-        "(default: iteration)",
+        help="the horizontal axis of scores: iterations, or the documents or tokens that people "
+        "annotated (default: iteration)",
     )
-    add_output(parser, "a PNG or SVG file; an existing one is replaced")
+    add_test(parser)
+    add_output(parser, "a PNG, SVG or PDF file; an existing one is replaced")
 
 
 def main(options: argparse.Namespace) -> None:
-    """Plot runs on one axis and write the figure."""
+    """Draw a figure of runs and write it."""
     from bootstrap.cli.console import print_lines, write_file
-    from bootstrap.runs.folder import Run, RunError
-    from bootstrap.runs.plotting import plot_format, plot_runs
+    from bootstrap.reports.formats.drawing import draw, drawing_format
+    from bootstrap.reports.groups import load_groups, parse_groups, require_comparable
+    from bootstrap.reports.writing import figure_of
 
-    format = plot_format(options.output)
-    names = [folder.resolve().name for folder in options.runs]
-    runs = {}
-    for folder, name in zip(options.runs, names, strict=True):
-        rows = Run(folder).metrics()
-        if not rows:
-            raise RunError(f"{folder} has no finished iteration yet")
-        runs[name if names.count(name) == 1 else str(folder)] = rows
-    figure = io.BytesIO()
-    plot_runs(runs, figure, format, options.axis)
-    write_file(options.output, figure.getvalue())
-    print_lines([f"{options.output} shows {', '.join(runs)}"])
+    format = drawing_format(options.output)
+    groups = parse_groups(options.runs)
+    records = load_groups(groups, test=options.test or options.what == "test")
+    require_comparable(records)
+    figure = figure_of(records, options.what, options.axis)
+    file = io.BytesIO()
+    draw(figure, file, format)
+    write_file(options.output, file.getvalue())
+    print_lines([f"{options.output} shows {', '.join(group.name for group in groups)}"])

@@ -224,7 +224,7 @@ def test_a_finished_run_has_a_report_even_if_its_advice_fails(
     done = command("run", project / "config.toml", "--out", copied, "--resume", "--jobs", "1")
     assert done.code == 0 and f"{copied} is finished." in done.out
     assert f"{copied} {message}" in " ".join(done.err.split()) and "Anna" not in done.all
-    assert "<h2>Where recall is missing</h2>" in (copied / "report.html").read_text("utf-8")
+    assert "<h3>Where recall is missing</h3>" in (copied / "report.html").read_text("utf-8")
     assert read_advice(copied) is None
 
 
@@ -237,8 +237,8 @@ def test_a_run_says_what_it_did_and_what_to_do_next(finished: Path, command: Com
     assert f"95 % interval {low:+.3f} to {high:+.3f}" in shown
     assert "Where recall is missing:" in shown and "What to do next:" in shown
     page = (finished / "report.html").read_text(encoding="utf-8")
-    for title in ("Where recall is missing", "What to do next"):
-        assert f"<h2>{title}</h2>" in page
+    for title in ("Where recall is missing", "What to annotate, or add"):
+        assert f"<h3>{title}</h3>" in page
     for missed in Run(finished).missed():
         counts = Run(finished).validation_counts(outcome.iteration)
         assert counts is not None

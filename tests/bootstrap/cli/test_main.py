@@ -37,6 +37,7 @@ COMMANDS = [
     "cluster",
     "gazetteer",
     "show",
+    "report",
     "plot",
     "help",
     "completion",

@@ -55,6 +55,13 @@ METRICS = IterationMetrics(
     quality=EntityScores(0.95, 0.4, 0.56),
     new_entities=7,
     unknown=0.1,
+    reference={"PERSON per token": 0.1, "PERSON length": 1.5, "documents without entities": 0.4},
+    selected_proportions={
+        "PERSON per token": 0.09,
+        "PERSON length": 1.4,
+        "documents without entities": 0.5,
+    },
+    histogram={"0.00": 20, "0.50": 30, "0.95": 50},
 )
 
 

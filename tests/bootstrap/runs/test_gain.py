@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from bootstrap.runs.gain import LEAST_UNITS, f1_gain_interval
+from bootstrap.runs.gain import LEAST_UNITS, distinct_rows, f1_gain_interval
 from corpus.scores import ConfusionCounts
 
 Counts = npt.NDArray[np.int64]
@@ -84,3 +86,20 @@ def test_too_few_patients_have_no_interval() -> None:
 def test_documents_without_entities_are_no_gain() -> None:
     nothing = np.zeros((20, 3), np.int64)
     assert f1_gain_interval(nothing, nothing, np.arange(20)) == (0.0, 0.0)
+
+
+@given(
+    st.integers(1, 9).flatmap(
+        lambda columns: st.lists(
+            st.lists(st.integers(0, 3) | st.integers(0, 2**40), min_size=columns, max_size=columns),
+            min_size=1,
+            max_size=12,
+        )
+    )
+)
+def test_distinct_rows_are_those_of_numpy(rows: list[list[int]]) -> None:
+    """Whether a row fits into one integer or not."""
+    found, numbers = distinct_rows(np.array(rows, np.int64))
+    expected, counted = np.unique(np.array(rows, np.int64), axis=0, return_counts=True)
+    assert found.tolist() == expected.tolist()
+    assert numbers.tolist() == counted.tolist()

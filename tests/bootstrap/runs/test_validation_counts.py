@@ -23,16 +23,18 @@ from corpus.evaluation import score
     st.lists(
         st.text(st.characters(codec="utf-8"), min_size=1), min_size=1, max_size=3, unique=True
     ),
+    st.booleans(),
     st.integers(0, 2**31),
 )
 def test_counts_are_read_back_as_they_were(
-    groups: list[str | None], names: list[str], random_state: int
+    groups: list[str | None], names: list[str], known: bool, random_state: int
 ) -> None:
     rng = np.random.default_rng(random_state)
     counts = ValidationCounts(
         tuple(f"d{i}" for i in range(len(groups))),
         tuple(groups),
         {name: rng.integers(0, 99, (len(groups), 3)) for name in names},
+        rng.random(len(groups)) if known else None,
     )
     sink = pa.BufferOutputStream()
     pq.write_table(counts.to_table(), sink)
@@ -42,6 +44,9 @@ def test_counts_are_read_back_as_they_were(
         assert again.classes[name].tolist() == counts.classes[name].tolist()
         assert again.class_counts()[name] == tuple(counts.classes[name].sum(axis=0))
     assert again.all_classes.shape == (len(groups), 3)
+    assert (again.confidence is not None) == known
+    if known:
+        assert again.confidence.tolist() == counts.confidence.tolist()
 
 
 def test_the_counts_are_those_of_the_scores() -> None:

@@ -1,0 +1,140 @@
+"""The content of a report: sections of figures, tables and text, before it is a page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from bootstrap.reports.figures import Figure, Matrix
+from bootstrap.reports.tables import Table
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """A paragraph of text; a note is set apart from the results."""
+
+    text: str
+    is_note: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Bullets:
+    """A titled list of lines."""
+
+    title: str
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A titled text that is shown as it is."""
+
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """An error in its text.
+
+    Parameters
+    ----------
+    where : str
+        The document and the offsets.
+    what : str
+        The kind of error and the classes.
+    parts : tuple of (str, str)
+        Texts, each with what it is: ``""``, ``"gold"``, ``"predicted"`` or ``"both"``.
+    """
+
+    where: str
+    what: str
+    parts: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A figure with the table of its numbers beside it."""
+
+    figure: Figure | Matrix
+    table: Table
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """Details that are shown when they are opened."""
+
+    title: str
+    blocks: tuple[Block, ...]
+
+
+Block = Paragraph | Bullets | Code | Excerpt | Pair | Figure | Matrix | Table | Folded
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """A key figure: its label, its value, and what qualifies it."""
+
+    label: str
+    value: str
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A section: its title and its blocks."""
+
+    title: str
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A report.
+
+    Parameters
+    ----------
+    title, subtitle : str
+        What it is about.
+    outcome : tuple of str
+        Sentences: the result first.
+    tiles : tuple of Tile
+        Key figures.
+    sections : tuple of Section
+        Everything else.
+    """
+
+    title: str
+    subtitle: str
+    outcome: tuple[str, ...]
+    tiles: tuple[Tile, ...]
+    sections: tuple[Section, ...]
+
+    @property
+    def figures(self) -> dict[str, Figure | Matrix]:
+        """All figures by name."""
+        return {block.name: block for block in self._blocks() if isinstance(block, Figure | Matrix)}
+
+    @property
+    def tables(self) -> dict[str, Table]:
+        """All tables by name."""
+        return {block.name: block for block in self._blocks() if isinstance(block, Table)}
+
+    def _blocks(self) -> Iterator[Block]:
+        for section in self.sections:
+            yield from all_blocks(section.blocks)
+
+
+def all_blocks(blocks: Iterable[Block]) -> Iterator[Block]:
+    """Yield blocks, and those inside of them."""
+    for block in blocks:
+        yield block
+        if isinstance(block, Folded):
+            yield from all_blocks(block.blocks)
+        elif isinstance(block, Pair):
+            yield from (block.figure, block.table)
+
+
+def present(*blocks: Block | None) -> tuple[Block, ...]:
+    """Return the blocks that there are."""
+    return tuple(block for block in blocks if block is not None)

@@ -1,0 +1,144 @@
+"""Precision, recall and F1 with their confidence intervals, by resampling documents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from bootstrap.runs.gain import resampled_totals
+from bootstrap.runs.validation_counts import ValidationCounts
+from corpus.scores import ConfusionCounts
+
+#: The name of the scores of all classes together.
+ALL = ""
+#: The level of confidence intervals.
+LEVEL = 0.95
+_RESAMPLES = 1000
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A score, and its 95 % confidence interval.
+
+    Parameters
+    ----------
+    value : float
+        The score.
+    interval : (float, float) or None
+        The interval; None with too few patients, or documents without one.
+    """
+
+    value: float
+    interval: tuple[float, float] | None = None
+
+    @property
+    def low(self) -> float | None:
+        """The lower end of the interval."""
+        return self.interval[0] if self.interval else None
+
+    @property
+    def high(self) -> float | None:
+        """The upper end of the interval."""
+        return self.interval[1] if self.interval else None
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreEstimates:
+    """The scores of some entities.
+
+    Parameters
+    ----------
+    counts : ConfusionCounts
+        What they are computed from.
+    precision, recall, f1 : Estimate
+        The scores.
+    """
+
+    counts: ConfusionCounts
+    precision: Estimate
+    recall: Estimate
+    f1: Estimate
+
+    @property
+    def gold(self) -> int:
+        """The number of gold entities."""
+        return self.counts.true_positives + self.counts.false_negatives
+
+
+def estimate_scores(counts: ValidationCounts) -> dict[str, ScoreEstimates]:
+    """Estimate the scores of all classes together and of each class.
+
+    Documents of a patient are drawn together. Samples in which a score is undefined, as recall is
+    without gold entities, are left out of its interval.
+
+    Parameters
+    ----------
+    counts : ValidationCounts
+        The counts in each document.
+
+    Returns
+    -------
+    dict of str to ScoreEstimates
+        By class; `ALL` is the key of all classes together.
+    """
+    columns: Mapping[str, npt.NDArray[np.int64]] = {ALL: counts.all_classes, **counts.classes}
+    units = counts.units
+    found = {}
+    for name, column in columns.items():
+        total = ConfusionCounts(*column.sum(axis=0).tolist())
+        scores = (total.precision, total.recall, total.f1)
+        # Each class by itself: few documents differ in their three counts.
+        totals = resampled_totals(column, units, _RESAMPLES)
+        ends = [None] * 3 if totals is None else _intervals(totals)
+        found[name] = ScoreEstimates(total, *map(Estimate, scores, ends))
+    return found
+
+
+def _intervals(totals: npt.NDArray[np.int64]) -> list[tuple[float, float] | None]:
+    """Compute the intervals of precision, recall and F1.
+
+    Parameters
+    ----------
+    totals : ndarray of int64, shape (R, 3)
+        True positives, false positives and false negatives of each sample.
+    """
+    true, false, missed = totals.T
+    parts = ((true, true + false), (true, true + missed), (2 * true, 2 * true + false + missed))
+    return [_interval(part, whole) for part, whole in parts]
+
+
+def _interval(
+    part: npt.NDArray[np.int64], whole: npt.NDArray[np.int64]
+) -> tuple[float, float] | None:
+    defined = whole > 0
+    if not defined.any():
+        return None
+    low, high = np.quantile(part[defined] / whole[defined], [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return float(low), float(high)
+
+
+def share_interval(number: int, total: int) -> tuple[float, float] | None:
+    """Compute the 95 % interval of a share of independent documents.
+
+    Parameters
+    ----------
+    number, total : int
+        How many of how many documents.
+
+    Returns
+    -------
+    (float, float) or None
+        The interval of Wilson ("Probable Inference, the Law of Succession, and Statistical
+        Inference", 1927); None without documents.
+    """
+    if not total:
+        return None
+    z, share = 1.959963984540054, number / total
+    centre = (share + z**2 / (2 * total)) / (1 + z**2 / total)
+    half = z / (1 + z**2 / total) * (share * (1 - share) / total + z**2 / (4 * total**2)) ** 0.5
+    return max(centre - half, 0.0), min(centre + half, 1.0)

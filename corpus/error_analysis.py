@@ -1,0 +1,157 @@
+"""The errors of predicted entities, by kind: missed, spurious, wrong class and wrong border.
+
+Gold and predicted entities of a document that overlap are paired, each with at most one other.
+Pairs are formed one after another, the best first: those with equal offsets, then those of one
+class, then those that share more characters, then the leftmost. The kinds follow from the pairs:
+
+========================  ====================================================
+an entity is              if
+========================  ====================================================
+correct                   the offsets and the class of its pair are equal
+a wrong class             the classes of its pair differ, whatever the offsets
+a wrong border            the classes of its pair are equal, the offsets differ
+missed                    it is gold, and has no pair
+spurious                  it is predicted, and has no pair
+========================  ====================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from corpus.batch import Batch
+from corpus.evaluation import Entities, GoldBatch
+
+MISSED, SPURIOUS, WRONG_CLASS, WRONG_BORDER = "missed", "spurious", "wrong class", "wrong border"
+
+#: The kinds of errors, in the order in which they are reported.
+ERROR_KINDS = (MISSED, SPURIOUS, WRONG_CLASS, WRONG_BORDER)
+
+
+class Mention(NamedTuple):
+    """An entity: half-open offsets in code points, and its class."""
+
+    start: int
+    end: int
+    label: str
+
+
+class EntityError(NamedTuple):
+    """An error in a document.
+
+    Parameters
+    ----------
+    row : int
+        The index of the document.
+    gold, predicted : Mention or None
+        The gold and the predicted entity; None where there is no such entity.
+    """
+
+    row: int
+    gold: Mention | None
+    predicted: Mention | None
+
+    @property
+    def kind(self) -> str:
+        """The kind of the error, one of `ERROR_KINDS`."""
+        if self.predicted is None:
+            return MISSED
+        if self.gold is None:
+            return SPURIOUS
+        return WRONG_BORDER if self.gold.label == self.predicted.label else WRONG_CLASS
+
+
+def entity_errors(gold: GoldBatch | Batch, predicted: Batch) -> list[EntityError]:
+    """Return the errors of the tags of a batch.
+
+    Parameters
+    ----------
+    gold : GoldBatch or Batch
+        The annotations; those of a `Batch` are the entities that its tags describe.
+    predicted : Batch
+        The same documents in the same order, with predicted tags.
+
+    Returns
+    -------
+    list of EntityError
+        In the order of the documents; in a document, in the order of offsets.
+    """
+    entities = gold.entities if isinstance(gold, GoldBatch) else Entities.from_tags(gold)
+    left, right = _mentions(entities), _mentions(Entities.from_tags(predicted))
+    errors = []
+    for row in sorted({*left, *right}):
+        wanted, found = left.get(row, []), right.get(row, [])
+        if wanted == found:
+            continue
+        errors += sorted(
+            (EntityError(row, *pair) for pair in pair_mentions(wanted, found)), key=_place
+        )
+    return errors
+
+
+def _mentions(entities: Entities) -> dict[int, list[Mention]]:
+    """Return the entities of each document that has some."""
+    found: dict[int, list[Mention]] = {}
+    columns = (entities.rows, entities.starts, entities.ends, entities.classes)
+    for row, start, end, number in zip(*(each.tolist() for each in columns), strict=True):
+        found.setdefault(row, []).append(Mention(start, end, entities.names[number]))
+    return found
+
+
+def _place(error: EntityError) -> tuple[int, int]:
+    return min((side.start, side.end) for side in (error.gold, error.predicted) if side)
+
+
+def pair_mentions(
+    gold: Sequence[Mention], predicted: Sequence[Mention]
+) -> Iterator[tuple[Mention | None, Mention | None]]:
+    """Yield the pairs of entities that differ, and the entities without a pair.
+
+    Parameters
+    ----------
+    gold, predicted : sequence of Mention
+        The entities of a document, ordered by offset; those of a side do not overlap.
+
+    Yields
+    ------
+    (Mention or None, Mention or None)
+        The gold and the predicted entity; correct entities are left out.
+    """
+    paired: set[tuple[bool, Mention]] = set()
+    for left, right in sorted(_overlapping(gold, predicted), key=_preference):
+        if (True, left) in paired or (False, right) in paired:
+            continue
+        paired |= {(True, left), (False, right)}
+        if left != right:
+            yield left, right
+    yield from ((left, None) for left in gold if (True, left) not in paired)
+    yield from ((None, right) for right in predicted if (False, right) not in paired)
+
+
+def _preference(pair: tuple[Mention, Mention]) -> tuple[bool, bool, int, int, int]:
+    """Return the key by which pairs are sorted, the best first."""
+    gold, predicted = pair
+    return (
+        gold[:2] != predicted[:2],
+        gold.label != predicted.label,
+        -(min(gold.end, predicted.end) - max(gold.start, predicted.start)),
+        gold.start,
+        predicted.start,
+    )
+
+
+def _overlapping(
+    gold: Sequence[Mention], predicted: Sequence[Mention]
+) -> Iterator[tuple[Mention, Mention]]:
+    """Yield the pairs of entities that share a character, in one pass over both."""
+    left = right = 0
+    while left < len(gold) and right < len(predicted):
+        if max(gold[left].start, predicted[right].start) < min(
+            gold[left].end, predicted[right].end
+        ):
+            yield gold[left], predicted[right]
+        if gold[left].end <= predicted[right].end:
+            left += 1
+        else:
+            right += 1

@@ -1,0 +1,64 @@
+"""A browser opens pages, at the width of a phone and at that of a desk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Browse = Callable[..., dict[str, Any]]
+
+
+def assert_sound(seen: dict[str, Any], width: int) -> None:
+    """Check that all charts are drawn and fit, without an error or a request."""
+    assert seen["width"] == width
+    assert seen["charts"] == seen["drawn"] > 0
+    assert (seen["overflow_folded"], seen["overflow"], seen["wide"]) == (0, 0, 0)
+    assert seen["console"] == []
+    assert [url.partition(":")[0] for url in seen["requests"]] == ["file"]
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_a_browser_draws_every_chart_of_a_run(finished: Path, browse: Browse, width: int) -> None:
+    seen = browse(finished / "report.html", width=width)
+    assert_sound(seen, width)
+    assert seen["charts"] >= 13
+    assert "PERSON" in seen["words"] and "0.95" in seen["words"]
+    assert seen["keys"] >= 15 and not seen["hidden"]
+
+
+@pytest.mark.parametrize(("before", "width"), [(1280, 360), (360, 1280)])
+def test_charts_follow_the_width_of_the_window(
+    finished: Path, browse: Browse, before: int, width: int
+) -> None:
+    assert_sound(browse(finished / "report.html", width=width, before=before), width)
+
+
+def test_a_key_of_the_legend_hides_its_series(finished: Path, browse: Browse) -> None:
+    before = browse(finished / "report.html", width=800)
+    after = browse(finished / "report.html", width=800, press=True)
+    assert_sound(after, 800)
+    assert after["hidden"] == 1
+    assert after["paths"] < before["paths"]
+
+
+def test_what_asks_for_a_request_or_a_script_is_refused(
+    finished: Path, tmp_path: Path, browse: Browse
+) -> None:
+    """As a name that was not escaped could."""
+    text = (finished / "report.html").read_text(encoding="utf-8")
+    before, body, after = text.rpartition("</body>")
+    extra = (
+        '<img src="https://example.org/a.png"><script src="https://example.org/a.js"></script>'
+        "<script>document.title = 'taken'</script>"
+    )
+    page = tmp_path / "page.html"
+    page.write_text(before + extra + body + after, encoding="utf-8")
+    seen = browse(page, width=800)
+    assert [url.partition(":")[0] for url in seen["requests"]] == ["file", "https", "https"]
+    assert seen["blocked"] == ["csp", "csp"]
+    assert seen["title"] == "run"
+    assert len([text for text in seen["console"] if "Content Security Policy" in text]) == 3
+    assert seen["drawn"] == seen["charts"]

@@ -1,0 +1,326 @@
+"""``bootstrap report`` and ``bootstrap plot``: one run, several, and what is refused."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+import stat
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from bootstrap.reports.figure_names import FIGURES
+from bootstrap.runs.folder import Run
+from bootstrap.runs.validation_counts import ValidationCounts
+
+Command = Callable[..., Any]
+Parse = Callable[[Path], Any]
+Browse = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture
+def shorter(copied: Path) -> Path:
+    """An unfinished run on the same documents as `finished`, that is worse."""
+    shutil.rmtree(copied / "iterations" / "003")
+    for number in range(3):
+        folder = copied / "iterations" / f"00{number}"
+        counts = ValidationCounts.load(folder / "validation.parquet")
+        assert counts
+        worse = {}
+        for name, each in counts.classes.items():
+            worse[name] = each.copy()
+            worse[name][::3, 2] += worse[name][::3, 0]  # every third document is missed
+            worse[name][::3, 0] = 0
+        pq.write_table(replace(counts, classes=worse).to_table(), folder / "validation.parquet")
+        total = replace(counts, classes=worse).all_classes
+        metrics = json.loads((folder / "metrics.json").read_text())
+        metrics["halves"] = [total[side::2].sum(axis=0).tolist() for side in (0, 1)]
+        true, false, missed = total.sum(axis=0).tolist()
+        metrics["f1"] = 2 * true / (2 * true + false + missed)
+        (folder / "metrics.json").write_text(json.dumps(metrics))
+    return copied
+
+
+@pytest.fixture
+def other(copied: Path) -> Path:
+    """A run that is scored on other documents."""
+    for path in (copied / "iterations").rglob("validation.parquet"):
+        counts = ValidationCounts.load(path)
+        assert counts
+        renamed = replace(counts, ids=tuple(f"x{name}" for name in counts.ids))
+        pq.write_table(renamed.to_table(), path)
+    return copied
+
+
+def test_one_run_is_shown_as_in_its_folder(
+    finished: Path, tmp_path: Path, command: Command, parse: Parse
+) -> None:
+    page = tmp_path / "new" / "page.html"
+    done = command("report", finished, "-o", page)
+    assert done.code == 0, done
+    assert f"{page} shows run" in done.out
+    assert parse(page).names("name") == parse(finished / "report.html").names("name")
+    assert stat.S_IMODE(page.stat().st_mode) == 0o600
+
+
+def test_the_page_is_report_html_by_default(
+    finished: Path, tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert command("report", finished).code == 0
+    assert (tmp_path / "report.html").is_file()
+
+
+def test_several_runs_are_on_one_axis(
+    finished: Path, shorter: Path, tmp_path: Path, command: Command, parse: Parse
+) -> None:
+    page = tmp_path / "page.html"
+    done = command("report", f"good={finished}", f"bad={shorter}", "-o", page)
+    assert done.code == 0, done
+    shown = parse(page)
+    assert shown.names("name") == ["differences", "scores", "classes", "errors", "seconds"]
+    assert {"runs", "scores", "classes", "errors", "seconds", "settings"} <= set(
+        shown.names("table")
+    )
+    assert "good has the highest F1" in shown.said
+    assert "Not finished, and shown as far as they are: bad." in shown.said
+    (differences, scores, *_) = shown.data["figures"]
+    (panel,) = differences["panels"]
+    (difference, _) = panel["series"]
+    expected = Run(shorter).outcome().best.f1 - Run(finished).outcome().best.f1
+    assert difference["values"] == [pytest.approx(expected)]
+    assert difference["low"][0] < expected < difference["high"][0] < 0
+    f1 = scores["panels"][0]["series"]
+    assert [each["name"] for each in f1] == ["good", "bad"]
+    assert f1[0]["values"] == [row.f1 for row in Run(finished).metrics()]
+
+
+def test_runs_of_one_name_are_a_mean_and_a_range(
+    finished: Path, shorter: Path, tmp_path: Path, command: Command, parse: Parse
+) -> None:
+    page = tmp_path / "page.html"
+    done = command("report", f"both={finished}", f"both={shorter}", "-o", page)
+    assert done.code == 0, done
+    shown = parse(page)
+    assert "both (2 runs)" in shown.said
+    (series,) = shown.data["figures"][0]["panels"][0]["series"]
+    assert series["name"] == "both (mean and range of 2 runs)"
+    pairs = [
+        (one.f1, two.f1)
+        for one, two in zip(Run(finished).metrics(), Run(shorter).metrics(), strict=False)
+    ]
+    last = Run(finished).metrics()[3].f1  # the other one has not reached it
+    assert series["values"] == pytest.approx([*(sum(pair) / 2 for pair in pairs), last])
+    assert series["low"] == [*map(min, pairs), last]
+    assert series["high"] == [*map(max, pairs), last]
+
+
+def test_the_axis_is_what_people_annotated_where_that_differs(
+    finished: Path, shorter: Path, tmp_path: Path, command: Command, parse: Parse
+) -> None:
+    for number, documents in enumerate((60, 80, 80)):
+        path = shorter / "iterations" / f"00{number}" / "metrics.json"
+        metrics = json.loads(path.read_text())
+        path.write_text(json.dumps(metrics | {"human_documents": documents, "queried": 20}))
+    page = tmp_path / "page.html"
+    done = command("report", finished, f"active={shorter}", "-o", page)
+    assert done.code == 0, done
+    figures = {each["name"]: each for each in parse(page).data["figures"]}
+    series = figures["scores-documents"]["panels"][0]["series"]
+    assert [each["places"] for each in series] == [[60], [60, 80]]
+    rows = Run(shorter).metrics()
+    assert series[1]["values"] == [rows[0].f1, max(rows[1].f1, rows[2].f1)]
+    assert series[0]["values"] == [max(row.f1 for row in Run(finished).metrics())]
+
+
+def test_runs_on_other_documents_are_in_a_part_of_their_own(
+    finished: Path, other: Path, tmp_path: Path, command: Command, parse: Parse
+) -> None:
+    page, tables = tmp_path / "page.html", tmp_path / "tables"
+    done = command("report", finished, f"other={other}", "-o", page, "--csv", tables)
+    assert done.code == 0, done
+    assert "scored on 2 different sets of validation documents" in done.out
+    shown = parse(page)
+    assert "Part 1: Scores" in shown.said and "Part 2: Scores" in shown.said
+    assert "differences" not in shown.names("name")
+    assert {"runs.csv", "runs-2.csv"} <= {path.name for path in tables.iterdir()}
+    refused = command("plot", finished, other, "-o", tmp_path / "a.png")
+    assert (refused.code, len(refused.err.splitlines())) == (2, 1)
+    assert "are scored on different validation documents: they cannot be on one" in refused.err
+
+
+def test_every_table_is_csv(finished: Path, tmp_path: Path, command: Command, parse: Parse) -> None:
+    page, folder = tmp_path / "page.html", tmp_path / "tables"
+    done = command("report", finished, "-o", page, "--csv", folder)
+    assert done.code == 0, done
+    names = {f"{name}.csv" for name in parse(page).names("table")}
+    assert {path.name for path in folder.iterdir()} == names
+    with (folder / "iterations.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    metrics = Run(finished).metrics()
+    assert [float(row["F1"]) for row in rows] == [row.f1 for row in metrics]
+    assert all(float(row["F1 (low)"]) < float(row["F1"]) < float(row["F1 (high)"]) for row in rows)
+
+
+def test_scores_on_test_documents_are_shown_where_they_are_asked_for(
+    finished: Path, copied: Path, tmp_path: Path, command: Command, parse: Parse
+) -> None:
+    page = tmp_path / "page.html"
+    for arguments in (("report", copied, "--test"), ("plot", copied, "--what", "test")):
+        refused = command(*arguments, "-o", tmp_path / "page.svg")
+        assert (refused.code, len(refused.err.splitlines())) == (2, 1)
+        assert "has no scores on test documents" in refused.err
+    for path in (copied / "iterations").rglob("validation.parquet"):
+        counts = ValidationCounts.load(path)
+        assert counts
+        # It has no confidence, and other documents.
+        test = replace(counts, ids=tuple(f"t{name}" for name in counts.ids), confidence=None)
+        pq.write_table(test.to_table(), path.with_name("test.parquet"))
+    assert command("report", copied, "-o", page).code == 0
+    assert "test" not in parse(page).names("name")
+    assert command("report", copied, "--test", "-o", page).code == 0
+    shown = parse(page)
+    assert {"test"} <= set(shown.names("name")) & set(shown.names("table"))
+    assert "On 120 test documents, which chose nothing" in shown.said
+    assert command("plot", copied, "--what", "test", "-o", tmp_path / "a.svg").code == 0
+    refused = command("report", copied, finished, "--test", "-o", page)
+    assert refused.code == 2 and f"{finished} has no scores on test documents" in refused.err
+    two = (f"a={copied}", f"b={tmp_path / 'again'}")
+    shutil.copytree(copied, tmp_path / "again", symlinks=True)
+    assert command("report", *two, "--test", "-o", page).code == 0
+    assert "test" in parse(page).names("name")
+
+
+def damage(name: str, content: bytes | None) -> Callable[[Path], None]:
+    def change(run: Path) -> None:
+        if content is None:
+            (run / name).unlink()
+        else:
+            (run / name).write_bytes(content)
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            damage("iterations/001/metrics.json", b"{"),
+            "001/metrics.json is damaged: it is no",
+        ),
+        (damage("iterations/001/metrics.json", b'{"f1": 1}'), "is not a metrics file of this"),
+        (damage("iterations/001/validation.parquet", None), "validation.parquet is missing"),
+        (damage("iterations/001/validation.parquet", b"PAR1"), "validation.parquet is damaged"),
+        (damage("iterations/003/errors.parquet", b"PAR1"), "errors.parquet is damaged"),
+        (damage("environment.json", b"[]"), "environment.json is damaged or missing"),
+        (damage("config.toml", b"="), "config.toml is damaged: it is not TOML"),
+        (damage("config.toml", None), "is not the folder of a run"),
+        (lambda run: shutil.rmtree(run / "iterations"), "has no finished iteration yet"),
+    ],
+)
+def test_a_broken_run_is_named_in_one_line(
+    finished: Path,
+    copied: Path,
+    tmp_path: Path,
+    command: Command,
+    change: Callable[[Path], None],
+    message: str,
+) -> None:
+    change(copied)
+    for runs in ((copied,), (finished, copied)):
+        refused = command("report", *runs, "-o", tmp_path / "page.html")
+        assert (refused.code, refused.out) == (2, "")
+        assert len(refused.err.splitlines()) == 1
+        assert message in refused.err and str(copied) in refused.err
+    assert not (tmp_path / "page.html").exists()
+
+
+def test_a_page_that_cannot_be_written_is_named(
+    finished: Path, tmp_path: Path, command: Command
+) -> None:
+    (tmp_path / "file").write_text("")
+    for target in (tmp_path, tmp_path / "file" / "page.html"):
+        refused = command("report", finished, "-o", target)
+        assert (refused.code, len(refused.err.splitlines())) == (2, 1)
+        assert f"{target} cannot be written" in refused.err
+
+
+# Figures
+
+
+def test_runs_are_drawn_by_name(
+    finished: Path, shorter: Path, tmp_path: Path, command: Command
+) -> None:
+    one, two = tmp_path / "new" / "one.png", tmp_path / "two.SVG"
+    done = command("plot", finished, "-o", one)
+    assert (done.code, done.out) == (0, f"{one} shows run\n")
+    assert one.read_bytes().startswith(b"\x89PNG")
+    done = command("plot", finished, f"another={shorter}", "--output", two)
+    assert (done.code, done.out) == (0, f"{two} shows run, another\n")
+    for text in ("another", "recall", "precision", "F1"):
+        assert f"<!-- {text} -->" in two.read_text(encoding="utf-8")
+    for name in ("differences", "classes", "errors", "seconds"):
+        target = tmp_path / f"{name}.pdf"
+        assert command("plot", finished, shorter, "--what", name, "-o", target).code == 0
+        assert target.read_bytes().startswith(b"%PDF")
+
+
+def test_every_named_figure_exists_somewhere(
+    finished: Path, shorter: Path, parse: Parse, tmp_path: Path, command: Command
+) -> None:
+    page = tmp_path / "page.html"
+    assert command("report", finished, shorter, "-o", page).code == 0
+    shown = {*parse(page).names("name"), *parse(finished / "report.html").names("name"), "test"}
+    assert shown == set(FIGURES)
+
+
+@pytest.mark.parametrize("axis", ["documents", "tokens"])
+def test_scores_have_other_axes(
+    finished: Path, tmp_path: Path, command: Command, axis: str
+) -> None:
+    target = tmp_path / "a.svg"
+    assert command("plot", finished, "--axis", axis, "-o", target).code == 0
+    assert f"{axis} that people annotated" in target.read_text(encoding="utf-8")
+    refused = command("plot", finished, "--axis", axis, "--what", "errors", "-o", target)
+    assert refused.code == 2 and "is for --what scores only" in refused.err
+
+
+def test_what_cannot_be_drawn_is_refused(
+    finished: Path, shorter: Path, tmp_path: Path, command: Command
+) -> None:
+    for arguments, message in [
+        ((finished, "-o", tmp_path / "x.jpg"), "x.jpg: expected a file name ending in .png, .svg"),
+        ((tmp_path, "-o", tmp_path / "x.png"), "is not the folder of a run"),
+        (
+            (finished, "--what", "differences", "-o", tmp_path / "x.png"),
+            "has no figure diff",
+        ),
+        (
+            (finished, shorter, "--what", "confusion", "-o", tmp_path / "x.png"),
+            "have no figure c",
+        ),
+    ]:
+        refused = command("plot", *arguments)
+        assert (refused.code, refused.out) == (2, "")
+        assert message in refused.err
+        assert len(refused.err.splitlines()) == 1
+    assert not list(tmp_path.glob("*x.*"))
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_a_browser_draws_every_chart_of_several_runs(
+    finished: Path, shorter: Path, tmp_path: Path, command: Command, browse: Browse, width: int
+) -> None:
+    page = tmp_path / "page.html"
+    names = ("a</script><b>", "long_" * 20)
+    runs = [f"{name}={run}" for name, run in zip(names, (finished, shorter), strict=True)]
+    assert command("report", *runs, "-o", page).code == 0
+    seen = browse(page, width=width)
+    assert seen["charts"] == seen["drawn"] == 7
+    assert (seen["overflow_folded"], seen["overflow"], seen["wide"]) == (0, 0, 0)
+    assert seen["console"] == []

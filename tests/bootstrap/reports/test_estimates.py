@@ -1,0 +1,99 @@
+"""Scores with intervals: those of resampling documents one by one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bootstrap.reports.estimates import ALL, estimate_scores, share_interval
+from bootstrap.runs.gain import LEAST_UNITS, f1_gain_interval, mean_f1_difference_interval
+from bootstrap.runs.validation_counts import ValidationCounts
+from corpus.scores import ConfusionCounts
+
+
+def drawn(number: int, random_state: int, *, patients: int | None = None) -> ValidationCounts:
+    rng = np.random.default_rng(random_state)
+    return ValidationCounts(
+        tuple(f"d{place}" for place in range(number)),
+        tuple(f"p{place % patients}" if patients else None for place in range(number)),
+        {
+            "AGE": rng.integers(0, 2, (number, 3)),
+            "NAME": np.stack([rng.binomial(4, rate, number) for rate in (0.7, 0.1, 0.2)], 1),
+        },
+    )
+
+
+@pytest.mark.parametrize("patients", [None, 20])
+def test_intervals_are_those_of_resampling(patients: int | None) -> None:
+    counts = drawn(60, 1, patients=patients)
+    found = estimate_scores(counts)
+    assert list(found) == [ALL, "AGE", "NAME"]
+    rng, units = np.random.default_rng(5), counts.units
+    for name, column in {ALL: counts.all_classes, **counts.classes}.items():
+        scores = []
+        for _ in range(3000):
+            chosen = rng.integers(0, units.max() + 1, units.max() + 1)
+            rows = np.concatenate([np.flatnonzero(units == unit) for unit in chosen])
+            total = ConfusionCounts(*column[rows].sum(axis=0).tolist())
+            scores.append((total.precision, total.recall, total.f1))
+        lows, highs = np.quantile(scores, [0.025, 0.975], axis=0)
+        for place, each in enumerate((found[name].precision, found[name].recall, found[name].f1)):
+            assert each.interval == pytest.approx((lows[place], highs[place]), abs=0.025)
+            assert each.low is not None and each.high is not None
+            assert each.low <= each.value <= each.high
+
+
+def test_too_few_documents_have_no_interval() -> None:
+    found = estimate_scores(drawn(LEAST_UNITS - 1, 1))
+    assert found[ALL].f1.interval is None and found[ALL].f1.value > 0
+
+
+def test_samples_in_which_a_score_is_undefined_are_left_out() -> None:
+    """One entity in twenty documents, found: where it is drawn, recall is 1."""
+    counts = np.zeros((20, 3), np.int64)
+    counts[3, 0] = 1
+    ids = tuple(map(str, range(20)))
+    found = estimate_scores(ValidationCounts(ids, (None,) * 20, {"A": counts}))
+    assert found["A"].recall.interval == (1.0, 1.0)
+    nothing = estimate_scores(ValidationCounts(ids, (None,) * 20, {"A": counts * 0}))
+    assert nothing["A"].f1.interval is None
+
+
+def test_a_difference_of_groups_of_one_is_that_of_two_models() -> None:
+    one, other = drawn(50, 1), drawn(50, 2)
+    alone = f1_gain_interval(one.all_classes, other.all_classes, one.units)
+    grouped = mean_f1_difference_interval([one.all_classes], [other.all_classes], one.units)
+    assert grouped == alone
+
+
+def test_a_difference_of_groups_is_that_of_resampling() -> None:
+    sides = [[drawn(60, seed).all_classes for seed in seeds] for seeds in ((1, 2), (3, 4, 5))]
+    units = np.arange(60)
+    rng, gains = np.random.default_rng(3), []
+    for _ in range(3000):
+        rows = rng.integers(0, 60, 60)
+        means = [
+            np.mean([ConfusionCounts(*each[rows].sum(axis=0).tolist()).f1 for each in side])
+            for side in sides
+        ]
+        gains.append(means[1] - means[0])
+    found = mean_f1_difference_interval(*sides, units, resamples=8000)
+    assert found == pytest.approx(tuple(np.quantile(gains, [0.025, 0.975])), abs=0.006)
+    few = np.arange(60) % (LEAST_UNITS - 1)
+    assert mean_f1_difference_interval(*sides, few) is None
+
+
+@given(st.integers(1, 200).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
+def test_the_interval_of_a_share_solves_its_equation(drawn: tuple[int, int]) -> None:
+    """Its ends are the shares p with |p - k/n| = z sqrt(p (1 - p) / n)."""
+    number, total = drawn
+    for end in share_interval(number, total) or ():
+        assert 0 <= end <= 1
+        gap, error = abs(end - number / total), 1.959963984540054 * (end * (1 - end) / total) ** 0.5
+        assert gap == pytest.approx(error, abs=1e-7)
+
+
+def test_no_documents_have_no_share() -> None:
+    assert share_interval(0, 0) is None

@@ -1,0 +1,105 @@
+"""Errors in their text: only where it is asked for, and from unchanged files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import bootstrap
+from bootstrap.reports.excerpts import CONTEXT, EXAMPLES, excerpt_of
+from bootstrap.runs.folder import Run
+from bootstrap.runs.tagging_errors import TaggingError
+from corpus.error_analysis import EntityError, Mention
+
+Command = Callable[..., Any]
+Parse = Callable[[Path], Any]
+
+MENTIONS = st.builds(
+    lambda start, length: Mention(start, start + length, "A"),
+    st.integers(0, 150),
+    st.integers(1, 30),
+)
+
+
+@given(st.none() | MENTIONS, st.none() | MENTIONS, st.integers(180, 300))
+def test_the_parts_are_the_text_around_the_error(
+    gold: Mention | None, predicted: Mention | None, length: int
+) -> None:
+    if gold is None and predicted is None:
+        return
+    text = "".join(chr(0x4E00 + place) for place in range(length))
+    found = excerpt_of(TaggingError("d", EntityError(0, gold, predicted)), text)
+    known = [mention for mention in (gold, predicted) if mention]
+    first, last = min(m.start for m in known), max(m.end for m in known)
+    whole = "".join(part for part, _ in found.parts).strip("…")
+    assert whole == text[max(first - CONTEXT, 0) : last + CONTEXT]
+    for side, mention in (("gold", gold), ("predicted", predicted)):
+        shown = "".join(part for part, kind in found.parts if kind in (side, "both"))
+        assert shown == (text[mention.start : mention.end] if mention else "")
+    assert found.where == f"d: {first}-{last}"
+
+
+def test_text_is_shown_where_it_is_asked_for(
+    finished: Path, project: Path, tmp_path: Path, command: Command, parse: Parse
+) -> None:
+    page = tmp_path / "page.html"
+    assert command("report", finished, "--show-text", "-o", page).code == 0
+    shown = parse(page)
+    run = Run(finished)
+    errors = run.errors(run.best_iteration())
+    assert errors
+    texts = {note.id: note.text for note in bootstrap.read(project / "validation.jsonl")}
+    each = errors[0]
+    mention = each.error.gold or each.error.predicted
+    assert mention
+    assert f"{each.id}: " in shown.said
+    assert texts[each.id][mention.start : mention.end] in shown.said
+    assert "as private as they are" in shown.said
+    marks = [attributes for tag, attributes in shown.tags if tag == "mark"]
+    assert {mark["class"] for mark in marks} <= {"gold", "predicted", "both"}
+    kinds = {(error.kind, (error.gold or error.predicted or mention).label) for _, error in errors}
+    excerpts = [1 for tag, attributes in shown.tags if attributes.get("class") == "excerpt"]
+    assert len(excerpts) <= EXAMPLES * len(kinds)
+
+
+def test_text_of_changed_files_is_not_shown(
+    project: Path, make_project: Callable[..., Path], tmp_path: Path, command: Command
+) -> None:
+    folder = make_project(tmp_path / "project", unlabeled=700)
+    run = tmp_path / "run"
+    settings = ("--set", "loop.iterations=0", "--jobs", 1)
+    assert command("run", folder / "config.toml", "--out", run, *settings).code == 0
+    file = folder / "validation.jsonl"
+    file.write_text(file.read_text(encoding="utf-8").replace("TA 120", "TA 121"), encoding="utf-8")
+    refused = command("report", run, "--show-text", "-o", tmp_path / "page.html")
+    assert (refused.code, len(refused.err.splitlines())) == (2, 1)
+    assert f"validation file {file} has changed since the run was started" in refused.err
+    assert command("report", run, "-o", tmp_path / "page.html").code == 0
+    file.unlink()
+    refused = command("report", run, "--show-text", "-o", tmp_path / "page.html")
+    assert (refused.code, len(refused.err.splitlines())) == (2, 1)
+    assert str(file) in refused.err
+
+
+def test_text_of_several_runs_is_not_shown(
+    finished: Path, copied: Path, tmp_path: Path, command: Command
+) -> None:
+    refused = command("report", finished, copied, "--show-text", "-o", tmp_path / "page.html")
+    assert (refused.code, len(refused.err.splitlines())) == (2, 1)
+    assert "--show-text shows the errors of one run" in refused.err
+
+
+@pytest.mark.parametrize("name", ["errors.parquet"])
+def test_errors_that_were_not_recorded_have_no_text(
+    copied: Path, tmp_path: Path, command: Command, name: str
+) -> None:
+    for path in (copied / "iterations").rglob(name):
+        path.unlink()
+    refused = command("report", copied, "--show-text", "-o", tmp_path / "page.html")
+    assert (refused.code, len(refused.err.splitlines())) == (2, 1)
+    assert f"{copied} has not recorded its errors" in refused.err
