@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bootstrap.experiments.results import Point, RunResult, by_variant
-from bootstrap.runs.gain import f1_gain_interval
+from bootstrap.runs.gain import mean_f1_difference_interval
 from corpus.scores import ConfusionCounts
 
 
@@ -139,21 +139,26 @@ def _difference(first: Sequence[RunResult], second: Sequence[RunResult]) -> Diff
 
 
 def _interval(pairs: Sequence[tuple[RunResult, RunResult]]) -> tuple[float, float] | None:
-    """Estimate the interval of a difference: test documents are drawn, with all runs on them."""
-    before, after, units, number = [], [], [], 0
-    for split in dict.fromkeys(left.split for left, _ in pairs):
-        of_split = [pair for pair in pairs if pair[0].split == split]
-        before.append(_documents([left for left, _ in of_split]))
-        after.append(_documents([right for _, right in of_split]))
-        units.append(of_split[0][0].tested.units + number)
-        number = int(units[-1].max(initial=number - 1)) + 1
-    return f1_gain_interval(np.concatenate(before), np.concatenate(after), np.concatenate(units))
+    """Estimate the interval of the mean difference: test documents are drawn for all runs alike."""
+    units, number = {}, 0
+    for split, of_split in {left.split: left for left, _ in pairs}.items():
+        units[split] = of_split.tested.units + number
+        number = int(units[split].max(initial=number - 1)) + 1
+    before, after = ([_in_all_splits(pair[side], units) for pair in pairs] for side in (0, 1))
+    return mean_f1_difference_interval(before, after, np.concatenate([*units.values()]))
 
 
-def _documents(results: Sequence[RunResult]) -> npt.NDArray[np.int64]:
-    """Sum the counts of runs on the same split in each test document, shape (D, 3)."""
-    total: npt.NDArray[np.int64] = np.sum([each.tested.all_classes for each in results], axis=0)
-    return total
+def _in_all_splits(
+    result: RunResult, units: Mapping[str, npt.NDArray[np.int64]]
+) -> npt.NDArray[np.int64]:
+    """Return the counts of a run in the test documents of all splits: 0 in those of the others."""
+    parts = [
+        result.tested.all_classes
+        if split == result.split
+        else np.zeros((len(of_split), 3), np.int64)
+        for split, of_split in units.items()
+    ]
+    return np.concatenate(parts)
 
 
 @dataclass(frozen=True, slots=True)

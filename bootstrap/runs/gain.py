@@ -8,6 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+#: The number of frequencies that are drawn at a time, to bound the memory.
+_MOST_DRAWS = 10**7
+
 #: With fewer patients, or documents without one, no interval is estimated.
 LEAST_UNITS = 10
 
@@ -123,9 +126,10 @@ def resampled_totals(
     # Units with equal counts are drawn together: short notes have few distinct counts.
     distinct, frequencies = distinct_rows(totals)
     rng = np.random.default_rng(random_state)
-    draws = rng.multinomial(number, frequencies / number, size=resamples)
-    found: Counts = draws @ distinct
-    return found
+    at_once = max(1, _MOST_DRAWS // len(distinct))
+    sizes = [min(at_once, resamples - first) for first in range(0, resamples, at_once)]
+    shares = frequencies / number
+    return np.concatenate([rng.multinomial(number, shares, size) @ distinct for size in sizes])
 
 
 def distinct_rows(rows: Counts) -> tuple[Counts, Counts]:
