@@ -35,6 +35,14 @@ class ExperimentOptions:
             "least": 0,
         },
     )
+    test_text: bool = field(
+        default=False,
+        metadata={
+            "help": "whether embeddings that runs train themselves learn from the text of the test "
+            "documents, too, as they do from notes that are to be tagged; their annotations are "
+            "never used"
+        },
+    )
     at_documents: tuple[int, ...] = field(
         default=(),
         metadata={

@@ -197,7 +197,10 @@ def _refuse_other_plan(experiment: ExperimentFolder, plan: Plan) -> None:
     """Refuse a plan that divides its documents in another way."""
     before, now = experiment.plan(), _described(plan)
     pairs = [("labels", before.get("labels"), now.get("labels"))]
-    pairs.append(("experiment.folds", before["experiment"]["folds"], plan.options.folds))
+    pairs += [
+        (f"experiment.{key}", before["experiment"].get(key), now["experiment"][key])
+        for key in ("folds", "test_text")
+    ]
     pairs += [
         (f"data.{key}", before["data"].get(key), now["data"].get(key))
         for key in {**before["data"], **now["data"]}

@@ -71,11 +71,14 @@ class PlannedEmbeddings:
         Their folder.
     configuration : Configuration
         The configuration of a run on all annotated documents of the split.
+    test_text : bool
+        Whether the text of the test documents is used.
     """
 
     split: str
     folder: Path
     configuration: Configuration
+    test_text: bool
 
     @property
     def name(self) -> str:
@@ -163,7 +166,7 @@ class _Planner:
         files = self.files.of_run(everything, split, 0)
         configuration = configuration_of(self.plan, everything, files, 0)
         folder = self.experiment.embeddings_folder(split)
-        return PlannedEmbeddings(split, folder, configuration)
+        return PlannedEmbeddings(split, folder, configuration, self.plan.options.test_text)
 
 
 def _as_begun(configuration: Configuration, run: Run, documents: Path) -> Configuration:
@@ -243,7 +246,7 @@ def carry_out_all(schedule: Schedule, *, jobs: int) -> Iterator[Event]:
     wanted = {run.split for run in left}
     for each in schedule.embeddings:
         if each.split in wanted:
-            task = (each.configuration, each.folder, jobs)
+            task = (each.configuration, each.folder, jobs, each.test_text)
             for _, message in in_processes(train_shared_embeddings, [task], jobs=1, nested=True):
                 yield Event(each, message)
     shared = {each.split: each.folder for each in schedule.embeddings}

@@ -87,7 +87,7 @@ def _run(send: Send, run: Run, configuration: Configuration, notes: Notes, jobs:
 
 
 def train_shared_embeddings(
-    send: Send, configuration: Configuration, folder: Path, jobs: int
+    send: Send, configuration: Configuration, folder: Path, jobs: int, test_text: bool
 ) -> None:
     """Train the embeddings that the runs of a split share, unless they are there.
 
@@ -101,6 +101,8 @@ def train_shared_embeddings(
         The folder of the embeddings.
     jobs : int
         Number of processes that train.
+    test_text : bool
+        Whether the text of the test documents is used.
     """
     with _reported(send):
         notes = read_notes(configuration.data, configuration.labels, batch_size=1)
@@ -109,7 +111,7 @@ def train_shared_embeddings(
         def report(stage: str, done: int, total: int) -> None:
             send(Message("stage", stage, done, total))
 
-        embeddings_of_notes(folder, notes, state, jobs=jobs, report=report)
+        embeddings_of_notes(folder, notes, state, jobs=jobs, report=report, test_text=test_text)
 
 
 @contextmanager

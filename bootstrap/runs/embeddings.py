@@ -72,12 +72,34 @@ def embedding_trainer(
 
 
 def embeddings_of_notes(
-    folder: Path, notes: Notes, random_state: int, *, jobs: int, report: Report
+    folder: Path,
+    notes: Notes,
+    random_state: int,
+    *,
+    jobs: int,
+    report: Report,
+    test_text: bool = False,
 ) -> Path | None:
-    """Train embeddings and clusters of the documents of a run; see `trained_embeddings`."""
+    """Train embeddings and clusters of the documents of a run.
+
+    Parameters
+    ----------
+    folder, random_state, jobs, report
+        As in `trained_embeddings`.
+    notes : Notes
+        The documents. Their labels are not used.
+    test_text : bool
+        Whether the text of the test documents is used.
+
+    Returns
+    -------
+    Path or None
+        The folder, or None if the documents have too few words.
+    """
+    test = notes.test.documents if notes.test and test_text else ()
     return trained_embeddings(
         folder,
-        lambda: _lines(notes, np.random.default_rng(_seeds(random_state)), report),
+        lambda: _lines(notes, np.random.default_rng(_seeds(random_state)), report, test),
         random_state,
         jobs=jobs,
         report=report,
@@ -181,9 +203,11 @@ def _cluster(
         report("training clusters", sum(done), len(folders) * total)
 
 
-def _lines(notes: Notes, rng: np.random.Generator, report: Report) -> Iterator[Document]:
+def _lines(
+    notes: Notes, rng: np.random.Generator, report: Report, test: Sequence[Document] = ()
+) -> Iterator[Document]:
     """Yield the lines of all documents, without labels; of a large pool, those of a sample."""
-    annotated = (*notes.seed.documents, *notes.validation.documents)
+    annotated = (*notes.seed.documents, *notes.validation.documents, *test)
     candidates = notes.gold.documents if notes.gold else ()
     unread = {(document.id, document.text): document for document in candidates}
     pool = notes.unlabeled

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import os
 import shutil
 import signal
@@ -342,11 +343,17 @@ def test_names_of_variants_may_be_any_text(
     assert "would have the same folder" in done.err
 
 
+@pytest.mark.parametrize("test_text", [False, True])
 def test_shared_embeddings_are_trained_once_for_each_split(
-    own_file: OwnFile, tmp_path: Path, command: Command, notes: Callable[..., list[Document]]
+    test_text: bool,
+    own_file: OwnFile,
+    tmp_path: Path,
+    command: Command,
+    notes: Callable[..., list[Document]],
 ) -> None:
     text = QUICK.replace("[loop]", 'clusters = "auto"\n[loop]')
     text = text.replace("[tagger]", f'unlabeled = "{tmp_path}/pool.jsonl"\n[tagger]')
+    text = text.replace("[experiment]", f"[experiment]\ntest_text = {str(test_text).lower()}")
     write(notes(3000, 5, prefix="p"), tmp_path / "pool.jsonl")
     done = command("experiment", own_file(text), "--out", tmp_path / "e", "--jobs", 1)
     assert done.code == 0, done
@@ -355,6 +362,9 @@ def test_shared_embeddings_are_trained_once_for_each_split(
         own = tmp_path / "e" / "runs" / "alone" / f"0-{split}" / "embeddings" / "trained.json"
         assert own.read_bytes() == shared.read_bytes()
         assert own.stat().st_ino == shared.stat().st_ino
+        # All gold documents, the pool, and one half of the validation documents or both.
+        documents = 200 + 3000 + (120 if test_text else 60)
+        assert json.loads(shared.read_text())["documents"] == documents
 
 
 def test_the_function_returns_the_results(
