@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         train,
         write,
     )
-    from bootstrap.experiments.comparison import compare
+    from bootstrap.experiments.results.comparison import compare
     from bootstrap.inference import TaggedDocument
     from corpus.document import Document, Span
     from corpus.errors import InputError
@@ -51,7 +51,7 @@ _MODULES = {
         ),
         "bootstrap.api",
     ),
-    "compare": "bootstrap.experiments.comparison",
+    "compare": "bootstrap.experiments.results.comparison",
     "TaggedDocument": "bootstrap.inference",
     "Document": "corpus.document",
     "Span": "corpus.document",

@@ -20,9 +20,9 @@ from bootstrap.execution.parallel_tagger import ParallelTagger, Report
 from bootstrap.execution.processes import default_jobs
 from bootstrap.experiments.folder import opened_experiment
 from bootstrap.experiments.plan import load_plan
-from bootstrap.experiments.results import RunResult, read_results
+from bootstrap.experiments.results.run_results import RunResult, read_results
+from bootstrap.experiments.results.writing import write_results
 from bootstrap.experiments.runner import Event, carry_out_all, prepare_runs
-from bootstrap.experiments.tables import write_tables
 from bootstrap.inference import (
     TaggedDocument,
     find_model,
@@ -335,9 +335,8 @@ def experiment(
                 failures.append(f"{event.name} failed: {event.message.text}")
             if on_event:
                 on_event(event)
+        write_results(folder)
         results = read_results(folder)
-        if results:
-            write_tables(folder, results)
     if failures:
         raise InputError(f"{out}: {'; '.join(failures)}")
     return results

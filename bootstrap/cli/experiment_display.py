@@ -18,7 +18,7 @@ from corpus.errors import shown
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from bootstrap.experiments.comparison import AtDocuments, Difference, Row, Spread
+    from bootstrap.experiments.results.comparison import AtDocuments, Difference, Row, Spread
 
 
 class ExperimentProgress:

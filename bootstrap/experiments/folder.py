@@ -33,8 +33,8 @@ class ExperimentFolder:
     Parameters
     ----------
     folder : Path
-        It contains ``experiment.toml``, ``data.parquet``, ``documents/``, ``runs/``, and the
-        tables of results.
+        It contains ``experiment.toml``, ``data.parquet``, ``documents/``, ``runs/``, ``tables/``
+        and ``report.html``.
     """
 
     folder: Path
@@ -53,6 +53,11 @@ class ExperimentFolder:
     def documents_folder(self) -> Path:
         """The documents of the runs."""
         return self.folder / "documents"
+
+    @property
+    def tables_folder(self) -> Path:
+        """The tables of the results, as CSV files."""
+        return self.folder / "tables"
 
     def embeddings_folder(self, split: str) -> Path:
         """Return the folder of the embeddings that all runs of a split share."""
@@ -162,7 +167,7 @@ def opened_experiment(folder: Path, plan: Plan) -> Iterator[ExperimentFolder]:
 
 def _create(experiment: ExperimentFolder) -> None:
     folder = experiment.folder
-    own = ("documents", "runs", "data.parquet", "experiment.toml", ".lock")
+    own = ("documents", "runs", "tables", "report.html", "data.parquet", "experiment.toml", ".lock")
     if folder.exists() and not experiment.has_begun():
         found = [path.name for path in folder.iterdir()] if folder.is_dir() else [folder.name]
         if any(name not in own and not is_partial(Path(name)) for name in found):

@@ -10,11 +10,11 @@ from typing import Any
 from bootstrap.config.configuration import Configuration
 from bootstrap.config.options import SPLITS
 from bootstrap.execution.processes import in_processes
-from bootstrap.experiments.files import DocumentFiles
+from bootstrap.experiments.documents.files import DocumentFiles
+from bootstrap.experiments.documents.splits import problems_of, read_splits
 from bootstrap.experiments.folder import ExperimentFolder
 from bootstrap.experiments.methods import check_variants, configuration_of, needs_embeddings
 from bootstrap.experiments.plan import Plan, Variant
-from bootstrap.experiments.splits import problems_of, read_splits
 from bootstrap.experiments.worker import Message, carry_out, train_shared_embeddings
 from bootstrap.runs.folder import Run
 from bootstrap.runs.resume import refuse_other_configuration

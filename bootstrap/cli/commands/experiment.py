@@ -6,6 +6,7 @@ import argparse
 import logging
 import os
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,8 @@ _log = logging.getLogger(__name__)
 
 #: More runs are carried out only after a confirmation.
 _MANY_RUNS = 100
+#: Seconds between two pages of an experiment that is being carried out.
+_PAGE_SECONDS = 30
 
 
 def register(commands: Commands) -> None:
@@ -104,8 +107,7 @@ def run_plan(plan: Plan, folder: Path, *, jobs: int | None, confirmed: bool = Fa
     """
     from bootstrap.experiments.folder import opened_experiment
     from bootstrap.experiments.methods import check_variants
-    from bootstrap.experiments.results import read_results
-    from bootstrap.experiments.tables import write_tables
+    from bootstrap.experiments.results.writing import write_results
 
     os.umask(0o077)  # the files of a run are as private as the notes
     _confirm(plan, confirmed=confirmed)
@@ -113,8 +115,7 @@ def run_plan(plan: Plan, folder: Path, *, jobs: int | None, confirmed: bool = Fa
     with opened_experiment(folder, plan) as experiment:
         failed = _carry_out(plan, experiment, jobs)
         _print_tables(experiment, plan)
-        if results := read_results(experiment):
-            write_tables(experiment, results)
+        write_results(experiment)
         if failed:
             raise InputError(
                 f"{folder}: {failed:,} of {plan.number:,} runs failed, for the reasons above; the "
@@ -151,6 +152,7 @@ def _carry_out(plan: Plan, experiment: ExperimentFolder, jobs: int | None) -> in
     from bootstrap.cli.console import report_compiling, report_problems
     from bootstrap.cli.experiment_display import ExperimentProgress
     from bootstrap.execution.processes import KilledError, default_jobs
+    from bootstrap.experiments.results.writing import write_results
     from bootstrap.experiments.runner import carry_out_all, prepare_runs
     from bootstrap.runs.runner import warm_up_taggers
 
@@ -162,11 +164,14 @@ def _carry_out(plan: Plan, experiment: ExperimentFolder, jobs: int | None) -> in
         _log.info("%s of %s runs are finished", f"{finished:,}", f"{plan.number:,}")
     for run in {run.variant.name: run for run in left}.values():
         warm_up_taggers(run.configuration, report_compiling)
-    failed = 0
+    failed, written = 0, time.monotonic()
     with ExperimentProgress(len(left)) as progress:
         try:
             for event in carry_out_all(schedule, jobs=jobs or default_jobs()):
                 failed += _report(event, progress)
+                if event.message.kind == "finished" and time.monotonic() - written > _PAGE_SECONDS:
+                    write_results(experiment)
+                    written = time.monotonic()
         except KeyboardInterrupt:
             _log.warning("interrupted; the same command continues the experiment")
             raise
@@ -226,8 +231,8 @@ def _print_tables(experiment: ExperimentFolder, plan: Plan) -> None:
         documents_table,
         results_table,
     )
-    from bootstrap.experiments.comparison import compare, compare_at
-    from bootstrap.experiments.results import read_results
+    from bootstrap.experiments.results.comparison import compare, compare_at
+    from bootstrap.experiments.results.run_results import read_results
 
     results = read_results(experiment)
     if not results:
@@ -250,4 +255,4 @@ def _print_tables(experiment: ExperimentFolder, plan: Plan) -> None:
                 "documents. The interval is that of their mean, from resampled test documents.",
             ]
         )
-    print_lines([f"The runs are in {experiment.folder}."])
+    print_lines([f"The runs are in {experiment.folder}, with a page in report.html."])

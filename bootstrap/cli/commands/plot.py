@@ -6,7 +6,7 @@ import argparse
 import io
 
 from bootstrap.cli.arguments import Commands, add_command, add_output
-from bootstrap.cli.commands.report import add_runs, add_test
+from bootstrap.cli.commands.report import add_runs, add_test, experiment_of
 from bootstrap.reports.figure_names import AXES, FIGURES
 
 
@@ -36,16 +36,23 @@ def register(commands: Commands) -> None:
 def main(options: argparse.Namespace) -> None:
     """Draw a figure of runs and write it."""
     from bootstrap.cli.console import print_lines, write_file
+    from bootstrap.experiments.results.report import experiment_figure
     from bootstrap.reports.formats.drawing import draw, drawing_format
     from bootstrap.reports.groups import load_groups, parse_groups, require_comparable
     from bootstrap.reports.writing import figure_of
 
     format = drawing_format(options.output)
-    groups = parse_groups(options.runs)
-    records = load_groups(groups, test=options.test or options.what == "test")
-    require_comparable(records)
-    figure = figure_of(records, options.what, options.axis)
+    experiment = experiment_of(options.runs)
+    if experiment:
+        figure = experiment_figure(experiment, options.what, options.axis)
+        names = [experiment.folder.resolve().name]
+    else:
+        groups = parse_groups(options.runs)
+        records = load_groups(groups, test=options.test or options.what == "test")
+        require_comparable(records)
+        figure = figure_of(records, options.what, options.axis)
+        names = [group.name for group in groups]
     file = io.BytesIO()
     draw(figure, file, format)
     write_file(options.output, file.getvalue())
-    print_lines([f"{options.output} shows {', '.join(group.name for group in groups)}"])
+    print_lines([f"{options.output} shows {', '.join(names)}"])

@@ -8,8 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bootstrap.cli.arguments import CommandParser, Commands, add_command
+from corpus.errors import InputError, shown
 
 if TYPE_CHECKING:
+    from bootstrap.experiments.folder import ExperimentFolder
+    from bootstrap.reports.content import Report
     from bootstrap.reports.groups import RunRecord
     from bootstrap.reports.tables import Table
 
@@ -60,7 +63,7 @@ def add_runs(parser: CommandParser) -> None:
         nargs="+",
         metavar="RUN",
         help="run folders; NAME=FOLDER names a run, and runs of one name are shown as their mean "
-        "and range",
+        "and range. Or the folder of an experiment",
     )
 
 
@@ -83,15 +86,63 @@ def main(options: argparse.Namespace) -> None:
 
     if options.mlflow:
         require_mlflow()  # before anything is written
-    groups = load_groups(parse_groups(options.runs), test=options.test)
-    report = report_of(groups, show_text=options.show_text)
+    experiment = experiment_of(options.runs)
+    if experiment:
+        report, names, records = _of_experiment(experiment, options)
+    else:
+        groups = load_groups(parse_groups(options.runs), test=options.test)
+        report = report_of(groups, show_text=options.show_text)
+        names = [group.name for group in groups]
+        records = [record for group in groups for record in group.records]
     write_file(options.output, page_of(report).encode())
-    lines = [*report.outcome, "", f"{options.output} shows {', '.join(g.name for g in groups)}"]
+    lines = [*report.outcome, "", f"{options.output} shows {', '.join(names)}"]
     if options.csv:
         _write_tables(options.csv, report.tables.values())
         lines.append(f"{options.csv} has {len(report.tables)} tables")
-    lines += _exported(options, [record for group in groups for record in group.records])
+    lines += _exported(options, records)
     print_lines(lines)
+
+
+def experiment_of(arguments: Sequence[str]) -> ExperimentFolder | None:
+    """Return the experiment that a command line names, if it names one instead of runs.
+
+    Raises
+    ------
+    InputError
+        If it names an experiment and others.
+    """
+    from bootstrap.experiments.folder import ExperimentFolder
+
+    found = [each for name in arguments if (each := ExperimentFolder(Path(name))).has_begun()]
+    if found and len(arguments) > 1:
+        raise InputError(
+            f"{shown(found[0].folder)} is an experiment, which has a page of its own; name it "
+            "alone, or name its runs"
+        )
+    return found[0] if found else None
+
+
+def _of_experiment(
+    experiment: ExperimentFolder, options: argparse.Namespace
+) -> tuple[Report, list[str], list[RunRecord]]:
+    """Return the report of an experiment, its name, and its runs if they are exported."""
+    from bootstrap.experiments.results.report import experiment_report
+    from bootstrap.reports.groups import RunRecord
+
+    for option in ("test", "show_text"):
+        if getattr(options, option):
+            raise InputError(
+                f"--{option.replace('_', '-')} is for runs; an experiment is shown on its test "
+                "documents, without any text"
+            )
+    report = experiment_report(experiment)
+    exported = options.tensorboard or options.mlflow
+    records = [
+        RunRecord.load(run, f"{variant} {state}-{split}")
+        for variant, split, state, run in experiment.runs()
+        if exported and run.has_begun() and run.is_finished()
+    ]
+    return report, [experiment.folder.resolve().name], records
 
 
 def _exported(options: argparse.Namespace, records: Sequence[RunRecord]) -> list[str]:

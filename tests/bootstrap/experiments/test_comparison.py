@@ -8,8 +8,8 @@ import statistics
 import numpy as np
 import pytest
 
-from bootstrap.experiments.comparison import compare, compare_at
-from bootstrap.experiments.results import Point, RunResult
+from bootstrap.experiments.results.comparison import compare, compare_at
+from bootstrap.experiments.results.run_results import Point, RunResult
 from bootstrap.runs.validation_counts import ValidationCounts
 from corpus.scores import ConfusionCounts
 

@@ -19,9 +19,9 @@ import pytest
 import bootstrap
 from bootstrap.config.configuration import load_configuration
 from bootstrap.experiments import runner
-from bootstrap.experiments.comparison import compare
 from bootstrap.experiments.folder import ExperimentFolder, folder_name
-from bootstrap.experiments.results import read_results
+from bootstrap.experiments.results.comparison import compare
+from bootstrap.experiments.results.run_results import read_results
 from bootstrap.runs.folder import Run
 from corpus.document import Document
 from corpus.formats import write
@@ -104,13 +104,69 @@ def test_the_table_has_the_figures_of_the_runs(carried_out: tuple[Path, Any]) ->
 def test_tables_are_written(carried_out: tuple[Path, Any]) -> None:
     folder = carried_out[0]
     results = read_results(ExperimentFolder(folder))
-    with (folder / "results.csv").open(encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    assert [float(row["f1"]) for row in rows] == [each.f1 for each in results]
-    with (folder / "summary.csv").open(encoding="utf-8") as file:
-        summary = list(csv.DictReader(file))
-    assert [row["variant"] for row in summary] == ["alone", "trained", "everything"]
-    assert summary[0]["difference_mean"] == ""
+    rows = table(folder, "runs")
+    assert [float(row["F1"]) for row in rows] == [each.f1 for each in results]
+    variants = table(folder, "variants")
+    assert [row["variant"] for row in variants] == ["alone", "trained", "everything"]
+    assert variants[0]["difference"] == ""
+    compared = compare(results)[1]
+    assert compared.difference is not None
+    assert float(variants[1]["difference"]) == compared.difference.spread.mean
+    assert [row["class"] for row in table(folder, "classes")] == ["LOCATION", "PERSON"]
+
+
+def table(folder: Path, name: str) -> list[dict[str, str]]:
+    with (folder / "tables" / f"{name}.csv").open(encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def test_the_page_shows_the_variants_without_any_text(
+    carried_out: tuple[Path, Any], command: Command, tmp_path: Path
+) -> None:
+    page = (carried_out[0] / "report.html").read_text(encoding="utf-8")
+    for part in ("F1 of each variant", "everything", "Differences are those of pairs"):
+        assert part in page
+    assert "Anna" not in page and "Puig" not in page
+    done = command("report", carried_out[0], "-o", tmp_path / "again.html")
+    assert done.code == 0, done
+    assert (tmp_path / "again.html").read_text(encoding="utf-8") == page
+    rows = compare(read_results(ExperimentFolder(carried_out[0])))
+    assert f"With all annotations (everything), it is {rows[2].f1.mean:.3f}." in done.out
+
+
+@pytest.mark.parametrize("what", ["variants", "differences", "classes", "scores"])
+def test_the_figures_of_an_experiment_are_drawn(
+    what: str, carried_out: tuple[Path, Any], command: Command, tmp_path: Path
+) -> None:
+    done = command("plot", carried_out[0], "--what", what, "-o", tmp_path / "figure.svg")
+    assert done.code == 0, done
+    assert "everything" in (tmp_path / "figure.svg").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("plot", "EXPERIMENT", "--what", "confusion", "-o", "f.png"), "has no figure confusion"),
+        (("plot", "EXPERIMENT", "--what", "classes", "--axis", "tokens", "-o", "f.png"), "--axis"),
+        (("report", "EXPERIMENT", "--test", "-o", "p.html"), "--test is for runs"),
+        (("report", "EXPERIMENT", "--show-text", "-o", "p.html"), "--show-text is for runs"),
+        (("report", "EXPERIMENT", "RUN", "-o", "p.html"), "name it alone"),
+    ],
+)
+def test_what_an_experiment_has_not_is_refused(
+    arguments: tuple[str, ...],
+    message: str,
+    carried_out: tuple[Path, Any],
+    command: Command,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    named = {"EXPERIMENT": carried_out[0], "RUN": carried_out[0] / "runs" / "alone" / "0-half-0"}
+    done = command(*(named.get(each, each) for each in arguments))
+    assert done.code == 2
+    assert message in done.err
+    assert not list(tmp_path.iterdir())
 
 
 def test_everything_is_private(carried_out: tuple[Path, Any]) -> None:
@@ -267,10 +323,15 @@ def test_active_learning_asks_for_what_is_not_in_the_seed(
     assert done.code == 0, done
     rows = Run(tmp_path / "e" / "runs" / "active" / "0-half-0").metrics()
     assert [row.human_documents for row in rows] == [40, 50, 60]
-    table = done.out[done.out.index("annotated documents") :]
-    assert [line.split()[:2] for line in table.splitlines()[1:5]] == [
+    printed = done.out[done.out.index("annotated documents") :]
+    assert [line.split()[:2] for line in printed.splitlines()[1:5]] == [
         *(["active", "50"], ["active", "60"], ["random", "50"], ["random", "60"])
     ]
+    for axis in ("documents", "tokens"):
+        plotted = ("plot", tmp_path / "e", "--axis", axis, "-o", tmp_path / f"{axis}.png")
+        assert command(*plotted).code == 0
+    page = (tmp_path / "e" / "report.html").read_text(encoding="utf-8")
+    assert "Scores by annotated documents" in page
 
 
 def test_cross_validation_tests_every_annotated_note_once(

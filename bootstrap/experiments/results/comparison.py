@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from bootstrap.experiments.results import Point, RunResult, by_variant
+from bootstrap.experiments.results.run_results import Point, RunResult, by_variant
 from bootstrap.runs.gain import mean_f1_difference_interval
 from corpus.scores import ConfusionCounts
 

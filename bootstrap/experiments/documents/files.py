@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from bootstrap.config.experiment_options import SeedOptions
+from bootstrap.experiments.documents.seeds import draw_seed
+from bootstrap.experiments.documents.splits import Split
 from bootstrap.experiments.plan import Plan, Variant
-from bootstrap.experiments.seeds import draw_seed
-from bootstrap.experiments.splits import Split
 from corpus.corpora import with_classes
 from corpus.document import Document
 from corpus.formats import write
