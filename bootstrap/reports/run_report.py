@@ -90,15 +90,15 @@ def _tiles(record: RunRecord) -> tuple[Tile, ...]:
     outcome, best = record.outcome, record.estimates[record.best][ALL]
     gain = f"{round(outcome.gain, 3) + 0.0:+.3f}"
     last = record.rows[-1]
-    annotated = Tile("Annotated", f"{last.human_documents:,}", f"{last.human_tokens:,} tokens")
-    learned = max((row.selected for row in record.rows), default=0)
+    learned = max(row.selected for row in record.rows)
+    selected_tile = Tile("Selected", f"{learned:,}", "most in one iteration")
     return (
         Tile("F1, best iteration", f"{best.f1.value:.3f}", _between(best.f1.interval)),
         Tile("Gain in F1", gain, _between(outcome.interval, signed=True)),
         Tile("Precision", f"{best.precision.value:.3f}", _between(best.precision.interval)),
         Tile("Recall", f"{best.recall.value:.3f}", _between(best.recall.interval)),
-        annotated,
-        Tile("Selected", f"{learned:,}", "most in one iteration"),
+        Tile("Annotated", f"{last.human_documents:,}", f"{last.human_tokens:,} tokens"),
+        *([selected_tile] if learned else []),
     )
 
 

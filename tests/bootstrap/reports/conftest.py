@@ -7,6 +7,7 @@ import os
 import select
 import shutil
 import subprocess
+from base64 import b64decode
 from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -165,11 +166,16 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 def browse(browser: Browser) -> Callable[..., dict[str, Any]]:
     """Open a page in a browser and return what it saw: `browse(path, width=360)`.
 
-    With `before`, the window has another width at first.
+    With `before`, the window has another width at first; `printed` prints the page before.
     """
 
     def open_page(
-        path: Path, *, width: int, press: bool = False, before: int | None = None
+        path: Path,
+        *,
+        width: int,
+        press: bool = False,
+        before: int | None = None,
+        printed: bool = False,
     ) -> dict[str, Any]:
         browser.events.clear()
         target = browser.ask("Target.createTarget", url="about:blank")["targetId"]
@@ -185,12 +191,13 @@ def browse(browser: Browser) -> Callable[..., dict[str, Any]]:
         browser.ask("Page.navigate", session, url=path.as_uri())
         browser.wait_for("Page.loadEventFired")
         resize(width)
+        paper = browser.ask("Page.printToPDF", session)["data"] if printed else ""
         script = _LOOK.replace("PRESS", _PRESS if press else "")
         found = browser.ask(
             "Runtime.evaluate", session, expression=script, awaitPromise=True, returnByValue=True
         )
         seen: dict[str, Any] = json.loads(found["result"]["value"])
-        seen |= {"console": [], "requests": [], "blocked": []}
+        seen |= {"console": [], "requests": [], "blocked": [], "paper": b64decode(paper)}
         for event in browser.events:
             parameters = event.get("params", {})
             match event.get("method"):

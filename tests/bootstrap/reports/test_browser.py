@@ -36,6 +36,13 @@ def test_charts_follow_the_width_of_the_window(
     assert_sound(browse(finished / "report.html", width=width, before=before), width)
 
 
+def test_a_page_is_printed_and_is_as_before(finished: Path, browse: Browse) -> None:
+    seen = browse(finished / "report.html", width=1280, printed=True)
+    assert seen["paper"].startswith(b"%PDF-")
+    assert seen["paper"].count(b"/Type /Page\n") + seen["paper"].count(b"/Type /Page ") >= 3
+    assert_sound(seen, 1280)
+
+
 def test_a_key_of_the_legend_hides_its_series(finished: Path, browse: Browse) -> None:
     before = browse(finished / "report.html", width=800)
     after = browse(finished / "report.html", width=800, press=True)
