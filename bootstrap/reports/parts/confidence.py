@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,10 +11,11 @@ from bootstrap.reports.estimates import Estimate, share_interval
 from bootstrap.reports.figures import Axis, Figure, Panel, Series, one_panel
 from bootstrap.reports.groups import RunRecord
 from bootstrap.reports.tables import Column, Table
+from bootstrap.runs.metrics import IterationMetrics
 from bootstrap.runs.validation_counts import ValidationCounts
 
-#: The number of intervals of a calibration curve.
-BINS = 10
+#: The number of intervals of a calibration curve, and the largest number of histograms.
+BINS, HISTOGRAMS = 10, 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +151,7 @@ def confidence_figure(record: RunRecord) -> Figure | None:
     names = tuple(rows[0].histogram)
     places = tuple(range(len(names)))
     panels = []
-    for row in rows:
+    for row in spread_out(rows):
         shares = tuple(count / row.tagged for count in row.histogram.values())
         title = f"iteration {row.iteration}: {row.tagged:,} documents" if len(rows) > 1 else ""
         panels.append(Panel(title, (Series("tagged documents", places, shares, "bars", 0),)))
@@ -157,11 +159,19 @@ def confidence_figure(record: RunRecord) -> Figure | None:
         "confidence",
         "Confidence of the tagged documents",
         "Share of the documents that an iteration tagged, by the confidence of the model that "
-        "tagged them. Each bar begins at its number and is 0.05 wide.",
+        "tagged them. Each bar begins at its number and is 0.05 wide."
+        + (f" Of {len(rows)} iterations, {HISTOGRAMS} are shown." * (len(rows) > HISTOGRAMS)),
         Axis("confidence", names=names),
         Axis("documents", low=0.0, percent=True),
         tuple(panels),
     )
+
+
+def spread_out(rows: Sequence[IterationMetrics]) -> list[IterationMetrics]:
+    """Return at most `HISTOGRAMS` of some iterations: the first, the last and some between."""
+    number = min(len(rows), HISTOGRAMS)
+    places = np.linspace(0, len(rows) - 1, number).round().astype(np.int64)
+    return [rows[place] for place in places.tolist()]
 
 
 def confidence_table(record: RunRecord) -> Table | None:

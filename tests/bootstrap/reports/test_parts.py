@@ -1,0 +1,127 @@
+"""Parts of a report: calibration, histograms, proportions, confusion matrix, axes of annotation."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bootstrap.reports.groups import RunRecord
+from bootstrap.reports.parts import confidence, errors, scores, selected
+from bootstrap.runs.folder import Run
+from bootstrap.runs.validation_counts import ValidationCounts
+
+
+@pytest.fixture
+def record(finished: Path) -> RunRecord:
+    return RunRecord.load(Run(finished), "run")
+
+
+def counts_of(confidences: list[float], wrong: list[bool]) -> ValidationCounts:
+    number = len(confidences)
+    columns = np.array([[1, 0, each] for each in wrong], np.int64).reshape(-1, 3)
+    ids = tuple(map(str, range(number)))
+    return ValidationCounts(ids, (None,) * number, {"A": columns}, np.array(confidences))
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=40))
+def test_documents_are_grouped_by_confidence(drawn: list[tuple[float, bool]]) -> None:
+    groups = confidence.calibration_of(counts_of([c for c, _ in drawn], [w for _, w in drawn]))
+    assert groups is not None
+    assert sum(each.documents for each in groups) == len(drawn)
+    expected = 0.0
+    for each in groups:
+        inside = [
+            (value, wrong)
+            for value, wrong in drawn
+            if each.low <= int(value * 10) / 10 + 1e-12 < each.high or value == each.high == 1
+        ]
+        assert each.documents == len(inside)
+        assert each.right == sum(not wrong for _, wrong in inside)
+        assert each.confidence == pytest.approx(np.mean([value for value, _ in inside]))
+        expected += abs(each.right - sum(value for value, _ in inside)) / len(drawn)
+    assert confidence.calibration_error(groups) == pytest.approx(expected)
+
+
+def test_without_confidence_there_is_no_calibration() -> None:
+    assert confidence.calibration_of(replace(counts_of([0.5], [True]), confidence=None)) is None
+
+
+@pytest.mark.parametrize("number", [1, 2, 8, 9, 60])
+def test_few_histograms_are_shown_the_first_and_the_last_among_them(
+    number: int, record: RunRecord
+) -> None:
+    rows = [replace(record.rows[0], iteration=place) for place in range(number)]
+    found = [row.iteration for row in confidence.spread_out(rows)]
+    assert found == sorted(set(found))
+    assert (found[0], found[-1], len(found)) == (0, number - 1, min(number, 8))
+
+
+def test_histograms_are_shares_of_the_documents_tagged(record: RunRecord) -> None:
+    figure = confidence.confidence_figure(record)
+    assert figure is not None and len(figure.panels) == 3
+    for panel, row in zip(figure.panels, record.rows[1:], strict=True):
+        (series,) = panel.series
+        assert sum(value or 0 for value in series.values) == pytest.approx(1)
+        assert panel.title == f"iteration {row.iteration}: {row.tagged:,} documents"
+
+
+def test_proportions_are_multiples_of_the_reference(record: RunRecord) -> None:
+    figure = selected.proportions_figure(record)
+    assert figure is not None
+    ((series, guide),) = (panel.series for panel in figure.panels)
+    assert guide.values == (1.0, 1.0)
+    for place, name in enumerate(figure.places.names):
+        key = f"{name} per token"
+        ratios = [
+            row.selected_proportions[key] / row.reference[key]
+            for row in record.rows
+            if row.selected
+        ]
+        assert series.values[place] == pytest.approx(np.mean(ratios))
+        assert (series.low[place], series.high[place]) == pytest.approx((min(ratios), max(ratios)))
+
+
+def test_the_matrix_has_every_gold_and_every_predicted_entity(record: RunRecord) -> None:
+    matrix = errors.confusion_matrix(record)
+    assert matrix is not None and matrix.rows[-1] == matrix.columns[-1] == errors.NONE
+    table = np.array(matrix.counts)
+    counts = record.counts[record.best].class_counts()
+    for place, name in enumerate(matrix.rows[:-1]):
+        true, false, missed = counts[name]
+        assert table[place].sum() == true + missed
+        assert table[:, place].sum() == true + false
+    assert table[-1, -1] == 0
+
+
+def test_the_table_of_errors_adds_up(record: RunRecord) -> None:
+    table, found = errors.errors_table(record), record.errors
+    assert table is not None and found is not None
+    total, *others = table.rows
+    columns = [column.title for column in table.columns]
+    kinds = Counter(each.error.kind for each in found)
+    for place, title in enumerate(columns[1:], 1):
+        assert total[place] == sum(int(row[place]) for row in others)  # type: ignore[arg-type]
+        if title in kinds:
+            assert total[place] == kinds[title]
+    for row in others:
+        values = dict(zip(columns, row, strict=True))
+        gold = ("correct", "missed", "wrong class", "wrong border")
+        assert values["gold entities"] == sum(values[kind] for kind in gold)  # type: ignore[misc]
+
+
+def test_of_the_iterations_after_the_same_annotations_the_best_is_taken(
+    record: RunRecord,
+) -> None:
+    drawn = [(100, 0.5), (125, 0.7), (125, 0.8), (125, 0.8), (150, 0.6)]
+    rows = tuple(
+        replace(record.rows[0], iteration=place, human_documents=documents, f1=f1)
+        for place, (documents, f1) in enumerate(drawn)
+    )
+    found = scores.best_by(replace(record, rows=rows), "human_documents")
+    assert [row.iteration for row in found] == [0, 2, 4]
