@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow.parquet as pq
 import pytest
+
+from bootstrap.reports.writing import write_run_page
+from bootstrap.runs.folder import Run
+from bootstrap.runs.validation_counts import ValidationCounts
 
 Browse = Callable[..., dict[str, Any]]
 
@@ -69,3 +77,25 @@ def test_what_asks_for_a_request_or_a_script_is_refused(
     assert seen["title"] == "run"
     assert len([text for text in seen["console"] if "Content Security Policy" in text]) == 3
     assert seen["drawn"] == seen["charts"]
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_many_classes_with_long_names_fit(copied: Path, browse: Browse, width: int) -> None:
+    """As in MEDDOCAN, which has 22."""
+    names = [f"CLASS_{number:02d}_OF_A_LONG_NAME_INDEED" for number in range(22)]
+    rng = np.random.default_rng(0)
+    for path in (copied / "iterations").rglob("metrics.json"):
+        metrics = json.loads(path.read_text())
+        metrics["classes"] = dict.fromkeys(names, metrics["classes"]["PERSON"])
+        path.write_text(json.dumps(metrics))
+        counts = ValidationCounts.load(path.with_name("validation.parquet"))
+        assert counts
+        classes = {name: rng.integers(0, 3, (len(counts.ids), 3)) for name in names}
+        table = replace(counts, classes=classes).to_table()
+        pq.write_table(table, path.with_name("validation.parquet"))
+    write_run_page(Run(copied))
+    seen = browse(copied / "report.html", width=width)
+    assert_sound(seen, width)
+    assert seen["charts"] >= 22
+    for number in range(22):
+        assert f"CLASS_{number:02d}_OF_A_" in seen["words"]
