@@ -181,7 +181,7 @@
   function tooltip(figure, panel, place, only) {
     const box = document.createElement("div");
     const title = document.createElement("strong");
-    title.textContent = (hasNames(figure.places) ? "" : figure.places.title + " ") + placeName(place, figure.places);
+    title.textContent = (figure.rows ? "" : figure.places.title + " ") + placeName(place, figure.places);
     box.append(title);
     for (const series of panel.series) {
       if (series.mark === "guide" || (only && series !== only)) continue;
