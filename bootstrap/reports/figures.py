@@ -221,5 +221,13 @@ def score_axis(title: str, values: Sequence[Number | None]) -> Axis:
     return Axis(title, low=round(low * step, 4), high=round(high * step, 4), step=step)
 
 
+def difference_axis(title: str, intervals: Sequence[tuple[float, float]]) -> Axis:
+    """Return an axis of differences with 0 in its middle, that fits intervals."""
+    reach = max((abs(end) for interval in intervals for end in interval), default=0.0)
+    step = next(step for step in _STEPS if reach / step <= _TICKS)
+    reach = round(max(math.ceil(reach / step - 1e-9), 1) * step, 4)
+    return Axis(title, low=-reach, high=reach, step=step)
+
+
 #: The distances of the ticks of an axis of scores, and the largest number of them.
 _STEPS, _TICKS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2), 5

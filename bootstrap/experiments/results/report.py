@@ -10,7 +10,15 @@ from bootstrap.experiments.results.curves import score_blocks
 from bootstrap.experiments.results.run_results import RunResult, by_variant, read_results
 from bootstrap.reports.content import Block, Code, Folded, Pair, Paragraph, Report, Section, Tile
 from bootstrap.reports.estimates import Estimate
-from bootstrap.reports.figures import Axis, Figure, Matrix, Series, one_panel, score_axis
+from bootstrap.reports.figures import (
+    Axis,
+    Figure,
+    Matrix,
+    Series,
+    difference_axis,
+    one_panel,
+    score_axis,
+)
 from bootstrap.reports.tables import Cell, Column, Table, best_cells
 from bootstrap.runs.folder import RunError
 from corpus.errors import InputError, shown
@@ -102,7 +110,7 @@ def _outcome(rows: Sequence[Row], bounds: Collection[str]) -> tuple[str, ...]:
             f"{_certainty(best.difference.interval)}."
         )
     lines += [
-        f"With all annotations ({row.variant}), it is {row.f1.mean:.3f}."
+        f"The upper bound, {row.variant}, has {row.f1.mean:.3f}."
         for row in rows
         if row.variant in bounds and row is not best
     ]
@@ -182,7 +190,6 @@ def _differences_figure(rows: Sequence[Row]) -> Figure:
         difference.interval or (difference.spread.mean, difference.spread.mean)
         for _, difference in found
     ]
-    reach = 1.1 * max(max(abs(low), abs(high)) for low, high in ends) or 0.01
     places = tuple(range(len(found)))
     return Figure(
         "differences",
@@ -190,7 +197,7 @@ def _differences_figure(rows: Sequence[Row]) -> Figure:
         "Line: 95 % interval of the mean difference, by resampling the test documents for all runs "
         "alike. Where it crosses 0, the difference is within the noise of these documents.",
         Axis("variant", names=tuple(variant for variant, _ in found)),
-        Axis(f"F1 less that of {rows[0].variant}", low=-reach, high=reach),
+        difference_axis(f"F1 less that of {rows[0].variant}", ends),
         one_panel(
             Series(
                 "mean difference",

@@ -12,7 +12,15 @@ import numpy.typing as npt
 
 from bootstrap.reports.estimates import ALL, Estimate, ScoreEstimates, estimate_scores
 from bootstrap.reports.figure_names import AXES
-from bootstrap.reports.figures import Axis, Figure, Panel, Series, one_panel, score_axis
+from bootstrap.reports.figures import (
+    Axis,
+    Figure,
+    Panel,
+    Series,
+    difference_axis,
+    one_panel,
+    score_axis,
+)
 from bootstrap.reports.groups import GroupRecord, RunRecord
 from bootstrap.reports.parts.scores import MEASURES, best_by, ranked_classes
 from bootstrap.reports.tables import Cell, Column, Table
@@ -277,14 +285,13 @@ def differences_figure(groups: Sequence[GroupRecord]) -> Figure | None:
     places = tuple(range(len(found)))
     values = tuple(each.value for each in found)
     ends = [each.interval or (each.value, each.value) for each in found]
-    reach = 1.1 * max(max(abs(low), abs(high)) for low, high in ends) or 0.01
     return Figure(
         "differences",
         f"Difference of F1 to {groups[0].name}",
         "Line: 95 % interval, by resampling the same documents for both. Where it crosses 0, the "
         "difference is within the noise of the validation documents.",
         Axis("name", names=tuple(group.name for group in groups[1:])),
-        Axis(f"F1 less that of {groups[0].name}", low=-reach, high=reach),
+        difference_axis(f"F1 less that of {groups[0].name}", ends),
         one_panel(
             Series(
                 "difference",

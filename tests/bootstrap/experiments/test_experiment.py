@@ -131,7 +131,7 @@ def test_the_page_shows_the_variants_without_any_text(
     assert done.code == 0, done
     assert (tmp_path / "again.html").read_text(encoding="utf-8") == page
     rows = compare(read_results(ExperimentFolder(carried_out[0])))
-    assert f"With all annotations (everything), it is {rows[2].f1.mean:.3f}." in done.out
+    assert f"The upper bound, everything, has {rows[2].f1.mean:.3f}." in done.out
 
 
 @pytest.mark.parametrize("what", ["variants", "differences", "classes", "scores"])
