@@ -122,6 +122,16 @@ def _compare(options: argparse.Namespace, folder: Path) -> None:
     )
     demo = make_comparison(folder, number)
     run_plan(load_plan(demo.comparison), demo.experiment, jobs=options.jobs)
+    picture = demo.folder / "by-documents.png"
+    print_lines(
+        [
+            "",
+            f"The page, for a browser: {(demo.experiment / 'report.html').absolute()}",
+            f"The experiment file is {demo.comparison}. Next:",
+            f"  bootstrap plot {demo.experiment} --axis documents -o {picture}",
+            f"  bootstrap experiment {demo.comparison} --out {demo.experiment} --list",
+        ]
+    )
 
 
 def _find_clusters(demo: Demo, number: int, jobs: int, parser: argparse.ArgumentParser) -> None:
@@ -184,6 +194,7 @@ def _next_lines(demo: Demo) -> list[str]:
     notes = demo.notes("test")
     return [
         "",
+        f"The page of the run, for a browser: {(demo.run / 'report.html').absolute()}",
         f"The run is in {demo.run}, its configuration is {demo.config}. Next:",
         f"  bootstrap show {demo.run}",
         f"  bootstrap plot {demo.run} -o {demo.folder / 'f1.png'}",
