@@ -114,7 +114,6 @@ active.hybrid = true
 
 [variants."all annotations"]
 method = "full-supervision"
-augment.copies = 0
 """
 
 
