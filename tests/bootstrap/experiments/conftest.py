@@ -8,6 +8,10 @@ from typing import Any
 
 import pytest
 
+from tests.bootstrap.reports.conftest import browse, browser
+
+__all__ = ["browse", "browser"]  # fixtures
+
 Command = Callable[..., Any]
 
 EXPERIMENT = """\

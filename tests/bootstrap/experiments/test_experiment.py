@@ -134,6 +134,17 @@ def test_the_page_shows_the_variants_without_any_text(
     assert f"The upper bound, everything, has {rows[2].f1.mean:.3f}." in done.out
 
 
+@pytest.mark.parametrize("width", [360, 1280])
+def test_a_browser_draws_every_chart_of_an_experiment(
+    carried_out: tuple[Path, Any], browse: Callable[..., dict[str, Any]], width: int
+) -> None:
+    seen = browse(carried_out[0] / "report.html", width=width)
+    assert seen["charts"] == seen["drawn"] >= 4
+    assert (seen["overflow"], seen["wide"], seen["console"]) == (0, 0, [])
+    assert [url.partition(":")[0] for url in seen["requests"]] == ["file"]
+    assert "everything" in seen["words"]
+
+
 @pytest.mark.parametrize("what", ["variants", "differences", "classes", "scores"])
 def test_the_figures_of_an_experiment_are_drawn(
     what: str, carried_out: tuple[Path, Any], command: Command, tmp_path: Path
