@@ -17,7 +17,9 @@ from bootstrap.config.configuration import as_toml
 from bootstrap.config.errors import ConfigurationError
 from bootstrap.data.fingerprint import fingerprint
 from bootstrap.experiments.plan import Plan, Variant
-from bootstrap.runs.folder import Run, RunError, parquet_bytes, read_table
+from bootstrap.runs.errors import RunError
+from bootstrap.runs.folder import Run
+from bootstrap.runs.parquet_files import parquet_bytes, read_table
 from bootstrap.runs.resume import known_digests, refuse_other_data
 from corpus.errors import shown
 from corpus.storage import folder_lock, is_partial, remove_partial, write_atomically

@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bootstrap.reports.estimates import ScoreEstimates, estimate_scores
-from bootstrap.runs.folder import Run, RunError
+from bootstrap.runs.errors import RunError
+from bootstrap.runs.folder import Run
 from bootstrap.runs.metrics import IterationMetrics
 from bootstrap.runs.outcome import Outcome, held_out_counts
 from bootstrap.runs.tagging_errors import TaggingError

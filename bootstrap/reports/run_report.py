@@ -27,7 +27,7 @@ from bootstrap.reports.parts import confidence, errors, progress, scores, select
 from bootstrap.reports.tables import Column, Table
 from bootstrap.runs.advice_files import ANNOTATE, read_advice
 from bootstrap.runs.decisions import decision_lines
-from bootstrap.runs.folder import RunError
+from bootstrap.runs.errors import RunError
 from bootstrap.runs.metrics import beyond_tolerance
 from bootstrap.runs.outcome import gain_lines
 from bootstrap.self_training.iteration import STOPPED

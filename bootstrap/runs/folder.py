@@ -6,20 +6,16 @@ closes an iteration; an iteration that is not closed is repeated.
 
 from __future__ import annotations
 
-import contextlib
 import json
-import platform
 import shutil
 import tomllib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from bootstrap.active_learning.rounds import Queried
 from bootstrap.advice.missed import Missed, most_missed
@@ -28,8 +24,11 @@ from bootstrap.config.overrides import Source
 from bootstrap.config.renames import refuse_renamed
 from bootstrap.config.tagger_sections import SEED
 from bootstrap.execution.parallel_tagger import ParallelTagger
+from bootstrap.runs.environment import environment
+from bootstrap.runs.errors import RunError
 from bootstrap.runs.metrics import IterationMetrics, f1_of, flat_row
 from bootstrap.runs.outcome import Outcome, outcome_of
+from bootstrap.runs.parquet_files import parquet_bytes, read_table
 from bootstrap.runs.selected import queried_of, selected_of, table_of
 from bootstrap.runs.tagging_errors import (
     TaggingError,
@@ -39,25 +38,7 @@ from bootstrap.runs.tagging_errors import (
 )
 from bootstrap.runs.validation_counts import ValidationCounts
 from bootstrap.self_training.iteration import RELABEL, History, PseudoLabelled, best_iteration
-from corpus.errors import InputError
-from corpus.storage import folder_lock, is_partial, remove_partial, write_atomically, write_link
-
-_PACKAGES = (
-    "bootstrap-ner",
-    "gensim",
-    "joblib",
-    "numba",
-    "numpy",
-    "pyarrow",
-    "python-crfsuite",
-    "scikit-learn",
-    "scipy",
-    "simplemma",
-)
-
-
-class RunError(InputError):
-    """A run folder is missing, damaged or in use, or belongs to another run."""
+from corpus.storage import remove_partial, write_atomically, write_link
 
 
 def _json(value: Any) -> bytes:
@@ -135,7 +116,7 @@ class Run:
         """Write the description of a run; the configuration, written last, completes it."""
         remove_partial(self.folder)
         (self.folder / "iterations").mkdir(mode=0o700, exist_ok=True)
-        write_atomically(self.folder / "environment.json", _json(_environment()))
+        write_atomically(self.folder / "environment.json", _json(environment()))
         write_atomically(self.data_file, parquet_bytes(data))
         write_atomically(self.config_file, configuration.encode())
 
@@ -405,84 +386,3 @@ def _read_metrics(path: Path) -> IterationMetrics:
             f"{path} is not a metrics file of this version: {error}; start a new run in another "
             "folder"
         ) from None
-
-
-def parquet_bytes(table: pa.Table) -> bytes:
-    """Return a table as the content of a Parquet file."""
-    sink = pa.BufferOutputStream()
-    pq.write_table(table, sink, compression="zstd")
-    data: bytes = sink.getvalue().to_pybytes()
-    return data
-
-
-def read_table(path: Path) -> pa.Table:
-    """Read a Parquet file of a run.
-
-    Raises
-    ------
-    RunError
-        If it is damaged or missing.
-    """
-    try:
-        return pq.read_table(path)
-    except (OSError, ValueError):  # Arrow's errors are among them
-        raise RunError(f"{path} is damaged or missing") from None
-
-
-def _environment() -> dict[str, Any]:
-    versions = {}
-    for package in _PACKAGES:
-        with contextlib.suppress(PackageNotFoundError):
-            versions[package] = version(package)
-    return {
-        "python": platform.python_version(),
-        "platform": platform.platform(),
-        "packages": versions,
-    }
-
-
-def new_folder(folder: Path) -> Run:
-    """Create a run folder that only its owner can access, or reuse an empty one.
-
-    Raises
-    ------
-    RunError
-        If the folder contains a run or other files.
-    """
-    run = Run(folder)
-    if folder.exists() and (not folder.is_dir() or run.has_begun() or _foreign_files(folder)):
-        what = (
-            "is a run already; continue with --resume, or"
-            if folder.is_dir() and run.has_begun()
-            else "exists already and is not a run;"
-        )
-        raise RunError(f"{folder} {what} name another folder with --out")
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        folder.chmod(0o700)
-    except OSError as error:
-        raise RunError(f"{folder} cannot be created: {error.strerror}") from None
-    return run
-
-
-def _foreign_files(folder: Path) -> list[Path]:
-    """Return the files of a folder that do not belong to a run interrupted at its start."""
-    own = ("iterations", "environment.json", "data.parquet", ".lock")
-    return [path for path in folder.iterdir() if path.name not in own and not is_partial(path)]
-
-
-@contextlib.contextmanager
-def locked(run: Run) -> Iterator[None]:
-    """Lock a run against other processes; the lock ends with the process.
-
-    Raises
-    ------
-    RunError
-        If another process works on it.
-    """
-    with contextlib.ExitStack() as stack:
-        try:
-            stack.enter_context(folder_lock(run.folder))
-        except BlockingIOError:
-            raise RunError(f"{run.folder}: another process works on this run") from None
-        yield

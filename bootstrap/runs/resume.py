@@ -11,7 +11,10 @@ import pyarrow as pa
 
 from bootstrap.config.configuration import Configuration
 from bootstrap.data.fingerprint import FileState, fingerprint
-from bootstrap.runs.folder import Run, RunError, locked, new_folder, read_table
+from bootstrap.runs.errors import RunError
+from bootstrap.runs.folder import Run
+from bootstrap.runs.opening import locked, new_folder
+from bootstrap.runs.parquet_files import read_table
 from corpus.storage import write_atomically
 
 # Nanoseconds; longer than the clock tick of any file system.

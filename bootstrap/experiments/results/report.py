@@ -20,7 +20,7 @@ from bootstrap.reports.figures import (
     score_axis,
 )
 from bootstrap.reports.tables import Cell, Column, Table, best_cells
-from bootstrap.runs.folder import RunError
+from bootstrap.runs.errors import RunError
 from corpus.errors import InputError, shown
 
 

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from bootstrap.experiments.folder import ExperimentFolder
-from bootstrap.runs.folder import Run, RunError
+from bootstrap.runs.errors import RunError
+from bootstrap.runs.folder import Run
 from bootstrap.runs.validation_counts import ValidationCounts
 from corpus.scores import ConfusionCounts
 

@@ -20,7 +20,8 @@ from bootstrap.reports.groups import (
     parse_groups,
     require_comparable,
 )
-from bootstrap.runs.folder import Run, RunError
+from bootstrap.runs.errors import RunError
+from bootstrap.runs.folder import Run
 from bootstrap.runs.validation_counts import ValidationCounts
 from corpus.errors import InputError
 

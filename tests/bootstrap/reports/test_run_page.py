@@ -15,7 +15,8 @@ import pytest
 
 from bootstrap.reports.writing import write_run_page
 from bootstrap.runs import runner
-from bootstrap.runs.folder import Run, RunError
+from bootstrap.runs.errors import RunError
+from bootstrap.runs.folder import Run
 from bootstrap.runs.validation_counts import ValidationCounts
 
 Command = Callable[..., Any]

@@ -14,8 +14,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from bootstrap.runs.folder import Run, RunError, locked, new_folder
+from bootstrap.runs.errors import RunError
+from bootstrap.runs.folder import Run
 from bootstrap.runs.metrics import IterationMetrics
+from bootstrap.runs.opening import locked, new_folder
 from bootstrap.runs.validation_counts import ValidationCounts
 from bootstrap.self_training.iteration import PseudoLabelled
 from corpus.batch import Batch, make_batch

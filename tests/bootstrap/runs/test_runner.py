@@ -17,7 +17,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from bootstrap.config.configuration import load_configuration
-from bootstrap.runs.folder import Run, locked
+from bootstrap.runs.folder import Run
+from bootstrap.runs.opening import locked
 from corpus.document import Document, Span
 from corpus.formats import Columns, write
 
