@@ -163,6 +163,8 @@ class _Planner:
         """Plan the embeddings of a split, whose text is that of all its runs."""
         labels = {} if self.plan.labels is None else {"labels": self.plan.labels}
         everything = Variant("", "full-supervision", labels, None)
+        if not self.plan.data.seed:  # all runs have the same documents
+            everything = self.plan.variants[0]
         files = self.files.of_run(everything, split, 0)
         configuration = configuration_of(self.plan, everything, files, 0)
         folder = self.experiment.embeddings_folder(split)

@@ -439,6 +439,21 @@ def test_shared_embeddings_are_trained_once_for_each_split(
         assert json.loads(shared.read_text())["documents"] == documents
 
 
+def test_without_a_seed_the_initial_model_is_compared(
+    own_file: OwnFile, tmp_path: Path, command: Command, notes: Callable[..., list[Document]]
+) -> None:
+    text = QUICK[: QUICK.index("[seed]")].replace('seed = "gold.jsonl"', 'unlabeled = "pool"')
+    text = text.replace('"pool"', f'"{tmp_path}/pool.jsonl"')
+    text = text.replace("[tagger]", '[labels]\nPERSON = "PERSON"\n[tagger]\nclusters = "auto"', 1)
+    text += '[initial_model]\nkind = "divergence"\nnames = ["census-es"]\n'
+    text += '[variants.alone]\nmethod = "supervised"\n[variants.trained]\n'
+    write(notes(3000, 5, prefix="p"), tmp_path / "pool.jsonl")
+    done = command("experiment", own_file(text), "--out", tmp_path / "e", "--jobs", 1)
+    assert done.code == 0, done
+    results = read_results(ExperimentFolder(tmp_path / "e"))
+    assert [result.variant for result in results] == ["alone", "alone", "trained", "trained"]
+
+
 def test_the_function_returns_the_results(
     experiment_file: Path, carried_out: tuple[Path, Any]
 ) -> None:
