@@ -68,7 +68,7 @@ def _scores_figure(groups: Groups, axis: str) -> Figure:
     """Build the figure of the scores of variants on one axis."""
     title, is_iteration = AXES[axis][1], axis == "iteration"
     curves = {variant: _steps(results, axis) for variant, results in groups.items()}
-    beyond = set() if is_iteration else _beyond(curves, axis)
+    beyond = _without_iterations(curves) if is_iteration else _beyond(curves, axis)
     ends = _ends([steps for variant, steps in curves.items() if variant not in beyond], axis)
     panels = []
     for name, measure in _MEASURES.items():
@@ -81,13 +81,14 @@ def _scores_figure(groups: Groups, axis: str) -> Figure:
         panels.append(Panel(name, tuple(series)))
     caption = f"Strict entities on the test documents. {_RANGE}."
     caption += (
-        " Where some have stopped, it is that of those that go on."
+        " A run that has ended keeps the scores of its last iteration."
         if is_iteration
         else " Of the iterations after the same annotations, the last is shown."
     )
     if beyond:
         names = ", ".join(variant for variant in curves if variant in beyond)
-        caption += f" A line from side to side is the mean with far more annotations: {names}."
+        mean = "the mean of a model" if is_iteration else "the mean with far more annotations"
+        caption += f" A line from side to side is {mean}: {names}."
     longest = max(len(steps) for steps in curves.values())
     values = [
         value
@@ -105,6 +106,12 @@ def _scores_figure(groups: Groups, axis: str) -> Figure:
         score_axis("score", values),
         tuple(panels),
     )
+
+
+def _without_iterations(curves: Mapping[str, Steps]) -> set[str]:
+    """Return the variants that have one model, if others have several iterations."""
+    alone = {variant for variant, steps in curves.items() if len(steps) == 1}
+    return set() if len(alone) == len(curves) else alone
 
 
 def _beyond(curves: Mapping[str, Steps], axis: str) -> set[str]:
@@ -131,7 +138,9 @@ def _curve(
     spreads = [Spread.of([measure(point) for point in step]) for step in steps]
     return Series(
         variant,
-        tuple(fmean(_PLACES[axis](point) for point in step) for step in steps),
+        tuple(range(len(steps)))
+        if axis == "iteration"
+        else tuple(fmean(_PLACES[axis](point) for point in step) for step in steps),
         tuple(each.mean for each in spreads),
         style=style,
         low=tuple(each.lowest for each in spreads),
@@ -152,11 +161,18 @@ def _guide(
 
 
 def _steps(results: Sequence[RunResult], axis: str) -> Steps:
-    """Return the iterations of runs that are shown at one place, in the order of the places."""
+    """Return the iterations of runs that are shown at one place, in the order of the places.
+
+    By iteration, a run that has ended keeps its last one. The mean of those that go on would rise
+    where a worse run ends.
+    """
     of_runs = []
     for result in results:
         places = {_PLACES[axis](point): point for point in result.points}  # the last of each
         of_runs.append(list(places.values()))
+    if axis == "iteration":
+        longest = max(map(len, of_runs))
+        return [[run[min(number, len(run) - 1)] for run in of_runs] for number in range(longest)]
     return [[point for point in step if point is not None] for step in zip_longest(*of_runs)]
 
 
@@ -169,7 +185,7 @@ def _scores_table(groups: Groups) -> Table:
                 (
                     variant,
                     number,
-                    len(step),
+                    sum(point.iteration == number for point in step),
                     fmean(point.documents for point in step),
                     f1.mean,
                     (f1.lowest, f1.highest) if f1.number > 1 else None,
@@ -180,7 +196,7 @@ def _scores_table(groups: Groups) -> Table:
     columns = (
         Column("variant"),
         Column("iteration", "count"),
-        Column("runs", "count"),
+        Column("runs that reached it", "count"),
         Column("annotated documents", "count"),
         Column("F1", "score"),
         Column("F1 range", "interval"),

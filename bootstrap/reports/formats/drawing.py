@@ -164,7 +164,7 @@ def _set_axis(axis: Any, description: Axis) -> None:
         return
     limit(description.low, description.high)
     if description.whole:
-        axis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+        axis.set_major_locator(MaxNLocator(nbins=6, integer=True, min_n_ticks=1))
         axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
     elif description.step:
         axis.set_major_locator(MultipleLocator(description.step))

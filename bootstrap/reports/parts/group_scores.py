@@ -32,6 +32,13 @@ _RANGE = (
 )
 
 
+#: What is shown of runs that have ended, by annotations and by iteration.
+_ENDED = (
+    "Where some have ended, it is that of those that go on.",
+    "A run that has ended keeps the scores of its last iteration.",
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Spread:
     """The mean of some values, and the lowest and the highest of them."""
@@ -86,13 +93,18 @@ def steps_of(group: GroupRecord, axis: str) -> list[list[IterationMetrics]]:
     Returns
     -------
     list of list of IterationMetrics
-        For each place, the iterations of the runs that have reached it.
+        For each place, the iterations of the runs. By iteration, a run that has ended keeps its
+        last one: the mean of those that go on would rise where a worse run ends. By annotations,
+        only runs that have reached the place are shown.
     """
     attribute, _ = AXES[axis]
     runs = [
         list(record.rows) if axis == "iteration" else best_by(record, attribute)
         for record in group.records
     ]
+    if axis == "iteration":
+        longest = max(map(len, runs))
+        return [[rows[min(number, len(rows) - 1)] for rows in runs] for number in range(longest)]
     return [[row for row in step if row is not None] for step in zip_longest(*runs)]
 
 
@@ -104,7 +116,11 @@ def scores_figure(groups: Sequence[GroupRecord], axis: str = "iteration") -> Fig
     for measure, name in MEASURES.items():
         series = []
         for style, (group, steps) in enumerate(curves):
-            places = [fmean(getattr(row, attribute) for row in step) for step in steps]
+            places = (
+                range(len(steps))
+                if axis == "iteration"
+                else [fmean(getattr(row, attribute) for row in step) for step in steps]
+            )
             spreads = [Spread.of([getattr(row, measure) for row in step]) for step in steps]
             values += [end for each in spreads for end in (each.low, each.high)]
             series.append(_series(group, places, spreads, style))
@@ -113,7 +129,7 @@ def scores_figure(groups: Sequence[GroupRecord], axis: str = "iteration") -> Fig
     several = any(len(group.records) > 1 for group in groups)
     lines = [
         "Strict entities on validation.",
-        *([f"{_RANGE}; where some have stopped, of those that go on."] if several else []),
+        *([f"{_RANGE}. {_ENDED[axis == 'iteration']}"] if several else []),
         *(
             ["Of the iterations after the same annotations, the best is shown."]
             if axis != "iteration"
@@ -142,7 +158,7 @@ def scores_table(groups: Sequence[GroupRecord]) -> Table:
                 (
                     group.name,
                     number,
-                    len(step),
+                    sum(row.iteration == number for row in step),
                     fmean(row.human_documents for row in step),
                     fmean(row.human_tokens for row in step),
                     f1.mean,
@@ -157,7 +173,7 @@ def scores_table(groups: Sequence[GroupRecord]) -> Table:
         (
             Column("name"),
             Column("iteration", "count"),
-            Column("runs", "count"),
+            Column("runs that reached it", "count"),
             Column("annotated documents", "count"),
             Column("annotated tokens", "count"),
             Column("F1", "score"),

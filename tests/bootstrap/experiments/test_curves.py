@@ -24,12 +24,15 @@ def result(variant: str, state: int, points: list[tuple[int, int]]) -> RunResult
 
 def by_documents(groups: dict[str, list[RunResult]]) -> dict[str, Series]:
     """Return the series of F1 by annotated documents."""
+    return series_of("scores-documents", groups)
+
+
+def series_of(name: str, groups: dict[str, list[RunResult]]) -> dict[str, Series]:
+    """Return the series of F1 in a figure."""
     figures = [
         block.figure if isinstance(block, Pair) else block for block in score_blocks(groups, [])
     ]
-    (figure,) = [
-        each for each in figures if isinstance(each, Figure) and each.name == "scores-documents"
-    ]
+    (figure,) = [each for each in figures if isinstance(each, Figure) and each.name == name]
     assert figure.panels[0].title == "F1"
     return {series.name: series for series in figure.panels[0].series}
 
@@ -64,3 +67,27 @@ def test_a_variant_with_far_more_annotations_is_a_line_to_compare_with() -> None
     assert (found["all"].mark, found["all"].places) == ("guide", (10, 30))
     assert found["all"].values == (0.9, 0.9)
     assert (found["alone"].mark, found["alone"].places) == ("line", (10,))
+
+
+def test_a_run_that_has_ended_keeps_its_last_scores() -> None:
+    """The mean of those that go on would rise where a worse run ends."""
+    runs = [
+        result("trained", 0, [(10, 2), (10, 4)]),
+        result("trained", 1, [(10, 6), (10, 8), (10, 8), (10, 9)]),
+    ]
+    series = series_of("scores", {"trained": runs})["trained"]
+    assert series.places == (0, 1, 2, 3)
+    assert np.allclose([value or 0 for value in series.values], [0.4, 0.6, 0.6, 0.65])
+    assert np.allclose([value or 0 for value in series.low], [0.2, 0.4, 0.4, 0.4])
+
+
+def test_by_iteration_a_variant_with_one_model_is_a_line_to_compare_with() -> None:
+    found = series_of(
+        "scores",
+        {
+            "trained": [result("trained", 0, [(10, 2), (10, 4), (10, 5)])],
+            "all": [result("all", state, [(5000, true)]) for state, true in enumerate((7, 9))],
+        },
+    )
+    assert (found["all"].mark, found["all"].places) == ("guide", (0, 2))
+    assert np.allclose([value or 0 for value in found["all"].values], [0.8, 0.8])

@@ -110,14 +110,12 @@ def test_runs_of_one_name_are_a_mean_and_a_range(
     assert "both (2 runs)" in shown.said
     (series,) = shown.data["figures"][0]["panels"][0]["series"]
     assert series["name"] == "both (mean and range of 2 runs)"
-    pairs = [
-        (one.f1, two.f1)
-        for one, two in zip(Run(finished).metrics(), Run(shorter).metrics(), strict=False)
-    ]
-    last = Run(finished).metrics()[3].f1  # the other one has not reached it
-    assert series["values"] == pytest.approx([*(sum(pair) / 2 for pair in pairs), last])
-    assert series["low"] == [*map(min, pairs), last]
-    assert series["high"] == [*map(max, pairs), last]
+    whole, ended = ([row.f1 for row in Run(each).metrics()] for each in (finished, shorter))
+    assert len(whole) == len(ended) + 1
+    pairs = list(zip(whole, [*ended, ended[-1]], strict=True))  # it keeps its last scores
+    assert series["values"] == pytest.approx([sum(pair) / 2 for pair in pairs])
+    assert series["low"] == [min(pair) for pair in pairs]
+    assert series["high"] == [max(pair) for pair in pairs]
 
 
 def test_the_axis_is_what_people_annotated_where_that_differs(
