@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from bootstrap.runs.document_counts import DocumentCounts
 from bootstrap.runs.gain import resampled_totals
-from bootstrap.runs.validation_counts import ValidationCounts
 from corpus.scores import ConfusionCounts
 
 #: The name of the scores of all classes together.
@@ -70,7 +70,7 @@ class ScoreEstimates:
         return self.counts.true_positives + self.counts.false_negatives
 
 
-def estimate_scores(counts: ValidationCounts) -> dict[str, ScoreEstimates]:
+def estimate_scores(counts: DocumentCounts) -> dict[str, ScoreEstimates]:
     """Estimate the scores of all classes together and of each class.
 
     Documents of a patient are drawn together. Samples in which a score is undefined, as recall is
@@ -78,7 +78,7 @@ def estimate_scores(counts: ValidationCounts) -> dict[str, ScoreEstimates]:
 
     Parameters
     ----------
-    counts : ValidationCounts
+    counts : DocumentCounts
         The counts in each document.
 
     Returns

@@ -13,12 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from bootstrap.reports.estimates import ScoreEstimates, estimate_scores
+from bootstrap.runs.document_counts import DocumentCounts
 from bootstrap.runs.errors import RunError
 from bootstrap.runs.folder import Run
 from bootstrap.runs.metrics import IterationMetrics
 from bootstrap.runs.outcome import Outcome, held_out_counts
 from bootstrap.runs.tagging_errors import TaggingError
-from bootstrap.runs.validation_counts import ValidationCounts
 from corpus.errors import InputError, shown
 
 
@@ -50,20 +50,20 @@ class RunRecord:
         Its folder.
     rows : tuple of IterationMetrics
         Its iterations, of which there is at least one.
-    counts : tuple of ValidationCounts
+    counts : tuple of DocumentCounts
         The counts of each iteration in the validation documents.
     outcome : Outcome
         Its gain.
-    test : mapping of int to ValidationCounts
+    test : mapping of int to DocumentCounts
         The counts in the test documents, of the iterations that have some; empty unless requested.
     """
 
     name: str
     run: Run
     rows: tuple[IterationMetrics, ...]
-    counts: tuple[ValidationCounts, ...]
+    counts: tuple[DocumentCounts, ...]
     outcome: Outcome
-    test: Mapping[int, ValidationCounts] = field(default_factory=dict)
+    test: Mapping[int, DocumentCounts] = field(default_factory=dict)
 
     @classmethod
     def load(cls, run: Run, name: str, *, test: bool = False) -> RunRecord:
@@ -163,7 +163,7 @@ class GroupRecord:
         return self.records[0].material
 
 
-def _counts(run: Run, iteration: int) -> ValidationCounts:
+def _counts(run: Run, iteration: int) -> DocumentCounts:
     counts = run.validation_counts(iteration)
     if counts is None:
         folder = run.iteration_folder(iteration)
@@ -173,7 +173,7 @@ def _counts(run: Run, iteration: int) -> ValidationCounts:
 
 def _test(
     run: Run, rows: Sequence[IterationMetrics], outcome: Outcome
-) -> dict[int, ValidationCounts]:
+) -> dict[int, DocumentCounts]:
     """Read the counts in the test documents."""
     found = {row.iteration: run.test_counts(row.iteration) for row in rows}
     if found[outcome.iteration] is None:

@@ -24,6 +24,7 @@ from bootstrap.config.overrides import Source
 from bootstrap.config.renames import refuse_renamed
 from bootstrap.config.tagger_sections import SEED
 from bootstrap.execution.parallel_tagger import ParallelTagger
+from bootstrap.runs.document_counts import DocumentCounts
 from bootstrap.runs.environment import environment
 from bootstrap.runs.errors import RunError
 from bootstrap.runs.metrics import IterationMetrics, f1_of, flat_row
@@ -36,7 +37,6 @@ from bootstrap.runs.tagging_errors import (
     load_error_kinds,
     load_errors,
 )
-from bootstrap.runs.validation_counts import ValidationCounts
 from bootstrap.self_training.iteration import RELABEL, History, PseudoLabelled, best_iteration
 from corpus.storage import remove_partial, write_atomically, write_link
 
@@ -215,9 +215,9 @@ class Run:
         iteration: int,
         selected: PseudoLabelled | None,
         metrics: IterationMetrics,
-        validation: ValidationCounts,
+        validation: DocumentCounts,
         *,
-        baseline: ValidationCounts | None = None,
+        baseline: DocumentCounts | None = None,
         queried: Queried | None = None,
         errors: Sequence[TaggingError] | None = None,
     ) -> None:
@@ -231,9 +231,9 @@ class Run:
             The selected documents.
         metrics : IterationMetrics
             The metrics.
-        validation : ValidationCounts
+        validation : DocumentCounts
             The counts of the strict entities in each validation document.
-        baseline : ValidationCounts, optional
+        baseline : DocumentCounts, optional
             Those of the seed alone, if this is iteration 0 and its model is another one.
         queried : Queried, optional
             The documents that were annotated in this iteration.
@@ -281,18 +281,18 @@ class Run:
 
     def outcome(self) -> Outcome:
         """Compute the gain of the closed iterations."""
-        baseline = ValidationCounts.load(self.iteration_folder(0) / _BASELINE)
+        baseline = DocumentCounts.load(self.iteration_folder(0) / _BASELINE)
         return outcome_of(self.metrics(), self.validation_counts, baseline)
 
-    def validation_counts(self, iteration: int) -> ValidationCounts | None:
+    def validation_counts(self, iteration: int) -> DocumentCounts | None:
         """Read the counts of an iteration in each validation document, if it has any."""
-        return ValidationCounts.load(self.iteration_folder(iteration) / "validation.parquet")
+        return DocumentCounts.load(self.iteration_folder(iteration) / "validation.parquet")
 
-    def test_counts(self, iteration: int) -> ValidationCounts | None:
+    def test_counts(self, iteration: int) -> DocumentCounts | None:
         """Read the counts of an iteration in each test document, if it has any."""
-        return ValidationCounts.load(self.iteration_folder(iteration) / _TEST)
+        return DocumentCounts.load(self.iteration_folder(iteration) / _TEST)
 
-    def save_test_counts(self, iteration: int, counts: ValidationCounts) -> None:
+    def save_test_counts(self, iteration: int, counts: DocumentCounts) -> None:
         """Write the counts of an iteration in each test document."""
         path = self.iteration_folder(iteration) / _TEST
         write_atomically(path, parquet_bytes(counts.to_table()))

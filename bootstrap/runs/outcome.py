@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from bootstrap.runs.decisions import seed_alone
+from bootstrap.runs.document_counts import DocumentCounts
 from bootstrap.runs.gain import f1_gain_interval
 from bootstrap.runs.metrics import IterationMetrics, f1_of
-from bootstrap.runs.validation_counts import ValidationCounts
 from bootstrap.self_training.iteration import best_iteration
 from corpus.evaluation import ConfusionCounts
 
@@ -54,8 +54,8 @@ class Outcome:
 
 def outcome_of(
     metrics: Sequence[IterationMetrics],
-    counts_of: Callable[[int], ValidationCounts | None] | None = None,
-    baseline: ValidationCounts | None = None,
+    counts_of: Callable[[int], DocumentCounts | None] | None = None,
+    baseline: DocumentCounts | None = None,
 ) -> Outcome:
     """Compute the outcome of iterations.
 
@@ -66,7 +66,7 @@ def outcome_of(
     counts_of : callable, optional
         Returns the counts of an iteration in each validation document, or None if they are
         missing. Without it, there is no interval.
-    baseline : ValidationCounts, optional
+    baseline : DocumentCounts, optional
         The counts of the seed alone, if iteration 0 is another model.
     """
     left, right = zip(*(each.halves for each in metrics), strict=True)
@@ -83,11 +83,11 @@ def outcome_of(
 
 
 def _counts(
-    counts_of: Callable[[int], ValidationCounts | None],
-    baseline: ValidationCounts | None,
+    counts_of: Callable[[int], DocumentCounts | None],
+    baseline: DocumentCounts | None,
     by_left: int,
     by_right: int,
-) -> tuple[ValidationCounts, ValidationCounts, ValidationCounts] | None:
+) -> tuple[DocumentCounts, DocumentCounts, DocumentCounts] | None:
     """Return the counts of the first model and of two iterations; None if some are missing."""
     first, left, right = baseline or counts_of(0), counts_of(by_left), counts_of(by_right)
     if first is None or left is None or right is None:
@@ -96,18 +96,18 @@ def _counts(
 
 
 def _interval(
-    first: ValidationCounts, left: ValidationCounts, right: ValidationCounts
+    first: DocumentCounts, left: DocumentCounts, right: DocumentCounts
 ) -> tuple[float, float] | None:
     """Estimate the interval of the gain; each half is scored as the other half selected."""
     return f1_gain_interval(first.all_classes, _crossed(left, right), first.units)
 
 
-def _crossed(left: ValidationCounts, right: ValidationCounts) -> npt.NDArray[np.int64]:
+def _crossed(left: DocumentCounts, right: DocumentCounts) -> npt.NDArray[np.int64]:
     """Return the counts in each document of the iteration that the other half selected.
 
     Parameters
     ----------
-    left, right : ValidationCounts
+    left, right : DocumentCounts
         The counts of the iteration that the left half selected, and of that of the right half.
     """
     is_left = (left.units % 2 == 0)[:, None]
@@ -115,7 +115,7 @@ def _crossed(left: ValidationCounts, right: ValidationCounts) -> npt.NDArray[np.
 
 
 def held_out_counts(
-    metrics: Sequence[IterationMetrics], counts: Sequence[ValidationCounts]
+    metrics: Sequence[IterationMetrics], counts: Sequence[DocumentCounts]
 ) -> npt.NDArray[np.int64]:
     """Return the counts of a run in each validation document, selected by other documents.
 
@@ -125,7 +125,7 @@ def held_out_counts(
     ----------
     metrics : sequence of IterationMetrics
         The iterations of the run.
-    counts : sequence of ValidationCounts
+    counts : sequence of DocumentCounts
         Their counts in the D documents.
 
     Returns

@@ -24,6 +24,7 @@ from bootstrap.reports.writing import write_run_page
 from bootstrap.runs.advice_files import read_advice, save_advice
 from bootstrap.runs.augmentation import augmentation_of
 from bootstrap.runs.cached_pool import CachedPool
+from bootstrap.runs.document_counts import DocumentCounts
 from bootstrap.runs.embeddings import embedding_trainer
 from bootstrap.runs.folder import Run
 from bootstrap.runs.lists import list_options_for, uses_lists
@@ -31,7 +32,6 @@ from bootstrap.runs.metrics import IterationMetrics, metrics_of
 from bootstrap.runs.scoring import score_on_test
 from bootstrap.runs.tagging_errors import tagging_errors
 from bootstrap.runs.training import free_model_folder, keep_model, train_in_folders
-from bootstrap.runs.validation_counts import ValidationCounts
 from bootstrap.selection import initial_strategy_for, portfolio
 from bootstrap.selection.proportions import (
     Reference,
@@ -170,7 +170,7 @@ def _iterations(
             unit = json.dumps({"unit": options.data.unit, "propagate": options.loop.propagate})
             write_atomically(run.model_folder(step.iteration) / UNIT_FILE, unit.encode())
         confidence = step.tagging.confidence if step.tagging else None
-        counts = ValidationCounts.of(validation.batch, step.scores, confidence)
+        counts = DocumentCounts.of(validation.batch, step.scores, confidence)
         run.close_iteration(
             step.iteration,
             step.selected,
@@ -206,11 +206,11 @@ def _queried(run: Run, notes: Notes) -> list[Queried]:
     return run.queried(classes_of(notes.gold.batch.labels)) if notes.gold else []
 
 
-def _baseline(step: Iteration, validation: LabelledNotes) -> ValidationCounts | None:
+def _baseline(step: Iteration, validation: LabelledNotes) -> DocumentCounts | None:
     """Return the counts of the seed alone, if the model of an iteration was chosen instead."""
     for trial in step.trials:
         if trial.name == SEED_ALONE and not trial.chosen:
-            return ValidationCounts.of(validation.batch, trial.scores)
+            return DocumentCounts.of(validation.batch, trial.scores)
     return None
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from bootstrap.config.configuration import Configuration
 from bootstrap.data.splits import LabelledNotes
 from bootstrap.execution.parallel_tagger import ParallelTagger
+from bootstrap.runs.document_counts import DocumentCounts
 from bootstrap.runs.folder import Run
-from bootstrap.runs.validation_counts import ValidationCounts
 from bootstrap.self_training.views import tag
 from corpus.evaluation import GoldBatch, score_batches
 from corpus.scores import ConfusionCounts
@@ -36,7 +36,7 @@ def score_on_test(
             tagger = ParallelTagger.load(model, trusted=configuration.kinds, jobs=jobs)
             tagging = tag(tagger, test.batch, measure, "document", loop)
             predicted = test.batch.with_tags(tagging.tags, tagging.labels)
-            counts = ValidationCounts.of(test.batch, score_batches(gold, predicted))
+            counts = DocumentCounts.of(test.batch, score_batches(gold, predicted))
             run.save_test_counts(iteration, counts)
 
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from bootstrap.experiments.folder import ExperimentFolder
+from bootstrap.runs.document_counts import DocumentCounts
 from bootstrap.runs.errors import RunError
 from bootstrap.runs.folder import Run
-from bootstrap.runs.validation_counts import ValidationCounts
 from corpus.scores import ConfusionCounts
 
 
@@ -48,7 +48,7 @@ class RunResult:
         The iteration with the highest validation F1.
     points : tuple of Point
         All iterations.
-    tested : ValidationCounts
+    tested : DocumentCounts
         The counts of the best iteration in each test document.
     seconds : float
         The duration of all iterations.
@@ -59,7 +59,7 @@ class RunResult:
     random_state: int
     best: int
     points: tuple[Point, ...]
-    tested: ValidationCounts
+    tested: DocumentCounts
     seconds: float
 
     @property
@@ -120,7 +120,7 @@ def _result(variant: str, split: str, random_state: int, run: Run) -> RunResult 
     return RunResult(variant, split, random_state, best, points, of_best, seconds)
 
 
-def _total(counts: ValidationCounts | None) -> ConfusionCounts:
+def _total(counts: DocumentCounts | None) -> ConfusionCounts:
     if counts is None:
         raise RunError("a run has no scores of an iteration on its test documents; run it again")
     return ConfusionCounts(*counts.all_classes.sum(axis=0).tolist())

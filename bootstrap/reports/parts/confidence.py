@@ -11,8 +11,8 @@ from bootstrap.reports.estimates import Estimate, share_interval
 from bootstrap.reports.figures import Axis, Figure, Panel, Series, one_panel
 from bootstrap.reports.groups import RunRecord
 from bootstrap.reports.tables import Column, Table
+from bootstrap.runs.document_counts import DocumentCounts
 from bootstrap.runs.metrics import IterationMetrics
-from bootstrap.runs.validation_counts import ValidationCounts
 
 #: The number of intervals of a calibration curve, and the largest number of histograms.
 BINS, HISTOGRAMS = 10, 8
@@ -46,12 +46,12 @@ class Calibration:
         return self.right / self.documents
 
 
-def calibration_of(counts: ValidationCounts) -> list[Calibration] | None:
+def calibration_of(counts: DocumentCounts) -> list[Calibration] | None:
     """Group validation documents by confidence; None if it was not recorded.
 
     Parameters
     ----------
-    counts : ValidationCounts
+    counts : DocumentCounts
         The counts of an iteration.
 
     Returns

@@ -10,7 +10,7 @@ import pytest
 
 from bootstrap.experiments.results.comparison import compare, compare_at
 from bootstrap.experiments.results.run_results import Point, RunResult
-from bootstrap.runs.validation_counts import ValidationCounts
+from bootstrap.runs.document_counts import DocumentCounts
 from corpus.scores import ConfusionCounts
 
 DOCUMENTS = 30
@@ -22,7 +22,7 @@ def result(
     """A run with random counts in documents of two classes, whose best iteration is the last."""
     classes = {name: rng.integers(0, 6, (DOCUMENTS, 3)) for name in ("A", "B")}
     ids = tuple(f"{split}{number}" for number in range(DOCUMENTS))
-    tested = ValidationCounts(ids, (None,) * DOCUMENTS, classes)
+    tested = DocumentCounts(ids, (None,) * DOCUMENTS, classes)
     total = ConfusionCounts(*tested.all_classes.sum(axis=0).tolist())
     start = documents or 100
     points = (

@@ -8,13 +8,13 @@ from bootstrap.experiments.results.curves import score_blocks
 from bootstrap.experiments.results.run_results import Point, RunResult
 from bootstrap.reports.content import Pair
 from bootstrap.reports.figures import Figure, Series
-from bootstrap.runs.validation_counts import ValidationCounts
+from bootstrap.runs.document_counts import DocumentCounts
 from corpus.scores import ConfusionCounts
 
 
 def result(variant: str, state: int, points: list[tuple[int, int]]) -> RunResult:
     """A run whose iterations have these annotated documents and true positives, of ten entities."""
-    tested = ValidationCounts(("t",), (None,), {"A": np.zeros((1, 3), np.int64)})
+    tested = DocumentCounts(("t",), (None,), {"A": np.zeros((1, 3), np.int64)})
     found = tuple(
         Point(number, documents, 10 * documents, ConfusionCounts(true, 10 - true, 10 - true))
         for number, (documents, true) in enumerate(points)

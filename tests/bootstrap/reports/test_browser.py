@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from bootstrap.reports.writing import write_run_page
+from bootstrap.runs.document_counts import DocumentCounts
 from bootstrap.runs.folder import Run
-from bootstrap.runs.validation_counts import ValidationCounts
 
 Browse = Callable[..., dict[str, Any]]
 
@@ -88,7 +88,7 @@ def test_many_classes_with_long_names_fit(copied: Path, browse: Browse, width: i
         metrics = json.loads(path.read_text())
         metrics["classes"] = dict.fromkeys(names, metrics["classes"]["PERSON"])
         path.write_text(json.dumps(metrics))
-        counts = ValidationCounts.load(path.with_name("validation.parquet"))
+        counts = DocumentCounts.load(path.with_name("validation.parquet"))
         assert counts
         classes = {name: rng.integers(0, 3, (len(counts.ids), 3)) for name in names}
         table = replace(counts, classes=classes).to_table()

@@ -15,8 +15,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from bootstrap.reports.figure_names import FIGURES
+from bootstrap.runs.document_counts import DocumentCounts
 from bootstrap.runs.folder import Run
-from bootstrap.runs.validation_counts import ValidationCounts
 
 Command = Callable[..., Any]
 Parse = Callable[[Path], Any]
@@ -29,7 +29,7 @@ def shorter(copied: Path) -> Path:
     shutil.rmtree(copied / "iterations" / "003")
     for number in range(3):
         folder = copied / "iterations" / f"00{number}"
-        counts = ValidationCounts.load(folder / "validation.parquet")
+        counts = DocumentCounts.load(folder / "validation.parquet")
         assert counts
         worse = {}
         for name, each in counts.classes.items():
@@ -50,7 +50,7 @@ def shorter(copied: Path) -> Path:
 def other(copied: Path) -> Path:
     """A run that is scored on other documents."""
     for path in (copied / "iterations").rglob("validation.parquet"):
-        counts = ValidationCounts.load(path)
+        counts = DocumentCounts.load(path)
         assert counts
         renamed = replace(counts, ids=tuple(f"x{name}" for name in counts.ids))
         pq.write_table(renamed.to_table(), path)
@@ -174,7 +174,7 @@ def test_scores_on_test_documents_are_shown_where_they_are_asked_for(
         assert (refused.code, len(refused.err.splitlines())) == (2, 1)
         assert "has no scores on test documents" in refused.err
     for path in (copied / "iterations").rglob("validation.parquet"):
-        counts = ValidationCounts.load(path)
+        counts = DocumentCounts.load(path)
         assert counts
         # It has no confidence, and other documents.
         test = replace(counts, ids=tuple(f"t{name}" for name in counts.ids), confidence=None)

@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bootstrap.reports.estimates import ALL, estimate_scores, share_interval
+from bootstrap.runs.document_counts import DocumentCounts
 from bootstrap.runs.gain import LEAST_UNITS, f1_gain_interval, mean_f1_difference_interval
-from bootstrap.runs.validation_counts import ValidationCounts
 from corpus.scores import ConfusionCounts
 
 
-def drawn(number: int, random_state: int, *, patients: int | None = None) -> ValidationCounts:
+def drawn(number: int, random_state: int, *, patients: int | None = None) -> DocumentCounts:
     rng = np.random.default_rng(random_state)
-    return ValidationCounts(
+    return DocumentCounts(
         tuple(f"d{place}" for place in range(number)),
         tuple(f"p{place % patients}" if patients else None for place in range(number)),
         {
@@ -55,9 +55,9 @@ def test_samples_in_which_a_score_is_undefined_are_left_out() -> None:
     counts = np.zeros((20, 3), np.int64)
     counts[3, 0] = 1
     ids = tuple(map(str, range(20)))
-    found = estimate_scores(ValidationCounts(ids, (None,) * 20, {"A": counts}))
+    found = estimate_scores(DocumentCounts(ids, (None,) * 20, {"A": counts}))
     assert found["A"].recall.interval == (1.0, 1.0)
-    nothing = estimate_scores(ValidationCounts(ids, (None,) * 20, {"A": counts * 0}))
+    nothing = estimate_scores(DocumentCounts(ids, (None,) * 20, {"A": counts * 0}))
     assert nothing["A"].f1.interval is None
 
 

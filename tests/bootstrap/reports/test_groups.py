@@ -20,16 +20,16 @@ from bootstrap.reports.groups import (
     parse_groups,
     require_comparable,
 )
+from bootstrap.runs.document_counts import DocumentCounts
 from bootstrap.runs.errors import RunError
 from bootstrap.runs.folder import Run
-from bootstrap.runs.validation_counts import ValidationCounts
 from corpus.errors import InputError
 
 
-def change(run: Path, how: Callable[[ValidationCounts], ValidationCounts]) -> None:
+def change(run: Path, how: Callable[[DocumentCounts], DocumentCounts]) -> None:
     """Change the counts of all iterations of a run."""
     for path in (run / "iterations").rglob("validation.parquet"):
-        counts = ValidationCounts.load(path)
+        counts = DocumentCounts.load(path)
         assert counts
         pq.write_table(how(counts).to_table(), path)
 
@@ -69,7 +69,7 @@ def test_a_run_is_once_in_a_group(tmp_path: Path) -> None:
 
 
 def test_the_order_of_documents_does_not_matter(finished: Path, copied: Path) -> None:
-    def turned(counts: ValidationCounts) -> ValidationCounts:
+    def turned(counts: DocumentCounts) -> DocumentCounts:
         return replace(
             counts,
             ids=counts.ids[::-1],

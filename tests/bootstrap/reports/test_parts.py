@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from bootstrap.reports.groups import RunRecord
 from bootstrap.reports.parts import confidence, errors, scores, selected
+from bootstrap.runs.document_counts import DocumentCounts
 from bootstrap.runs.folder import Run
-from bootstrap.runs.validation_counts import ValidationCounts
 
 
 @pytest.fixture
@@ -22,11 +22,11 @@ def record(finished: Path) -> RunRecord:
     return RunRecord.load(Run(finished), "run")
 
 
-def counts_of(confidences: list[float], wrong: list[bool]) -> ValidationCounts:
+def counts_of(confidences: list[float], wrong: list[bool]) -> DocumentCounts:
     number = len(confidences)
     columns = np.array([[1, 0, each] for each in wrong], np.int64).reshape(-1, 3)
     ids = tuple(map(str, range(number)))
-    return ValidationCounts(ids, (None,) * number, {"A": columns}, np.array(confidences))
+    return DocumentCounts(ids, (None,) * number, {"A": columns}, np.array(confidences))
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=40))

@@ -15,9 +15,9 @@ import pytest
 
 from bootstrap.reports.writing import write_run_page
 from bootstrap.runs import runner
+from bootstrap.runs.document_counts import DocumentCounts
 from bootstrap.runs.errors import RunError
 from bootstrap.runs.folder import Run
-from bootstrap.runs.validation_counts import ValidationCounts
 
 Command = Callable[..., Any]
 Parse = Callable[[Path], Any]
@@ -80,7 +80,7 @@ def test_names_are_escaped(copied: Path, parse: Parse) -> None:
         metrics["seconds"] = {HOSTILE: 1.5}
         path.write_text(json.dumps(metrics))
     for path in (odd / "iterations").rglob("validation.parquet"):
-        counts = ValidationCounts.load(path)
+        counts = DocumentCounts.load(path)
         assert counts
         renamed = replace(counts, classes={HOSTILE: counts.classes["PERSON"]})
         pq.write_table(renamed.to_table(), path)

@@ -14,11 +14,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from bootstrap.runs.document_counts import DocumentCounts
 from bootstrap.runs.errors import RunError
 from bootstrap.runs.folder import Run
 from bootstrap.runs.metrics import IterationMetrics
 from bootstrap.runs.opening import locked, new_folder
-from bootstrap.runs.validation_counts import ValidationCounts
 from bootstrap.self_training.iteration import PseudoLabelled
 from corpus.batch import Batch, make_batch
 from corpus.document import Document, Span
@@ -31,7 +31,7 @@ Close = Callable[..., None]
 PARTIAL = "partial-0123456789abcdef"  # how the name of an incomplete file ends
 
 
-COUNTS = ValidationCounts(
+COUNTS = DocumentCounts(
     ("a", "b"), (None, "p"), {"PERSON": np.array([[1, 0, 1], [2, 1, 0]], np.int64)}
 )
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from bootstrap.runs.document_counts import DocumentCounts
 from bootstrap.runs.gain import f1_gain_interval
 from bootstrap.runs.metrics import IterationMetrics
 from bootstrap.runs.outcome import Outcome, gain_lines, outcome_of
-from bootstrap.runs.validation_counts import ValidationCounts
 from corpus.evaluation import ConfusionCounts
 
 Row = Callable[..., IterationMetrics]
@@ -57,10 +57,10 @@ def test_without_iterations_nothing_is_gained(row: Row) -> None:
     assert (outcome.iteration, outcome.stopped) == (0, "exhausted")
 
 
-def counts_of(*rows: Counts) -> ValidationCounts:
+def counts_of(*rows: Counts) -> DocumentCounts:
     """Make the counts of documents, which belong to the halves in turn."""
     names = tuple(f"d{number}" for number in range(len(rows)))
-    return ValidationCounts(names, (None,) * len(rows), {"PERSON": np.array(rows, np.int64)})
+    return DocumentCounts(names, (None,) * len(rows), {"PERSON": np.array(rows, np.int64)})
 
 
 def test_the_interval_is_that_of_the_iterations_that_the_other_half_selects(row: Row) -> None:

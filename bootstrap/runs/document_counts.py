@@ -1,4 +1,4 @@
-"""Counts of strict entities in each validation document: the record in ``validation.parquet``.
+"""Counts of strict entities in each document: ``validation.parquet`` and ``test.parquet``.
 
 They hold no text. With them, iterations can be compared on the same documents.
 """
@@ -24,8 +24,8 @@ _COUNTS = ConfusionCounts._fields
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ValidationCounts:
-    """Counts of strict entities in each of D validation documents.
+class DocumentCounts:
+    """Counts of strict entities in each of D annotated documents.
 
     Parameters
     ----------
@@ -46,20 +46,20 @@ class ValidationCounts:
 
     @classmethod
     def of(
-        cls, validation: Batch, scores: Scores, confidence: npt.NDArray[np.float64] | None = None
+        cls, batch: Batch, scores: Scores, confidence: npt.NDArray[np.float64] | None = None
     ) -> Self:
-        """Return the counts of the scores of validation documents.
+        """Return the counts of the scores of documents.
 
         Parameters
         ----------
-        validation : Batch
+        batch : Batch
             The documents.
         scores : Scores
             Their scores.
         confidence : ndarray of float64, shape (D,), optional
             The confidence of the tagger in the tags of each document.
         """
-        groups = tuple(validation.groups.to_pylist())
+        groups = tuple(batch.groups.to_pylist())
         return cls(scores.ids, groups, scores.classes, confidence)
 
     @property
@@ -125,7 +125,7 @@ class ValidationCounts:
                 table["confidence"].to_numpy() if "confidence" in table.column_names else None,
             )
         except (KeyError, AttributeError, TypeError, pa.ArrowException):
-            raise ValueError("not a table of counts of validation documents") from None
+            raise ValueError("not a table of counts of documents") from None
 
     @classmethod
     def load(cls, path: Path) -> Self | None:

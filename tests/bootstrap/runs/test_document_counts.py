@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bootstrap.runs.validation_counts import ValidationCounts
+from bootstrap.runs.document_counts import DocumentCounts
 from corpus.batch import make_batch
 from corpus.document import Document, Span
 from corpus.errors import InputError
@@ -30,7 +30,7 @@ def test_counts_are_read_back_as_they_were(
     groups: list[str | None], names: list[str], known: bool, random_state: int
 ) -> None:
     rng = np.random.default_rng(random_state)
-    counts = ValidationCounts(
+    counts = DocumentCounts(
         tuple(f"d{i}" for i in range(len(groups))),
         tuple(groups),
         {name: rng.integers(0, 99, (len(groups), 3)) for name in names},
@@ -38,7 +38,7 @@ def test_counts_are_read_back_as_they_were(
     )
     sink = pa.BufferOutputStream()
     pq.write_table(counts.to_table(), sink)
-    again = ValidationCounts.from_table(pq.read_table(sink.getvalue()))
+    again = DocumentCounts.from_table(pq.read_table(sink.getvalue()))
     assert (again.ids, again.groups, list(again.classes)) == (counts.ids, counts.groups, names)
     for name in names:
         assert again.classes[name].tolist() == counts.classes[name].tolist()
@@ -54,7 +54,7 @@ def test_the_counts_are_those_of_the_scores() -> None:
     gold = [Document("a", text, (person, place), "p"), Document("b", text, (person,))]
     found = [Document("a", text, (person,)), Document("b", text, (person, place))]
     scores = score(gold, found)
-    counts = ValidationCounts.of(make_batch(gold, labelled=True), scores)
+    counts = DocumentCounts.of(make_batch(gold, labelled=True), scores)
     assert counts.classes["PLACE"].tolist() == [[0, 0, 1], [0, 1, 0]]
     assert counts.all_classes.tolist() == scores.measures["ner"].tolist()
     assert counts.units.tolist() == [0, 1]
@@ -63,11 +63,11 @@ def test_the_counts_are_those_of_the_scores() -> None:
 
 def test_a_damaged_file_is_refused_and_a_missing_one_is_none(tmp_path: Path) -> None:
     path = tmp_path / "validation.parquet"
-    assert ValidationCounts.load(path) is None
+    assert DocumentCounts.load(path) is None
     path.write_bytes(b"PAR1")
     with pytest.raises(InputError, match="is damaged"):
-        ValidationCounts.load(path)
+        DocumentCounts.load(path)
     for table in ({"id": ["a"]}, {"id": ["a"], "group": ["b"], "classes": [1]}):
         pq.write_table(pa.table(table), path)
         with pytest.raises(InputError, match="is damaged"):
-            ValidationCounts.load(path)
+            DocumentCounts.load(path)
