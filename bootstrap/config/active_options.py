@@ -67,7 +67,7 @@ class ActiveOptions:
     hybrid: bool = field(
         default=False,
         metadata={
-            "help": "whether each round also adds pseudo-labelled documents, selected by [select] "
+            "help": "whether each round also tries pseudo-labelled documents, selected by [select] "
             "from the unlabeled ones"
         },
     )

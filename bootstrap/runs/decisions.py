@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bootstrap.runs.metrics import IterationMetrics, TrialMetrics
-from bootstrap.self_training.iteration import AUGMENTED, SEED_ALONE
+from bootstrap.self_training.iteration import ANNOTATED_ALONE, AUGMENTED, SEED_ALONE
 
-#: The alternatives of iteration 0, in words.
-_SEEDS = {SEED_ALONE: "the seed alone", AUGMENTED: "the seed with replaced mentions"}
+#: The alternatives that are no strategies, in words.
+_WORDS = {
+    SEED_ALONE: "the seed alone",
+    AUGMENTED: "the seed with replaced mentions",
+    ANNOTATED_ALONE: "the annotated documents alone",
+}
 
 
 def decision_lines(rows: Sequence[IterationMetrics]) -> list[str]:
@@ -35,7 +39,7 @@ def _line(row: IterationMetrics) -> str:
 
 
 def _name(trial: TrialMetrics) -> str:
-    return _SEEDS.get(trial.name, trial.name)
+    return _WORDS.get(trial.name, trial.name)
 
 
 def seed_alone(rows: Sequence[IterationMetrics]) -> IterationMetrics | TrialMetrics:

@@ -37,7 +37,13 @@ from bootstrap.runs.tagging_errors import (
     load_error_kinds,
     load_errors,
 )
-from bootstrap.self_training.iteration import RELABEL, History, PseudoLabelled, best_iteration
+from bootstrap.self_training.iteration import (
+    RELABEL,
+    History,
+    PseudoLabelled,
+    best_iteration,
+    compares_strategies,
+)
 from corpus.storage import remove_partial, write_atomically, write_link
 
 
@@ -355,7 +361,11 @@ class Run:
             f1=tuple(f1_of(rows)),
             tagger=tagger,
             selected=tuple(selected for selected in found if selected is not None),
-            chosen=tuple(row.strategy for row in rows[1:] if row.trials),
+            chosen=tuple(
+                row.strategy
+                for row in rows[1:]
+                if compares_strategies(trial.name for trial in row.trials)
+            ),
             augmented=rows[-1].augmented,
             second=second,
             kappas=tuple(row.kappa for row in rows[1:]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bootstrap.self_training.iteration import (
+    ANNOTATED_ALONE,
     AUGMENTED,
     RELABEL,
     SEED_ALONE,
@@ -19,6 +20,7 @@ from bootstrap.self_training.training import Fit, train_in_turn
 from bootstrap.self_training.training_set import Augment, Augmentation
 
 __all__ = [
+    "ANNOTATED_ALONE",
     "AUGMENTED",
     "RELABEL",
     "SEED_ALONE",

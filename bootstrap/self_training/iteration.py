@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -21,6 +21,9 @@ RELABEL = "relabel"
 
 #: The alternatives of iteration 0: training on the gold documents alone, and with their copies.
 SEED_ALONE, AUGMENTED = "seed_alone", "augmented"
+
+#: Alternative of a hybrid round: the annotated documents without any pseudo-label.
+ANNOTATED_ALONE = "annotated_alone"
 
 #: The number of intervals of a histogram of confidence.
 CONFIDENCE_BINS = 20
@@ -75,7 +78,8 @@ class Trial:
     Parameters
     ----------
     name : str
-        The alternative: a strategy of selection, or one of `SEED_ALONE` and `AUGMENTED`.
+        The alternative: a strategy of selection, or one of `SEED_ALONE`, `AUGMENTED` and
+        `ANNOTATED_ALONE`.
     scores : Scores
         Scores on the validation documents.
     selected : int
@@ -93,6 +97,11 @@ class Trial:
     def f1(self) -> float:
         """Strict entity F1 on the validation documents."""
         return self.scores.counts("ner").f1
+
+
+def compares_strategies(names: Iterable[str]) -> bool:
+    """Return whether two or more of the alternatives of an iteration, by name, are strategies."""
+    return len(set(names) - {SEED_ALONE, AUGMENTED, ANNOTATED_ALONE}) > 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -25,6 +25,7 @@ from bootstrap.self_training.iteration import (
     Iteration,
     PseudoLabelled,
     best_iteration,
+    compares_strategies,
     stagnates,
 )
 from bootstrap.self_training.models import Model, Models
@@ -171,6 +172,7 @@ def self_train(
         second_tagger_for=second_tagger_for,
         train=train,
         second_needed=lambda: _compares_views(rounds),
+        tries_annotated=rounds is not None and self_trains,
     )
     ending = Ending(loop, not_before, rounds, history.kappas if history else ())
     f1: list[float] = []
@@ -216,7 +218,8 @@ def self_train(
                 with watch.stage("validate"):
                     quality = labelling.quality(views.tag(validation.batch), validation)
             initial = initial if model.tagger is previous.tagger else None
-            strategies = _following(labelling.strategy) if model.trials else strategies
+            if compares_strategies(trial.name for trial in model.trials):
+                strategies = _following(labelling.strategy)
             ending.kappas.append(_kappa(previous, model))
         f1.append(model.f1)
         stopped = "no_entities" if untaught else ending.reason(f1, batches_left=batches_left)

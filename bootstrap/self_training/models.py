@@ -10,6 +10,7 @@ import numpy as np
 from bootstrap.config.options import LoopOptions
 from bootstrap.selection import Strategy
 from bootstrap.self_training.iteration import (
+    ANNOTATED_ALONE,
     AUGMENTED,
     SEED_ALONE,
     History,
@@ -42,7 +43,7 @@ class Model:
     second : Tagger or None
         The tagger of the second view.
     labelling : Labelling or None
-        The pseudo-labels that it was trained on; None in iteration 0.
+        The pseudo-labels of the iteration; None in iteration 0.
     trials : tuple of Trial
         The alternatives that it was compared with, and itself.
     """
@@ -79,6 +80,8 @@ class Models:
         Does independent trainings.
     second_needed : callable
         Returns whether the next iteration needs the second view without a strategy that does.
+    tries_annotated : bool
+        Whether an iteration with new gold documents also tries them without pseudo-labels.
     """
 
     def __init__(
@@ -92,7 +95,9 @@ class Models:
         second_tagger_for: Callable[[int], Tagger] | None,
         train: Train,
         second_needed: Callable[[], bool] = lambda: False,
+        tries_annotated: bool = False,
     ) -> None:
+        self._tries_annotated = tries_annotated
         self._second_needed = second_needed
         self._training_set = training_set
         self._validation = validation
@@ -138,6 +143,10 @@ class Models:
     ) -> Model:
         """Train a model on the pseudo-labels of each strategy, and return the best.
 
+        If `tries_annotated` holds and there are new gold documents, a model without pseudo-labels
+        is one more alternative. The selected documents remain in the training set if it is the
+        best: later models may need them.
+
         Parameters
         ----------
         iteration : int
@@ -166,32 +175,33 @@ class Models:
         if not changed:
             documents.add(labellings[0].selected)
             return replace(previous, labelling=labellings[0], trials=())
-        fits = [
-            self._fit(
-                self._tagger_for,
-                iteration,
-                documents.documents(each.selected),
-                before.tagger if before else None,
-            )
-            for each in changed
-        ]
-        if len(labellings) == 1:
+        alternatives = [documents.documents(each.selected) for each in changed]
+        names = [each.strategy.name for each in changed]
+        if self._tries_annotated and new_gold and documents.has_pseudo_labels(changed[0].selected):
+            alternatives.append(documents.annotated_documents())
+            names.append(ANNOTATED_ALONE)
+        warm_start = before.tagger if before else None
+        fits = [self._fit(self._tagger_for, iteration, each, warm_start) for each in alternatives]
+        second: list[Fit] = []
+        if len(labellings) == 1:  # its documents are known before it is trained
             documents.add(labellings[0].selected)
             second = self._second_fit(iteration, strategies, before)
-            taggers = self._trained([*fits, *second], watch)
-            model = replace(self._scored(taggers[0], watch), labelling=labellings[0])
-            return replace(model, second=taggers[1] if second else None)
-        taggers = self._trained(fits, watch)
-        models = [
-            replace(self._scored(tagger, watch), labelling=each)
-            for tagger, each in zip(taggers, changed, strict=True)
-        ]
+        taggers = self._trained([*fits, *second], watch)
+        models = [self._scored(tagger, watch) for tagger in taggers[: len(fits)]]
+        selections = models[: len(changed)]
+        chosen = changed[_best(selections)]
         best = _best(models)
-        documents.add(changed[best].selected)
-        trials = _trials(models, [each.strategy.name for each in changed], best)
-        following = [changed[best].strategy] if trials and strategies else strategies
-        views = self._trained(self._second_fit(iteration, following, before), watch)
-        return replace(models[best], trials=trials, second=views[0] if views else None)
+        views = taggers[len(fits) :]
+        if len(labellings) > 1:
+            documents.add(chosen.selected)
+            following = [chosen.strategy] if len(selections) > 1 and strategies else strategies
+            views = self._trained(self._second_fit(iteration, following, before), watch)
+        return replace(
+            models[best],
+            labelling=chosen,
+            trials=_trials(models, names, best, [_count(each) for each in changed]),
+            second=views[0] if views else None,
+        )
 
     def resumed(self, history: History, strategies: Sequence[Strategy]) -> Model:
         """Return the model of the last iteration of a history.
@@ -264,16 +274,21 @@ def _best(models: Sequence[Model]) -> int:
     return best_iteration([model.f1 for model in models])
 
 
-def _trials(models: Sequence[Model], names: Sequence[str], best: int) -> tuple[Trial, ...]:
-    """Return the records of alternatives; none if there is only one."""
+def _trials(
+    models: Sequence[Model], names: Sequence[str], best: int, selected: Sequence[int] = ()
+) -> tuple[Trial, ...]:
+    """Return the records of alternatives; none if there is only one.
+
+    `selected` counts the documents selected by the first ones; the others have none.
+    """
     if len(models) == 1:
         return ()
+    counts = [*selected, *[0] * (len(models) - len(selected))]
     return tuple(
-        Trial(
-            name,
-            model.scores,
-            sum(len(part.batch) for part in model.labelling.selected) if model.labelling else 0,
-            chosen=index == best,
-        )
-        for index, (name, model) in enumerate(zip(names, models, strict=True))
+        Trial(name, model.scores, count, chosen=index == best)
+        for index, (name, model, count) in enumerate(zip(names, models, counts, strict=True))
     )
+
+
+def _count(labelling: Labelling) -> int:
+    return sum(len(part.batch) for part in labelling.selected)

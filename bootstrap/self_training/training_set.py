@@ -117,6 +117,10 @@ class TrainingSet:
     def _with(self, selected: Sequence[PseudoLabelled]) -> list[PseudoLabelled]:
         return [*([] if self._options.keep == RELABEL else self.pseudo_labelled), *selected]
 
+    def has_pseudo_labels(self, selected: Sequence[PseudoLabelled]) -> bool:
+        """Return whether any document is pseudo-labelled, with documents added as by `add`."""
+        return any(len(part.batch) for part in self._with(selected))
+
     def entities(self) -> set[Entity]:
         """Return the distinct entities of the gold and the pseudo-labelled documents."""
         return entities_of([self.gold, *(part.batch for part in self.pseudo_labelled)])
@@ -161,3 +165,8 @@ class TrainingSet:
             self._derived.mentions if mentions else None,
         ]
         return concatenate([self.gold, *(each for each in derived if each is not None), *batches])
+
+    def annotated_documents(self) -> Batch:
+        """Return the gold documents and their copies, without pseudo-labelled ones."""
+        copies = self._derived.copies if self.augmented else None
+        return self.gold if copies is None else concatenate([self.gold, copies])

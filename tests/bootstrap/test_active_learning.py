@@ -21,7 +21,7 @@ from bootstrap.active_learning.rounds import Queried, Rounds
 from bootstrap.config.active_options import ActiveOptions
 from bootstrap.config.options import LoopOptions, SelectOptions
 from bootstrap.selection import Selection, SelectionFunction, Strategy, strategy_for
-from bootstrap.self_training import History, Iteration, self_train
+from bootstrap.self_training import ANNOTATED_ALONE, History, Iteration, self_train
 from bootstrap.self_training.agreement import agreement, cohen_kappa
 from corpus.batch import Batch, make_batch
 from corpus.document import Document, Span
@@ -114,6 +114,7 @@ def learn(
     loop: LoopOptions | None = None,
     most: int = 10,
     strategy: Any = None,
+    learner: type[Learner] = Learner,
     **others: Any,
 ) -> Iterator[Iteration]:
     trained = [] if trained is None else trained
@@ -122,7 +123,7 @@ def learn(
         SEED,
         pool or Pool(),
         VALIDATION,
-        lambda iteration: Learner(trained, most),
+        lambda iteration: learner(trained, most),
         strategy=strategy or default,
         loop=loop or LoopOptions(patience=2),
         rounds=rounds,
@@ -159,17 +160,49 @@ def test_a_hybrid_round_selects_documents_that_nobody_has_annotated() -> None:
     trained: list[Batch] = []
     loop = LoopOptions(iterations=3, patience=9)
     steps = list(learn(rounds_of(hybrid=True, budget=5), trained=trained, loop=loop))
-    for step, batch in zip(steps, trained, strict=True):
-        names = ids(batch)
-        assert len(set(names)) == len(names) == step.training_documents
-    assert ids(trained[1]) == ["s0", "u0", "u1", "u2", "u3"]
-    assert ids(trained[2]) == ["s0", "u0", "u1", "u2", "u3", "u4", "u5", "u6", "u7"]
+    # In a round, the annotated documents are tried without pseudo-labels, too.
+    assert [ids(each) for each in trained] == [
+        ["s0"],
+        ["s0", "u0", "u1", "u2", "u3"],
+        ["s0", "u0", "u1"],
+        ["s0", "u0", "u1", "u2", "u3", "u4", "u5", "u6", "u7"],
+        ["s0", "u0", "u1", "u2", "u3"],
+        ["s0", *(f"u{i}" for i in range(12))],
+    ]
+    assert [step.training_documents for step in steps] == [1, 5, 9, 13]
     assert [ids(step.selected.batch) for step in steps[1:3] if step.selected] == [
         ["u2", "u3"],
         ["u4", "u5", "u6", "u7"],
     ]
     assert [step.human_documents for step in steps] == [1, 3, 5, 5]
     assert (steps[-1].queried, steps[-1].stopped) == (None, "exhausted")
+
+
+class MisledLearner(Learner):
+    """A tagger that finds nothing if it learns from documents with a lower weight."""
+
+    def fit(self, train: Batch, *others: Any, **options: Any) -> Self:
+        super().fit(train, *others, **options)
+        if train.weights is not None and (train.weights < 1).any():
+            self._found = 0
+        return self
+
+
+@pytest.mark.parametrize("keep", ["accumulate", "relabel"])
+def test_a_hybrid_round_is_not_worse_than_the_annotated_documents_alone(keep: str) -> None:
+    loop = LoopOptions(iterations=3, patience=9, pseudo_weight=0.5, keep=keep)
+    steps = list(learn(rounds_of(hybrid=True, budget=7), loop=loop, learner=MisledLearner))
+    alone = list(learn(rounds_of(budget=7)))
+    rounds = len(alone)
+    assert [step.f1 for step in steps[:rounds]] == [step.f1 for step in alone]
+    for step in steps[1:rounds]:
+        names = {trial.name: trial for trial in step.trials}
+        assert set(names) == {step.strategy, ANNOTATED_ALONE}
+        assert names[ANNOTATED_ALONE].chosen
+        assert (names[ANNOTATED_ALONE].selected, names[step.strategy].selected) == (
+            0,
+            len(step.selected.batch) if step.selected else 0,
+        )
 
 
 def test_hybrid_rounds_with_relabelling_go_on_when_the_pool_is_used_up() -> None:
