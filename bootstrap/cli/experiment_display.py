@@ -131,6 +131,6 @@ def documents_table(rows: Sequence[AtDocuments]) -> Table:
     )
     for row in rows:
         table.add_row(
-            shown(row.variant), f"{row.documents:,}", f"{row.tokens:,.0f}", *_spread(row.f1)
+            shown(row.variant), f"{row.documents:,.0f}", f"{row.tokens:,.0f}", *_spread(row.f1)
         )
     return table

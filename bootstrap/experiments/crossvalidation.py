@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bootstrap.config.errors import ConfigurationError
+from bootstrap.experiments.plan import OWN_SECTIONS
 
 
 def crossvalidation_tables(
@@ -35,13 +36,22 @@ def crossvalidation_tables(
     Raises
     ------
     ConfigurationError
-        If there are fewer than two folds.
+        If there are fewer than two folds, a method twice, or sections of an experiment.
     """
     if folds < 2:
         raise ConfigurationError(f"--folds {folds}: expected 2 or more")
+    for section in OWN_SECTIONS:
+        if section in tables:
+            raise ConfigurationError(
+                f"[{section}] belongs to an experiment: carry it out with `bootstrap experiment`, "
+                "where [experiment] folds sets the number of folds"
+            )
     data = tables.get("data")
     has_pool = isinstance(data, Mapping) and bool(data.get("unlabeled"))
     names = methods or (("supervised", "self-training") if has_pool else ("supervised",))
+    if len(set(names)) < len(names):
+        raise ConfigurationError(f"--methods {','.join(names)}: a method is named twice")
+    tables = {key: value for key, value in tables.items() if key != "active" or key in names}
     if isinstance(data, Mapping):
         data = {key: value for key, value in data.items() if key != "test"}
     return {

@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import re
+import shutil
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,11 @@ from corpus.storage import folder_lock, is_partial, remove_partial, write_atomic
 
 _LONGEST = 60  # characters of the name of a folder
 _UNSAFE = re.compile(r"[^\w.=-]+")
+_LOCK = ".lock"
+#: What is in the folder of an experiment. Files of a user may have these names; the lock has not.
+_OWN = ("documents", "runs", "tables", "report.html", "data.parquet", "experiment.toml", _LOCK)
+#: The sections of the plan of an experiment.
+_PLAN = ("splits", "experiment", "data", "variants")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +85,7 @@ class ExperimentFolder:
         Raises
         ------
         RunError
-            If the folder is not an experiment, or the file is damaged.
+            If the folder is not an experiment, or the file is damaged or was not written by one.
         """
         if not self.has_begun():
             raise RunError(
@@ -87,9 +93,20 @@ class ExperimentFolder:
                 "data.parquet"
             )
         try:
-            return tomllib.loads(self.plan_file.read_text(encoding="utf-8"))
+            tables = tomllib.loads(self.plan_file.read_text(encoding="utf-8"))
         except ValueError:
             raise RunError(f"{self.plan_file} is damaged: it is not TOML") from None
+        if not set(_PLAN) <= set(tables):
+            raise RunError(
+                f"{self.plan_file} is damaged, or is not the plan of an experiment that was begun "
+                "here: it lacks "
+                f"{' and '.join(key for key in _PLAN if key not in tables)}; name another folder"
+            )
+        return tables
+
+    def save_plan(self, plan: Plan) -> None:
+        """Write the plan of the experiment, when its documents and settings have been checked."""
+        write_atomically(self.plan_file, tomli_w.dumps(_described(plan)).encode())
 
     def runs(self) -> Iterator[tuple[str, str, int, Run]]:
         """Yield the variant, the split, the random state and the run of each planned run."""
@@ -126,7 +143,7 @@ def opened_experiment(folder: Path, plan: Plan) -> Iterator[ExperimentFolder]:
     """Create the folder of an experiment, or open it to continue, and lock it.
 
     Variants, random states and points of the grid may be added to an experiment, or removed from
-    it.
+    it. The plan is not written: see `ExperimentFolder.save_plan`.
 
     Parameters
     ----------
@@ -157,22 +174,22 @@ def opened_experiment(folder: Path, plan: Plan) -> Iterator[ExperimentFolder]:
             stack.enter_context(folder_lock(folder))
         except BlockingIOError:
             raise RunError(f"{folder}: another process works on this experiment") from None
+        remove_partial(folder)
         if experiment.has_begun():
             _refuse_other_plan(experiment, plan)
             refuse_other_data(folder, read_table(experiment.data_file), data, what="experiment")
-        remove_partial(folder)
-        if not experiment.data_file.is_file():
+        else:  # what an attempt that was refused has left is of no use
+            shutil.rmtree(experiment.documents_folder, ignore_errors=True)
             write_atomically(experiment.data_file, parquet_bytes(data))
-        write_atomically(experiment.plan_file, tomli_w.dumps(_described(plan)).encode())
         yield experiment
 
 
 def _create(experiment: ExperimentFolder) -> None:
     folder = experiment.folder
-    own = ("documents", "runs", "tables", "report.html", "data.parquet", "experiment.toml", ".lock")
     if folder.exists() and not experiment.has_begun():
         found = [path.name for path in folder.iterdir()] if folder.is_dir() else [folder.name]
-        if any(name not in own and not is_partial(Path(name)) for name in found):
+        others = any(name not in _OWN and not is_partial(Path(name)) for name in found)
+        if others or (found and _LOCK not in found):
             raise RunError(
                 f"{folder} exists already and is not an experiment; name another folder with --out"
             )
@@ -217,4 +234,25 @@ def _refuse_other_plan(experiment: ExperimentFolder, plan: Plan) -> None:
             raise RunError(
                 f"{experiment.folder} was started with {name} = {old!r}, not {new!r}; name another "
                 "folder with --out"
+            )
+    begun = {name for name, _, _, run in experiment.runs() if run.has_begun()}
+    for name in now["variants"]:
+        if name in begun:
+            _refuse_other_variant(experiment, name, before["variants"][name], now["variants"][name])
+
+
+def _refuse_other_variant(
+    experiment: ExperimentFolder, name: str, before: Mapping[str, Any], now: Mapping[str, Any]
+) -> None:
+    """Refuse another method or other seeds for a variant; its run names its other settings."""
+    seeds = before.get("seed", {}), now.get("seed", {})
+    pairs = [("method", before.get("method"), now["method"])]
+    pairs += [
+        (f"seed.{key}", seeds[0].get(key), seeds[1].get(key)) for key in {**seeds[0], **seeds[1]}
+    ]
+    for key, old, new in pairs:
+        if old != new:
+            raise RunError(
+                f"{experiment.folder}: variant {shown(name)} was started with {key} = {old!r}, not "
+                f"{new!r}; give the variant another name, or name another folder with --out"
             )

@@ -151,6 +151,7 @@ def _check(plan: Plan) -> None:
             f"{file}: [experiment] folds = 2: one fold is test, the next one validation, and none "
             "is left for training; expected 3 or more, or [data] validation"
         )
+    _refuse_same_names(plan)
     for variant in plan.variants:
         if variant.method == "full-supervision" and not data.seed:
             raise ConfigurationError(
@@ -165,6 +166,16 @@ def _check(plan: Plan) -> None:
             )
 
 
+def _refuse_same_names(plan: Plan) -> None:
+    """Refuse two variants of one name: that of a variant, with the settings of the grid."""
+    names = [variant.name for variant in plan.variants]
+    for name in names:
+        if names.count(name) > 1:
+            raise ConfigurationError(
+                f"{plan.source.file}: two variants have the name {shown(name)}; rename one of them"
+            )
+
+
 def _variants(tables: Tables, source: Source) -> Iterator[Variant]:
     """Yield each variant with each point of the grid."""
     named = table_of(tables, "variants", source) or {"": {}}
@@ -174,9 +185,35 @@ def _variants(tables: Tables, source: Source) -> Iterator[Variant]:
         base["seed"] = table_of(tables, "seed", source)
     for name, table in named.items():
         method, uses_grid, settings = _parse_variant(name, table, source)
+        used = points if uses_grid else [()]
+        if method != "active":
+            _refuse_active(name, method, settings, used, source)
         changed = _merged(base, settings)
-        for point in points if uses_grid else [()]:
+        for point in used:
             yield _variant(name, method, changed, point, source)
+    _refuse_unused_active(tables, named, source)
+
+
+def _refuse_active(
+    name: str, method: Method, settings: Tables, points: Sequence[_Point], source: Source
+) -> None:
+    """Refuse settings of active learning in a variant of another method."""
+    if "active" in settings or any(keys[0] == "active" for point in points for keys, _ in point):
+        where = f"[variants.{shown(name)}]" if name else "[grid]"
+        raise ConfigurationError(
+            f'{source.file}: {where} has settings of [active], but method = "{method}"; set '
+            'method = "active", or grid = false where the grid is for other variants'
+        )
+
+
+def _refuse_unused_active(tables: Tables, variants: Tables, source: Source) -> None:
+    """Refuse ``[active]`` if it applies to no variant."""
+    methods = [table.get("method", METHODS[0]) for table in variants.values()]
+    if "active" in tables and "active" not in methods:
+        raise ConfigurationError(
+            f'{source.file}: [active] applies to no variant; add one with method = "active", or '
+            "remove the section"
+        )
 
 
 def _parse_variant(name: str, table: Any, source: Source) -> tuple[Method, bool, Tables]:
@@ -216,7 +253,7 @@ def _points(tables: Tables, source: Source) -> Iterator[_Point]:
     axes = list(_axes(table_of(tables, "grid", source), (), source))
     for keys, values in axes:
         _refuse_common(keys, f"{source.file}: [grid]")
-        if any(values.count(value) > 1 for value in values):
+        if len({repr(value) for value in values}) < len(values):
             raise ConfigurationError(f"{source.file}: [grid] {'.'.join(keys)} has a value twice")
     number = math.prod(len(values) for _, values in axes)
     if number > MOST_POINTS:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from bootstrap.config.configuration import Configuration
+from bootstrap.config.errors import ConfigurationError
 from bootstrap.config.options import SPLITS
 from bootstrap.execution.processes import in_processes
 from bootstrap.experiments.documents.files import DocumentFiles
@@ -17,7 +18,8 @@ from bootstrap.experiments.methods import check_variants, configuration_of, need
 from bootstrap.experiments.plan import Plan, Variant
 from bootstrap.experiments.worker import Message, carry_out, train_shared_embeddings
 from bootstrap.runs.folder import Run
-from bootstrap.runs.resume import refuse_other_configuration
+from bootstrap.runs.resume import refuse_other_configuration, rename_files
+from corpus.errors import shown
 from corpus.problems import Problems
 
 
@@ -138,6 +140,7 @@ def prepare_runs(plan: Plan, experiment: ExperimentFolder) -> Schedule:
     )
     shared = needs_embeddings(run.configuration for run in runs)
     embeddings = tuple(map(planner.embeddings, plan.splits)) if shared else ()
+    experiment.save_plan(plan)
     return Schedule(runs, embeddings, problems)
 
 
@@ -154,10 +157,29 @@ class _Planner:
         run = self.experiment.run(variant.name, split, random_state)
         files = self.files.of_run(variant, split, random_state)
         configuration = configuration_of(self.plan, variant, files, random_state)
+        self._check_budget(variant, split, configuration)
         if run.has_begun():
-            documents = self.experiment.documents_folder.absolute()
-            refuse_other_configuration(run, _as_begun(configuration, run, documents))
+            moved = _moved_files(configuration, run, self.experiment.documents_folder.absolute())
+            refuse_other_configuration(run, _with_files(configuration, moved))
+            if moved:
+                rename_files(run, configuration, moved)
         return PlannedRun(variant, split, random_state, run, configuration)
+
+    def _check_budget(self, variant: Variant, split: str, configuration: Configuration) -> None:
+        """Refuse a budget that is found wrong only when the run is carried out, hours later."""
+        own_gold = "gold" in variant.tables.get("active", {})
+        if configuration.active is None or variant.seed is None or own_gold:
+            return
+        least, most = (
+            variant.seed.documents + variant.seed.others,
+            self.files.number_of_units(split),
+        )
+        if not least < configuration.active.budget <= most:
+            raise ConfigurationError(
+                f"{self.plan.source.file}: [active] budget = {configuration.active.budget:,} "
+                f"(variant {shown(variant.name)}): expected more than the {least:,} documents of "
+                f"the seed and at most the {most:,} documents of [data] seed that are not held out"
+            )
 
     def embeddings(self, split: str) -> PlannedEmbeddings:
         """Plan the embeddings of a split, whose text is that of all its runs."""
@@ -171,8 +193,8 @@ class _Planner:
         return PlannedEmbeddings(split, folder, configuration, self.plan.options.test_text)
 
 
-def _as_begun(configuration: Configuration, run: Run, documents: Path) -> Configuration:
-    """Return a configuration with the paths of a run that was begun before its folder was moved.
+def _moved_files(configuration: Configuration, run: Run, documents: Path) -> dict[str, str]:
+    """Return the earlier paths of files by their present ones, if the experiment was moved.
 
     Parameters
     ----------
@@ -184,21 +206,29 @@ def _as_begun(configuration: Configuration, run: Run, documents: Path) -> Config
         The folder of the documents of the experiment, where it is now.
     """
     before = run.configuration()
-
-    def begun(section: str, key: str, now: str) -> str:
+    named = [("data", name, getattr(configuration.data, name)) for name in SPLITS]
+    if configuration.active:
+        named.append(("active", "gold", configuration.active.gold))
+    moved = {}
+    for section, key, now in named:
         then = before.get(section, {}).get(key)
-        if not (isinstance(then, str) and Path(now).is_relative_to(documents)):
-            return now
-        inner = Path(now).relative_to(documents)
-        return then if Path(then).parts[-len(inner.parts) :] == inner.parts else now
+        if isinstance(then, str) and then != now and Path(now).is_relative_to(documents):
+            inner = Path(now).relative_to(documents).parts
+            if Path(then).parts[-len(inner) :] == inner:
+                moved[now] = then
+    return moved
 
-    data = configuration.data
-    paths: dict[str, Any] = {name: begun("data", name, getattr(data, name)) for name in SPLITS}
-    active = configuration.active
+
+def _with_files(configuration: Configuration, names: Mapping[str, str]) -> Configuration:
+    """Return a configuration with other names of its files."""
+    data, active = configuration.data, configuration.active
+    paths: dict[str, Any] = {
+        name: names.get(getattr(data, name), getattr(data, name)) for name in SPLITS
+    }
     return replace(
         configuration,
         data=replace(data, **paths),
-        active=active and replace(active, gold=begun("active", "gold", active.gold)),
+        active=active and replace(active, gold=names.get(active.gold, active.gold)),
     )
 
 
@@ -245,13 +275,18 @@ def carry_out_all(schedule: Schedule, *, jobs: int) -> Iterator[Event]:
         If a process was ended by the system.
     """
     left = schedule.left
-    wanted = {run.split for run in left}
+    wanted, failed = {run.split for run in left}, set()
     for each in schedule.embeddings:
         if each.split in wanted:
             task = (each.configuration, each.folder, jobs, each.test_text)
             for _, message in in_processes(train_shared_embeddings, [task], jobs=1, nested=True):
+                failed |= {each.split} if message.kind == "failed" else set()
                 yield Event(each, message)
     shared = {each.split: each.folder for each in schedule.embeddings}
+    lacking = [run for run in left if run.split in failed and needs_embeddings([run.configuration])]
+    for run in lacking:
+        yield Event(run, Message("failed", f"the embeddings of {run.split} are missing"))
+    left = [run for run in left if run not in lacking]
     at_once = max(1, min(jobs, len(left)))
     tasks = [
         (

@@ -129,7 +129,10 @@ class RunRecord:
 
     @cached_property
     def material(self) -> str:
-        """A digest of what the run is scored on: documents, classes and gold entities."""
+        """A digest of what the run is scored on: documents, classes and gold entities.
+
+        Test documents are part of it if their scores are read.
+        """
         counts = self.counts[0]
         digest = hashlib.blake2b(repr(sorted(self.rows[0].classes)).encode(), digest_size=16)
         for place in np.argsort(np.array(counts.ids, object), kind="stable").tolist():
@@ -139,7 +142,13 @@ class RunRecord:
                 if each[place, 0] + each[place, 2]
             }
             digest.update(repr((counts.ids[place], gold)).encode())
+        digest.update(repr(self.test_documents).encode())
         return digest.hexdigest()
+
+    @property
+    def test_documents(self) -> tuple[str, ...]:
+        """The test documents whose scores are read, in the order of their ids."""
+        return tuple(sorted(self.test[self.best].ids)) if self.test else ()
 
 
 @dataclass(frozen=True)
@@ -227,6 +236,8 @@ def _difference(first: RunRecord, other: RunRecord) -> str:
         return "are scored on different classes"
     if set(first.counts[0].ids) != set(other.counts[0].ids):
         return "are scored on different validation documents"
+    if first.test_documents != other.test_documents:
+        return "are scored on different test documents"
     return "are scored on different annotations of the validation documents"
 
 

@@ -14,7 +14,7 @@ from bootstrap.data.fingerprint import FileState, fingerprint
 from bootstrap.runs.errors import RunError
 from bootstrap.runs.folder import Run
 from bootstrap.runs.opening import locked, new_folder
-from bootstrap.runs.parquet_files import read_table
+from bootstrap.runs.parquet_files import parquet_bytes, read_table
 from corpus.storage import write_atomically
 
 # Nanoseconds; longer than the clock tick of any file system.
@@ -114,6 +114,28 @@ def refuse_other_configuration(run: Run, configuration: Configuration) -> None:
                 f"{_shown(now, name)}; resume it with the same configuration, or name another "
                 "folder with --out"
             )
+
+
+def rename_files(run: Run, configuration: Configuration, names: Mapping[str, str]) -> None:
+    """Write the configuration of a run whose files have been moved, and their names.
+
+    Parameters
+    ----------
+    run : Run
+        The run.
+    configuration : Configuration
+        Its configuration, with the present names.
+    names : mapping of str to str
+        The earlier name of each file by its present one.
+    """
+    present = {then: now for now, then in names.items()}
+    table = run.data()
+    files = [present.get(name, name) for name in table["file"].to_pylist()]
+    column = table.schema.get_field_index("file")
+    renamed = table.set_column(column, table.schema.field(column), pa.array(files, pa.string()))
+    # Killed between the two, the run is renamed again.
+    write_atomically(run.data_file, parquet_bytes(renamed))
+    write_atomically(run.config_file, configuration.to_toml().encode())
 
 
 def _shown(settings: Mapping[str, Any], name: str) -> str:

@@ -7,6 +7,7 @@ import logging
 import os
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from bootstrap.cli.experiment_display import ExperimentProgress
     from bootstrap.experiments.folder import ExperimentFolder
     from bootstrap.experiments.plan import Plan
+    from bootstrap.experiments.results.comparison import Row
     from bootstrap.experiments.runner import Event
     from bootstrap.runs.folder import Run
 
@@ -105,6 +107,7 @@ def run_plan(plan: Plan, folder: Path, *, jobs: int | None, confirmed: bool = Fa
     InputError
         If the plan or a document is invalid, if many runs are not confirmed, or if a run fails.
     """
+    from bootstrap.cli.console import print_lines
     from bootstrap.experiments.folder import opened_experiment
     from bootstrap.experiments.methods import check_variants
     from bootstrap.experiments.results.writing import write_results
@@ -115,7 +118,8 @@ def run_plan(plan: Plan, folder: Path, *, jobs: int | None, confirmed: bool = Fa
     with opened_experiment(folder, plan) as experiment:
         failed = _carry_out(plan, experiment, jobs)
         _print_tables(experiment, plan)
-        write_results(experiment)
+        if write_results(experiment):
+            print_lines([f"The runs are in {experiment.folder}, with a page in report.html."])
         if failed:
             raise InputError(
                 f"{folder}: {failed:,} of {plan.number:,} runs failed, for the reasons above; the "
@@ -224,7 +228,7 @@ def _state_of(run: Run) -> str:
 
 
 def _print_tables(experiment: ExperimentFolder, plan: Plan) -> None:
-    """Print and write the tables of the runs that are finished."""
+    """Print the tables of the runs that are finished."""
     from bootstrap.cli.console import output, print_lines
     from bootstrap.cli.experiment_display import (
         class_results_table,
@@ -238,21 +242,32 @@ def _print_tables(experiment: ExperimentFolder, plan: Plan) -> None:
     if not results:
         print_lines(["", "no run is finished"])
         return
-    rows = compare(results)
+    first = plan.variants[0].name
+    rows = compare(results, first)
     print_lines([""])
     output.print(results_table(rows))
     if len(rows[0].classes) > 1:
         print_lines([""])
         output.print(class_results_table(rows))
-    if plan.options.at_documents:
+    if at_documents := compare_at(results, plan.options.at_documents):
         print_lines([""])
-        output.print(documents_table(compare_at(results, plan.options.at_documents)))
-    if len(rows) > 1:
-        print_lines(
-            [
-                "",
-                f"Differences are to {shown(rows[0].variant)}, in pairs of runs on the same "
-                "documents. The interval is that of their mean, from resampled test documents.",
-            ]
+        output.print(documents_table(at_documents))
+    print_lines(["", *_explanations(rows, first, len(results), plan.number)])
+
+
+def _explanations(rows: Sequence[Row], first: str, finished: int, planned: int) -> list[str]:
+    """Return what a reader has to know about the tables."""
+    lines = []
+    if finished < planned:
+        lines.append(
+            f"{finished:,} of {planned:,} runs are finished. Compare only the means of variants "
+            "with the same runs."
         )
-    print_lines([f"The runs are in {experiment.folder}, with a page in report.html."])
+    if any(row.difference for row in rows):
+        lines.append(
+            f"Differences are to {shown(first)}, in pairs of runs on the same documents. The "
+            "interval is that of their mean, from resampled test documents."
+        )
+    elif len(rows) > 1:
+        lines.append(f"There are no differences: no run of {shown(first)} is finished.")
+    return lines

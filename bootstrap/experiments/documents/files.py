@@ -80,6 +80,10 @@ class DocumentFiles:
             others,
         )
 
+    def number_of_units(self, split: str) -> int:
+        """Return the number of annotated documents of a split, in the unit of the runs."""
+        return len(self._units_of(split))
+
     def _seed_of(self, variant: Variant, split: str, random_state: int) -> tuple[str, str]:
         """Return the file of a seed, and that of the other documents if it was drawn."""
         documents = self._splits[split].train

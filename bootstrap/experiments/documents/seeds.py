@@ -58,7 +58,7 @@ def draw_seed(
         drawn = [_drawn(matching, options.documents, "", options, rng)]
     left = np.ones(len(documents), bool)
     left[np.concatenate(drawn)] = False
-    return np.concatenate([*drawn, _drawn(left, options.others, "others", options, rng)])
+    return np.concatenate([*drawn, _drawn(left, options.others, "beside them", options, rng)])
 
 
 def _drawn(
@@ -74,6 +74,7 @@ def _drawn(
         of = f" {what}" if what else ""
         rule = f" that match pattern = {options.pattern!r}" if options.pattern else ""
         raise ConfigurationError(
-            f"[seed] needs {number:,} documents{of}; [data] seed has {len(indices):,}{of}{rule}"
+            f"[seed] needs {number:,} documents{of}{rule}; there are {len(indices):,} of "
+            f"{len(candidates):,} in [data] seed, without those that are held out"
         )
     return rng.choice(indices, number, replace=False)

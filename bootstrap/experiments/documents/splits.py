@@ -27,6 +27,9 @@ from corpus.units import split_documents
 
 Documents = Sequence[Document]
 
+#: The problem that is counted for validation documents of which others are test.
+TESTED = "validation notes left out because a test note has the same text or patient"
+
 
 @dataclass(frozen=True, slots=True)
 class Split:
@@ -73,13 +76,61 @@ def read_splits(plan: Plan, problems: Problems) -> list[Split]:
     }
     held_out = _held_out([*sources.get("validation", ()), *sources.get("test", ())])
     train = list(_without(sources.get("seed", ()), held_out, problems))
+    if sources.get("seed") and not train:
+        raise ConfigurationError(
+            f"{plan.source.file}: [data] seed = {plan.data.seed}: every document has the text or "
+            "the patient of a validation or test document; expected others"
+        )
     for _ in split_documents(train, plan.data.unit, problems):
         pass  # annotations that cross the border of a unit are counted here, once for all runs
     if plan.options.folds:
-        return list(_folds(plan, train))
-    if plan.data.test:
-        return [Split("test", train, None, None)]
-    return list(_halves(plan, train, sources["validation"]))
+        splits = list(_folds(plan, train))
+    elif plan.data.test:
+        validation = _without_tested(plan, sources["validation"], sources["test"], problems)
+        splits = [Split("test", train, validation, None)]
+    else:
+        splits = list(_halves(plan, train, sources["validation"]))
+    for split in splits:
+        _require_entities(plan, split)
+    return splits
+
+
+def _without_tested(
+    plan: Plan, validation: Documents, test: Documents, problems: Problems
+) -> Documents | None:
+    """Return the validation documents that may choose; None if all of them may."""
+    tested = _held_out(test)
+    kept = [
+        document
+        for document in validation
+        if digest_of(document) not in tested.digests and document.group not in tested.groups
+    ]
+    if len(kept) == len(validation):
+        return None
+    if not kept:
+        raise ConfigurationError(
+            f"{plan.source.file}: [data] validation = {plan.data.validation}: every document has "
+            "the text or the patient of a test document; expected others, which choose the "
+            "iteration"
+        )
+    for _ in range(len(validation) - len(kept)):
+        problems.count(TESTED)
+    return kept
+
+
+def _require_entities(plan: Plan, split: Split) -> None:
+    """Refuse documents that were divided so that some of them have nothing to score."""
+    for name, documents in (("validation", split.validation), ("test", split.test)):
+        classes = plan.labels
+        if documents is not None and not any(
+            classes is None or span.label in classes
+            for document in documents
+            for span in document.spans
+        ):
+            raise ConfigurationError(
+                f"{plan.source.file}: the {name} documents of {split.name} have no entity, so that "
+                "they cannot be scored; expected fewer folds, or more annotated documents"
+            )
 
 
 def problems_of(plan: Plan) -> Problems:

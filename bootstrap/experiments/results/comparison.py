@@ -88,13 +88,16 @@ class Row:
     difference: Difference | None
 
 
-def compare(results: Sequence[RunResult]) -> list[Row]:
+def compare(results: Sequence[RunResult], first: str | None = None) -> list[Row]:
     """Compare the variants of an experiment with the first.
 
     Parameters
     ----------
     results : sequence of RunResult
         The finished runs, in the order of the plan.
+    first : str, optional
+        The variant that the others are compared with; by default, that of the first run. Without a
+        finished run of it, there are no differences.
 
     Returns
     -------
@@ -102,7 +105,7 @@ def compare(results: Sequence[RunResult]) -> list[Row]:
         A row for each variant with a finished run.
     """
     groups = by_variant(results)
-    first = next(iter(groups), "")
+    first = next(iter(groups), "") if first is None else first
     names = sorted({name for result in results for name in result.tested.classes})
     return [
         Row(
@@ -112,7 +115,7 @@ def compare(results: Sequence[RunResult]) -> list[Row]:
             {name: _class_f1(found, name) for name in names},
             float(np.mean([result.points[-1].documents for result in found])),
             float(np.mean([result.points[-1].tokens for result in found])),
-            None if variant == first else _difference(groups[first], found),
+            None if variant == first else _difference(groups.get(first, ()), found),
         )
         for variant, found in groups.items()
     ]
@@ -123,9 +126,10 @@ def _sum(counts: Sequence[ConfusionCounts]) -> ConfusionCounts:
 
 
 def _class_f1(results: Sequence[RunResult], name: str) -> float:
-    """Return the mean F1 of a class over runs; a class that a run lacks counts as 0."""
+    """Return the mean F1 of a class over the runs in which it occurs; 0 if it occurs in none."""
     none = ConfusionCounts(0, 0, 0)
-    return float(np.mean([result.classes().get(name, none).f1 for result in results]))
+    found = [result.classes().get(name, none) for result in results]
+    return float(np.mean([counts.f1 for counts in found if any(counts)] or [0.0]))
 
 
 def _difference(first: Sequence[RunResult], second: Sequence[RunResult]) -> Difference | None:
@@ -169,16 +173,16 @@ class AtDocuments:
     ----------
     variant : str
         Its name.
-    documents : int
-        The number of annotated documents.
+    documents : float
+        The mean number of annotated documents, at most the number asked for.
     f1 : Spread
-        Strict entity F1 of the last iteration of each run with at most this number.
+        Strict entity F1 of each run at this number; see `RunResult.at`.
     tokens : float
         The mean number of tokens annotated by people until then.
     """
 
     variant: str
-    documents: int
+    documents: float
     f1: Spread
     tokens: float
 
@@ -198,5 +202,6 @@ def compare_at(results: Sequence[RunResult], numbers: Sequence[int]) -> list[AtD
                 before = points
                 f1 = Spread.of([point.counts.f1 for point in points])
                 tokens = float(np.mean([point.tokens for point in points]))
-                rows.append(AtDocuments(variant, number, f1, tokens))
+                documents = float(np.mean([point.documents for point in points]))
+                rows.append(AtDocuments(variant, documents, f1, tokens))
     return rows

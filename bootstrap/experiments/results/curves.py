@@ -83,7 +83,7 @@ def _scores_figure(groups: Groups, axis: str) -> Figure:
     caption += (
         " A run that has ended keeps the scores of its last iteration."
         if is_iteration
-        else " Of the iterations after the same annotations, the last is shown."
+        else " Of the iterations after the same annotations, the best on validation is shown."
     )
     if beyond:
         names = ", ".join(variant for variant in curves if variant in beyond)
@@ -166,10 +166,10 @@ def _steps(results: Sequence[RunResult], axis: str) -> Steps:
     By iteration, a run that has ended keeps its last one. The mean of those that go on would rise
     where a worse run ends.
     """
-    of_runs = []
-    for result in results:
-        places = {_PLACES[axis](point): point for point in result.points}  # the last of each
-        of_runs.append(list(places.values()))
+    of_runs = [
+        list(result.points) if axis == "iteration" else result.best_points(axis)
+        for result in results
+    ]
     if axis == "iteration":
         longest = max(map(len, of_runs))
         return [[run[min(number, len(run) - 1)] for run in of_runs] for number in range(longest)]

@@ -68,12 +68,9 @@ def experiment_figure(experiment: ExperimentFolder, name: str, axis: str) -> Fig
 
 def report_of_results(experiment: ExperimentFolder, results: Sequence[RunResult]) -> Report:
     """Build the report of the finished runs of an experiment, of which there is at least one."""
-    rows = compare(results)
-    bounds = {
-        name
-        for name, variant in experiment.plan()["variants"].items()
-        if variant["method"] == "full-supervision"
-    }
+    variants = experiment.plan()["variants"]
+    rows = compare(results, next(iter(variants)))
+    bounds = {name for name, variant in variants.items() if variant["method"] == "full-supervision"}
     planned = sum(1 for _ in experiment.runs())
     state = "" if len(results) == planned else f", not finished: {planned:,} are planned"
     sections = {
@@ -85,10 +82,14 @@ def report_of_results(experiment: ExperimentFolder, results: Sequence[RunResult]
     return Report(
         title=experiment.folder.resolve().name,
         subtitle=f"An experiment of {len(rows)} variants and {len(results):,} runs{state}.",
-        outcome=_outcome(rows, bounds),
+        outcome=(*_outcome(rows, bounds), *([_UNFINISHED] if state else [])),
         tiles=_tiles(rows),
         sections=tuple(Section(title, blocks) for title, blocks in sections.items() if blocks),
     )
+
+
+#: What the page of an experiment that is not finished says.
+_UNFINISHED = "Not all runs are finished: compare only the means of variants with the same runs."
 
 
 def _numbers(experiment: ExperimentFolder) -> Sequence[int]:
@@ -250,7 +251,8 @@ def _summary_table(rows: Sequence[Row]) -> Table:
         tuple(cells),
         caption="★ marks the best of each column. Small: the range of the runs. sd: standard "
         "deviation. The difference is that to the first variant, in pairs of runs; its 95 % "
-        "interval is over test documents, and takes the models as they are.",
+        "interval is over test documents, and takes the models as they are. F1 is that of the best "
+        "iteration on validation; annotated: in all, also after it.",
     )
     marked = best_cells(table, ["F1", "precision", "recall"])
     return Table(

@@ -24,12 +24,15 @@ class Point:
         The documents annotated by people, those of the seed included, and their tokens.
     counts : ConfusionCounts
         Strict entities in the test documents.
+    validation_f1 : float
+        F1 on the validation documents.
     """
 
     iteration: int
     documents: int
     tokens: int
     counts: ConfusionCounts
+    validation_f1: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,9 +85,30 @@ class RunResult:
         return self.tested.class_counts()
 
     def at(self, documents: int) -> Point | None:
-        """Return the last iteration with at most this number of annotated documents, if any."""
-        found = [point for point in self.points if point.documents <= documents]
+        """Return the model that a person would use after annotating this number of documents.
+
+        That is the best on validation of the iterations after the most annotations up to the
+        number, if there are any.
+        """
+        found = [point for point in self.best_points("documents") if point.documents <= documents]
         return found[-1] if found else None
+
+    def best_points(self, annotated: str) -> list[Point]:
+        """Return the iteration with the highest validation F1 of those after the same annotations.
+
+        They are in the order of the annotations; of equal ones, the first is taken.
+
+        Parameters
+        ----------
+        annotated : {"documents", "tokens"}
+            What is counted.
+        """
+        best: dict[int, Point] = {}
+        for point in self.points:
+            place = getattr(point, annotated)
+            if place not in best or point.validation_f1 > best[place].validation_f1:
+                best[place] = point
+        return [best[place] for place in sorted(best)]
 
 
 def read_results(experiment: ExperimentFolder) -> list[RunResult]:
@@ -95,11 +119,16 @@ def read_results(experiment: ExperimentFolder) -> list[RunResult]:
     RunError
         If the folder is not an experiment, or the files of a run are damaged.
     """
-    return [
-        found
-        for variant, split, state, run in experiment.runs()
-        if (found := _result(variant, split, state, run))
-    ]
+    results, known = [], dict[str, tuple[str, ...]]()
+    for variant, split, state, run in experiment.runs():
+        if found := _result(variant, split, state, run):
+            if known.setdefault(split, found.tested.ids) != found.tested.ids:
+                raise RunError(
+                    f"{run.folder}: its scores are of other test documents than those of the other "
+                    "runs: the run is damaged; remove its folder to carry it out again"
+                )
+            results.append(found)
+    return results
 
 
 def _result(variant: str, split: str, random_state: int, run: Run) -> RunResult | None:
@@ -111,7 +140,13 @@ def _result(variant: str, split: str, random_state: int, run: Run) -> RunResult 
     if tested[len(rows) - 1] is None:  # it was killed before all models were scored
         return None
     points = tuple(
-        Point(row.iteration, row.human_documents, row.human_tokens, _total(tested[row.iteration]))
+        Point(
+            row.iteration,
+            row.human_documents,
+            row.human_tokens,
+            _total(tested[row.iteration]),
+            row.f1,
+        )
         for row in rows
     )
     of_best = tested[best]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -50,6 +51,11 @@ method = "full-supervision"
 """
 
 
+QUICK = EXPERIMENT[: EXPERIMENT.index("[variants")].replace("[0, 1]", "[0]") + (
+    '[variants.alone]\nmethod = "supervised"\n'
+)
+
+
 @pytest.fixture(scope="session")
 def experiment_file(
     tmp_path_factory: pytest.TempPathFactory, make_project: Callable[..., Path]
@@ -84,3 +90,8 @@ def own_file(experiment_file: Path, tmp_path: Path) -> Callable[[str], Path]:
         return path
 
     return write
+
+
+@pytest.fixture
+def copy(carried_out: tuple[Path, Any], tmp_path: Path) -> Path:
+    return Path(shutil.copytree(carried_out[0], tmp_path / "copy", symlinks=True))

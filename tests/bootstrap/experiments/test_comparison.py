@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import statistics
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -26,8 +27,8 @@ def result(
     total = ConfusionCounts(*tested.all_classes.sum(axis=0).tolist())
     start = documents or 100
     points = (
-        Point(0, start, 10 * start, ConfusionCounts(1, 1, 1)),
-        Point(1, start + 50, 10 * start + 500, total),
+        Point(0, start, 10 * start, ConfusionCounts(1, 1, 1), 0.1),
+        Point(1, start + 50, 10 * start + 500, total, 0.2),
     )
     return RunResult(variant, split, state, 1, points, tested, 2.0)
 
@@ -106,13 +107,25 @@ def test_only_pairs_are_compared(results: list[RunResult]) -> None:
     assert alone.difference is None
 
 
+def test_a_class_counts_in_the_runs_in_which_it_occurs() -> None:
+    """Not as 0 in a fold that has none of it."""
+    rng = np.random.default_rng(3)
+    found, without = result("v", "fold-0", 0, rng), result("v", "fold-1", 0, rng)
+    perfect = np.tile([1, 0, 0], (DOCUMENTS, 1))
+    absent = np.zeros((DOCUMENTS, 3), np.int64)
+    found = replace(found, tested=replace(found.tested, classes={"RARE": perfect}))
+    without = replace(without, tested=replace(without.tested, classes={"RARE": absent}))
+    (row,) = compare([found, without])
+    assert row.classes == {"RARE": 1.0}
+
+
 def test_variants_are_compared_at_numbers_of_documents() -> None:
     rng = np.random.default_rng(2)
     early, late = result("early", "l", 0, rng), result("late", "l", 0, rng, documents=140)
     rows = compare_at([early, late], [1000, 100, 149, 150])
     assert [(row.variant, row.documents) for row in rows] == [
         *(("early", number) for number in (100, 150)),
-        *(("late", number) for number in (149, 1000)),
+        *(("late", number) for number in (140, 190)),
     ]
     assert [row.f1.mean for row in rows] == [0.5, early.f1, 0.5, late.f1]
     assert [row.tokens for row in rows] == [1000, 1500, 1400, 1900]

@@ -26,14 +26,10 @@ from bootstrap.runs.folder import Run
 from corpus.document import Document
 from corpus.formats import write
 from corpus.storage import folder_lock
-from tests.bootstrap.experiments.conftest import EXPERIMENT
+from tests.bootstrap.experiments.conftest import EXPERIMENT, QUICK
 
 Command = Callable[..., Any]
 OwnFile = Callable[[str], Path]
-
-QUICK = EXPERIMENT[: EXPERIMENT.index("[variants")].replace("[0, 1]", "[0]") + (
-    '[variants.alone]\nmethod = "supervised"\n'
-)
 
 
 def texts(path: Path) -> list[tuple[str, Any]]:
@@ -187,11 +183,6 @@ def test_everything_is_private(carried_out: tuple[Path, Any]) -> None:
             assert stat.S_IMODE(path.stat().st_mode) == expected, path
 
 
-@pytest.fixture
-def copy(carried_out: tuple[Path, Any], tmp_path: Path) -> Path:
-    return Path(shutil.copytree(carried_out[0], tmp_path / "copy", symlinks=True))
-
-
 def forbid_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     def carry_out(*arguments: Any) -> None:
         raise AssertionError("nothing is left to do")
@@ -299,6 +290,7 @@ def test_a_run_that_fails_does_not_end_the_others(
     own_file: OwnFile, tmp_path: Path, command: Command
 ) -> None:
     bad = '[variants.bad]\nmethod = "active"\nactive.budget = 999\n'
+    bad += 'active.gold = "gold.jsonl"\n'
     text = QUICK.replace("[variants.alone]", f"{bad}[variants.alone]")
     done = command("experiment", own_file(text), "--out", tmp_path / "e", "--jobs", 1)
     assert done.code == 2

@@ -109,6 +109,26 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "value twice": ({"grid": {"select": {"confidence": [1, 1]}}}, "has a value twice"),
     "data": ({"grid": {"data": {"unit": ["line"]}}}, "is the same in all runs"),
     "random state": ({"loop": {"random_state": 1}}, "is set by [experiment] random_states"),
+    "names": (
+        {"variants": {"": {"method": "supervised"}, "supervised": {}}},
+        "two variants have the name supervised",
+    ),
+    "names with the grid": (
+        {
+            "grid": {"select": {"confidence": [0.5]}},
+            "variants": {"a": {}, "a, select.confidence=0.5": {"grid": False}},
+        },
+        "two variants have the name a, select.confidence=0.5",
+    ),
+    "active": (
+        {"variants": {"v": {"active": {"budget": 9}}}},
+        '[variants.v] has settings of [active], but method = "self-training"',
+    ),
+    "active in the grid": (
+        {"grid": {"active": {"hybrid": [True, False]}}},
+        "[grid] has settings of [active]",
+    ),
+    "active without a variant": ({"active": {"budget": 9}}, "[active] applies to no variant"),
     "random states": ({"grid": {"loop": {"random_state": [1]}}}, "is set by [experiment]"),
 }
 

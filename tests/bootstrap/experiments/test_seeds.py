@@ -75,5 +75,5 @@ def test_what_is_lacking_is_named() -> None:
     with pytest.raises(ConfigurationError) as found:
         draw_seed(pool, SeedOptions(4, 0.5, r"\w+:"), np.random.default_rng(0))
     message = str(found.value)
-    assert "needs 2 documents with entities; [data] seed has 1 with entities" in message
+    assert "there are 1 of 3 in [data] seed" in message
     assert r"that match pattern = '\\w+:'" in message

@@ -14,7 +14,13 @@ from hypothesis import strategies as st
 from bootstrap.config.errors import ConfigurationError
 from bootstrap.config.overrides import Source
 from bootstrap.data.splits import HELD_OUT, HELD_OUT_PATIENT
-from bootstrap.experiments.documents.splits import Split, linked_units, problems_of, read_splits
+from bootstrap.experiments.documents.splits import (
+    TESTED,
+    Split,
+    linked_units,
+    problems_of,
+    read_splits,
+)
 from bootstrap.experiments.plan import parse_plan
 from corpus.document import Document, Span
 from corpus.formats import write
@@ -126,6 +132,31 @@ def test_texts_and_patients_of_evaluation_are_left_out_of_training(tmp_path: Pat
     assert [note.id for note in split.train] == [note.id for note in train]
     assert problems.counts == {HELD_OUT: 1, HELD_OUT_PATIENT: 1}
     assert (split.validation, split.test) == (None, None)
+
+
+def test_no_document_chooses_and_is_scored(tmp_path: Path) -> None:
+    dev, test = gold(4, 4, "v"), gold(4, 4, "t")
+    same = Document("same", test[0].text, test[0].spans)
+    patient = Document("patient", "other text", (Span(0, 5, "P"),), test[1].group)
+    problems = Problems()
+    (split,) = splits_of(
+        tmp_path, problems, seed=gold(6, 6), validation=[*dev, same, patient], test=test
+    )
+    assert [note.id for note in split.validation or ()] == [note.id for note in dev]
+    assert split.test is None
+    assert problems.counts == {TESTED: 2}
+    with pytest.raises(ConfigurationError, match="every document has the text or the patient"):
+        splits_of(tmp_path, seed=gold(6, 6), validation=test, test=test)
+    with pytest.raises(ConfigurationError, match=r"\[data\] seed = .*: every document has"):
+        splits_of(tmp_path, seed=test, validation=dev, test=test)
+
+
+def test_documents_without_an_entity_cannot_be_scored(tmp_path: Path) -> None:
+    notes = [Document(f"n{n}", f"Anna {n}", () if n else (Span(0, 4, "P"),)) for n in range(9)]
+    with pytest.raises(ConfigurationError, match="of fold-0 have no entity"):
+        splits_of(tmp_path, folds=3, seed=notes)
+    with pytest.raises(ConfigurationError, match="of half-0 have no entity"):
+        splits_of(tmp_path, seed=gold(6, 6), validation=notes)
 
 
 def test_too_few_patients_are_refused(tmp_path: Path) -> None:
