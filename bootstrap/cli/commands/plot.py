@@ -6,7 +6,12 @@ import argparse
 import io
 
 from bootstrap.cli.arguments import Commands, add_command, add_output
-from bootstrap.cli.commands.report import add_runs, add_test, experiment_of
+from bootstrap.cli.commands.report import (
+    add_runs,
+    add_test,
+    experiment_of,
+    refuse_for_experiments,
+)
 from bootstrap.reports.figure_names import AXES, FIGURES
 
 
@@ -44,6 +49,7 @@ def main(options: argparse.Namespace) -> None:
     format = drawing_format(options.output)
     experiment = experiment_of(options.runs)
     if experiment:
+        refuse_for_experiments(options)
         figure = experiment_figure(experiment, options.what, options.axis)
         names = [experiment.folder.resolve().name]
     else:

@@ -122,6 +122,16 @@ def experiment_of(arguments: Sequence[str]) -> ExperimentFolder | None:
     return found[0] if found else None
 
 
+def refuse_for_experiments(options: argparse.Namespace) -> None:
+    """Raise an `InputError` if options that are for runs are set for an experiment."""
+    for option in ("test", "show_text"):
+        if getattr(options, option, False):
+            raise InputError(
+                f"--{option.replace('_', '-')} is for runs; an experiment is shown on its test "
+                "documents, without any text"
+            )
+
+
 def _of_experiment(
     experiment: ExperimentFolder, options: argparse.Namespace
 ) -> tuple[Report, list[str], list[RunRecord]]:
@@ -129,12 +139,7 @@ def _of_experiment(
     from bootstrap.experiments.results.report import experiment_report
     from bootstrap.reports.groups import RunRecord
 
-    for option in ("test", "show_text"):
-        if getattr(options, option):
-            raise InputError(
-                f"--{option.replace('_', '-')} is for runs; an experiment is shown on its test "
-                "documents, without any text"
-            )
+    refuse_for_experiments(options)
     report = experiment_report(experiment)
     exported = options.tensorboard or options.mlflow
     records = [

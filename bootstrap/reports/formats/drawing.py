@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -57,7 +58,9 @@ def draw(figure: Figure | Matrix, file: BinaryIO, format: str) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415
     from matplotlib.figure import Figure as Drawing  # noqa: PLC0415
 
-    with mpl.rc_context(_RC):
+    with mpl.rc_context(_RC), warnings.catch_warnings():
+        # Signs of a name that the font lacks are boxes; the name is beside the figure, too.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         drawing = Drawing(figsize=_size(figure), layout="constrained")
         FigureCanvasAgg(drawing)
         if isinstance(figure, Matrix):

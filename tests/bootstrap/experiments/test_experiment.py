@@ -156,6 +156,7 @@ def test_the_figures_of_an_experiment_are_drawn(
         (("plot", "EXPERIMENT", "--what", "confusion", "-o", "f.png"), "has no figure confusion"),
         (("plot", "EXPERIMENT", "--what", "classes", "--axis", "tokens", "-o", "f.png"), "--axis"),
         (("report", "EXPERIMENT", "--test", "-o", "p.html"), "--test is for runs"),
+        (("plot", "EXPERIMENT", "--test", "-o", "f.png"), "--test is for runs"),
         (("report", "EXPERIMENT", "--show-text", "-o", "p.html"), "--show-text is for runs"),
         (("report", "EXPERIMENT", "RUN", "-o", "p.html"), "name it alone"),
     ],

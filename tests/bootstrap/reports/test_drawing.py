@@ -227,3 +227,8 @@ def test_figures_of_a_run_are_those_of_the_page(
         done = command("plot", finished, "--what", name, "-o", tmp_path / f"{name}.svg")
         assert done.code == 0, done
         assert comments((tmp_path / f"{name}.svg").read_bytes())
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_name_may_have_signs_that_the_font_lacks() -> None:
+    drawn(figure(line("方案"), line("F1")), "png")
