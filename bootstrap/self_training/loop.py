@@ -135,8 +135,9 @@ def self_train(
         Groups (patients) of the validation documents, which are never selected.
     rounds : Rounds, optional
         Rounds of active learning: each iteration after iteration 0 annotates documents, until they
-        end. If they are hybrid, the same iterations select from the pool, and the loop goes on as
-        without rounds when they have ended; otherwise the pool and the strategies are not used.
+        end. If they are hybrid, the same iterations select from the pool and try the annotated
+        documents alone, too, and the loop goes on as without rounds when they have ended.
+        Otherwise the pool and the strategies are not used.
     history : History, optional
         The history of completed iterations to continue.
 

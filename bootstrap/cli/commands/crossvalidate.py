@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import logging
 from pathlib import Path
 
 from bootstrap.cli.arguments import Commands, add_command, add_configuration, add_list, natural
 from bootstrap.cli.commands.experiment import add_experiment_arguments, run_or_list
+
+_log = logging.getLogger(__name__)
 
 #: The folds of the paper (003, table 4.2).
 _FOLDS = 7
@@ -51,6 +54,8 @@ def main(options: argparse.Namespace) -> None:
     from bootstrap.experiments.plan import parse_plan
 
     tables, origins = overridden(read_tables(options.config), options.overrides)
+    if isinstance(data := tables.get("data"), dict) and data.get("test"):
+        _log.warning("[data] test is not used: each fold of [data] seed is test in turn")
     tables = crossvalidation_tables(
         tables,
         folds=options.folds,

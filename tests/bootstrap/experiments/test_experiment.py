@@ -343,10 +343,12 @@ def test_cross_validation_tests_every_annotated_note_once(
 ) -> None:
     begin, end = EXPERIMENT.index("[data]"), EXPERIMENT.index("[experiment]")
     text = EXPERIMENT[begin:end].replace("[tagger]", 'unlabeled = "unlabeled.jsonl"\n[tagger]', 1)
-    path = own_file(text.replace('validation = "validation.jsonl"\n', ""))
+    text = text.replace('validation = "validation.jsonl"\n', 'test = "validation.jsonl"\n')
+    path = own_file(text)
     out = ("--out", tmp_path / "folds", "--jobs", 1)
     done = command("crossvalidate", path, "--folds", 3, *out)
     assert done.code == 0, done
+    assert "[data] test is not used" in done.err
     results = read_results(ExperimentFolder(tmp_path / "folds"))
     assert {result.variant for result in results} == {"supervised", "self-training"}
     tested = [
