@@ -19,6 +19,7 @@ from bootstrap.selection import Selection, SelectionFunction, Strategy
 from bootstrap.self_training.agreement import agreement, cohen_kappa
 from bootstrap.self_training.ending import Ending
 from bootstrap.self_training.iteration import (
+    ANNOTATED_ALONE,
     RELABEL,
     STOPPED,
     History,
@@ -238,7 +239,7 @@ def self_train(
             seconds=watch.seconds,
             human_documents=len(training_set.gold),
             human_tokens=training_set.gold.n_tokens,
-            training_documents=len(training_set),
+            training_documents=_trained_on(model, training_set),
             stopped=stopped,
             strategy=labelling.strategy.name if previous else "",
             augmented=training_set.augmented,
@@ -265,6 +266,12 @@ def _kappa(previous: Model, model: Model) -> float | None:
     if model.tagger is previous.tagger or not all((each.tags > 0).any() for each in taggings):
         return None
     return cohen_kappa(*taggings)
+
+
+def _trained_on(model: Model, training_set: TrainingSet) -> int:
+    """Return the number of documents that a model was trained on, without augmented ones."""
+    alone = any(trial.chosen and trial.name == ANNOTATED_ALONE for trial in model.trials)
+    return len(training_set.gold) if alone else len(training_set)
 
 
 def _ask(

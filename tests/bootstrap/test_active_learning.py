@@ -199,6 +199,7 @@ def test_a_hybrid_round_is_not_worse_than_the_annotated_documents_alone(keep: st
         names = {trial.name: trial for trial in step.trials}
         assert set(names) == {step.strategy, ANNOTATED_ALONE}
         assert names[ANNOTATED_ALONE].chosen
+        assert step.training_documents == step.human_documents
         assert (names[ANNOTATED_ALONE].selected, names[step.strategy].selected) == (
             0,
             len(step.selected.batch) if step.selected else 0,
