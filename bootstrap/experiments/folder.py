@@ -22,7 +22,7 @@ from bootstrap.runs.errors import RunError
 from bootstrap.runs.folder import Run
 from bootstrap.runs.parquet_files import parquet_bytes, read_table
 from bootstrap.runs.resume import known_digests, refuse_other_data
-from corpus.errors import shown
+from corpus.errors import InputError, shown
 from corpus.storage import folder_lock, is_partial, remove_partial, write_atomically
 
 _LONGEST = 60  # characters of the name of a folder
@@ -124,6 +124,21 @@ def folder_name(variant: str) -> str:
         return plain
     digest = hashlib.blake2b(variant.encode("utf-8", "surrogatepass"), digest_size=3).hexdigest()
     return f"{plain[:_LONGEST]}-{digest}".lstrip("-")
+
+
+@contextlib.contextmanager
+def read_run(run: Run) -> Iterator[None]:
+    """Add to the error of a damaged run how it is carried out again.
+
+    Raises
+    ------
+    RunError
+        If a file of the run is damaged or missing.
+    """
+    try:
+        yield
+    except InputError as error:
+        raise RunError(f"{error}; remove {run.folder} to carry the run out again") from None
 
 
 def _refuse_shared_folders(plan: Plan) -> None:

@@ -13,7 +13,7 @@ from bootstrap.config.options import SPLITS
 from bootstrap.execution.processes import in_processes
 from bootstrap.experiments.documents.files import DocumentFiles
 from bootstrap.experiments.documents.splits import problems_of, read_splits
-from bootstrap.experiments.folder import ExperimentFolder
+from bootstrap.experiments.folder import ExperimentFolder, read_run
 from bootstrap.experiments.methods import check_variants, configuration_of, needs_embeddings
 from bootstrap.experiments.plan import Plan, Variant
 from bootstrap.experiments.worker import Message, carry_out, train_shared_embeddings
@@ -56,8 +56,9 @@ class PlannedRun:
         """Return whether the run has ended and its test documents have been scored."""
         if not self.run.has_begun():
             return False
-        rows = self.run.metrics()
-        last = self.run.test_counts(len(rows) - 1) if rows else None
+        with read_run(self.run):
+            rows = self.run.metrics()
+            last = self.run.test_counts(len(rows) - 1) if rows else None
         return bool(rows) and rows[-1].stopped is not None and last is not None
 
 

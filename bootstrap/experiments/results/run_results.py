@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from bootstrap.experiments.folder import ExperimentFolder
+from bootstrap.experiments.folder import ExperimentFolder, read_run
 from bootstrap.runs.document_counts import DocumentCounts
 from bootstrap.runs.errors import RunError
 from bootstrap.runs.folder import Run
@@ -121,7 +121,9 @@ def read_results(experiment: ExperimentFolder) -> list[RunResult]:
     """
     results, known = [], dict[str, tuple[str, ...]]()
     for variant, split, state, run in experiment.runs():
-        if found := _result(variant, split, state, run):
+        with read_run(run):
+            found = _result(variant, split, state, run)
+        if found:
             if known.setdefault(split, found.tested.ids) != found.tested.ids:
                 raise RunError(
                     f"{run.folder}: its scores are of other test documents than those of the other "
@@ -157,7 +159,7 @@ def _result(variant: str, split: str, random_state: int, run: Run) -> RunResult 
 
 def _total(counts: DocumentCounts | None) -> ConfusionCounts:
     if counts is None:
-        raise RunError("a run has no scores of an iteration on its test documents; run it again")
+        raise RunError("a run has no scores of an iteration on its test documents")
     return ConfusionCounts(*counts.all_classes.sum(axis=0).tolist())
 
 

@@ -391,6 +391,10 @@ def test_a_damaged_run_is_named(copy: Path, own_file: OwnFile, command: Command)
     done = command("experiment", own_file(EXPERIMENT), "--out", copy)
     assert done.code == 2
     assert f"{path} is damaged" in done.err
+    assert f"remove {copy / 'runs' / 'trained' / '0-half-0'} to carry" in done.err
+    shutil.rmtree(copy / "runs" / "trained" / "0-half-0")
+    done = command("experiment", own_file(EXPERIMENT), "--out", copy, "--jobs", 1)
+    assert done.code == 0, done
 
 
 def test_names_of_variants_may_be_any_text(
