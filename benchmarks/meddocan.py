@@ -215,7 +215,7 @@ def _one_run(
     right = total = 0
     strategy = ""
 
-    list_tagger = list_tagger_of(seed_batch, pool, options)
+    list_tagger = list_tagger_of(seed_batch, validation.batch, pool, options)
 
     def made(section: TaggerSection) -> Tagger:
         return make_tagger(section.kind, section.options)
@@ -259,9 +259,13 @@ def _one_run(
     return reported[0], reported[best], steps, selected, right / max(total, 1)
 
 
-def list_tagger_of(seed: Batch, pool: Lines, options: Configuration) -> Callable[[], Tagger] | None:
+def list_tagger_of(
+    seed: Batch, validation: Batch, pool: Lines, options: Configuration
+) -> Callable[[], Tagger] | None:
     """Return the function that builds the tagger of lists, a view of some strategies."""
-    lists = list_options_for(seed, options.augment) if uses_lists(options.select.strategy) else None
+    if not uses_lists(options.select.strategy):
+        return None
+    lists = list_options_for(seed, options.augment, validation=validation)
     if lists is None:
         return None
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
+
 from bootstrap.config.options import AUTO, StrategyName
 from bootstrap.selection import LIST_VIEW, PORTFOLIO, STRATEGIES
-from corpus.batch import Batch
+from corpus.batch import Batch, concatenate
 from gazetteers.builtin import read_gazetteer
 from taggers.augmentation import AugmentOptions, MentionReplacement
 from taggers.augmentation.grammar import Grammar
@@ -32,7 +34,9 @@ def uses_lists(strategy: StrategyName) -> bool:
     return any(STRATEGIES[name].views >= LIST_VIEW for name in names)
 
 
-def list_options_for(gold: Batch, options: AugmentOptions) -> ListOptions | None:
+def list_options_for(
+    gold: Batch, options: AugmentOptions, *, validation: Batch | None = None
+) -> ListOptions | None:
     """Return the options of a tagger that finds the classes of gold documents by lists.
 
     The kinds of the mentions of a class, such as hospitals or names of people, are found as for
@@ -42,9 +46,12 @@ def list_options_for(gold: Batch, options: AugmentOptions) -> ListOptions | None
     Parameters
     ----------
     gold : Batch
-        Annotated documents.
+        Annotated documents, whose classes may be tagged.
     options : AugmentOptions
         The lists and the grammar.
+    validation : Batch, optional
+        Further documents, whose mentions show the kinds of a class, too. A biased seed may lack
+        most of them.
 
     Returns
     -------
@@ -62,14 +69,15 @@ def list_options_for(gold: Batch, options: AugmentOptions) -> ListOptions | None
     places = tuple(path for path in known if path not in names)
     if not names:
         return None
+    shown, classes = gold if validation is None else concatenate([gold, validation]), _found(gold)
     # Distinct ones: there are few words for a sex, even if a list of names has them all.
-    mentions = MentionReplacement(gold, options).distinct
+    mentions = MentionReplacement(shown, options).distinct
     of_names, of_places = frozenset(grammar.names), _union(known[path] for path in places)
     persons = _classes_of_kinds(mentions, of_names, of_places)
     placed = _classes_of_kinds(mentions, of_places, of_names)
-    label = _owner({name: _number(mentions[name], of_names) for name in persons})
-    labels = _place_labels(mentions, placed, of_places)
-    general = _general_class(mentions, placed, of_places)
+    label = _owner({name: _number(mentions[name], of_names) for name in persons}, classes)
+    labels = _place_labels(mentions, placed, of_places, classes)
+    general = _general_class(mentions, placed, of_places, classes)
     if not label and not general and not labels:
         return None
     return ListOptions(
@@ -106,33 +114,43 @@ def _classes_of_kinds(
     return found
 
 
-def _owner(numbers: Mapping[str, int]) -> str:
+def _found(gold: Batch) -> frozenset[str]:
+    """Return the classes of the entities of annotated documents."""
+    return frozenset(gold.labels[tag][2:] for tag in np.unique(gold.tags[gold.tags > 0]))
+
+
+def _owner(numbers: Mapping[str, int], classes: Collection[str]) -> str:
     """Return the class with most of some mentions, or `NOT_TAGGED` if it has too few of them.
 
-    A class that the tagger cannot have has a line end or a control character in its name.
+    It is `NOT_TAGGED`, too, if it is none of `classes`, or if the tagger cannot have it: its name
+    has a line end or a control character.
     """
     name = max(numbers, key=lambda each: numbers[each], default=NOT_TAGGED)
-    owned = is_label(name) and numbers[name] >= _MIN_OWNED * sum(numbers.values())
-    return name if owned else NOT_TAGGED
+    owned = name in classes and is_label(name)
+    return name if owned and numbers[name] >= _MIN_OWNED * sum(numbers.values()) else NOT_TAGGED
 
 
-def _place_labels(mentions: Kinds, placed: Sequence[str], kinds: Iterable[str]) -> dict[str, str]:
+def _place_labels(
+    mentions: Kinds, placed: Sequence[str], kinds: Iterable[str], classes: Collection[str]
+) -> dict[str, str]:
     """Return the class of each kind of place that belongs to one."""
     labels = {}
     for kind in sorted(kinds):
         found = {name: number for name in placed if (number := mentions[name].get(kind, 0))}
-        if owner := _owner(found):
+        if owner := _owner(found, classes):
             labels[kind] = owner
     return labels
 
 
-def _general_class(mentions: Kinds, placed: Sequence[str], kinds: Iterable[str]) -> str:
+def _general_class(
+    mentions: Kinds, placed: Sequence[str], kinds: Iterable[str], classes: Collection[str]
+) -> str:
     """Return the only class of places if it has several kinds, or else `NOT_TAGGED`.
 
-    Such a class, unlike one of hospitals alone, also has the kinds that are not in the seed. With
+    Such a class, unlike one of hospitals alone, also has the kinds that no document shows. With
     several classes, it is not known to which one they belong.
     """
-    if len(placed) != 1 or not is_label(placed[0]):
+    if len(placed) != 1 or placed[0] not in classes or not is_label(placed[0]):
         return NOT_TAGGED
     numbers = [mentions[placed[0]].get(kind, 0) for kind in kinds]
     found = sum(number >= _MIN_KIND_SHARE * sum(numbers) for number in numbers if number)

@@ -330,7 +330,9 @@ def _list_tagger(
     strategy = configuration.select.strategy
     if not (configuration.self_trains and uses_lists(strategy)):
         return None
-    lists = list_options_for(notes.seed.batch, configuration.augment)
+    lists = list_options_for(
+        notes.seed.batch, configuration.augment, validation=notes.validation.batch
+    )
     if lists is None and strategy != AUTO:
         raise InputError(
             f"[select] strategy = {strategy!r} needs lists, and no class of the seed consists of "

@@ -53,6 +53,31 @@ def test_one_class_of_places_has_all_kinds() -> None:
     assert found.classes == ("given_name", "surname")
 
 
+def test_validation_documents_show_the_kinds_that_a_biased_seed_lacks() -> None:
+    seed = gold([NOTES[1], NOTES[3]], {"Q": "QUI", "S": "ON"})
+    alone = list_options_for(seed, AugmentOptions())
+    assert alone is not None
+    assert (alone.place_label, alone.place_labels) == ("", {"street": "ON"})
+    validation = gold(NOTES, {"Q": "QUI", **dict.fromkeys("CST", "ON")})
+    found = list_options_for(seed, AugmentOptions(), validation=validation)
+    assert found is not None
+    assert (found.label, found.place_label, found.place_labels) == ("QUI", "ON", {})
+
+
+def test_only_classes_of_the_seed_are_tagged() -> None:
+    """Also where validation documents have others, which no model can learn."""
+    seed = gold([NOTES[1]], {"S": "CARRER"})
+    validation = gold(NOTES, {"Q": "QUI", "C": "CENTRE", "S": "CARRER", "T": "POBLE"})
+    found = list_options_for(seed, AugmentOptions(), validation=validation)
+    assert found is not None
+    assert (found.label, found.place_label) == ("", "")
+    assert set(found.place_labels.values()) == {"CARRER"}
+    people = gold(NOTES, {"Q": "QUI", **dict.fromkeys("CST", "ON")})
+    found = list_options_for(gold([NOTES[1]], {"Q": "QUI"}), AugmentOptions(), validation=people)
+    assert found is not None
+    assert (found.label, found.place_label, found.place_labels) == ("QUI", "", {})
+
+
 def test_each_kind_of_place_belongs_to_the_class_with_most_mentions_of_it() -> None:
     seed = gold(NOTES, {"Q": "QUI", "C": "CENTRE", "S": "CARRER", "T": "POBLE"})
     found = list_options_for(seed, AugmentOptions())
