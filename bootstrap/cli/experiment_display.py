@@ -10,14 +10,17 @@ from typing import TYPE_CHECKING, Self
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
-from bootstrap.cli.console import figures_table
+from bootstrap.cli.console import figures_table, output, print_lines
 from bootstrap.cli.logs import progress_enabled
 from bootstrap.cli.progress import duration
+from bootstrap.experiments.results.comparison import compare, compare_at
+from bootstrap.experiments.results.run_results import read_results
 from corpus.errors import shown
 
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from bootstrap.experiments.folder import ExperimentFolder
     from bootstrap.experiments.results.comparison import AtDocuments, Difference, Row, Spread
 
 
@@ -134,3 +137,48 @@ def documents_table(rows: Sequence[AtDocuments]) -> Table:
             shown(row.variant), f"{row.documents:,.0f}", f"{row.tokens:,.0f}", *_spread(row.f1)
         )
     return table
+
+
+def print_experiment(experiment: ExperimentFolder) -> None:
+    """Print the tables of the finished runs of an experiment.
+
+    Raises
+    ------
+    RunError
+        If the folder is not an experiment, or if a file of it is damaged.
+    """
+    results = read_results(experiment)
+    if not results:
+        print_lines(["no run is finished"])
+        return
+    plan = experiment.plan()
+    first = next(iter(plan["variants"]))
+    rows = compare(results, first)
+    tables = [results_table(rows)]
+    if len(rows[0].classes) > 1:
+        tables.append(class_results_table(rows))
+    if at_documents := compare_at(results, plan["experiment"]["at_documents"]):
+        tables.append(documents_table(at_documents))
+    for table in tables:
+        output.print(table)
+        print_lines([""])
+    planned = len(list(experiment.runs()))
+    print_lines(_explanations(rows, first, len(results), planned))
+
+
+def _explanations(rows: Sequence[Row], first: str, finished: int, planned: int) -> list[str]:
+    """Return what a reader has to know about the tables."""
+    lines = []
+    if finished < planned:
+        lines.append(
+            f"{finished:,} of {planned:,} runs are finished. Compare only the means of variants "
+            "with the same runs."
+        )
+    if any(row.difference for row in rows):
+        lines.append(
+            f"Differences are to {shown(first)}, in pairs of runs on the same documents. The "
+            "interval is that of their mean, from resampled test documents."
+        )
+    elif len(rows) > 1:
+        lines.append(f"There are no differences: no run of {shown(first)} is finished.")
+    return lines

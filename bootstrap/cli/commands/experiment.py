@@ -7,7 +7,6 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from bootstrap.cli.experiment_display import ExperimentProgress
     from bootstrap.experiments.folder import ExperimentFolder
     from bootstrap.experiments.plan import Plan
-    from bootstrap.experiments.results.comparison import Row
     from bootstrap.experiments.runner import Event
     from bootstrap.runs.folder import Run
 
@@ -75,6 +73,8 @@ def main(options: argparse.Namespace) -> None:
 
 def run_or_list(plan: Plan, folder: Path, options: argparse.Namespace) -> None:
     """Carry out a plan in a folder, or list its runs, as the arguments of the command name."""
+    from bootstrap.cli.console import print_lines
+    from bootstrap.cli.experiment_display import print_experiment
     from bootstrap.experiments.folder import ExperimentFolder
     from bootstrap.experiments.methods import check_variants
 
@@ -85,7 +85,8 @@ def run_or_list(plan: Plan, folder: Path, options: argparse.Namespace) -> None:
     experiment = ExperimentFolder(folder)
     _print_list(plan, experiment)
     if experiment.has_begun():
-        _print_tables(experiment, plan)
+        print_lines([""])
+        print_experiment(experiment)
 
 
 def run_plan(plan: Plan, folder: Path, *, jobs: int | None, confirmed: bool = False) -> None:
@@ -108,6 +109,7 @@ def run_plan(plan: Plan, folder: Path, *, jobs: int | None, confirmed: bool = Fa
         If the plan or a document is invalid, if many runs are not confirmed, or if a run fails.
     """
     from bootstrap.cli.console import print_lines
+    from bootstrap.cli.experiment_display import print_experiment
     from bootstrap.experiments.folder import opened_experiment
     from bootstrap.experiments.methods import check_variants
     from bootstrap.experiments.results.writing import write_results
@@ -117,7 +119,8 @@ def run_plan(plan: Plan, folder: Path, *, jobs: int | None, confirmed: bool = Fa
     check_variants(plan)  # before there is a folder
     with opened_experiment(folder, plan) as experiment:
         failed = _carry_out(plan, experiment, jobs)
-        _print_tables(experiment, plan)
+        print_lines([""])
+        print_experiment(experiment)
         if write_results(experiment):
             print_lines([f"The runs are in {experiment.folder}, with a page in report.html."])
         if failed:
@@ -225,49 +228,3 @@ def _state_of(run: Run) -> str:
     if run.is_finished():
         return "finished"
     return f"{len(run.metrics()):,} iterations"
-
-
-def _print_tables(experiment: ExperimentFolder, plan: Plan) -> None:
-    """Print the tables of the runs that are finished."""
-    from bootstrap.cli.console import output, print_lines
-    from bootstrap.cli.experiment_display import (
-        class_results_table,
-        documents_table,
-        results_table,
-    )
-    from bootstrap.experiments.results.comparison import compare, compare_at
-    from bootstrap.experiments.results.run_results import read_results
-
-    results = read_results(experiment)
-    if not results:
-        print_lines(["", "no run is finished"])
-        return
-    first = plan.variants[0].name
-    rows = compare(results, first)
-    print_lines([""])
-    output.print(results_table(rows))
-    if len(rows[0].classes) > 1:
-        print_lines([""])
-        output.print(class_results_table(rows))
-    if at_documents := compare_at(results, plan.options.at_documents):
-        print_lines([""])
-        output.print(documents_table(at_documents))
-    print_lines(["", *_explanations(rows, first, len(results), plan.number)])
-
-
-def _explanations(rows: Sequence[Row], first: str, finished: int, planned: int) -> list[str]:
-    """Return what a reader has to know about the tables."""
-    lines = []
-    if finished < planned:
-        lines.append(
-            f"{finished:,} of {planned:,} runs are finished. Compare only the means of variants "
-            "with the same runs."
-        )
-    if any(row.difference for row in rows):
-        lines.append(
-            f"Differences are to {shown(first)}, in pairs of runs on the same documents. The "
-            "interval is that of their mean, from resampled test documents."
-        )
-    elif len(rows) > 1:
-        lines.append(f"There are no differences: no run of {shown(first)} is finished.")
-    return lines

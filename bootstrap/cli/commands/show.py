@@ -1,4 +1,4 @@
-"""``bootstrap show``: the iterations of a run."""
+"""``bootstrap show``: the iterations of a run, or the tables of an experiment."""
 
 from __future__ import annotations
 
@@ -6,36 +6,71 @@ import argparse
 import json
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from bootstrap.cli.arguments import Commands, add_command
+
+if TYPE_CHECKING:
+    from bootstrap.experiments.folder import ExperimentFolder
 
 
 def register(commands: Commands) -> None:
     """Add the command."""
-    parser = add_command(commands, "show", main, "show the iterations of a run")
-    parser.add_argument("run", type=Path, metavar="RUN", help="a run folder")
+    parser = add_command(
+        commands, "show", main, "show the iterations of a run, or the tables of an experiment"
+    )
     parser.add_argument(
-        "--json", action="store_true", help="print a JSON list with an object per iteration"
+        "run", type=Path, metavar="RUN", help="a run folder, or the folder of an experiment"
+    )
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="print a JSON list with an object per iteration, or per variant",
     )
 
 
 def main(options: argparse.Namespace) -> None:
-    """Print a run as a table, or as JSON."""
+    """Print a run or an experiment as tables, or as JSON."""
+    from bootstrap.experiments.folder import ExperimentFolder
+
+    experiment = ExperimentFolder(options.run)
+    if experiment.has_begun():
+        _show_experiment(experiment, as_json=options.json)
+    else:
+        _show_run(options.run, as_json=options.json)
+
+
+def _show_experiment(experiment: ExperimentFolder, *, as_json: bool) -> None:
+    from bootstrap.cli.experiment_display import print_experiment
+    from bootstrap.experiments.results.comparison import compare
+    from bootstrap.experiments.results.run_results import read_results
+
+    if not as_json:
+        print_experiment(experiment)
+        return
+    first = next(iter(experiment.plan()["variants"]))
+    _print_json([row.to_dict() for row in compare(read_results(experiment), first)])
+
+
+def _show_run(folder: Path, *, as_json: bool) -> None:
     from bootstrap.cli.commands.run import outcome_lines
     from bootstrap.cli.console import output, print_lines
     from bootstrap.cli.display import class_table, metrics_table
     from bootstrap.runs.folder import Run
     from bootstrap.runs.metrics import flat_row
 
-    run = Run(options.run)
+    run = Run(folder)
     rows = run.metrics()
-    if options.json:
-        flat = [flat_row(row.to_dict()) for row in rows]
-        sys.stdout.write(json.dumps(flat, indent=1) + "\n")
+    if as_json:
+        _print_json([flat_row(row.to_dict()) for row in rows])
         return
     if not rows:
-        print_lines([f"{options.run} has no finished iteration yet"])
+        print_lines([f"{folder} has no finished iteration yet"])
         return
     output.print(metrics_table(rows, ()))
     output.print(class_table(rows))
     print_lines(outcome_lines(run))
+
+
+def _print_json(rows: list[dict[str, Any]]) -> None:
+    sys.stdout.write(json.dumps(rows, indent=1) + "\n")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Self
+from dataclasses import asdict, dataclass
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -86,6 +86,15 @@ class Row:
     documents: float
     tokens: float
     difference: Difference | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures as values of JSON."""
+        counts = {
+            "precision": self.counts.precision,
+            "recall": self.counts.recall,
+            **self.counts._asdict(),
+        }
+        return {**asdict(self), "classes": dict(self.classes), "counts": counts}
 
 
 def compare(results: Sequence[RunResult], first: str | None = None) -> list[Row]:

@@ -276,6 +276,16 @@ def test_the_runs_are_listed_without_being_carried_out(
     assert "mean F1" in done.out
 
 
+def test_the_tables_are_shown_again(carried_out: tuple[Path, Any], command: Command) -> None:
+    folder, done = carried_out
+    assert command("show", folder).out.strip() in done.out
+    rows = json.loads(command("show", folder, "--json").out)
+    expected = compare(read_results(ExperimentFolder(folder)))
+    assert [row["variant"] for row in rows] == [row.variant for row in expected]
+    assert [row["f1"]["mean"] for row in rows] == [row.f1.mean for row in expected]
+    assert [row["counts"]["recall"] for row in rows] == [row.counts.recall for row in expected]
+
+
 def test_many_runs_need_a_confirmation(own_file: OwnFile, tmp_path: Path, command: Command) -> None:
     grid = f"[grid]\nselect.confidence = {[n / 100 for n in range(100)]}\n"
     grid += f"loop.patience = {list(range(1, 101))}\n"
