@@ -188,7 +188,8 @@ def _variants(tables: Tables, source: Source) -> Iterator[Variant]:
         used = points if uses_grid else [()]
         if method != "active":
             _refuse_active(name, method, settings, used, source)
-        changed = _merged(base, settings)
+        kept = {key: value for key, value in base.items() if settings.get(key) != {}}
+        changed = _merged(kept, settings)
         for point in used:
             yield _variant(name, method, changed, point, source)
     _refuse_unused_active(tables, named, source)

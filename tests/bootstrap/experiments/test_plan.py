@@ -74,6 +74,13 @@ def test_settings_of_the_file_the_variant_and_the_grid_are_combined() -> None:
     assert tables["loop"] == {"preset": "paper", "patience": 2}  # unchanged
 
 
+def test_an_empty_table_removes_a_section_from_a_variant() -> None:
+    tables = {"seed": {"documents": 9}, "select": {"confidence": 0.5}, "loop": {"batch": 20}}
+    variants = plan_of({**tables, "variants": {"a": {"select": {}}, "b": {}}}).variants
+    assert [each.tables.get("select") for each in variants] == [{}, {"confidence": 0.5}]
+    assert all(each.tables["loop"] == {"batch": 20} for each in variants)
+
+
 def test_splits_are_folds_the_test_documents_or_halves() -> None:
     seed = {"seed": {"documents": 9}}
     assert plan_of(seed, {**DATA, "test": "test"}).splits == ("test",)
