@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -74,13 +75,42 @@ def check_variants(plan: Plan) -> None:
         If the configuration of a variant is invalid.
     """
     for variant in plan.variants:
-        drawn = "others" if variant.seed and variant.method != "full-supervision" else ""
-        seed = "seed" if plan.data.seed else ""
-        files = RunFiles(seed, "validation", "test", "unlabeled", drawn)
-        try:
-            configuration_of(plan, variant, files, plan.options.random_states[0])
-        except ConfigurationError as error:
-            raise ConfigurationError(f"{error} (variant {shown(variant.name)})") from None
+        with _errors_of(variant):
+            _example_of(plan, variant)
+
+
+def check_resources(plan: Plan) -> None:
+    """Check the gazetteers, embeddings and other files that the taggers of all variants name.
+
+    Raises
+    ------
+    ConfigurationError
+        If a file is missing or of another kind.
+    """
+    checked = set()
+    for variant in plan.variants:
+        with _errors_of(variant):
+            configuration = _example_of(plan, variant)
+            resources = repr((configuration.taggers(), configuration.augment))
+            if resources not in checked:
+                configuration.check()
+                checked.add(resources)
+
+
+def _example_of(plan: Plan, variant: Variant) -> Configuration:
+    """Return the configuration of a run of a variant, whose documents have not been written."""
+    drawn = "others" if variant.seed and variant.method != "full-supervision" else ""
+    files = RunFiles("seed" if plan.data.seed else "", "validation", "test", "unlabeled", drawn)
+    return configuration_of(plan, variant, files, plan.options.random_states[0])
+
+
+@contextlib.contextmanager
+def _errors_of(variant: Variant) -> Iterator[None]:
+    """Add the name of a variant to errors of its configuration."""
+    try:
+        yield
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{error} (variant {shown(variant.name)})") from None
 
 
 def needs_embeddings(configurations: Iterable[Configuration]) -> bool:

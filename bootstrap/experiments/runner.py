@@ -14,7 +14,12 @@ from bootstrap.execution.processes import in_processes
 from bootstrap.experiments.documents.files import DocumentFiles
 from bootstrap.experiments.documents.splits import problems_of, read_splits
 from bootstrap.experiments.folder import ExperimentFolder, read_run
-from bootstrap.experiments.methods import check_variants, configuration_of, needs_embeddings
+from bootstrap.experiments.methods import (
+    check_resources,
+    check_variants,
+    configuration_of,
+    needs_embeddings,
+)
 from bootstrap.experiments.plan import Plan, Variant
 from bootstrap.experiments.worker import Message, carry_out, train_shared_embeddings
 from bootstrap.runs.folder import Run
@@ -130,6 +135,7 @@ def prepare_runs(plan: Plan, experiment: ExperimentFolder) -> Schedule:
         another configuration.
     """
     check_variants(plan)
+    check_resources(plan)
     problems = problems_of(plan)
     splits = read_splits(plan, problems)
     planner = _Planner(plan, experiment, DocumentFiles(experiment.documents_folder, plan, splits))

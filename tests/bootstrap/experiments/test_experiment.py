@@ -297,6 +297,16 @@ def test_many_runs_need_a_confirmation(own_file: OwnFile, tmp_path: Path, comman
     assert not (tmp_path / "no").exists()
 
 
+def test_a_missing_resource_is_named_before_any_run(
+    own_file: OwnFile, tmp_path: Path, command: Command
+) -> None:
+    bad = '[variants.bad]\ntagger.names = ["absent.parquet"]\n'
+    done = command("experiment", own_file(QUICK + bad), "--out", tmp_path / "e", "--jobs", 1)
+    assert done.code == 2
+    assert "absent.parquet does not exist" in done.err and "(variant bad)" in done.err
+    assert not (tmp_path / "e" / "runs").exists()
+
+
 def test_a_run_that_fails_does_not_end_the_others(
     own_file: OwnFile, tmp_path: Path, command: Command
 ) -> None:
