@@ -19,9 +19,9 @@ from pathlib import Path
 
 import numpy as np
 from meddocan_lines import MERGED, PERSON, lines_of
-from word_counts import counted
 
 from corpus.batch import Batch, make_batch
+from corpus.counts import count_words
 from corpus.document import Document
 from corpus.evaluation import score
 from gazetteers.builtin import CENSUS
@@ -35,6 +35,13 @@ OPTIONS = {
     "lists": ListOptions,
 }
 CLASSES = {"divergence": PERSON, "dictionary": PERSON, "lists": MERGED}
+
+
+def counted(folder: Path, lines: Sequence[Document]) -> str:
+    """Write the counts of the words of lines, and return their path."""
+    path = folder / "words.parquet"
+    count_words(lines).save(path)
+    return str(path)
 
 
 def fitted(kind: str, counts: str) -> Tagger:

@@ -14,20 +14,20 @@ from __future__ import annotations
 import argparse
 import tempfile
 import time
+import tomllib
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
-from meddocan import gold_batch, value_of
-from meddocan_lines import MERGED, lines_of
+from meddocan_lines import MERGED, lines_of, scores_of
 
 from bootstrap.config.configuration import Configuration, parse_configuration
 from bootstrap.config.overrides import Source
 from bootstrap.execution.processes import default_jobs
 from bootstrap.runs.embeddings import trained_embeddings
 from corpus.batch import Batch, make_batch
-from corpus.evaluation import GoldBatch, score_batches
+from corpus.document import Document
 from taggers import make_tagger
 from taggers.base import Tagger
 from taggers.ensemble.tagger import EnsembleTagger
@@ -50,10 +50,11 @@ def ensemble(members: Sequence[Tagger]) -> Tagger:
     return found
 
 
-def print_scores(name: str, tagger: Tagger, gold: GoldBatch, minutes: float | None = None) -> None:
+def print_scores(
+    name: str, tagger: Tagger, gold: Sequence[Document], minutes: float | None = None
+) -> None:
     """Print the scores of a tagger, and its time of training."""
-    tagging = tagger.tag(gold.batch)
-    scores = score_batches(gold, gold.batch.with_tags(tagging.tags, tagging.labels))
+    scores = scores_of(tagger, gold)
     counts = scores.counts()
     low, high = scores.interval("ner", np.random.default_rng(0))
     took = "" if minutes is None else f"; trained in {minutes:.1f} minutes"
@@ -89,10 +90,9 @@ def main() -> None:
     parser.add_argument("--text", nargs="+", default=["train", "dev"], help="splits of embeddings")
     parser.add_argument("--set", dest="overrides", action="append", default=[])
     arguments = parser.parse_args()
-    pairs = (override.partition("=") for override in arguments.overrides)
-    settings = {key: value_of(text) for key, _, text in pairs}
+    settings = tomllib.loads("\n".join(arguments.overrides))
     classes = MERGED if arguments.classes == "merged" else None
-    train, gold = lines_of("train", classes), gold_batch(lines_of("dev", classes))
+    train, gold = lines_of("train", classes), lines_of("dev", classes)
     batch = make_batch(train, labelled=True)
     with tempfile.TemporaryDirectory() as folder:
         made = Path(folder) / "embeddings"

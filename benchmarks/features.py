@@ -18,12 +18,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from meddocan import gold_batch, tagged
-from meddocan_lines import MERGED, SEEDS, lines_of
+from meddocan_lines import MERGED, SEEDS, lines_of, scores_of
 
 from corpus.batch import make_batch
 from corpus.document import Document
-from corpus.evaluation import score_batches
 from taggers import CRFOptions, CRFTagger
 
 DEFAULT = CRFOptions()
@@ -56,8 +54,7 @@ VARIANTS = {
 def f1_of(train: Sequence[Document], held_out: Sequence[Document], options: CRFOptions) -> float:
     """Train on lines and compute F1 on held-out ones."""
     tagger = CRFTagger(options).fit(make_batch(train, labelled=True), rng=np.random.default_rng(0))
-    gold = gold_batch(held_out)
-    return score_batches(gold, tagged(tagger, gold.batch)).counts("ner").f1
+    return scores_of(tagger, held_out).counts().f1
 
 
 def cluster_variants(folder: Path) -> dict[str, CRFOptions]:

@@ -1,4 +1,4 @@
-"""Lines of MEDDOCAN as documents, and seeds sampled from them."""
+"""Lines of MEDDOCAN as documents, seeds sampled from them, and the scores of taggers on them."""
 
 from __future__ import annotations
 
@@ -8,11 +8,15 @@ from pathlib import Path
 
 import numpy as np
 
+from corpus.batch import make_batch
 from corpus.corpora import with_classes
 from corpus.document import Document
+from corpus.evaluation import GoldBatch, score_batches
 from corpus.formats import read
 from corpus.problems import Problems
+from corpus.scores import Scores
 from corpus.units import split_documents
+from taggers.base import Tagger
 
 DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data" / "meddocan"
 
@@ -67,14 +71,16 @@ def biased_and_random_seed(lines: Sequence[Document], rng: np.random.Generator) 
     return np.concatenate([biased, rng.choice(others, 100, replace=False)])
 
 
-def no_seed(lines: Sequence[Document], rng: np.random.Generator) -> np.ndarray:
-    """Return no lines, for an initial model that needs no seed."""
-    return np.zeros(0, np.int64)
-
-
 SEEDS = {
     "small": small_seed,
     "biased": biased_seed,
     "hundred": hundred_seed,
     "biased-hundred": biased_and_random_seed,
 }
+
+
+def scores_of(tagger: Tagger, lines: Sequence[Document]) -> Scores:
+    """Score a tagger on annotated lines."""
+    gold = GoldBatch.from_documents(lines, make_batch(lines, labelled=True))
+    tagging = tagger.tag(gold.batch)
+    return score_batches(gold, gold.batch.with_tags(tagging.tags, tagging.labels))
