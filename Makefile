@@ -9,8 +9,11 @@ BIN := $(VENV)/bin
 WORKERS := auto
 # The first of these that is new enough makes the environment.
 PYTHONS := python3 python3.13 python3.12 python3.11
+# The versions of all packages, with hashes: a file for each environment.
+LOCK := .ci/lock
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test test-slow check docs clean
+.PHONY: demo test test-slow check docs lock clean
 
 demo: $(VENV)/.run
 	@$(BIN)/bootstrap demo
@@ -38,20 +41,50 @@ $(BIN)/python:
 	  fi; \
 	done; echo "no Python 3.11 or newer was found (tried: $(PYTHONS))" >&2; exit 1
 
-$(VENV)/.run: pyproject.toml | $(BIN)/python
+# The project itself is built with what the lock has, too: nothing is installed that it does not name.
+define install
+@$(PIP) --require-hashes --only-binary :all: -r $(LOCK)/$(1).txt
+@$(PIP) --no-build-isolation --no-deps --editable .
+endef
+
+$(VENV)/.run: pyproject.toml $(LOCK)/run.txt | $(BIN)/python
 	@echo "installing what bootstrap needs (once)"
-	@$(BIN)/pip install --quiet --disable-pip-version-check --editable .
+	$(call install,run)
 	@touch $@
 
-$(VENV)/.dev: pyproject.toml | $(BIN)/python
+$(VENV)/.dev: pyproject.toml $(LOCK)/dev.txt | $(BIN)/python
 	@echo "installing what bootstrap and its tests need (once)"
-	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev,neural]'
+	$(call install,dev)
 	@touch $@ $(VENV)/.run
 
-$(VENV)/.docs: pyproject.toml | $(BIN)/python
+$(VENV)/.docs: pyproject.toml $(LOCK)/docs.txt | $(BIN)/python
 	@echo "installing what the documentation needs (once)"
-	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	$(call install,docs)
 	@touch $@ $(VENV)/.run
+
+$(VENV)/.tools: $(LOCK)/tools.txt | $(BIN)/python
+	@echo "installing what releases need (once)"
+	@$(PIP) --require-hashes --only-binary :all: -r $(LOCK)/tools.txt
+	@touch $@
+
+# The lock is made by uv alone, since it resolves for all platforms and versions of Python at once, and
+# read by pip, since every Python has it. All packages are resolved together, so that the environments
+# agree and can be installed into one folder. Versions stay as they are unless pyproject.toml asks for
+# others, or `make lock UPGRADE=--upgrade` for the newest ones.
+UPGRADE :=
+COMPILE = $(BIN)/uv --quiet pip compile --universal --python-version 3.11 --generate-hashes \
+  --only-binary :all: --no-emit-index-url --no-emit-find-links --no-annotate \
+  --custom-compile-command "make lock"
+TOGETHER := build/lock.txt
+
+lock: $(VENV)/.tools
+	@mkdir -p build
+	cat $(LOCK)/*.txt > $(TOGETHER)
+	$(COMPILE) pyproject.toml --all-extras --group build --group tools $(UPGRADE) -o $(TOGETHER)
+	$(COMPILE) pyproject.toml --group build -c $(TOGETHER) -o $(LOCK)/run.txt
+	$(COMPILE) pyproject.toml --group build --extra dev --extra neural -c $(TOGETHER) -o $(LOCK)/dev.txt
+	$(COMPILE) pyproject.toml --group build --extra docs -c $(TOGETHER) -o $(LOCK)/docs.txt
+	$(COMPILE) --group pyproject.toml:tools -c $(TOGETHER) -o $(LOCK)/tools.txt
 
 clean:
 	rm -rf $(VENV) build dist site *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
