@@ -2,6 +2,9 @@
 # make test: set everything up, check the code and run the tests
 # make test-slow: run the long tests
 # make docs: set everything up and build the documentation in site/
+# make release: build the package and the list of its components in dist/
+# make lock, make licences: write the lock, the list of licences of what it names
+# make audit: look for known vulnerabilities of what the lock names (needs the network)
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -13,7 +16,7 @@ PYTHONS := python3 python3.13 python3.12 python3.11
 LOCK := .ci/lock
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test test-slow check docs lock clean
+.PHONY: demo test test-slow check docs release sbom lock licences audit clean
 
 demo: $(VENV)/.run
 	@$(BIN)/bootstrap demo
@@ -21,10 +24,12 @@ demo: $(VENV)/.run
 test: check
 	$(BIN)/pytest -n $(WORKERS)
 
-test-slow: $(VENV)/.dev
+test-slow: $(VENV)/.dev $(VENV)/.tools
 	HYPOTHESIS_PROFILE=thorough $(BIN)/pytest -n $(WORKERS) -m slow
 
 check: $(VENV)/.dev
+	$(BIN)/pip --disable-pip-version-check check
+	$(BIN)/python .ci/licences.py --check
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
@@ -41,23 +46,25 @@ $(BIN)/python:
 	  fi; \
 	done; echo "no Python 3.11 or newer was found (tried: $(PYTHONS))" >&2; exit 1
 
-# The project itself is built with what the lock has, too: nothing is installed that it does not name.
+# Of packages that the lock does not name, nothing is installed, and the project is built with those
+# that it names (build.txt). Wheels alone are installed, since building one of a package would install
+# whatever that package asks for.
 define install
-@$(PIP) --require-hashes --only-binary :all: -r $(LOCK)/$(1).txt
+@$(PIP) --require-hashes --only-binary :all: -r $(LOCK)/build.txt -r $(LOCK)/$(1).txt
 @$(PIP) --no-build-isolation --no-deps --editable .
 endef
 
-$(VENV)/.run: pyproject.toml $(LOCK)/run.txt | $(BIN)/python
+$(VENV)/.run: pyproject.toml $(LOCK)/run.txt $(LOCK)/build.txt | $(BIN)/python
 	@echo "installing what bootstrap needs (once)"
 	$(call install,run)
 	@touch $@
 
-$(VENV)/.dev: pyproject.toml $(LOCK)/dev.txt | $(BIN)/python
+$(VENV)/.dev: pyproject.toml $(LOCK)/dev.txt $(LOCK)/build.txt | $(BIN)/python
 	@echo "installing what bootstrap and its tests need (once)"
 	$(call install,dev)
 	@touch $@ $(VENV)/.run
 
-$(VENV)/.docs: pyproject.toml $(LOCK)/docs.txt | $(BIN)/python
+$(VENV)/.docs: pyproject.toml $(LOCK)/docs.txt $(LOCK)/build.txt | $(BIN)/python
 	@echo "installing what the documentation needs (once)"
 	$(call install,docs)
 	@touch $@ $(VENV)/.run
@@ -76,15 +83,29 @@ COMPILE = $(BIN)/uv --quiet pip compile --universal --python-version 3.11 --gene
   --only-binary :all: --no-emit-index-url --no-emit-find-links --no-annotate \
   --custom-compile-command "make lock"
 TOGETHER := build/lock.txt
+RELEASE := dist
 
 lock: $(VENV)/.tools
 	@mkdir -p build
 	cat $(LOCK)/*.txt > $(TOGETHER)
 	$(COMPILE) pyproject.toml --all-extras --group build --group tools $(UPGRADE) -o $(TOGETHER)
-	$(COMPILE) pyproject.toml --group build -c $(TOGETHER) -o $(LOCK)/run.txt
-	$(COMPILE) pyproject.toml --group build --extra dev --extra neural -c $(TOGETHER) -o $(LOCK)/dev.txt
-	$(COMPILE) pyproject.toml --group build --extra docs -c $(TOGETHER) -o $(LOCK)/docs.txt
+	$(COMPILE) pyproject.toml -c $(TOGETHER) -o $(LOCK)/run.txt
+	$(COMPILE) pyproject.toml --extra dev --extra neural -c $(TOGETHER) -o $(LOCK)/dev.txt
+	$(COMPILE) pyproject.toml --extra docs -c $(TOGETHER) -o $(LOCK)/docs.txt
+	$(COMPILE) --group pyproject.toml:build -c $(TOGETHER) -o $(LOCK)/build.txt
 	$(COMPILE) --group pyproject.toml:tools -c $(TOGETHER) -o $(LOCK)/tools.txt
+
+licences: $(VENV)/.dev $(VENV)/.docs $(VENV)/.tools
+	$(BIN)/python .ci/licences.py
+
+audit: $(VENV)/.tools
+	$(BIN)/python .ci/audit.py
+
+sbom: $(VENV)/.tools
+	$(BIN)/python .ci/sbom.py $(RELEASE)
+
+release: sbom $(VENV)/.run
+	$(BIN)/python -m hatchling build --directory $(RELEASE)
 
 clean:
 	rm -rf $(VENV) build dist site *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
