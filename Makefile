@@ -76,11 +76,12 @@ $(VENV)/.tools: $(LOCK)/tools.txt | $(BIN)/python
 
 # The lock is made by uv alone, since it resolves for all platforms and versions of Python at once, and
 # read by pip, since every Python has it. All packages are resolved together, so that the environments
-# agree and can be installed into one folder. Versions stay as they are unless pyproject.toml asks for
-# others, or `make lock UPGRADE=--upgrade` for the newest ones.
+# agree and can be installed into one folder. If possible, a package has one version for all versions
+# of Python, so that results and type checks are the same. Versions stay as they are unless
+# pyproject.toml asks for others, or `make lock UPGRADE=--upgrade` for the newest ones.
 UPGRADE :=
-COMPILE = $(BIN)/uv --quiet pip compile --universal --python-version 3.11 --generate-hashes \
-  --only-binary :all: --no-emit-index-url --no-emit-find-links --no-annotate \
+COMPILE = $(BIN)/uv --quiet pip compile --universal --python-version 3.11 --fork-strategy fewest \
+  --generate-hashes --only-binary :all: --no-emit-index-url --no-emit-find-links --no-annotate \
   --custom-compile-command "make lock"
 TOGETHER := build/lock.txt
 RELEASE := dist

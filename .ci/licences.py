@@ -144,13 +144,29 @@ def new_rows(
     SupplyError
         If the licence of a package is unknown.
     """
-    known = {**{row.name: row.licence for row in rows}, **STATED, **stated}
+    listed = {row.name: row.licence for row in rows}
+    known = {**listed, **STATED, **stated}
     if unknown := sorted(set(names) - set(known)):
         raise SupplyError(
             f"{', '.join(unknown)}: not installed, and not in {PAGE.name}; run `make licences`, or "
             "add what their files say to STATED in .ci/licences.py if they are for other systems"
         )
-    return [Row(name, known[name], ", ".join(where)) for name, where in names.items()]
+    return [
+        Row(name, _clearer(known[name], listed.get(name, "")), ", ".join(where))
+        for name, where in names.items()
+    ]
+
+
+def _clearer(licence: str, listed: str) -> str:
+    """Return a listed licence if it is the same, but says more: metadata of versions differ."""
+    return listed if _agree(licence, listed) and len(listed) > len(licence) else licence
+
+
+def _agree(licence: str, other: str) -> bool:
+    """Return whether licences are the same, or one of them does not say which BSD licence it is."""
+    if re.search(r"\bBSD(?!-)", f"{licence} {other}"):
+        licence, other = (re.sub(r"\bBSD-[23]-Clause\b", "BSD", text) for text in (licence, other))
+    return licence == other
 
 
 def problems_of(
@@ -163,7 +179,7 @@ def problems_of(
         if listed.get(name, "none") != expected:
             yield f"{name}: listed for {listed.get(name, 'none')}, and locked for {expected}"
     for row in rows:
-        if stated.get(row.name, row.licence) != row.licence:
+        if not _agree(stated.get(row.name, row.licence), row.licence):
             yield f"{row.name}: listed with {row.licence}, and installed with {stated[row.name]}"
         if others := not_allowed(row.name, stated.get(row.name, row.licence)):
             yield f"{row.name}: {', '.join(others)} is not one of the allowed licences"

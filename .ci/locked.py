@@ -1,7 +1,7 @@
 """The lock: the versions and hashes of all packages that `make` installs.
 
 `make lock` writes the files in `.ci/lock/`, one for each environment. They are universal: a package
-has several versions where no single one serves all versions of Python.
+has several versions only where no single one serves all versions of Python.
 """
 
 from __future__ import annotations

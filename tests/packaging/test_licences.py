@@ -115,6 +115,16 @@ def test_rows_of_packages_that_are_not_installed_are_kept():
         new_rows(NAMES, {}, ROWS[:1])
 
 
+@pytest.mark.parametrize(
+    ("licence", "listed", "kept"),
+    [("BSD", "BSD-3-Clause", True), ("BSD-2-Clause", "BSD-3-Clause", False), ("MIT", "ISC", False)],
+)
+def test_a_listed_licence_is_kept_where_other_versions_say_less(licence, listed, kept):
+    names, rows = {"a": ["run"]}, [Row("a", listed, "run")]
+    assert new_rows(names, {"a": licence}, rows) == [Row("a", listed if kept else licence, "run")]
+    assert (list(problems_of(rows, names, {"a": licence})) == []) == kept
+
+
 def test_a_list_that_is_out_of_date_is_an_error(tmp_path):
     page = tmp_path / "licences.md"
     page.write_text(with_rows(PAGE.read_text(encoding="utf-8"), ROWS), encoding="utf-8")
