@@ -10,7 +10,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 # Test processes: one for each processor.
 WORKERS := auto
-# The first of these that is new enough makes the environment.
+# The first of these that is 3.11 to 3.13 makes the environment: gensim has no wheels for 3.14.
 PYTHONS := python3 python3.13 python3.12 python3.11
 # The versions of all packages, with hashes: a file for each environment.
 LOCK := .ci/lock
@@ -40,11 +40,11 @@ docs: $(VENV)/.docs
 
 $(BIN)/python:
 	@for python in $(PYTHONS); do \
-	  if $$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+	  if $$python -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' 2>/dev/null; then \
 	    echo "making an environment in $(VENV) with $$($$python --version)"; \
 	    exec $$python -m venv $(VENV); \
 	  fi; \
-	done; echo "no Python 3.11 or newer was found (tried: $(PYTHONS))" >&2; exit 1
+	done; echo "no Python 3.11, 3.12 or 3.13 was found, for which the packages are locked (tried: $(PYTHONS))" >&2; exit 1
 
 # Of packages that the lock does not name, nothing is installed, and the project is built with those
 # that it names (build.txt). Wheels alone are installed, since building one of a package would install
