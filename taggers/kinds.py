@@ -19,7 +19,6 @@ untrusted source.
 from __future__ import annotations
 
 import importlib
-import json
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -29,6 +28,7 @@ from typing import Any
 
 from corpus.errors import InputError, shown
 from taggers.base import Tagger
+from taggers.model_description import read_fields
 from taggers.options import TaggerOptions
 
 #: The group of entry points; the name of an entry point is the name of a kind.
@@ -191,18 +191,11 @@ def load_tagger(folder: Path, *, trusted: Collection[str] = ()) -> Tagger:
     InputError
         If the folder holds no model, or its kind is unknown or not trusted.
     """
-    try:
-        kind = json.loads((folder / "model.json").read_text(encoding="utf-8"))["kind"]
-    except KeyError:
-        raise InputError(
-            f'{folder} is not the folder of a model: model.json lacks the key "kind"'
-        ) from None
-    except (OSError, ValueError, TypeError) as error:
-        raise InputError(f"{folder} is not the folder of a model: {error}") from error
+    kind = read_fields(folder).text("kind")
     try:
         found = find_kind(kind, trusted=trusted)
     except InputError as error:
-        raise InputError(f"{folder} holds a model of another kind: {error}") from None
+        raise InputError(f"{shown(folder)} holds a model of another kind: {error}") from None
     tagger: Tagger = found.tagger_type().load(folder)
     return tagger
 

@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import hashlib
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, get_type_hints
 
+import numpy.typing as npt
+
+from corpus.array_files import Expected, read_array
 from corpus.errors import InputError, shown
 from corpus.storage import write_atomically
+from corpus.tags import bio_labels, classes_of
+from taggers.base import Training
 from taggers.kinds import BUILTIN
+from taggers.model_description import DESCRIPTION, read_fields
 
-_DESCRIPTION = "model.json"
+if TYPE_CHECKING:
+    from corpus.kernels.hashing import Hashes
+
+#: The most labels of a model. Its transitions take their square in memory.
+MOST_LABELS = 2_001
+
+#: The name of a file of a model: no path, and nothing hidden.
+_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 def write_model(
@@ -44,16 +60,163 @@ def write_model(
     version = _format_of(description["kind"], model_format)
     whole = {**description, "format": version, "files": digests}
     whole["digest"] = digest_of(whole)
-    write_atomically(
-        folder / _DESCRIPTION, json.dumps(whole, ensure_ascii=False, indent=1).encode()
-    )
+    write_atomically(folder / DESCRIPTION, json.dumps(whole, ensure_ascii=False, indent=1).encode())
+
+
+class ModelFiles:
+    """The files of a model: only those that its description lists, each as it was saved.
+
+    The digests show that no file has changed since it was written. They do not show who wrote it,
+    so that whatever is read is checked, too.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder of the model.
+    kind : str
+        The expected kind.
+    model_format : int, optional
+        The expected version. The default is the version in the registry for a kind of the package,
+        and 1 for any other kind.
+
+    Attributes
+    ----------
+    fields : Fields
+        The description as it was passed to `write_model`, with the additional keys ``format``,
+        ``files`` and ``digest``.
+
+    Raises
+    ------
+    InputError
+        If the model has another kind or version, or one of its files was modified.
+    """
+
+    def __init__(self, folder: Path, kind: str, *, model_format: int | None = None) -> None:
+        self._folder = folder
+        self.fields = read_fields(folder)
+        if self.fields.text("kind") != kind:
+            raise InputError(
+                f"{shown(folder)} holds a model of kind {shown(self.fields.text('kind'))}; "
+                f'expected "{kind}"'
+            )
+        version = _format_of(kind, model_format)
+        if (found := self.fields.value("format")) != version:
+            raise InputError(
+                f"{shown(folder)} holds a model of format {shown(found)}; this version reads "
+                f"format {version}: train it again"
+            )
+        damaged = "is damaged: it is not the file that was saved"
+        if self.fields.text("digest") != digest_of(self.fields.values):
+            raise InputError(f"{shown(folder / DESCRIPTION)} {damaged}")
+        self._digests = self.fields.text_by_key("files")
+        for name, digest in self._digests.items():
+            if _digest_of_file(self._path(name)) != digest:
+                raise InputError(f"{shown(folder / name)} {damaged}")
+
+    def _path(self, name: str) -> Path:
+        """Return the path of a file of the model, which is a plain file in its folder."""
+        if not _PLAIN.fullmatch(name):
+            raise InputError(
+                f"{shown(self._folder)} is not the folder of a model: it names the file "
+                f'"{shown(name)}"; expected letters, digits, full stops and hyphens'
+            )
+        path = self._folder / name
+        if name not in self._digests or path.is_symlink() or not path.is_file():
+            raise InputError(f"{shown(self._folder)} is damaged: it lacks the file {name}")
+        return path
+
+    def content(self, name: str) -> bytes:
+        """Return the content of a file."""
+        return self._path(name).read_bytes()
+
+    def array(self, name: str, expected: Expected, *, mapped: bool = False) -> npt.NDArray[Any]:
+        """Read an array of `corpus.array_files.array_files`, and check it.
+
+        Parameters
+        ----------
+        name : str
+            The name of the array, without the suffix of its file.
+        expected : Expected
+            What the array has to be.
+        mapped : bool
+            Whether the file is mapped into memory.
+
+        Raises
+        ------
+        InputError
+            If the model lacks the array, or it is not what is expected.
+        """
+        return read_array(self._path(f"{name}.npy"), expected, mapped=mapped)
+
+    def hashes(self, name: str, number: int | None = None, *, mapped: bool = False) -> Hashes:
+        """Read an array of hashes, of a number if it is known, and check it.
+
+        Raises
+        ------
+        InputError
+            If the model lacks the array, or it is not what is expected.
+        """
+        from corpus.kernels.hash_index import (  # noqa: PLC0415 - numba is slow to import
+            is_crowded,
+        )
+
+        found = self.array(name, Expected("uint64", (number,)), mapped=mapped)
+        if is_crowded(found):
+            raise InputError(
+                f"{shown(self._folder / name)}.npy has values that are no hashes of words: too "
+                "many end alike"
+            )
+        return found
+
+    def labels(self) -> tuple[str, ...]:
+        """Return the labels of the model: ``O``, and ``B-`` and ``I-`` of each class."""
+        found = self.fields.distinct_texts("labels")
+        if len(found) > MOST_LABELS or set(found) != set(bio_labels(classes_of(found))):
+            raise self.fields.error(
+                "labels", f"O, and B-CLASS and I-CLASS of each class, at most {MOST_LABELS:,}"
+            )
+        return found
+
+    def engine_labels(self) -> tuple[str, ...]:
+        """Return the labels that training has seen, which are some of the labels of the model."""
+        found = self.fields.distinct_texts("engine_labels")
+        if not found or not set(found) <= set(self.labels()):
+            raise self.fields.error("engine_labels", "some of those in labels")
+        return found
+
+    def training(self) -> Training | None:
+        """Return the result of training; None if the model has none."""
+        if self.fields.value("training") is None:
+            return None
+        found = self.fields.fields("training")
+        values = {item.name: found.value(item.name) for item in dataclasses.fields(Training)}
+        types = get_type_hints(Training)
+        for key, value in values.items():
+            if type(value) is not types[key] and not (types[key] is float and type(value) is int):
+                raise found.error(key, f"a value of the type {types[key].__name__}")
+        return Training(**values)
+
+
+@contextlib.contextmanager
+def errors_of_model(folder: Path, kind: str) -> Iterator[None]:
+    """Raise whatever a damaged or hostile model causes as an error of the input."""
+    try:
+        yield
+    except (OSError, ArithmeticError, LookupError, RuntimeError, TypeError, ValueError) as error:
+        raise InputError(
+            f'{shown(folder)} is not the folder of a model of kind "{kind}": {shown(error)}'
+        ) from error
+    except AttributeError as error:
+        raise InputError(
+            f'{shown(folder)} is not the folder of a model of kind "{kind}"'
+        ) from error
 
 
 def read_description(folder: Path, kind: str, *, model_format: int | None = None) -> dict[str, Any]:
     """Read the description of a model, and verify the digests of its files.
 
-    Taggers do not validate the files that they read, so that damaged files are detected here. A
-    description with changed features or labels would otherwise produce wrong tags without an error.
+    A tagger of another package checks what it reads from them by itself; see `ModelFiles`, which
+    the taggers of this package use.
 
     Parameters
     ----------
@@ -75,32 +238,8 @@ def read_description(folder: Path, kind: str, *, model_format: int | None = None
     ------
     InputError
         If the model has another kind or version, or one of its files was modified.
-    OSError, ValueError, KeyError, TypeError, AttributeError
-        If the folder is not that of a model.
     """
-    description: dict[str, Any] = json.loads((folder / _DESCRIPTION).read_text(encoding="utf-8"))
-    for name in ("kind", "format"):
-        if name not in description:
-            raise InputError(
-                f'{folder} is not the folder of a model: {_DESCRIPTION} lacks the key "{name}"'
-            )
-    if description["kind"] != kind:
-        raise InputError(
-            f'{folder} holds a model of kind {shown(description["kind"])}; expected "{kind}"'
-        )
-    version = _format_of(kind, model_format)
-    if description["format"] != version:
-        raise InputError(
-            f"{folder} holds a model of format {shown(description['format'])}; this version reads "
-            f"format {version}: train it again"
-        )
-    damaged = "is damaged: it is not the file that was saved"
-    if description.get("digest") != digest_of(description):
-        raise InputError(f"{folder / _DESCRIPTION} {damaged}")
-    for name, digest in description["files"].items():
-        if _digest((folder / name).read_bytes()) != digest:
-            raise InputError(f"{folder / name} {damaged}")
-    return description
+    return dict(ModelFiles(folder, kind, model_format=model_format).fields.values)
 
 
 def _format_of(kind: str, model_format: int | None) -> int:
@@ -117,11 +256,7 @@ def read_digest(folder: Path) -> str:
     InputError
         If the folder is not that of a model.
     """
-    try:
-        digest: str = json.loads((folder / _DESCRIPTION).read_bytes())["digest"]
-    except (OSError, ValueError, KeyError, TypeError):
-        raise InputError(f"{folder} is not the folder of a model") from None
-    return digest
+    return read_fields(folder).text("digest")
 
 
 def digest_of(description: Mapping[str, Any]) -> str:
@@ -132,3 +267,8 @@ def digest_of(description: Mapping[str, Any]) -> str:
 
 def _digest(content: bytes) -> str:
     return hashlib.blake2b(content).hexdigest()
+
+
+def _digest_of_file(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, hashlib.blake2b).hexdigest()

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 #: - ``partial_tags``: `Tagger.fit` accepts tokens whose tag is unknown (-1).
 Capability = Literal["entity_probabilities", "document_weights", "partial_tags"]
 
+#: Replaces the paths of resources in a saved model, which contains the resources themselves.
+INSIDE_MODEL = "."
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Coverage:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from corpus.kernels.hashing import Hashes
     from taggers.dictionaries.name_frequencies import NameFrequencies
     from taggers.embeddings.word_clusters import WordClusters
+    from taggers.model_folder import ModelFiles
 
 
 class HasTemplates(Protocol):
@@ -94,7 +95,7 @@ class Resources:
         return replace(self, clusters=self.clusters.with_nonzero_weights(hashes))
 
     def description(self) -> dict[str, Any]:
-        """Return the description that `of_files` needs in addition to the files, as JSON values."""
+        """Return the description that `of_model` needs in addition to the files, as JSON values."""
         return {
             "clusters": self.clusters.description() if self.clusters else [],
             "names": self.names.classes if self.names else [],
@@ -106,21 +107,21 @@ class Resources:
         return found | (self.names.files() if self.names else {})
 
     @classmethod
-    def of_files(cls, folder: Path, description: Mapping[str, Any]) -> Self:
+    def of_model(cls, model: ModelFiles) -> Self:
         """Read resources from the files of a model and its `description`."""
         clusters = names = None
-        if description["clusters"]:
+        if model.fields.value("clusters"):
             from taggers.embeddings.word_clusters import (  # noqa: PLC0415 - not always used
                 WordClusters,
             )
 
-            clusters = WordClusters.of_files(folder, description["clusters"])
-        if description["names"]:
+            clusters = WordClusters.of_model(model)
+        if model.fields.value("names"):
             from taggers.dictionaries.name_frequencies import (  # noqa: PLC0415 - not always used
                 NameFrequencies,
             )
 
-            names = NameFrequencies.of_files(folder, description["names"])
+            names = NameFrequencies.of_model(model)
         return cls(clusters, names)
 
 

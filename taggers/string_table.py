@@ -5,9 +5,16 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+
+from corpus.array_files import Expected
+from corpus.errors import InputError
+
+if TYPE_CHECKING:
+    from taggers.model_folder import ModelFiles
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,3 +64,39 @@ class StringTable:
 
 #: The empty table.
 EMPTY = StringTable(np.zeros(0, np.uint8), np.zeros(0, np.int64))
+
+
+def read_strings(model: ModelFiles, text: str, ends: str, number: int) -> StringTable:
+    """Read a table of strings from the files of a model, and check it.
+
+    Parameters
+    ----------
+    model : ModelFiles
+        The files of the model.
+    text, ends : str
+        The names of the arrays.
+    number : int
+        The number of strings; the table may also be empty.
+
+    Raises
+    ------
+    InputError
+        If an array is missing, or the ends are not places between the characters of the text.
+    """
+    table = StringTable(
+        model.array(text, Expected("uint8", (None,)), mapped=True),
+        model.array(ends, Expected("int64", (None,), 0, order="ascending"), mapped=True),
+    )
+    if len(table) not in (0, number):
+        raise InputError(f"{ends}.npy has {len(table):,} strings; expected {number:,} or none")
+    if table.ends[-1:].tolist() != [len(table.text)][: len(table)]:
+        raise InputError(f"{ends}.npy does not end where the text in {text}.npy does")
+    # A character in UTF-8 continues with bytes from 0x80 to 0xBF: no string begins with one.
+    inside = table.ends[table.ends < len(table.text)]
+    if ((table.text[inside] & 0xC0) == 0x80).any():
+        raise InputError(f"{ends}.npy has an end within a character of the text")
+    try:
+        table.text.tobytes().decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        raise InputError(f"{text}.npy is not text in UTF-8") from None
+    return table

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import difflib
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 
 from bootstrap.config.errors import ConfigurationError
-from corpus.errors import InputError, shown
-from taggers.ensemble.member import is_members
+from corpus.errors import InputError
+from taggers.option_values import checked_value
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -18,9 +17,6 @@ if TYPE_CHECKING:
     from bootstrap.config.overrides import Source
 
 OptionsT = TypeVar("OptionsT", bound="DataclassInstance")
-
-_LISTED = {str: "strings", int: "whole numbers"}
-_EXPECTED = {float: "a number", int: "a whole number", bool: "true or false", str: "a string"}
 
 
 def table_of(tables: Mapping[str, Any], name: str, source: Source) -> dict[str, Any]:
@@ -100,7 +96,10 @@ def parse_section(
     for key, item in known.items():
         if key in table:
             label = f"{source.of(*name.split('.'), key)}: {_heading(name, key)}"
-            values[key] = _checked(table[key], hints[key], item.metadata, label)
+            try:
+                values[key] = checked_value(table[key], hints[key], item.metadata)
+            except InputError as error:
+                raise ConfigurationError(f"{label} = {error}") from None
         elif item.default is MISSING and item.default_factory is MISSING:
             values[key] = MISSING
     if lacking := [key for key, value in values.items() if value is MISSING]:
@@ -120,49 +119,3 @@ def _heading(name: str, of: str = "") -> str:
     if not table:
         return f"[{section}] {of}".rstrip()
     return f"[{section}] {table}: {of}" if of else f"[{section}] {table}"
-
-
-def _checked(value: Any, kind: Any, limits: Mapping[str, Any], label: str) -> Any:
-    """Return a value of the type of an option, within its limits."""
-    expected = _mismatch(value, kind, limits)
-    if expected:
-        raise ConfigurationError(f"{label} = {shown(repr(value))}: expected {expected}")
-    if kind is float:
-        value = float(value)
-    for each in value if isinstance(value, (list, tuple)) else [value]:
-        if "least" in limits and not each >= limits["least"]:
-            raise ConfigurationError(f"{label} = {value}: expected {limits['least']} or more")
-        if "most" in limits and not each <= limits["most"]:
-            raise ConfigurationError(f"{label} = {value}: expected {limits['most']} or less")
-    if kind is float and not math.isfinite(value):
-        raise ConfigurationError(f"{label} = {value}: expected a finite number")
-    return tuple(value) if isinstance(value, list) else value
-
-
-def _mismatch(value: Any, kind: Any, limits: Mapping[str, Any]) -> str:
-    """Describe what was expected if a value is not of a type; return an empty text if it is."""
-    if get_origin(kind) is Literal:
-        choices = get_args(kind)
-        return "" if value in choices else "one of " + ", ".join(f'"{name}"' for name in choices)
-    if is_members(kind):  # which `bootstrap.config.members` has parsed
-        return ""
-    if get_origin(kind) is tuple:
-        item = get_args(kind)[0]
-        ok = isinstance(value, (list, tuple)) and all(type(each) is item for each in value)
-        return "" if ok else f"a list of {_LISTED[item]}"
-    if get_origin(kind) is Mapping and get_args(kind)[1] is str:
-        ok = isinstance(value, Mapping) and all(
-            isinstance(item, str) and (item or limits.get("may_be_empty"))
-            for item in value.values()
-        )
-        example = f", {limits['example']}" if "example" in limits else ""
-        return "" if ok else f"a table of strings{example}"
-    if get_origin(kind) is Mapping:
-        ok = isinstance(value, Mapping) and all(
-            type(item) in (int, float) and 0 <= item < math.inf for item in value.values()
-        )
-        return "" if ok else "a table of numbers, { CLASS = 0.01 }, finite and not negative"
-    if kind not in _EXPECTED:
-        raise ConfigurationError(f"a configuration cannot hold an option of the type {kind}")
-    allowed = (int, float) if kind is float else (kind,)
-    return "" if type(value) in allowed else _EXPECTED[kind]

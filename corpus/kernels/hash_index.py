@@ -13,6 +13,9 @@ Positions = npt.NDArray[np.int32]
 #: The position of a hash that is not in an index.
 ABSENT = EMPTY_SLOT
 
+_PART = 1024  # slots of a part of an index
+_MOST_IN_PART = 800  # hashes, which evenly spread ones never reach
+
 
 class HashIndex:
     """A hash table of the positions of hashes in an array.
@@ -42,6 +45,17 @@ class HashIndex:
         found = np.empty(len(hashes), np.int32)
         _find(kernel_array(hashes), self.hashes, self._slots, found)
         return found
+
+
+def is_crowded(hashes: Hashes) -> bool:
+    """Return whether so many hashes belong into neighbouring slots that an index is slow.
+
+    Hashes of words are spread evenly, and fill at most half of the slots of any part of an index.
+    Values in a file that somebody chose may all belong into one part of it.
+    """
+    slots = len(empty_slots(len(hashes)))
+    parts = (hashes & np.uint64(slots - 1)) // np.uint64(_PART)
+    return len(hashes) > _PART and int(np.bincount(parts.astype(np.int64)).max()) > _MOST_IN_PART
 
 
 @compiled("uint64[::1], uint64[::1], int32[::1], int32[::1]")

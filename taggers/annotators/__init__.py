@@ -7,12 +7,22 @@ from typing import Any, Protocol, Self
 
 from corpus.batch import Batch
 from corpus.errors import InputError
+from corpus.json_fields import Fields
 from corpus.streams import Stream
 from taggers.annotators.lines import Colons, LineHeaders
 from taggers.annotators.phrases import Phrases
 from taggers.annotators.rules import Rules
 
-__all__ = ["ANNOTATORS", "Annotator", "Colons", "LineHeaders", "Phrases", "Rules", "annotated"]
+__all__ = [
+    "ANNOTATORS",
+    "Annotator",
+    "Colons",
+    "LineHeaders",
+    "Phrases",
+    "Rules",
+    "annotated",
+    "annotators_of",
+]
 
 
 class Annotator(Protocol):
@@ -30,7 +40,7 @@ class Annotator(Protocol):
         ...
 
     @classmethod
-    def of_settings(cls, settings: Mapping[str, Any]) -> Self:
+    def of_settings(cls, settings: Fields) -> Self:
         """Create an annotator from its settings."""
         ...
 
@@ -42,6 +52,20 @@ ANNOTATORS: dict[str, type[Annotator]] = {
     "rules": Rules,
     "phrases": Phrases,
 }
+
+
+def annotators_of(found: Fields) -> dict[str, Annotator]:
+    """Return the annotators of a model, from their settings by stream.
+
+    Raises
+    ------
+    InputError
+        If a stream has no annotator, or its settings are invalid.
+    """
+    for name in found:
+        if name not in ANNOTATORS:
+            raise found.error(name, f"one of {', '.join(ANNOTATORS)}")
+    return {name: ANNOTATORS[name].of_settings(found.fields(name)) for name in found}
 
 
 def annotated(batch: Batch, names: Sequence[str], annotators: Mapping[str, Annotator]) -> Batch:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from corpus.batch import Batch
+from corpus.json_fields import Fields
 from corpus.lines import line_numbers
 from corpus.streams import NO_VALUE, Stream
 
@@ -56,7 +56,7 @@ class LineHeaders:
         return {}
 
     @classmethod
-    def of_settings(cls, settings: Mapping[str, Any]) -> Self:
+    def of_settings(cls, settings: Fields) -> Self:
         """Create an annotator from its settings."""
         return cls()
 
@@ -89,7 +89,7 @@ class Colons:
         return {}
 
     @classmethod
-    def of_settings(cls, settings: Mapping[str, Any]) -> Self:
+    def of_settings(cls, settings: Fields) -> Self:
         """Create an annotator from its settings."""
         return cls()
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from corpus.batch import Batch
 from corpus.errors import InputError, shown
+from corpus.json_fields import Fields
 from corpus.streams import NO_VALUE, Stream
 
 if TYPE_CHECKING:
@@ -77,9 +78,10 @@ class Phrases:
         return {"phrases": {name: _SEPARATOR.join(each) for name, each in self._phrases.items()}}
 
     @classmethod
-    def of_settings(cls, settings: Mapping[str, Any]) -> Self:
+    def of_settings(cls, settings: Fields) -> Self:
         """Create an annotator from its settings."""
-        return cls({name: text.split(_SEPARATOR) for name, text in settings["phrases"].items()})
+        phrases = settings.text_by_key("phrases")
+        return cls({name: text.split(_SEPARATOR) for name, text in phrases.items()})
 
 
 @functools.lru_cache(maxsize=2)  # the models of a run have the same phrases

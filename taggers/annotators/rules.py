@@ -11,6 +11,7 @@ import numpy as np
 from corpus.alignment import touched_tokens
 from corpus.batch import Batch
 from corpus.errors import InputError, shown
+from corpus.json_fields import Fields
 from corpus.streams import NO_VALUE, Stream
 
 _MONTH = (
@@ -105,9 +106,9 @@ class Rules:
         return {"rules": self._rules}
 
     @classmethod
-    def of_settings(cls, settings: Mapping[str, Any]) -> Self:
+    def of_settings(cls, settings: Fields) -> Self:
         """Create an annotator from its settings."""
-        return cls(settings["rules"])
+        return cls(settings.text_by_key("rules"))
 
 
 def _check(name: str, rule: str) -> None:

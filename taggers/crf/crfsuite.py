@@ -17,11 +17,13 @@ from corpus.batch import Batch
 from taggers.base import Detail, Progress, Training, TrainingError
 from taggers.crf.attributes import WindowAttributes
 from taggers.crf.crf_options import UNTRAINED
+from taggers.crf.crfsuite_checks import check_crfsuite
 from taggers.crf.decoding import Decoded
 from taggers.templates import Templates
 
 if TYPE_CHECKING:
     from taggers.crf.crf_options import CRFOptions
+    from taggers.model_folder import ModelFiles
 
 _MODEL = "crf.crfsuite"
 _ITERATION = re.compile(r"\*+ Iteration #(\d+) \*+")
@@ -40,8 +42,9 @@ class CRFsuiteEngine:
     templates : Templates
         The feature templates of the model.
     model : bytes
-        The content of a model file of CRFsuite. It must be intact, since CRFsuite does not validate
-        it: a damaged file can crash the process.
+        The content of a model file of CRFsuite that it has just written, or that
+        `taggers.crf.crfsuite_checks.check_crfsuite` has checked: a damaged one can crash the
+        process.
     """
 
     def __init__(self, labels: tuple[str, ...], templates: Templates, model: bytes) -> None:
@@ -144,9 +147,17 @@ class CRFsuiteEngine:
         return {_MODEL: self.model}
 
     @classmethod
-    def of_files(cls, folder: Path, labels: tuple[str, ...], templates: Templates) -> Self:
-        """Read an engine from the files of a model."""
-        return cls(labels, templates, (folder / _MODEL).read_bytes())
+    def of_model(cls, model: ModelFiles, templates: Templates) -> Self:
+        """Read an engine from the files of a model.
+
+        Raises
+        ------
+        InputError
+            If the file of CRFsuite is missing, or CRFsuite could not read it safely.
+        """
+        labels, content = model.engine_labels(), model.content(_MODEL)
+        check_crfsuite(content, len(labels))
+        return cls(labels, templates, content)
 
 
 class _Trainer(pycrfsuite.BaseTrainer):  # type: ignore[misc]

@@ -16,13 +16,17 @@ from taggers.crf.weights import BORDER, Weights, sorted_weights
 from taggers.features import BEGIN, END, FEATURES, feature, is_feature
 from taggers.templates import Templates
 
-_HEADER = struct.Struct("<4sI4sIIIIIIIII")
-_DATABASE = struct.Struct("<4sIIIII")
+#: The header of a file: among others its size, and where its parts begin.
+HEADER = struct.Struct("<4sI4sIIIIIIIII")
+#: The header of a database of strings.
+DATABASE = struct.Struct("<4sIIIII")
 _FEATURE = np.dtype([("type", "<u4"), ("source", "<u4"), ("target", "<u4"), ("weight", "<f8")])
 _STATE, _TRANSITION = 0, 1
 _ATTRIBUTE = re.compile(rf"(-?\d{{1,3}}):(?:({BEGIN}|{END})|([^=]+)=(.*))", re.DOTALL)
 _SHORT = re.compile(r"[A-Za-z_][\w.]{0,30}")  # a plausible feature name, rather than note text
-_CHUNK = 12  # bytes of the chunk header before the features: a name, a size, a count
+#: The bytes of the header of a part: a name, a size, a count.
+CHUNK = 12
+_MOST_LABELS = 2_001  # whose transitions take their square in memory
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -164,16 +168,17 @@ def _hashes(names: Sequence[str], values: Sequence[str]) -> Hashes:
 
 
 def _read(data: bytes) -> CRFsuiteModel:
-    magic, size, kind, _, _, labels, attributes, at_features, at_labels, at_attributes, _, _ = (
-        _HEADER.unpack_from(data)
+    magic, size, kind, _, _, labels, attributes, _, at_labels, at_attributes, _, _ = (
+        HEADER.unpack_from(data)
     )
     if (magic, kind) != (b"lCRF", b"FOMC"):
         raise ValueError("the header is not that of a first-order model")
     if size != len(data):
         raise ValueError(f"it has {len(data)} bytes, but its header declares {size}")
-    names = _strings(data, at_labels, labels)  # before memory is allocated for the labels
-    (number,) = struct.unpack_from("<I", data, at_features + 8)
-    features = np.frombuffer(data, _FEATURE, number, at_features + _CHUNK)
+    if labels > _MOST_LABELS:
+        raise ValueError(f"it has {labels:,} labels; expected at most {_MOST_LABELS:,}")
+    names = _strings(data, at_labels, labels)
+    features = read_features(data)
     states = features[features["type"] == _STATE]
     follows = features[features["type"] == _TRANSITION]
     transition = np.zeros((labels, labels))
@@ -190,15 +195,31 @@ def _read(data: bytes) -> CRFsuiteModel:
     )
 
 
+def read_features(data: bytes) -> npt.NDArray[np.void]:
+    """Read the features of a model file.
+
+    Raises
+    ------
+    ValueError, struct.error
+        If the file ends within them.
+    """
+    at_features = HEADER.unpack_from(data)[7]
+    (number,) = struct.unpack_from("<I", data, at_features + 8)
+    return np.frombuffer(data, _FEATURE, number, at_features + CHUNK)
+
+
 def _strings(data: bytes, start: int, number: int) -> tuple[str, ...]:
     """Read the strings of a constant quark database, in the order of their ids."""
-    name, _, _, _, size, offset = _DATABASE.unpack_from(data, start)
+    name, _, _, _, size, offset = DATABASE.unpack_from(data, start)
     if name != b"CQDB" or size < number:
         raise ValueError("a table of its strings is damaged")
     places = np.frombuffer(data, "<u4", number, start + offset)
-    found = []
+    found, total = [], 0
     for place in places.tolist():
         (length,) = struct.unpack_from("<I", data, start + place + 4)
+        total += length
+        if not 0 < length <= total <= len(data):
+            raise ValueError("its strings are longer than the file")
         key = data[start + place + 8 : start + place + 8 + length - 1]
         if len(key) != length - 1:
             raise ValueError("it ends within a string")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,14 @@ import numpy.typing as npt
 from corpus.batch import Batch
 from corpus.errors import InputError, shown
 from corpus.tags import bio_labels, classes_of, well_formed
-from taggers.annotators import ANNOTATORS, Annotator, Phrases, Rules, annotated
+from taggers.annotators import (
+    ANNOTATORS,
+    Annotator,
+    Phrases,
+    Rules,
+    annotated,
+    annotators_of,
+)
 from taggers.base import Detail, Progress, Tagging, Training, TrainingError
 from taggers.confidence import (
     check_measure,
@@ -23,7 +30,9 @@ from taggers.confidence import (
 )
 from taggers.crf.crf_options import CRFOptions
 from taggers.feature_sources import PHRASES
-from taggers.model_folder import read_description, write_model
+from taggers.model_folder import ModelFiles, errors_of_model, write_model
+from taggers.option_values import options_of_fields
+from taggers.options import INSIDE_MODEL
 from taggers.resources import Resources, clusters_for
 from taggers.templates import Templates
 
@@ -34,9 +43,6 @@ if TYPE_CHECKING:
     from taggers.crf.wordtype import WordTypeEngine
 
     Engine: TypeAlias = CRFsuiteEngine | WordTypeEngine
-
-#: Replaces the paths of resources in a saved model, which contains the resources themselves.
-_INSIDE_MODEL = "."
 
 
 class CRFTagger:
@@ -337,11 +343,11 @@ class CRFTagger:
         if resources.clusters:
             hashes = self.wordtype().weights.hashes
             resources = resources.with_nonzero_weights(self._templates(), hashes)
-            options = replace(options, clusters=_INSIDE_MODEL)
+            options = replace(options, clusters=INSIDE_MODEL)
         if resources.names:
-            options = replace(options, names=(_INSIDE_MODEL,))
+            options = replace(options, names=(INSIDE_MODEL,))
         if options.phrases:
-            options = replace(options, phrases=(_INSIDE_MODEL,))
+            options = replace(options, phrases=(INSIDE_MODEL,))
         description = {
             "kind": self.kind,
             "labels": self.labels,
@@ -362,37 +368,21 @@ class CRFTagger:
         InputError
             If the folder holds no CRF model, or one of its files was modified.
         """
-        try:
-            description = read_description(folder, cls.kind)
-            options = {name: _frozen(value) for name, value in description["options"].items()}
-            tagger = cls(CRFOptions(**options))
-            tagger._annotators = {
-                name: ANNOTATORS[name].of_settings(settings)
-                for name, settings in description["annotators"].items()
-            }
-            tagger._resources = Resources.of_files(folder, description)
-            tagger.labels = tuple(description["labels"])
-            training = description["training"]
-            tagger.training = Training(**training) if training else None
-            labels = tuple(description["engine_labels"])
-            tagger._engine = _opened(folder, labels, tagger.options, tagger._templates())
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise InputError(f"{folder} is not the folder of a CRF model: {error}") from error
+        with errors_of_model(folder, cls.kind):
+            model = ModelFiles(folder, cls.kind)
+            tagger = cls(options_of_fields(CRFOptions, model.fields.fields("options")))
+            tagger._annotators = annotators_of(model.fields.fields("annotators"))
+            tagger._resources = Resources.of_model(model)
+            tagger.labels, tagger.training = model.labels(), model.training()
+            tagger._engine = _opened(model, tagger.options, tagger._templates())
         return tagger
 
 
-def _frozen(value: Any) -> Any:
-    """Convert a JSON list back to a tuple."""
-    return tuple(value) if isinstance(value, list) else value
-
-
-def _opened(
-    folder: Path, labels: tuple[str, ...], options: CRFOptions, templates: Templates
-) -> Engine:
+def _opened(model: ModelFiles, options: CRFOptions, templates: Templates) -> Engine:
     if options.engine == "crfsuite":
         from taggers.crf.crfsuite import CRFsuiteEngine  # noqa: PLC0415 - not always used
 
-        return CRFsuiteEngine.of_files(folder, labels, templates)
+        return CRFsuiteEngine.of_model(model, templates)
     from taggers.crf.wordtype import WordTypeEngine  # noqa: PLC0415 - numba is slow to import
 
-    return WordTypeEngine.of_files(folder, labels, options, templates)
+    return WordTypeEngine.of_model(model, options, templates)

@@ -8,16 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from corpus.kernels.compiled import Array, compiled
+from corpus.array_files import Expected, weights_of_shape
+from corpus.errors import InputError
+from corpus.kernels.compiled import Array, compiled, kernel_array
 from corpus.kernels.hashing import Hashes, hash_values
 from taggers.crf import lattice
 from taggers.features import BEGIN, END, Words
-from taggers.string_table import EMPTY, StringTable
+from taggers.string_table import EMPTY, StringTable, read_strings
 from taggers.templates import Templates
+
+if TYPE_CHECKING:
+    from taggers.model_folder import ModelFiles
 
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
@@ -103,6 +109,47 @@ def sorted_weights(
         labels[order].astype(np.int16),
         state[order],
         transition,
+    )
+
+
+def read_weights(model: ModelFiles, labels: int, offsets: int) -> Weights:
+    """Read the weights of a model, and check that compiled functions can follow their indices.
+
+    Parameters
+    ----------
+    model : ModelFiles
+        The files of the model: an array for each attribute of `Weights`, and `name_ends`.
+    labels, offsets : int
+        As in `Weights`.
+
+    Raises
+    ------
+    InputError
+        If an array is missing, or is not what it has to be.
+    """
+
+    def read(name: str, expected: Expected) -> npt.NDArray[Any]:
+        return kernel_array(model.array(name, expected, mapped=True))
+
+    hashes = kernel_array(model.hashes("hashes", mapped=True))
+    state = read("state", weights_of_shape(None, dtypes="float64"))
+    rows = len(hashes) * offsets
+    begins = read("begins", Expected("int64", (rows + 1,), 0, len(state), "ascending"))
+    if begins[0] != 0 or begins[-1] != len(state):
+        raise InputError(
+            f"begins.npy leads from {begins[0]:,} to {begins[-1]:,}; expected 0 to {len(state):,}, "
+            "the number of weights"
+        )
+    return Weights(
+        labels,
+        offsets,
+        hashes,
+        read_strings(model, "names", "name_ends", len(hashes)),
+        read("seen", Expected("int32", (len(hashes),), 0)),
+        begins,
+        read("state_labels", Expected("int16", state.shape, 0, labels - 1)),
+        state,
+        read("transition", weights_of_shape(labels, labels, dtypes="float64")),
     )
 
 

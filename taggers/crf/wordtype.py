@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from corpus.array_files import array_bytes
 from corpus.batch import Batch
 from corpus.kernels.compiled import kernel_array
 from corpus.kernels.hash_index import HashIndex
 from corpus.kernels.hashing import hash_values
-from taggers.arrays import array_bytes
 from taggers.base import Detail, Progress, Training, TrainingError
 from taggers.crf import lattice
 from taggers.crf.channels import Channel, Channels
@@ -32,15 +31,17 @@ from taggers.crf.weights import (
     empty_table,
     middle,
     prune,
+    read_weights,
     value_hashes,
     values_of,
 )
-from taggers.string_table import EMPTY, StringTable
+from taggers.string_table import EMPTY
 from taggers.templates import Templates
 from taggers.threads import one_thread
 
 if TYPE_CHECKING:
     from taggers.crf.crf_options import CRFOptions
+    from taggers.model_folder import ModelFiles
 
 #: The type of probabilities for each precision.
 REALS = {"single": np.float32, "double": np.float64}
@@ -222,18 +223,16 @@ class WordTypeEngine:
         return {f"{name}.npy": array_bytes(array) for name, array in arrays.items()}
 
     @classmethod
-    def of_files(
-        cls, folder: Path, labels: tuple[str, ...], options: CRFOptions, templates: Templates
-    ) -> Self:
-        """Read an engine from the files of a model."""
+    def of_model(cls, model: ModelFiles, options: CRFOptions, templates: Templates) -> Self:
+        """Read an engine from the files of a model.
 
-        def read(name: str) -> npt.NDArray[Any]:
-            # Unlike "r", copy-on-write maps are writable, so that `kernel_array` copies nothing.
-            return kernel_array(np.load(folder / f"{name}.npy", mmap_mode="c", allow_pickle=False))
-
-        names = StringTable(read("names"), read("name_ends"))
-        arrays = {name: read(name) for name in _ARRAYS}
-        weights = Weights(len(labels), 2 * templates.reach + 1, names=names, **arrays)
+        Raises
+        ------
+        InputError
+            If a file of the model is not what `files` returns.
+        """
+        labels = model.engine_labels()
+        weights = read_weights(model, len(labels), 2 * templates.reach + 1)
         return cls(templates, labels, weights, REALS[options.precision])
 
 

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from corpus.array_files import Expected, array_files
 from corpus.batch import Batch
 from corpus.kernels.hash_index import HashIndex
 from corpus.kernels.hashing import Hashes
 from gazetteers.folding import fold
 from gazetteers.frequencies import Frequencies, word_hashes
-from taggers.arrays import array_files, read_arrays
 from taggers.base import TrainingError
 from taggers.dictionaries.dictionary_options import DictionaryOptions
 from taggers.dictionaries.greedy_decoding import WordJudgements
 from taggers.dictionaries.name_lists import read_names
 from taggers.dictionaries.name_tagger import NameTagger
 from taggers.dictionaries.word_usage import Int64Array, Uses
+from taggers.model_folder import ModelFiles
 
 
 class DictionaryTagger(NameTagger[DictionaryOptions]):
@@ -52,8 +52,8 @@ class DictionaryTagger(NameTagger[DictionaryOptions]):
             )
         return BinaryWords(names.hashes[positive], negative[positive])
 
-    def _read(self, folder: Path, description: Mapping[str, Any]) -> BinaryWords:
-        return BinaryWords.read(folder)
+    def _of_model(self, model: ModelFiles) -> BinaryWords:
+        return BinaryWords.of_model(model)
 
     def _thresholds(self) -> tuple[float, float]:
         return 1.0, 1.0  # the divergence is 0 or infinite
@@ -93,7 +93,13 @@ class BinaryWords:
         return array_files({"names": self.hashes, "negative": self.negative})
 
     @classmethod
-    def read(cls, folder: Path) -> Self:
-        """Read the dictionaries from the files of a model."""
-        hashes, negative = read_arrays(folder, ("names", "negative"))
-        return cls(hashes, negative)
+    def of_model(cls, model: ModelFiles) -> Self:
+        """Read the dictionaries from the files of a model.
+
+        Raises
+        ------
+        InputError
+            If a file of the model is not what `files` returns.
+        """
+        hashes = model.hashes("names")
+        return cls(hashes, model.array("negative", Expected("bool", hashes.shape)))

@@ -5,15 +5,14 @@ Words that are names are as frequent in the notes as in the census.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Sequence
 
 from gazetteers.frequencies import Frequencies
 from taggers.dictionaries.dictionary_options import DivergenceOptions
 from taggers.dictionaries.name_tagger import NameTagger
 from taggers.dictionaries.word_divergence import WordDivergence
 from taggers.dictionaries.word_usage import Int64Array, Uses
+from taggers.model_folder import ModelFiles
 
 
 class DivergenceTagger(NameTagger[DivergenceOptions]):
@@ -31,8 +30,8 @@ class DivergenceTagger(NameTagger[DivergenceOptions]):
     ) -> WordDivergence:
         return WordDivergence.of(names, Uses.of(names, types, counts), self.options.smoothing)
 
-    def _read(self, folder: Path, description: Mapping[str, Any]) -> WordDivergence:
-        return WordDivergence.read(folder, description)
+    def _of_model(self, model: ModelFiles) -> WordDivergence:
+        return WordDivergence.of_model(model, model.fields.fields("words"))
 
     def _thresholds(self) -> tuple[float, float]:
         return self.options.threshold, self.options.threshold_after

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 
+from corpus.array_files import Expected, array_files
 from corpus.errors import InputError, shown
 from corpus.kernels.hash_index import ABSENT, HashIndex
 from corpus.kernels.hashing import Hashes
 from gazetteers.folding import fold
 from gazetteers.frequencies import Frequencies, word_hashes
-from taggers.arrays import array_files, read_arrays
 from taggers.features import Feature, Words
+from taggers.model_folder import ModelFiles
 
 #: The prefix of the names of the features; it is followed by the class of names.
 PREFIX = "frequency-"
@@ -101,7 +101,18 @@ class NameFrequencies:
         return array_files(dict(zip(_FILES, (self.hashes, self.magnitudes), strict=True)))
 
     @classmethod
-    def of_files(cls, folder: Path, classes: Sequence[Any]) -> Self:
-        """Read the frequencies from the files of a model."""
-        hashes, magnitudes = read_arrays(folder, _FILES)
-        return cls(tuple(map(str, classes)), hashes, magnitudes)
+    def of_model(cls, model: ModelFiles) -> Self:
+        """Read the frequencies from the files of a model.
+
+        Raises
+        ------
+        InputError
+            If a file of the model is not what `files` returns, or the name of a class is invalid.
+        """
+        classes = model.fields.distinct_texts("names")
+        if not all(map(_NAME.fullmatch, classes)):
+            raise model.fields.error("names", "names of classes without spaces and [ ] : = |")
+        words, magnitudes = _FILES
+        hashes = model.hashes(words)
+        expected = Expected("int8", (len(hashes), len(classes)), -1, len(_BOUNDS) - 1)
+        return cls(classes, hashes, model.array(magnitudes, expected))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
@@ -11,7 +11,6 @@ from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 import numpy as np
 
 from corpus.batch import Batch
-from corpus.errors import InputError
 from corpus.streams import NO_VALUE
 from corpus.tags import bio_labels
 from gazetteers.frequencies import Frequencies
@@ -21,10 +20,9 @@ from taggers.dictionaries.dictionary_options import DictionaryOptions, Divergenc
 from taggers.dictionaries.greedy_decoding import WordJudgements, tag_greedily
 from taggers.dictionaries.name_lists import read_names
 from taggers.dictionaries.word_usage import Int64Array, words_of_notes
-from taggers.model_folder import read_description, write_model
-
-#: Replaces the paths of gazetteers in a saved model, which contains what was computed from them.
-_INSIDE_MODEL = "."
+from taggers.model_folder import ModelFiles, errors_of_model, write_model
+from taggers.option_values import options_of_fields
+from taggers.options import INSIDE_MODEL
 
 OptionsT = TypeVar("OptionsT", bound=DivergenceOptions | DictionaryOptions)
 
@@ -83,7 +81,7 @@ class NameTagger(ABC, Generic[OptionsT]):
         """Fit the model of words to the word counts of the notes."""
 
     @abstractmethod
-    def _read(self, folder: Path, description: Mapping[str, Any]) -> WordModel:
+    def _of_model(self, model: ModelFiles) -> WordModel:
         """Read the model of words from a model folder."""
 
     @abstractmethod
@@ -170,7 +168,7 @@ class NameTagger(ABC, Generic[OptionsT]):
             raise ValueError("the tagger has not been fitted")
         options = asdict(self.options) | {"counts": ""}
         lists = [name for name in ("names", "not_names", "blocked") if options.get(name)]
-        options |= {name: [_INSIDE_MODEL] for name in lists}
+        options |= {name: [INSIDE_MODEL] for name in lists}
         description = {
             "kind": self.kind,
             "options": options,
@@ -188,17 +186,10 @@ class NameTagger(ABC, Generic[OptionsT]):
         InputError
             If the folder holds no model of this kind, or a damaged one.
         """
-        try:
-            description = read_description(folder, cls.kind)
-            options = {
-                name: tuple(value) if isinstance(value, list) else value
-                for name, value in description["options"].items()
-            }
-            tagger = cls(cls.options_type(**options))
-            tagger._model = tagger._read(folder, description["words"])
-            tagger._blocking = Phrases.of_settings(description["blocking"])
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise InputError(
-                f'{folder} is not the folder of a model of kind "{cls.kind}": {error}'
-            ) from error
+        with errors_of_model(folder, cls.kind):
+            model = ModelFiles(folder, cls.kind)
+            options = options_of_fields(cls.options_type, model.fields.fields("options"))
+            tagger = cls(options)
+            tagger._model = tagger._of_model(model)
+            tagger._blocking = Phrases.of_settings(model.fields.fields("blocking"))
         return tagger

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 
+from corpus.array_files import Expected, array_files, weights_of_shape
 from corpus.batch import Batch
+from corpus.json_fields import Fields
 from corpus.kernels.hash_index import HashIndex
 from corpus.kernels.hashing import Hashes
 from gazetteers.folding import fold
 from gazetteers.frequencies import Frequencies, word_hashes
-from taggers.arrays import array_files, read_arrays
 from taggers.base import TrainingError
 from taggers.dictionaries.greedy_decoding import WordJudgements
 from taggers.dictionaries.name_share import name_share
 from taggers.dictionaries.word_usage import CASES, Int64Array, Uses, case_numbers
+from taggers.model_folder import ModelFiles
 
 Floats = npt.NDArray[np.float64]
 
@@ -128,14 +129,26 @@ class WordDivergence:
         )
 
     @classmethod
-    def read(cls, folder: Path, description: Mapping[str, Mapping[str, float]]) -> Self:
-        """Read a model from its files and `description`."""
-        hashes, divergence, joins = read_arrays(folder, ("names", "divergence", "joins"))
+    def of_model(cls, model: ModelFiles, description: Fields) -> Self:
+        """Read a model of words from the files of a tagger and its `description`.
+
+        Raises
+        ------
+        InputError
+            If a file or the description is not what `files` and `description` return.
+        """
+        hashes = model.hashes("names")
         cases, scales = (
-            np.array([float(description[name][key]) for name in CASES])
+            np.array([description.fields(name).number(key) for name in CASES])
             for key in ("added", "share")
         )
-        return cls(hashes, divergence, joins, cases, scales)
+        return cls(
+            hashes,
+            model.array("divergence", weights_of_shape(len(hashes))),
+            model.array("joins", Expected("bool", hashes.shape)),
+            cases,
+            scales,
+        )
 
 
 def case_penalties(parts: Floats, scales: Floats) -> Floats:

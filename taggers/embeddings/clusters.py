@@ -10,13 +10,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from corpus.array_files import array_bytes
 from corpus.errors import InputError, shown
 from corpus.storage import write_atomically
-from taggers.arrays import array_bytes
 from taggers.embeddings.embedding import Embedding
 from taggers.embeddings.listing import DAMAGED, cluster_files
 
 Clusters = npt.NDArray[np.int32]
+
+
+#: The most clusters of a clustering.
+MOST_CLUSTERS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)

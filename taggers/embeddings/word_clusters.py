@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -10,15 +10,16 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from corpus.array_files import Expected, array_bytes
 from corpus.errors import InputError, shown
 from corpus.kernels.hash_index import ABSENT, HashIndex
 from corpus.kernels.hashing import Hashes, hash_values
-from taggers.arrays import array_bytes
-from taggers.embeddings.clusters import clusterings_of
+from taggers.embeddings.clusters import MOST_CLUSTERS, clusterings_of
 from taggers.embeddings.embedding import word_hashes
 from taggers.embeddings.folder import find_embeddings
 from taggers.embeddings.normalisation import NORMALISATIONS
 from taggers.features import Feature, Words
+from taggers.model_folder import ModelFiles
 
 Clusters = npt.NDArray[np.int32]
 
@@ -169,7 +170,7 @@ class WordClusters:
         )
 
     def description(self) -> list[dict[str, Any]]:
-        """Return the description that `of_files` needs in addition to the files, as JSON values."""
+        """Return the description that `of_model` needs in addition to the files, as JSON values."""
         return [
             {"names": table.names, "normalisation": table.normalisation} for table in self.tables
         ]
@@ -186,14 +187,25 @@ class WordClusters:
         return found
 
     @classmethod
-    def of_files(cls, folder: Path, description: Sequence[Mapping[str, Any]]) -> Self:
-        """Read clusterings from the files of a model."""
+    def of_model(cls, model: ModelFiles) -> Self:
+        """Read clusterings from the files of a model.
+
+        Raises
+        ------
+        InputError
+            If a file or the description of the model is not what `files` and `description` return.
+        """
         tables = []
-        for number, table in enumerate(description):
-            hashes = np.load(folder / f"clusters-{number}-words.npy", mmap_mode="c")
-            clusters = np.load(folder / f"clusters-{number}.npy", mmap_mode="c")
-            names = tuple(map(str, table["names"]))
-            tables.append(ClusterTable(names, str(table["normalisation"]), hashes, clusters))
+        for number, table in enumerate(model.fields.rows("clusters")):
+            names = table.distinct_texts("names")
+            normalisation = table.text("normalisation")
+            if normalisation not in NORMALISATIONS or not names:
+                raise table.error("normalisation", f"one of {', '.join(NORMALISATIONS)}")
+            hashes = model.hashes(f"clusters-{number}-words", mapped=True)
+            shape = (len(hashes), len(names))
+            expected = Expected("int16 int32", shape, 0, MOST_CLUSTERS)
+            clusters = model.array(f"clusters-{number}", expected, mapped=True)
+            tables.append(ClusterTable(names, normalisation, hashes, clusters))
         return cls(tables)
 
 

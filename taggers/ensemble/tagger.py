@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.batch import Batch
-from corpus.errors import InputError
+from corpus.errors import InputError, shown
 from corpus.tags import find_entities
 from taggers.base import (
     Detail,
@@ -36,7 +36,7 @@ from taggers.ensemble.entities import entity_probabilities
 from taggers.ensemble.member import errors_of_member, kind_of_member, member_name
 from taggers.ensemble.side_by_side import MemberProgress, run_side_by_side
 from taggers.kinds import load_tagger
-from taggers.model_folder import read_description, read_digest, write_model
+from taggers.model_folder import ModelFiles, errors_of_model, read_digest, write_model
 
 Floats = npt.NDArray[np.float64]
 
@@ -321,15 +321,14 @@ class EnsembleTagger:
         InputError
             If the folder holds no ensemble, or a member was modified or replaced.
         """
-        try:
-            description = read_description(folder, cls.kind)
+        with errors_of_model(folder, cls.kind):
+            model = ModelFiles(folder, cls.kind)
             tagger = cls()
-            tagger.labels = tuple(description["labels"])
-            training = description["training"]
-            tagger.training = Training(**training) if training else None
-            saved = [(str(each["kind"]), str(each["digest"])) for each in description["members"]]
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise InputError(f"{folder} is not the folder of an ensemble: {error}") from error
+            tagger.labels, tagger.training = model.labels(), model.training()
+            members = model.fields.rows("members")
+            saved = [(each.text("kind"), each.text("digest")) for each in members]
+        if not saved:
+            raise model.fields.error("members", "at least one member")
         tagger.members = tuple(
             _loaded(folder / _folder_name(number), *each) for number, each in enumerate(saved)
         )
@@ -353,7 +352,8 @@ def _loaded(folder: Path, kind: str, digest: str) -> Tagger:
     tagger = load_tagger(folder)
     if tagger.kind != kind or read_digest(folder) != digest:
         raise InputError(
-            f"{folder} holds another model than the member of the ensemble that was saved there"
+            f"{shown(folder)} holds another model than the member of the ensemble that was saved "
+            "there"
         )
     return tagger
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any, Self
@@ -10,12 +10,12 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from corpus.array_files import array_files, weights_of_shape
 from corpus.batch import Batch
 from corpus.errors import InputError
 from corpus.kernels.compiled import kernel_array
 from corpus.tags import find_entities, well_formed
-from taggers.annotators import ANNOTATORS, Annotator, Phrases, Rules, annotated
-from taggers.arrays import array_files, read_arrays
+from taggers.annotators import ANNOTATORS, Annotator, Phrases, Rules, annotated, annotators_of
 from taggers.base import Detail, Progress, Tagging, Training, TrainingError
 from taggers.confidence import (
     check_measure,
@@ -28,21 +28,21 @@ from taggers.crf import lattice
 from taggers.crf.decoding import Decoded, ScoreDecoder
 from taggers.embeddings.automatic import AUTO
 from taggers.feature_sources import PHRASES
-from taggers.model_folder import read_description, write_model
+from taggers.model_folder import ModelFiles, errors_of_model, write_model
 from taggers.networks.forward import Forward
 from taggers.networks.network_options import BiLSTMCRFOptions, check_installed
 from taggers.networks.subsequences import BORDER, Subsequences
 from taggers.networks.training.in_process import train_in_process
 from taggers.networks.training.process import HELD_OUT, TRAIN
 from taggers.networks.training.warm_start import initial_weights
+from taggers.networks.weight_shapes import weight_shapes
 from taggers.networks.word_inputs import WordArrays, WordInputs
 from taggers.networks.word_vectors import WordVectors
+from taggers.option_values import options_of_fields
+from taggers.options import INSIDE_MODEL
 from taggers.resources import Resources, clusters_for
 from taggers.templates import Templates
 from taggers.threads import one_thread
-
-#: Replaces the paths of resources in a saved model, which contains the resources themselves.
-_INSIDE_MODEL = "."
 
 #: The options of `taggers.networks.training.keras_network.Plan` and of
 #: `taggers.networks.training.process.Schedule`.
@@ -375,9 +375,9 @@ class BiLSTMCRFTagger:
             raise ValueError("the network has not been trained")
         options = asdict(self.options)
         for name in ("embeddings", "clusters"):
-            options[name] = _INSIDE_MODEL if options[name] else ""
+            options[name] = INSIDE_MODEL if options[name] else ""
         for name in ("names", "phrases"):
-            options[name] = (_INSIDE_MODEL,) if options[name] else ()
+            options[name] = (INSIDE_MODEL,) if options[name] else ()
         description = {
             "kind": self.kind,
             "labels": self.labels,
@@ -403,32 +403,36 @@ class BiLSTMCRFTagger:
         InputError
             If the folder holds no model of this kind, or one of its files was modified.
         """
-        try:
-            description = read_description(folder, cls.kind)
-            options: dict[str, Any] = {
-                name: tuple(value) if isinstance(value, list) else value
-                for name, value in description["options"].items()
-            }
-            tagger = cls(BiLSTMCRFOptions(**options))
-            tagger._annotators = {
-                name: ANNOTATORS[name].of_settings(settings)
-                for name, settings in description["annotators"].items()
-            }
-            tagger._resources = Resources.of_files(folder, description)
-            tagger.labels = tuple(description["labels"])
-            training = description["training"]
-            tagger.training = Training(**training) if training else None
-            vectors = WordVectors.of_files(folder, description["inputs"]["vectors"])
-            (words,) = read_arrays(folder, ["words"])
-            tagger._inputs = WordInputs.of_description(description["inputs"], vectors, words)
-            names = description["weights"]
-            arrays = read_arrays(folder, [f"weights-{number}" for number in range(len(names))])
-            tagger._weights = dict(zip(names, arrays, strict=True))
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise InputError(
-                f"{folder} is not the folder of a BiLSTM-CRF model: {error}"
-            ) from error
+        with errors_of_model(folder, cls.kind):
+            model = ModelFiles(folder, cls.kind)
+            tagger = cls(options_of_fields(BiLSTMCRFOptions, model.fields.fields("options")))
+            tagger._annotators = annotators_of(model.fields.fields("annotators"))
+            tagger._resources = Resources.of_model(model)
+            tagger.labels, tagger.training = model.labels(), model.training()
+            tagger._inputs = WordInputs.of_model(model, tagger._templates())
+            shapes = weight_shapes(tagger._plan(tagger._inputs, tagger.labels))
+            tagger._weights = _read_weights(model, shapes)
         return tagger
+
+
+def _read_weights(
+    model: ModelFiles, shapes: Mapping[str, tuple[int, ...]]
+) -> dict[str, npt.NDArray[np.float32]]:
+    """Read the weights of a network, which have to be those of these shapes.
+
+    Raises
+    ------
+    InputError
+        If there are other weights, or weights of other shapes.
+    """
+    names = model.fields.distinct_texts("weights")
+    tables = [[name for name in each if name.startswith("features/")] for each in (names, shapes)]
+    if set(names) != set(shapes) or tables[0] != tables[1]:
+        raise model.fields.error("weights", "the names of the weights of a network of its options")
+    return {
+        name: model.array(f"weights-{number}", weights_of_shape(*shapes[name]))
+        for number, name in enumerate(names)
+    }
 
 
 def _held_out(train: Batch, share: float, rng: np.random.Generator) -> npt.NDArray[np.bool_]:

@@ -13,10 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.batch import Batch
+from corpus.errors import InputError
+from corpus.json_fields import Fields
 from corpus.kernels.hash_index import ABSENT, HashIndex
 from corpus.kernels.hashing import Hashes, hash_values
 from corpus.streams import Stream
 from taggers.features import Words
+from taggers.model_folder import ModelFiles
 from taggers.networks.word_vectors import WordVectors
 from taggers.templates import Templates
 
@@ -180,7 +183,7 @@ class WordInputs:
         return np.stack(found, axis=1) if found else np.zeros((batch.n_tokens, 0), np.int32)
 
     def description(self) -> dict[str, Any]:
-        """Return the description that `of_description` needs, as JSON values."""
+        """Return the description that `of_model` needs, as JSON values."""
         return {
             "vectors": self.vectors.description(),
             "characters": self.characters.values,
@@ -189,17 +192,31 @@ class WordInputs:
         }
 
     @classmethod
-    def of_description(
-        cls, description: Mapping[str, Any], vectors: WordVectors, words: Hashes
-    ) -> Self:
-        """Restore inputs from their description, their vectors and their words."""
-        return cls(
-            vectors,
-            words,
-            Numbering.of(description["characters"]),
-            {name: Numbering.of(each) for name, each in description["features"].items()},
-            {name: Numbering.of(each) for name, each in description["streams"].items()},
+    def of_model(cls, model: ModelFiles, templates: Templates) -> Self:
+        """Read inputs from the files of a model with these features and streams.
+
+        Raises
+        ------
+        InputError
+            If a file or the description of the model is not what was saved.
+        """
+        found = model.fields.fields("inputs")
+        characters = found.distinct_texts("characters")
+        if any(len(each) != 1 for each in characters) or list(characters) != sorted(characters):
+            raise found.error("characters", "a list of ascending characters")
+        features, streams = (
+            _numberings(found.fields(key), [each.name for each in wanted])
+            for key, wanted in (("features", templates.features), ("streams", templates.streams))
         )
+        vectors = WordVectors.of_model(model, found.texts("vectors"))
+        return cls(vectors, model.hashes("words"), Numbering.of(characters), features, streams)
+
+
+def _numberings(found: Fields, names: Sequence[str]) -> dict[str, Numbering]:
+    """Return the codes of the values of features or streams of these names."""
+    if list(found) != list(names):
+        raise InputError(f"{found.place}: expected {', '.join(names)}")
+    return {name: Numbering.of(found.distinct_texts(name)) for name in names}
 
 
 def _code_points(text: str) -> npt.NDArray[np.uint32]:

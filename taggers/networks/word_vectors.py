@@ -10,16 +10,17 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from corpus.array_files import array_files, weights_of_shape
 from corpus.batch import Batch
 from corpus.kernels.hash_index import ABSENT, HashIndex
 from corpus.kernels.hashing import Hashes
-from taggers.arrays import array_files, read_arrays
 from taggers.embeddings.embedding import word_hashes
 from taggers.embeddings.folder import find_embeddings
 from taggers.embeddings.normalisation import NORMALISATIONS
 from taggers.embeddings.vectors import FIRST, UNKNOWN
 from taggers.feature_sources import vector_coverage
 from taggers.features import Words
+from taggers.model_folder import ModelFiles
 from taggers.options import Coverage
 
 Floats = npt.NDArray[np.float32]
@@ -113,7 +114,7 @@ class WordVectors:
         return vector_coverage("a vector in the embeddings", count)
 
     def description(self) -> list[str]:
-        """Return the description that `of_files` needs in addition to the files."""
+        """Return the description that `of_model` needs in addition to the files."""
         return [table.normalisation for table in self.tables]
 
     def files(self) -> dict[str, bytes]:
@@ -125,10 +126,20 @@ class WordVectors:
         return array_files(found)
 
     @classmethod
-    def of_files(cls, folder: Path, description: Sequence[str]) -> Self:
-        """Read vectors from the files of a model."""
+    def of_model(cls, model: ModelFiles, normalisations: Sequence[str]) -> Self:
+        """Read vectors from the files of a model, and the normalisations of its description.
+
+        Raises
+        ------
+        InputError
+            If a file of the model is not what `files` returns, or a normalisation is unknown.
+        """
         tables = []
-        for number, normalisation in enumerate(description):
-            names = [f"vectors-{number}-words", f"vectors-{number}"]
-            tables.append(VectorTable(str(normalisation), *read_arrays(folder, names)))
+        for number, normalisation in enumerate(normalisations):
+            if normalisation not in NORMALISATIONS:
+                raise model.fields.error("inputs", f"one of {', '.join(NORMALISATIONS)}")
+            hashes = model.hashes(f"vectors-{number}-words")
+            expected = weights_of_shape(len(hashes) + 1, None, dtypes="float16")
+            vectors = model.array(f"vectors-{number}", expected)
+            tables.append(VectorTable(normalisation, hashes, vectors))
         return cls(tables)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from corpus.batch import Batch
-from corpus.errors import InputError
 from corpus.kernels.compiled import kernel_array
 from corpus.kernels.hashing import Hashes
 from corpus.lines import line_numbers
@@ -34,10 +33,10 @@ from taggers.dictionaries.places.roles import BLOCKS, JOINS, STREET, TOUCHES, Cu
 from taggers.dictionaries.places.word_weights import PlaceWeights, WordUsage
 from taggers.dictionaries.word_divergence import WordDivergence
 from taggers.dictionaries.word_usage import Uses, case_numbers, words_of_notes
-from taggers.model_folder import read_description, write_model
+from taggers.model_folder import ModelFiles, errors_of_model, write_model
+from taggers.option_values import options_of_fields
+from taggers.options import INSIDE_MODEL
 
-#: Replaces the paths of gazetteers in a saved model, which contains what was computed from them.
-_INSIDE_MODEL = "."
 #: Separates terms in a model.
 _SEPARATOR = "\n"
 
@@ -55,6 +54,33 @@ class _Model:
     words: CueWords
     matcher: PhraseMatcher
     classes: tuple[str, ...]
+
+    @classmethod
+    def of_model(cls, model: ModelFiles) -> Self:
+        """Read the parts from the files of a model.
+
+        Raises
+        ------
+        InputError
+            If a file or the description of the model is not what was saved.
+        """
+        found = model.fields
+        classes = found.distinct_texts("classes")
+        words = CueWords(_split(found.text_by_key("cue_words")))
+        matcher = PhraseMatcher(_split(found.text_by_key("phrases")))
+        # Phrases and words refer to classes by their indices.
+        if matcher.classes != (*classes[: len(matcher.classes) - 1], BLOCKED):
+            raise found.error("classes", f"the classes of phrases but {BLOCKED}, in their order")
+        if not {*words.kinds, STREET, POSTAL_CODE, PLACE} <= set(classes):
+            raise found.error("classes", "the classes of all cue words")
+        return cls(
+            WordDivergence.of_model(model, found.fields("persons")),
+            PlaceWeights.of_model(model, found.fields("places"), len(classes)),
+            WordUsage.of_model(model),
+            words,
+            matcher,
+            classes,
+        )
 
 
 class ListTagger:
@@ -182,7 +208,7 @@ class ListTagger:
         model = self._model
         options = asdict(self.options) | {"counts": ""}
         lists = [name for name in ("names", "blocked", "places", "cue_words") if options[name]]
-        options |= {name: [_INSIDE_MODEL] for name in lists}
+        options |= {name: [INSIDE_MODEL] for name in lists}
         description = {
             "kind": self.kind,
             "options": options,
@@ -204,25 +230,10 @@ class ListTagger:
         InputError
             If the folder holds no model of this kind, or a damaged one.
         """
-        try:
-            description = read_description(folder, cls.kind)
-            options: dict[str, Any] = {
-                name: tuple(value) if isinstance(value, list) else value
-                for name, value in description["options"].items()
-            }
-            tagger = cls(ListOptions(**options))
-            tagger._model = _Model(
-                WordDivergence.read(folder, description["persons"]),
-                PlaceWeights.read(folder, description["places"]),
-                WordUsage.read(folder),
-                CueWords(_split(description["cue_words"])),
-                PhraseMatcher(_split(description["phrases"])),
-                tuple(description["classes"]),
-            )
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise InputError(
-                f'{folder} is not the folder of a model of kind "{cls.kind}": {error}'
-            ) from error
+        with errors_of_model(folder, cls.kind):
+            model = ModelFiles(folder, cls.kind)
+            tagger = cls(options_of_fields(ListOptions, model.fields.fields("options")))
+            tagger._model = _Model.of_model(model)
         return tagger
 
 

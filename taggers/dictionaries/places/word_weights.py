@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 
+from corpus.array_files import Expected, array_files, weights_of_shape
+from corpus.json_fields import Fields
 from corpus.kernels.hash_index import HashIndex
 from corpus.kernels.hashing import Hashes
 from gazetteers.folding import fold
 from gazetteers.frequencies import Frequencies, word_hashes
-from taggers.arrays import array_files, read_arrays
 from taggers.dictionaries.name_share import name_share
 from taggers.dictionaries.places.roles import COMMON, RARE, Int32Array
 from taggers.dictionaries.word_divergence import WordDivergence, case_penalties
 from taggers.dictionaries.word_usage import CASES, Int64Array, Uses, case_numbers
+from taggers.model_folder import ModelFiles
 
 Floats = npt.NDArray[np.float64]
 
@@ -133,10 +134,30 @@ class PlaceWeights:
         )
 
     @classmethod
-    def read(cls, folder: Path, description: Mapping[str, Any]) -> Self:
-        """Read the log-odds from the files of a model and `description`."""
-        hashes, weights, classes = read_arrays(folder, ("places", "place-odds", "place-classes"))
-        return cls(hashes, weights, classes, np.array([float(description[name]) for name in CASES]))
+    def of_model(cls, model: ModelFiles, description: Fields, classes: int) -> Self:
+        """Read the log-odds from the files of a model and `description`.
+
+        Parameters
+        ----------
+        model : ModelFiles
+            The files.
+        description : Fields
+            What `description` returned.
+        classes : int
+            The number of classes of places.
+
+        Raises
+        ------
+        InputError
+            If a file or the description is not what `files` and `description` return.
+        """
+        hashes = model.hashes("places")
+        return cls(
+            hashes,
+            model.array("place-odds", weights_of_shape(len(hashes), dtypes="float64")),
+            model.array("place-classes", Expected("int32", hashes.shape, 0, classes - 1)),
+            np.array([description.number(name) for name in CASES]),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,6 +201,12 @@ class WordUsage:
         return array_files({"used-lower": self.lower, "used-often": self.frequent})
 
     @classmethod
-    def read(cls, folder: Path) -> Self:
-        """Read the words from the files of a model."""
-        return cls(*read_arrays(folder, ("used-lower", "used-often")))
+    def of_model(cls, model: ModelFiles) -> Self:
+        """Read the words from the files of a model.
+
+        Raises
+        ------
+        InputError
+            If a file of the model is not what `files` returns.
+        """
+        return cls(model.hashes("used-lower"), model.hashes("used-often"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import os
 import pickle
@@ -28,6 +29,7 @@ from corpus.streams import Stream
 from corpus.tags import classes_of, find_entities
 from taggers import CRFOptions, CRFTagger, TrainingError
 from taggers.base import Detail
+from taggers.model_folder import digest_of
 
 pytestmark = pytest.mark.processes
 
@@ -364,9 +366,13 @@ def test_a_tagging_process_that_dies_is_an_error(
     monkeypatch.setattr(parallel_tagger, "_CHUNK", 50)
     ParallelTagger(tmp_path / "model", "crf", OPTIONS).fit(labelled, rng=np.random.default_rng(0))
     tagger = ParallelTagger.load(tmp_path / "model", jobs=2)
-    # A model that nobody ever finishes reading: who is killed is not just writing what it found.
-    (tmp_path / "model" / "model.json").unlink()
-    os.mkfifo(tmp_path / "model" / "model.json")
+    # A model that takes minutes to read: who is killed is not just writing what it found.
+    with (tmp_path / "model" / "long").open("wb") as file:
+        file.truncate(1 << 37)
+    path = tmp_path / "model" / "model.json"
+    description = json.loads(path.read_bytes())
+    description["files"]["long"] = "not computed"
+    path.write_text(json.dumps({**description, "digest": digest_of(description)}))
     ended = threading.Event()
 
     def kill() -> None:

@@ -17,6 +17,7 @@ from corpus.batch import Batch, concatenate, make_batch
 from corpus.document import Document
 from corpus.errors import InputError
 from corpus.formats import read
+from corpus.json_fields import Fields
 from corpus.lines import line_numbers
 from corpus.problems import Problems
 from corpus.streams import Stream
@@ -236,7 +237,7 @@ def test_real_notes_are_as_one_token_after_the_other_says(meddocan: Path) -> Non
 @pytest.mark.parametrize("kind", [LineHeaders, Colons])
 def test_it_is_made_again_of_its_settings(kind: type[LineHeaders | Colons]) -> None:
     batch = batch_of("Ana: b")
-    again = kind.of_settings(kind().settings())
+    again = kind.of_settings(Fields(kind().settings(), "model"))
     assert said(again.annotate(batch)) == said(kind().annotate(batch))
 
 

@@ -15,6 +15,7 @@ import pytest
 from corpus.batch import Batch, make_batch
 from corpus.document import Document, Span
 from corpus.errors import InputError
+from corpus.json_fields import Fields
 from corpus.streams import Stream
 from gazetteers.gazetteer import Gazetteer
 from gazetteers.phrases.matcher import BLOCKED
@@ -76,12 +77,12 @@ def test_the_stream_begins_and_goes_on_with_a_class() -> None:
     town = ["B-TOWN", "I-TOWN", "I-TOWN", "I-TOWN", "I-TOWN"]
     expected = [None, "B-TOWN", None, *town, None, None, "B-BLOCKED"]
     assert said(phrases.annotate(batch)) == expected
-    again = Phrases.of_settings(json.loads(json.dumps(phrases.settings())))
+    again = Phrases.of_settings(Fields(json.loads(json.dumps(phrases.settings())), "model"))
     assert said(again.annotate(batch)) == expected
 
 
 def test_without_phrases_nothing_is_said() -> None:
-    for phrases in (Phrases(), Phrases.of_settings(Phrases().settings())):
+    for phrases in (Phrases(), Phrases.of_settings(Fields(Phrases().settings(), "model"))):
         assert said(phrases.annotate(TRAIN)) == [None] * TRAIN.n_tokens
 
 

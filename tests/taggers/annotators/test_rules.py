@@ -14,6 +14,7 @@ from corpus.batch import Batch, make_batch
 from corpus.document import Document
 from corpus.errors import InputError
 from corpus.formats import read
+from corpus.json_fields import Fields
 from corpus.problems import Problems
 from corpus.streams import Stream
 from taggers.annotators import Rules
@@ -229,7 +230,7 @@ def test_without_rules_there_are_the_built_in_ones() -> None:
 def test_they_are_made_again_of_their_settings() -> None:
     rules = Rules({"A": "a", "B": "b"})
     batch = batch_of("a b c")
-    again = Rules.of_settings(rules.settings())
+    again = Rules.of_settings(Fields(rules.settings(), "model"))
     assert again.settings() == rules.settings()
     assert said(again.annotate(batch)) == said(rules.annotate(batch)) == ["B-A", "B-B", None]
 

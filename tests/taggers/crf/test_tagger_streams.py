@@ -430,7 +430,7 @@ def test_a_damaged_annotator_is_an_input_error(
     with pytest.raises(InputError, match=r"model\.json is damaged"):
         load_tagger(tmp_path)
     described_as(tmp_path, annotators, signed=True)
-    with pytest.raises(InputError, match=r"is not the folder of a CRF model|the rule A"):
+    with pytest.raises(InputError, match=r"model\.json|the rule A"):
         load_tagger(tmp_path)
 
 

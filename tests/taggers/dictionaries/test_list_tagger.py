@@ -375,7 +375,7 @@ def test_saved_and_loaded_it_tags_alike(synthetic: Batch, tmp_path: Path) -> Non
     for path in (tmp_path / "model").glob("*.npy"):
         content = path.read_bytes()
         path.unlink()
-        with pytest.raises(InputError, match='is not the folder of a model of kind "lists"'):
+        with pytest.raises(InputError, match=f"it lacks the file {path.name}"):
             load_tagger(tmp_path / "model")
         path.write_bytes(content)
 

@@ -14,6 +14,7 @@ from gazetteers.frequencies import Frequencies
 from gazetteers.gazetteer import Gazetteer
 from taggers.dictionaries.name_frequencies import NameFrequencies
 from taggers.features import Words
+from taggers.model_folder import ModelFiles, write_model
 
 MakeGazetteer = Callable[..., Gazetteer]
 
@@ -62,10 +63,9 @@ def test_there_is_a_feature_for_each_class(make_gazetteer: MakeGazetteer) -> Non
 def test_written_and_read_they_say_the_same(make_gazetteer: MakeGazetteer, tmp_path: Path) -> None:
     rows = [("rosa", "given", 270), ("rosa", "surname", 12), ("peña", "surname", 30)]
     names = NameFrequencies.of(Frequencies.of(make_gazetteer(*rows)))
-    for name, content in names.files().items():
-        (tmp_path / name).write_bytes(content)
-        assert b"rosa" not in content
-    again = NameFrequencies.of_files(tmp_path, ["given", "surname"])
+    assert not any(b"rosa" in content for content in names.files().values())
+    write_model(tmp_path, {"kind": "crf", "names": names.classes}, names.files())
+    again = NameFrequencies.of_model(ModelFiles(tmp_path, "crf"))
     words = Words(["Rosa", "Peña", "pena"])
     for name, feature in names.features().items():
         assert again.features()[name](words) == feature(words)

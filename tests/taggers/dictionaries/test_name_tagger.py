@@ -322,7 +322,7 @@ def test_a_damaged_file_is_an_input_error(saved: Path) -> None:
         with pytest.raises(InputError, match="is damaged"):
             load_tagger(saved)
         path.unlink()
-        with pytest.raises(InputError, match="is not the folder of a model of kind"):
+        with pytest.raises(InputError, match=f"it lacks the file {path.name}"):
             load_tagger(saved)
         path.write_bytes(content)
     load_tagger(saved)
@@ -339,7 +339,7 @@ def test_a_changed_description_is_an_input_error(saved: Path) -> None:
             continue  # it says nothing there
         other = {key: value for key, value in description.items() if key != name}
         file.write_text(json.dumps({**other, "digest": digest_of(other)}))
-        with pytest.raises(InputError, match="is not the folder of a model of kind"):
+        with pytest.raises(InputError, match=r"model\.json lacks the key"):
             load_tagger(saved)
     other = {**description, "format": 9}
     file.write_text(json.dumps({**other, "digest": digest_of(other)}))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +19,7 @@ from taggers.embeddings.kmeans import find_clusterings, find_clusters
 from taggers.embeddings.listing import cluster_files
 from taggers.embeddings.word_clusters import ClusterTable, WordClusters, word_hashes
 from taggers.features import Words
+from taggers.model_folder import ModelFiles, write_model
 
 MakeEmbedding = Callable[..., Embedding]
 
@@ -253,12 +253,9 @@ def test_words_whose_clusters_have_no_weight_are_left_out_and_no_others(
 def test_a_model_keeps_clusters_in_files(folder: Path, tmp_path: Path) -> None:
     clusters = WordClusters.read(folder)
     kept = tmp_path / "model"
-    kept.mkdir()
-    for name, content in clusters.files().items():
-        (kept / name).write_bytes(content)
-    description = json.loads(json.dumps(clusters.description()))
+    write_model(kept, {"kind": "crf", "clusters": clusters.description()}, clusters.files())
     shutil.rmtree(folder)
-    again = WordClusters.of_files(kept, description)
+    again = WordClusters.of_model(ModelFiles(kept, "crf"))
     words = Words(["De", "ANNA", "13", "vía"])
     for name, feature in clusters.features().items():
         assert again.features()[name](words) == feature(words)

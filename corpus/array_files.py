@@ -1,0 +1,160 @@
+"""Arrays in NumPy's format, which are checked when they are read from files.
+
+Compiled functions do not check the indices that they follow. A file that somebody else wrote, or
+that is damaged, is therefore refused before they see its values.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from corpus.errors import InputError, shown
+
+Array = npt.NDArray[Any]
+
+#: The largest magnitude of a weight. Trained ones are below 1,000; sums of larger ones overflow.
+LARGEST = 1e6
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What an array in a file has to be.
+
+    Parameters
+    ----------
+    dtypes : str
+        The names of the data types that it may have, separated by spaces.
+    shape : tuple of int or None
+        Its shape; None for any length.
+    least, most : float
+        The limits of its values. Floating-point numbers must be finite in any case.
+    order : {"any", "ascending", "distinct"}
+        Whether values ascend, and whether they may be equal: ``"distinct"`` ones ascend, too.
+    """
+
+    dtypes: str
+    shape: tuple[int | None, ...]
+    least: float = -math.inf
+    most: float = math.inf
+    order: Literal["any", "ascending", "distinct"] = "any"
+
+
+def weights_of_shape(*shape: int | None, dtypes: str = "float32") -> Expected:
+    """Return what an array of weights has to be."""
+    return Expected(dtypes, shape, -LARGEST, LARGEST)
+
+
+def array_files(arrays: Mapping[str, Array]) -> dict[str, bytes]:
+    """Return the contents of NumPy files of arrays, by file name."""
+    return {f"{name}.npy": array_bytes(array) for name, array in arrays.items()}
+
+
+def array_bytes(array: Array) -> bytes:
+    """Return the content of a NumPy file of an array."""
+    stream = io.BytesIO()
+    np.save(stream, array, allow_pickle=False)
+    return stream.getvalue()
+
+
+def read_array(path: Path, expected: Expected, *, mapped: bool = False) -> Array:
+    """Read an array and check it.
+
+    Parameters
+    ----------
+    path : Path
+        A file in NumPy's format.
+    expected : Expected
+        What the array has to be.
+    mapped : bool
+        Whether the file is mapped into memory. Changes of the array do not change the file.
+
+    Raises
+    ------
+    InputError
+        If the file has another format, or the array is not what is expected.
+    OSError
+        If the file cannot be read.
+    """
+    place = shown(path)
+    with path.open("rb") as file:
+        dtype, shape = _header(file, place)
+        _check_header(dtype, shape, expected, place)
+        offset, number = file.tell(), math.prod(shape)
+        size = path.stat().st_size - offset
+        if size != number * dtype.itemsize:
+            raise InputError(
+                f"{place} has {size:,} bytes of values; expected {number * dtype.itemsize:,}"
+            )
+        if number and mapped:
+            # Unlike "r", copy-on-write maps are writable, as compiled functions require.
+            array: Array = np.memmap(path, dtype, "c", offset, shape)
+        else:
+            array = np.fromfile(file, dtype, number).reshape(shape)
+    check_values(array, expected, place)
+    return array
+
+
+def _header(file: BinaryIO, place: str) -> tuple[np.dtype[Any], tuple[int, ...]]:
+    """Read the data type and the shape of an array."""
+    try:
+        version = np.lib.format.read_magic(file)
+        if version != (1, 0):
+            raise ValueError(f"version {version[0]}.{version[1]}")
+        shape, fortran, dtype = np.lib.format.read_array_header_1_0(file)
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError) as error:
+        reason = "" if isinstance(error, (RecursionError, MemoryError)) else f": {error}"
+        raise InputError(f"{place} is not an array in NumPy's format{shown(reason)}") from None
+    if fortran and len(shape) > 1:
+        raise InputError(f"{place} is not in C order")
+    return dtype, shape
+
+
+def _check_header(
+    dtype: np.dtype[Any], shape: tuple[int, ...], expected: Expected, place: str
+) -> None:
+    known = [np.dtype(name) for name in expected.dtypes.split()]
+    if dtype not in known:
+        raise InputError(
+            f"{place} has the data type {shown(dtype)}; expected {' or '.join(map(str, known))}"
+        )
+    right = len(shape) == len(expected.shape) and all(
+        wanted is None or length == wanted
+        for length, wanted in zip(shape, expected.shape, strict=True)
+    )
+    if not right or min(shape, default=0) < 0:
+        wanted = ", ".join("any" if each is None else f"{each:,}" for each in expected.shape)
+        found = ", ".join(f"{each:,}" for each in shape)
+        raise InputError(f"{place} has the shape ({found}); expected ({wanted})")
+
+
+def check_values(array: Array, expected: Expected, place: str) -> None:
+    """Check the values of an array.
+
+    Raises
+    ------
+    InputError
+        If a value is outside of the limits or not finite, or if values are not in order.
+    """
+    if not array.size:
+        return
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise InputError(f"{place} has values that are not finite numbers")
+    least, most = array.min().item(), array.max().item()
+    if least < expected.least or most > expected.most:
+        raise InputError(
+            f"{place} has values from {least:,} to {most:,}; expected "
+            f"{expected.least:,} to {expected.most:,}"
+        )
+    if expected.order != "any":
+        before, after = array[:-1], array[1:]
+        right = before < after if expected.order == "distinct" else before <= after
+        if not right.all():
+            raise InputError(f"{place} has values that do not ascend")
