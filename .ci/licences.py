@@ -26,7 +26,7 @@ BEGIN, END = "<!-- begin of the list -->", "<!-- end of the list -->"
 #: Licences that any package may have: they allow use in any program, and redistribution.
 ALLOWED = {
     *("0BSD", "BSD", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "ISC", "MIT", "MIT-0", "Zlib"),
-    *("Apache-2.0", "LLVM-exception", "MIT-CMU", "MPL-2.0", "PSF-2.0"),
+    *("Apache-2.0", "CNRI-Python", "LLVM-exception", "MIT-CMU", "MPL-2.0", "PSF-2.0"),
 }
 
 #: Other licences that a package may have. `docs/licences.md` gives the reasons.

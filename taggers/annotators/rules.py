@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
+import regex
 
 from corpus.alignment import touched_tokens
 from corpus.batch import Batch
@@ -39,6 +41,12 @@ RULES: dict[str, str] = {
 # fast.
 _BEGIN = r"(?=[\d+XYZhHwW]|(?<![\w.+-])[\w.+-])"
 
+#: The time that the search in a batch may take. A rule needs about a microsecond a character.
+_SECONDS, _SECONDS_PER_CHARACTER = 2.0, 1e-4
+_LEAST_SECONDS = 0.01  # that each document may take, also when the time is over
+
+_LONGEST = 10_000  # characters of a rule
+
 # A reference to a group by number: \1, or the condition (?(1)...).
 _NUMBERED = re.compile(r"(?<!\\)(?:\\\\)*(?:\\[1-9]|\(\?\([0-9])")
 
@@ -68,19 +76,30 @@ class Rules:
             _check(name, rule)
             parts.append(f"(?P<_{number}>{rule})")
         expression = "|".join(parts)
-        if self._rules == RULES:
-            expression = f"{_BEGIN}(?:{expression})"
+        self._builtin: re.Pattern[str] | None = None
+        if self._rules == RULES:  # which need no limit of time
+            self._builtin = re.compile(f"{_BEGIN}(?:{expression})")
+            return
         try:
-            self._expression = re.compile(expression)
-        except re.error as error:  # such as groups of the same name in two rules
+            re.compile(expression)
+            self._expression = regex.compile(expression)
+        except (re.error, regex.error) as error:  # such as groups of the same name in two rules
             raise InputError(f"the rules cannot be combined: {error}") from None
 
     def annotate(self, batch: Batch) -> Stream:
-        """Return the label of each token in a match, such as ``B-DATE``."""
+        """Return the label of each token in a match, such as ``B-DATE``.
+
+        Raises
+        ------
+        InputError
+            If the search takes too long: some expressions need a time that doubles with each
+            character.
+        """
+        texts = batch.texts.to_pylist()
+        matches = self._of_builtin(texts) if self._builtin else self._of_others(batch, texts)
         found = [
             (row, match.start(), match.end(), int(str(match.lastgroup)[1:]))
-            for row, text in enumerate(batch.texts.to_pylist())
-            for match in self._expression.finditer(text)
+            for row, match in matches
             if match.end() > match.start()
         ]
         rows, starts, ends, rules = np.array(found, np.int64).reshape(-1, 4).T
@@ -101,6 +120,30 @@ class Rules:
         types = tuple(f"{side}-{name}" for name in self._names for side in "BI")
         return Stream(types, values)
 
+    def _of_builtin(self, texts: Sequence[str]) -> Iterator[tuple[int, re.Match[str]]]:
+        """Yield the document of each match of the builtin rules, and the match."""
+        assert self._builtin is not None
+        for row, text in enumerate(texts):
+            for match in self._builtin.finditer(text):
+                yield row, match
+
+    def _of_others(
+        self, batch: Batch, texts: Sequence[str]
+    ) -> Iterator[tuple[int, regex.Match[str]]]:
+        """Yield the document of each match of other rules, and the match, within a time limit."""
+        deadline = time.monotonic() + _SECONDS + _SECONDS_PER_CHARACTER * sum(map(len, texts))
+        for row, text in enumerate(texts):
+            try:
+                left = max(deadline - time.monotonic(), _LEAST_SECONDS)
+                for match in self._expression.finditer(text, timeout=left):
+                    yield row, match
+            except TimeoutError:
+                raise InputError(
+                    f"the rules {shown(', '.join(self._names))} take too long, at last in the "
+                    f"document {shown(batch.ids[row])}; expected a time in proportion to the "
+                    "text, without nested repetition such as (a+)+"
+                ) from None
+
     def settings(self) -> dict[str, Any]:
         """Return the rules."""
         return {"rules": self._rules}
@@ -112,9 +155,13 @@ class Rules:
 
 
 def _check(name: str, rule: str) -> None:
+    if len(rule) > _LONGEST:
+        raise InputError(
+            f"the rule {shown(name)} has {len(rule):,} characters; expected at most {_LONGEST:,}"
+        )
     try:
         empty = re.compile(rule).match("")
-    except re.error as error:
+    except (re.error, OverflowError, RecursionError) as error:
         raise InputError(
             f"the rule {shown(name)} is not a valid regular expression: {error}"
         ) from None

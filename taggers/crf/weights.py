@@ -140,6 +140,11 @@ def read_weights(model: ModelFiles, labels: int, offsets: int) -> Weights:
             f"begins.npy leads from {begins[0]:,} to {begins[-1]:,}; expected 0 to {len(state):,}, "
             "the number of weights"
         )
+    state_labels = read("state_labels", Expected("int16", state.shape, 0, labels - 1))
+    first = np.zeros(len(state) + 1, bool)
+    first[begins] = True
+    if (~first[1:-1] & (state_labels[1:] <= state_labels[:-1])).any():
+        raise InputError("state_labels.npy has labels of a value that do not ascend")
     return Weights(
         labels,
         offsets,
@@ -147,7 +152,7 @@ def read_weights(model: ModelFiles, labels: int, offsets: int) -> Weights:
         read_strings(model, "names", "name_ends", len(hashes)),
         read("seen", Expected("int32", (len(hashes),), 0)),
         begins,
-        read("state_labels", Expected("int16", state.shape, 0, labels - 1)),
+        state_labels,
         state,
         read("transition", weights_of_shape(labels, labels, dtypes="float64")),
     )

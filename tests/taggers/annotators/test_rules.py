@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import regex
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -240,7 +241,8 @@ def test_they_are_made_again_of_their_settings() -> None:
 
 def one_after_the_other(batch: Batch, rules: dict[str, str]) -> list[str | None]:
     """Find at each place of a text the first rule that matches there."""
-    compiled = {name: re.compile(rule) for name, rule in rules.items()}
+    library = re if rules == RULES else regex
+    compiled = {name: library.compile(rule) for name, rule in rules.items()}
     found: list[str | None] = [None] * batch.n_tokens
     for row, text in enumerate(batch.texts.to_pylist()):
         place = 0
@@ -305,3 +307,30 @@ def test_a_very_long_line_takes_no_more_than_its_length(piece: str) -> None:
     """With work for each pair of places, these would take hours."""
     batch = batch_of((piece * LONG)[:LONG])
     assert len(BUILT_IN.annotate(batch).values) == batch.n_tokens
+
+
+@pytest.mark.parametrize("rule", [r"(?:\w|\w\w)*;", r"(?:x|xx)*z$", r"(?:x|xx)*\d"])
+def test_a_rule_that_takes_too_long_is_an_error_with_the_document(rule: str) -> None:
+    rules = Rules({"SLOW": rule})
+    notes = [Document("short", "x"), Document("long", "x" * 50 + "palabra " * 50 + "1;yz")]
+    batch = make_batch(notes, labelled=False)
+    with pytest.raises(InputError, match="the rules SLOW take too long, at last in the document"):
+        rules.annotate(batch)
+
+
+def test_a_rule_that_is_too_long_is_refused() -> None:
+    with pytest.raises(InputError, match="expected at most 10,000"):
+        Rules({"LONG": "x" * 10_001})
+
+
+@given(st.text(alphabet="ab1 2.-", max_size=40))
+def test_rules_of_users_match_as_those_of_the_standard_library(text: str) -> None:
+    rule = r"(?<!\w)(?P<first>[ab])\w*+-?(?P=first)|\d{1,3}\b(?! )"
+    batch = make_batch([Document("1", text)], labelled=False)
+    stream = Rules({"R": rule}).annotate(batch)
+    expected = [match.span() for match in re.finditer(rule, text) if match.group()]
+    touched = [
+        any(begin < end_of and start < end for begin, end in expected)
+        for start, end_of in zip(batch.starts.tolist(), batch.ends.tolist(), strict=True)
+    ]
+    assert [value >= 0 for value in stream.values.tolist()] == touched

@@ -1,0 +1,293 @@
+"""Models that somebody changed on purpose: each has to be refused in one line, or to be harmless.
+
+Small models of all kinds are trained, and changed in thousands of ways: flipped bits, other values,
+data types and shapes in arrays, other values and keys in the description, files that are cut off,
+replaced by links or missing. Digests are computed anew, as somebody who means harm would. Each
+changed model is opened and tags notes in a process of its own.
+
+    python benchmarks/hostile_models.py                     # 10,000 models
+    python benchmarks/hostile_models.py --models 500 --kinds crf crfsuite
+    python benchmarks/hostile_models.py --seed 7 --keep FOLDER   # keeps the models that do harm
+
+A model does harm if the process crashes, takes more than five seconds, needs more than twice the
+memory that the model needs without changes, or raises another error than one of the input.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import io
+import json
+import multiprocessing
+import os
+import resource
+import shutil
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from corpus.batch import Batch, make_batch
+from corpus.errors import InputError
+from corpus.synthetic import synthetic_notes
+from taggers import make_tagger
+from taggers.kinds import find_kind, load_tagger
+from taggers.model_folder import digest_of
+
+SECONDS = 5.0
+MEMORY = 2.0  # of the memory that the model needs without changes
+
+#: The models that are changed, by name.
+MODELS: dict[str, dict[str, Any]] = {
+    "crf": {"kind": "crf", "names": ("census-es",), "phrases": ("places-es",)},
+    "rules": {"kind": "crf", "streams": ("rules",), "rules": {"CODE": r"\d{3,}"}},
+    "crfsuite": {"kind": "crf", "engine": "crfsuite", "max_iterations": 20},
+    "bilstm-crf": {"kind": "bilstm-crf", "epochs": 1, "units": 8, "min_steps": 0},
+    "divergence": {"kind": "divergence", "names": ("census-es",)},
+    "dictionary": {"kind": "dictionary", "names": ("census-es",)},
+    "lists": {"kind": "lists", "names": ("census-es",)},
+}
+
+#: Values that replace one of the description.
+VALUES: Sequence[Any] = (
+    *(None, True, -1, 0, 1, 3, 2**31, 2**63, 10**400, 1e308, float("nan"), float("inf"), -0.5),
+    *("", ".", "..", "/dev/zero", "../model.json", "O", "B-", "\x1b[31m", "\ud800", "x" * 100_000),
+    *("(a+)+$", "(", r"(\w+\s?)*;", [], [[]], ["O"], {}, {"": {}}, ["\n"], {"a": "(?P<x>"}),
+)
+
+Random = np.random.Generator
+
+
+def trained(folder: Path, settings: dict[str, Any], notes: Batch) -> Path:
+    """Train a model and save it."""
+    options = find_kind(settings["kind"]).options_type()(
+        **{name: value for name, value in settings.items() if name != "kind"}
+    )
+    tagger = make_tagger(settings["kind"], options)
+    tagger.fit(notes, rng=np.random.default_rng(0)).save(folder)
+    return folder
+
+
+def changed(good: Path, folder: Path, rng: Random) -> str:
+    """Copy a model, change it, and return what was changed."""
+    shutil.copytree(good, folder)
+    changes = (flip_bits, flip_bits, change_array, change_array, change_description, change_file)
+    names = []
+    for _ in range(int(rng.integers(1, 3))):
+        names.append(changes[int(rng.integers(len(changes)))](folder, rng))
+    sign(folder)
+    return ", ".join(names)
+
+
+def sign(folder: Path) -> None:
+    """Compute the digests of a changed model."""
+    path = folder / "model.json"
+    try:
+        description = json.loads(path.read_bytes())
+        for name in description["files"]:
+            content = (folder / name).read_bytes() if (folder / name).is_file() else b""
+            description["files"][name] = hashlib.blake2b(content).hexdigest()
+        description["digest"] = digest_of(description)
+        path.write_text(json.dumps(description))
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return  # what is left cannot be signed
+
+
+def some_file(folder: Path, rng: Random, suffix: str = "") -> Path:
+    """Choose a file of a model."""
+    files = sorted(path for path in folder.iterdir() if path.name.endswith(suffix))
+    return files[int(rng.integers(len(files)))] if files else folder / "model.json"
+
+
+def flip_bits(folder: Path, rng: Random) -> str:
+    """Flip bits of a file."""
+    path = some_file(folder, rng)
+    content = np.frombuffer(path.read_bytes(), np.uint8).copy()
+    number = int(rng.choice([1, 1, 4, 100]))
+    places = rng.integers(len(content), size=number) if len(content) else np.zeros(0, np.int64)
+    content[places] ^= (1 << rng.integers(8, size=len(places))).astype(np.uint8)
+    path.write_bytes(content.tobytes())
+    return f"{number} bits of {path.name}"
+
+
+def change_array(folder: Path, rng: Random) -> str:
+    """Change the values, the data type or the shape of an array."""
+    path = some_file(folder, rng, ".npy")
+    try:
+        array = np.load(path, allow_pickle=False)
+    except (ValueError, OSError, EOFError, SyntaxError):
+        return f"nothing of {path.name}"
+    kind = str(rng.choice(["value", "value", "type", "shape", "order", "size", "constant"]))
+    if kind == "value" and array.size:
+        limits = [0, -1, 1, 2**15, 2**31 - 1, -(2**31), 2**62, -(2**62), np.nan, np.inf, 1e300]
+        array = array.copy()
+        flat = array.reshape(-1)
+        with np.errstate(all="ignore"):
+            value = np.array(limits[int(rng.integers(len(limits)))], np.float64)
+            flat[rng.integers(array.size, size=int(rng.choice([1, 10])))] = value.astype(
+                array.dtype
+            )
+    elif kind == "type":
+        other = str(
+            rng.choice(["int64", "int32", "int16", "float64", "float32", "uint8", ">i4", "S3"])
+        )
+        with np.errstate(all="ignore"):
+            array = array.astype(other)
+    elif kind == "shape":
+        array = array.reshape(-1, 1) if array.ndim == 1 else array.reshape(-1)
+    elif kind == "order":
+        array = array[::-1]
+    elif kind == "size":
+        array = array[: int(rng.integers(len(array) + 1))] if array.ndim else array
+    elif kind == "constant" and array.size:
+        array = np.full_like(array, array.reshape(-1)[0])
+    stream = io.BytesIO()
+    np.save(stream, array)
+    path.write_bytes(stream.getvalue())
+    return f"{kind} of {path.name}"
+
+
+def change_description(folder: Path, rng: Random) -> str:
+    """Change a value or a key of the description, at any depth."""
+    path = folder / "model.json"
+    try:
+        description = json.loads(path.read_bytes())
+    except (ValueError, OSError, RecursionError):
+        return "nothing of model.json"
+    places = list(_places(description))
+    holder, key = places[int(rng.integers(len(places)))]
+    kind = str(rng.choice(["value", "value", "remove", "copy", "deep"]))
+    if kind == "value":
+        holder[key] = VALUES[int(rng.integers(len(VALUES)))]
+    elif kind == "remove":
+        del holder[key]
+    elif kind == "copy":
+        other, name = places[int(rng.integers(len(places)))]
+        holder[key] = json.loads(json.dumps(other.get(name) if isinstance(other, dict) else other))
+    text = json.dumps(description)
+    if kind == "deep":
+        text = text.replace("{", "[" * int(rng.choice([3, 100_000])), 1)
+    path.write_text(text)
+    return f"{kind} of {key} in model.json"
+
+
+def _places(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield every object or list, with each of its keys or indices."""
+    if isinstance(value, dict | list):
+        keys = list(value) if isinstance(value, dict) else list(range(len(value)))
+        for key in keys[:50]:
+            yield value, key
+            yield from _places(value[key])
+
+
+def change_file(folder: Path, rng: Random) -> str:
+    """Cut off, empty, remove or exchange a file, or replace it by a link."""
+    path = some_file(folder, rng)
+    content = path.read_bytes()
+    kind = str(rng.choice(["cut", "empty", "remove", "exchange", "link", "long"]))
+    if kind == "cut":
+        path.write_bytes(content[: int(rng.integers(len(content) + 1))])
+    elif kind == "empty":
+        path.write_bytes(b"")
+    elif kind == "remove":
+        path.unlink()
+    elif kind == "exchange":
+        path.write_bytes(some_file(folder, rng).read_bytes())
+    elif kind == "link":
+        path.unlink()
+        path.symlink_to("/dev/zero")
+    elif kind == "long":
+        path.write_bytes(content + bytes(1000))
+    return f"{kind} {path.name}"
+
+
+def opened(folder: Path, notes: Batch, sender: Connection) -> None:
+    """Open a model and tag notes, in a process of its own."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+    try:
+        tagging = load_tagger(folder).tag(notes, measure="min_marginal")
+        fault = "" if np.isfinite(tagging.confidence).all() else "confidence is not finite"
+        outcome = ("harm", fault) if fault else ("tags", int((tagging.tags > 0).sum()))
+    except InputError as error:
+        text = str(error)
+        plain = text.isprintable() and len(text) < 1000
+        outcome = ("refused", text) if plain else ("harm", f"unclear: {text[:200]!r}")
+    except BaseException as error:
+        outcome = ("harm", f"{type(error).__name__}: {str(error)[:200]}")
+    sender.send((*outcome, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024))
+
+
+def outcome_of(folder: Path, notes: Batch) -> tuple[str, Any, float]:
+    """Return what happens to a model, and the memory that it needed, in MiB."""
+    receiver, sender = multiprocessing.Pipe(duplex=False)
+    process = multiprocessing.get_context("fork").Process(
+        target=opened, args=(folder, notes, sender)
+    )
+    process.start()
+    sender.close()
+    try:
+        if not receiver.poll(SECONDS):
+            return "harm", f"more than {SECONDS:g} seconds", 0.0
+        found: tuple[str, Any, float] = receiver.recv()
+        return found
+    except EOFError:
+        process.join()
+        return "harm", f"the process ended with {process.exitcode}", 0.0
+    finally:
+        process.kill()
+        process.join()
+
+
+def attack(name: str, good: Path, notes: Batch, options: argparse.Namespace) -> Counter[str]:
+    """Change a model many times, and count what happens."""
+    what, tags, memory = outcome_of(good, notes)
+    assert what == "tags", (name, what, tags)
+    counts: Counter[str] = Counter()
+    for number in range(options.models // len(options.kinds)):
+        rng = np.random.default_rng([options.seed, number])
+        with tempfile.TemporaryDirectory() as parent:
+            folder = Path(parent) / "model"
+            change = changed(good, folder, rng)
+            found, detail, used = outcome_of(folder, notes)
+            if found == "tags" and tags and not detail:
+                found, detail = "finds nothing", change
+            if used > MEMORY * memory:
+                found, detail = "harm", f"{used:,.0f} MiB instead of {memory:,.0f}"
+            counts[found] += 1
+            if found in ("harm", "finds nothing"):
+                print(f"{name} {number}: {found}: {change}: {detail}", flush=True)
+                if options.keep:
+                    shutil.copytree(folder, options.keep / f"{name}-{number}", symlinks=True)
+    return counts
+
+
+def main() -> None:
+    """Train models, change them, and print what happens."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--models", type=int, default=10_000)
+    parser.add_argument("--kinds", nargs="+", choices=tuple(MODELS), default=tuple(MODELS))
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--keep", type=Path, help="a folder for the models that do harm")
+    options = parser.parse_args()
+    train = make_batch(list(synthetic_notes(400, part="seed")), labelled=True)
+    notes = make_batch(list(synthetic_notes(40, random_state=1, part="seed")), labelled=False)
+    total: Counter[str] = Counter()
+    with tempfile.TemporaryDirectory() as parent:
+        for name in options.kinds:
+            begin = time.monotonic()
+            good = trained(Path(parent) / name, MODELS[name], train)
+            counts = attack(name, good, notes, options)
+            total += counts
+            print(f"{name}: {dict(counts)} in {time.monotonic() - begin:.0f} seconds", flush=True)
+    print(f"all: {dict(total)}")
+
+
+if __name__ == "__main__":
+    main()
