@@ -247,6 +247,7 @@ def outcome_of(folder: Path, notes: Batch) -> tuple[str, Any, float]:
 
 def attack(name: str, good: Path, notes: Batch, options: argparse.Namespace) -> Counter[str]:
     """Change a model many times, and count what happens."""
+    load_tagger(good).tag(notes, measure="min_marginal")  # compiles, once for all processes
     what, tags, memory = outcome_of(good, notes)
     assert what == "tags", (name, what, tags)
     counts: Counter[str] = Counter()

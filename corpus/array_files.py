@@ -64,6 +64,22 @@ def array_bytes(array: Array) -> bytes:
     return stream.getvalue()
 
 
+def map_array(path: Path, expected: Expected) -> Array:
+    """Map an array into memory and check its header and its size, but not its values.
+
+    Large arrays are opened at once, since their values are read only where they are used. They must
+    not be indices.
+
+    Raises
+    ------
+    InputError
+        If the file has another format, or the array another data type or shape.
+    OSError
+        If the file cannot be read.
+    """
+    return _opened(path, expected, mapped=True)
+
+
 def read_array(path: Path, expected: Expected, *, mapped: bool = False) -> Array:
     """Read an array and check it.
 
@@ -83,6 +99,12 @@ def read_array(path: Path, expected: Expected, *, mapped: bool = False) -> Array
     OSError
         If the file cannot be read.
     """
+    array = _opened(path, expected, mapped=mapped)
+    check_values(array, expected, shown(path))
+    return array
+
+
+def _opened(path: Path, expected: Expected, *, mapped: bool) -> Array:
     place = shown(path)
     with path.open("rb") as file:
         dtype, shape = _header(file, place)
@@ -98,7 +120,6 @@ def read_array(path: Path, expected: Expected, *, mapped: bool = False) -> Array
             array: Array = np.memmap(path, dtype, "c", offset, shape)
         else:
             array = np.fromfile(file, dtype, number).reshape(shape)
-    check_values(array, expected, place)
     return array
 
 

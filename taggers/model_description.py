@@ -23,7 +23,11 @@ def read_fields(folder: Path) -> Fields:
     what = f"{shown(folder)} is not the folder of a model"
     try:
         if not path.is_file():
-            raise InputError(f"{what}: it has no {DESCRIPTION}")
-        return Fields(parse_json(path.read_bytes(), shown(path)), shown(path))
+            raise InputError(f"it has no {DESCRIPTION}")
+        found = Fields(parse_json(path.read_bytes(), DESCRIPTION), DESCRIPTION)
+        found.value("kind")
+    except InputError as error:
+        raise InputError(f"{what}: {error}") from None
     except OSError as error:
         raise InputError(f"{what}: {DESCRIPTION}: {error.strerror}") from None
+    return Fields(found.values, shown(path))

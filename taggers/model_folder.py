@@ -100,13 +100,18 @@ class ModelFiles:
                 f'expected "{kind}"'
             )
         version = _format_of(kind, model_format)
+        if "format" not in self.fields:
+            raise InputError(
+                f"{shown(folder)} is not the folder of a model: {DESCRIPTION} lacks the key "
+                '"format"'
+            )
         if (found := self.fields.value("format")) != version:
             raise InputError(
                 f"{shown(folder)} holds a model of format {shown(found)}; this version reads "
                 f"format {version}: train it again"
             )
         damaged = "is damaged: it is not the file that was saved"
-        if self.fields.text("digest") != digest_of(self.fields.values):
+        if self.fields.values.get("digest") != digest_of(self.fields.values):
             raise InputError(f"{shown(folder / DESCRIPTION)} {damaged}")
         self._digests = self.fields.text_by_key("files")
         for name, digest in self._digests.items():
@@ -189,7 +194,11 @@ class ModelFiles:
         if self.fields.value("training") is None:
             return None
         found = self.fields.fields("training")
-        values = {item.name: found.value(item.name) for item in dataclasses.fields(Training)}
+        values = {
+            item.name: found.value(item.name)
+            for item in dataclasses.fields(Training)
+            if item.name in found or item.default is dataclasses.MISSING
+        }
         types = get_type_hints(Training)
         for key, value in values.items():
             if type(value) is not types[key] and not (types[key] is float and type(value) is int):

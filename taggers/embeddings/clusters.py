@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from corpus.array_files import array_bytes
+from corpus.array_files import Expected, array_bytes, read_array
 from corpus.errors import InputError, shown
+from corpus.json_fields import Fields, parse_json
 from corpus.storage import write_atomically
 from taggers.embeddings.embedding import Embedding
 from taggers.embeddings.listing import DAMAGED, cluster_files
@@ -82,20 +83,19 @@ def clusterings_of(embedding: Embedding) -> dict[str, Clustering]:
 
 def _opened(embedding: Embedding, name: str, path: Path) -> Clustering:
     try:
-        description = json.loads(path.read_text(encoding="utf-8"))
-        clusters = np.load(path.with_suffix(".npy"), mmap_mode="c", allow_pickle=False)
-        options = ClusterOptions(**description["options"])
-        inertia = float(description["inertia"])
-        fits = (
-            clusters.shape == (len(embedding),)
-            and clusters.dtype == np.int32
-            and 0 <= clusters.min() <= clusters.max() < options.k
+        description = Fields(parse_json(path.read_bytes(), path.name), path.name)
+        options = description.fields("options")
+        most = 2**63 - 1
+        found = ClusterOptions(
+            options.integer("k", least=1, most=MOST_CLUSTERS),
+            options.integer("random_state", least=0, most=most),
+            options.integer("passes", least=0, most=most),
         )
-    except DAMAGED as error:
+        expected = Expected("int32", (len(embedding),), 0, found.k - 1)
+        clusters = read_array(path.with_suffix(".npy"), expected, mapped=True)
+        return Clustering(name, clusters, found, description.number("inertia"))
+    except (InputError, *DAMAGED) as error:
         raise InputError(f"{shown(path)} holds no clusters: {error}") from None
-    if not fits:
-        raise InputError(f"{shown(path)} is not of the words of {shown(embedding.folder)}")
-    return Clustering(name, clusters, options, inertia)
 
 
 def write_clusters(

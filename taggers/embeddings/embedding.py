@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +10,10 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from corpus.array_files import Expected, map_array, read_array
 from corpus.errors import InputError, shown
-from corpus.kernels.hash_index import ABSENT, HashIndex
+from corpus.json_fields import parse_json
+from corpus.kernels.hash_index import ABSENT, HashIndex, is_crowded
 from corpus.kernels.hashing import Hashes, hash_values
 from taggers.embeddings.listing import DAMAGED, DESCRIPTION, FORMAT
 from taggers.embeddings.normalisation import NORMALISATIONS
@@ -24,16 +25,19 @@ Rows = npt.NDArray[np.int32]
 
 _HASH_NAMESPACE = "word"
 _PIECE = 1 << 14  # vectors that are compared at once
+_LONGEST_PART = 2**31 - 1  # characters of an n-gram
 
-#: The type and the dimensions of the array in each file.
-_ARRAYS: dict[str, tuple[type[np.generic], int]] = {
-    "words": (np.uint8, 1),
-    "word_ends": (np.int64, 1),
-    "counts": (np.int64, 1),
-    "hashes": (np.uint64, 1),
-    "vectors": (np.float32, 2),
-    "parts": (np.float32, 2),
+#: What the array in each file has to be.
+_ARRAYS = {
+    "words": Expected("uint8", (None,)),
+    "word_ends": Expected("int64", (None,), 0, order="ascending"),
+    "counts": Expected("int64", (None,), 0),
+    "hashes": Expected("uint64", (None,)),
+    "vectors": Expected("float32", (None, None)),
+    "parts": Expected("float32", (None, None)),
 }
+#: Arrays whose values are not checked, which would take seconds.
+_VECTORS = ("vectors", "parts")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +89,13 @@ class Embedding:
         self._parts: Floats | None = None
         if (lengths := description["parts"]) is not None:
             least, most = map(int, lengths)
+            if not 0 < least <= most <= _LONGEST_PART:
+                raise ValueError(f"the n-grams have {least} to {most} characters")
             self._parts, self._part_lengths = _mapped(folder, "parts"), (least, most)
-        self._index = HashIndex(_mapped(folder, "hashes"))
+        hashes = _mapped(folder, "hashes")
+        if is_crowded(hashes):
+            raise ValueError("hashes.npy has values that are no hashes of words")
+        self._index = HashIndex(hashes)
         self._check()
 
     def _check(self) -> None:
@@ -109,10 +118,11 @@ class Embedding:
             If the folder holds none, or one that is damaged or of another version.
         """
         try:
-            description = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))
+            path = folder / DESCRIPTION
+            description = parse_json(path.read_bytes(), DESCRIPTION)
             if description["format"] == FORMAT:
                 return cls(folder, description)
-        except DAMAGED as error:
+        except (InputError, *DAMAGED) as error:
             raise InputError(f"{shown(folder)} holds no embedding: {error}") from None
         raise InputError(
             f"{shown(folder)} holds an embedding of format {shown(description['format'])}; this "
@@ -230,13 +240,11 @@ class Embedding:
 
 
 def _mapped(folder: Path, name: str) -> npt.NDArray[Any]:
-    """Map one of the files, and raise a `ValueError` if it holds something else."""
-    # Unlike "r", copy-on-write maps are writable arrays, for which functions are compiled.
-    array: npt.NDArray[Any] = np.load(folder / f"{name}.npy", mmap_mode="c", allow_pickle=False)
-    kind, dimensions = _ARRAYS[name]
-    if array.dtype != kind or array.ndim != dimensions:
-        raise ValueError(f"{name}.npy has {array.ndim} dimensions of {array.dtype}")
-    return array
+    """Map one of the files, and raise an `InputError` if it holds something else."""
+    path = folder / f"{name}.npy"
+    if name in _VECTORS:
+        return map_array(path, _ARRAYS[name])
+    return read_array(path, _ARRAYS[name], mapped=True)
 
 
 def _unmapped(array: npt.NDArray[Any], begin: int, end: int) -> npt.NDArray[Any]:

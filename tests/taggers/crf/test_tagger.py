@@ -1031,10 +1031,10 @@ def test_a_truncated_model_file_is_an_input_error(saved: Path) -> None:
         with pytest.raises(InputError, match=rf"{file.name} is damaged"):
             load_tagger(saved)
         file.unlink()
-        with pytest.raises(InputError, match="not the folder of a CRF model"):
+        with pytest.raises(InputError, match=f"it lacks the file {file.name}"):
             load_tagger(saved)
         file.mkdir()
-        with pytest.raises(InputError, match="not the folder of a CRF model"):
+        with pytest.raises(InputError, match=f"it lacks the file {file.name}"):
             load_tagger(saved)
         file.rmdir()
         file.write_bytes(whole)
@@ -1187,5 +1187,5 @@ def test_a_folder_that_is_no_model_is_an_input_error(tmp_path: Path) -> None:
     for folder in (tmp_path, tmp_path / "none", tmp_path / "file"):
         with pytest.raises(InputError, match="is not the folder of a model"):
             load_tagger(folder)
-        with pytest.raises(InputError, match="is not the folder of a CRF model"):
+        with pytest.raises(InputError, match="is not the folder of a model"):
             CRFTagger.load(folder)

@@ -1,0 +1,87 @@
+"""JSON of others: values of the expected types are returned, and all else is one clear line."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from corpus.errors import InputError
+from corpus.json_fields import Fields, parse_json
+
+FIELDS = Fields(
+    {
+        "text": "a",
+        "texts": ["a", "b", "a"],
+        "number": 3,
+        "real": 0.5,
+        "object": {"x": "y"},
+        "rows": [{"x": "1"}, {"x": "2"}],
+        "none": None,
+        "yes": True,
+        "nan": math.nan,
+        "huge": 10**400,
+    },
+    "m.json",
+)
+
+
+def test_values_of_the_expected_types_are_returned() -> None:
+    assert FIELDS.text("text") == "a"
+    assert FIELDS.texts("texts") == ("a", "b", "a")
+    assert FIELDS.integer("number", least=3, most=3) == 3
+    assert FIELDS.number("number") == 3.0 and FIELDS.number("real") == 0.5
+    assert FIELDS.fields("object").text("x") == "y"
+    assert FIELDS.text_by_key("object") == {"x": "y"}
+    assert [row.text("x") for row in FIELDS.rows("rows")] == ["1", "2"]
+    assert list(FIELDS.fields("object")) == ["x"]
+
+
+@pytest.mark.parametrize(
+    ("read", "message"),
+    [
+        (lambda found: found.text("absent"), 'm.json lacks the key "absent"'),
+        (lambda found: found.text("number"), 'm.json: "number": expected a string'),
+        (lambda found: found.texts("text"), "expected a list of strings"),
+        (lambda found: found.texts("rows"), "expected a list of strings"),
+        (lambda found: found.distinct_texts("texts"), "expected a list of different strings"),
+        (lambda found: found.integer("yes", least=0, most=9), "a whole number from 0 to 9"),
+        (lambda found: found.integer("number", least=4, most=9), "a whole number from 4 to 9"),
+        (lambda found: found.integer("real", least=0, most=9), "a whole number"),
+        (lambda found: found.number("yes"), "a finite number"),
+        (lambda found: found.number("nan"), "a finite number"),
+        (lambda found: found.number("huge"), "a finite number"),
+        (lambda found: found.number("text"), "a finite number"),
+        (lambda found: found.fields("texts"), 'm.json: "texts": expected an object'),
+        (lambda found: found.rows("object"), "expected a list of objects"),
+        (lambda found: found.rows("texts"), 'm.json: "texts", number 1: expected an object'),
+        (lambda found: found.text_by_key("none"), "expected an object"),
+    ],
+)
+def test_other_values_are_refused(read: Callable[[Fields], Any], message: str) -> None:
+    with pytest.raises(InputError) as raised:
+        read(FIELDS)
+    assert message in str(raised.value) and "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"{", "is not JSON"),
+        (b"\xff\xfe", "it is not UTF-8"),
+        (b"[" * 200_000, "is nested too deeply"),
+        (b'{"a":' * 200_000, "is nested too deeply"),
+        (b"1" * 5000, "is not JSON"),
+    ],
+)
+def test_what_is_no_json_is_refused(content: bytes, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        parse_json(content, "m.json")
+
+
+def test_control_characters_of_keys_are_escaped() -> None:
+    with pytest.raises(InputError) as raised:
+        Fields({"\x1b[31m": 1}, "m.json").text("\x1b[31m")
+    assert str(raised.value).isprintable()

@@ -1,0 +1,153 @@
+"""Models that somebody changed on purpose, with digests that fit: refused in one line, or harmless.
+
+`benchmarks/hostile_models.py` tries thousands; here are some of each kind, and what it has found.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from corpus.array_files import array_bytes
+from corpus.batch import make_batch
+from corpus.errors import InputError
+from corpus.synthetic import synthetic_notes
+from taggers.kinds import load_tagger
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes that fork")
+
+BENCHMARK = Path(__file__).resolve().parents[2] / "benchmarks" / "hostile_models.py"
+
+#: The kinds whose models are made in a second.
+QUICK = ("crf", "rules", "crfsuite", "divergence", "dictionary", "lists")
+
+
+@pytest.fixture(scope="session")
+def hostile() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("hostile_models", BENCHMARK)
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="session")
+def good(hostile: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Train a model of a kind, once."""
+    train = make_batch(list(synthetic_notes(150, part="seed")), labelled=True)
+    made: dict[str, Path] = {}
+
+    def make(name: str) -> Path:
+        if name not in made:
+            folder = tmp_path_factory.mktemp("good") / name
+            made[name] = hostile.trained(folder, hostile.MODELS[name], train)
+        return made[name]
+
+    return make
+
+
+@pytest.mark.parametrize("models", [30, pytest.param(1200, marks=pytest.mark.slow)])
+def test_changed_models_do_no_harm(models: int) -> None:
+    """In a process of its own, whose threads do not disturb those that it forks."""
+    command = [sys.executable, BENCHMARK, "--models", models, "--seed", models, "--kinds", *QUICK]
+    done = subprocess.run(
+        list(map(str, command)),
+        cwd=BENCHMARK.parents[1],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "harm" not in done.stdout, done.stdout
+    assert "'refused'" in done.stdout.splitlines()[-1]
+
+
+def with_array(name: str, change: Callable[[np.ndarray], np.ndarray]) -> Callable[[Path], None]:
+    def apply(folder: Path) -> None:
+        path = folder / f"{name}.npy"
+        path.write_bytes(array_bytes(change(np.load(path))))
+
+    return apply
+
+
+def with_description(key: str, value: Any) -> Callable[[Path], None]:
+    def apply(folder: Path) -> None:
+        path = folder / "model.json"
+        description = json.loads(path.read_bytes())
+        description[key] = value(description[key]) if callable(value) else value
+        path.write_text(json.dumps(description))
+
+    return apply
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (with_array("state_labels", lambda each: each + 100), "has values from"),
+        (with_array("state_labels", np.zeros_like), "labels of a value that do not ascend"),
+        (with_array("begins", lambda each: each[::-1].copy()), "do not ascend"),
+        (with_array("begins", np.zeros_like), "leads from 0 to 0"),
+        (with_array("begins", lambda each: each * 10), "has values from"),
+        (with_array("state", lambda each: each * np.nan), "not finite"),
+        (with_array("state", lambda each: each.astype(np.int64)), "data type int64"),
+        (with_array("transition", lambda each: each[:1, :1].copy()), "has the shape"),
+        (with_array("hashes", lambda each: each[:-1].copy()), "has the shape"),
+        (with_array("hashes", lambda each: np.arange(len(each), dtype=np.uint64)), "no hashes"),
+        (with_array("name_ends", lambda each: each[::-1].copy()), "do not ascend"),
+        (with_array("names", lambda each: np.full_like(each, 0xFF)), "is not text in UTF-8"),
+        (with_description("labels", ["O", "B-X", "I-Y"]), '"labels": expected O, and B-CLASS'),
+        (with_description("labels", lambda each: [*each, each[-1]]), "different strings"),
+        (with_description("engine_labels", ["O", "B-NEW"]), "some of those in labels"),
+        (with_description("files", lambda each: {**each, "../x": "0"}), "it names the file"),
+        (with_description("files", lambda each: {**each, "/dev/zero": "0"}), "it names the file"),
+        (with_description("files", lambda each: {**each, "absent": "0"}), "lacks the file absent"),
+        (
+            with_description("options", lambda each: {**each, "window": 10**9}),
+            "expected 20 or less",
+        ),
+        (
+            with_description("options", lambda each: {**each, "names": ["/etc/passwd"]}),
+            "a model contains its resources",
+        ),
+        (with_description("options", lambda each: {**each, "new": 1}), "unknown option"),
+        (with_description("training", {"converged": 3}), "lacks the key"),
+        (with_description("annotators", {"rules": {"rules": {"A": "("}}}), "the rule A"),
+        (with_description("annotators", {"os": {}}), "expected one of header"),
+    ],
+)
+def test_what_compiled_functions_follow_is_checked(
+    change: Callable[[Path], None],
+    message: str,
+    hostile: ModuleType,
+    good: Callable[[str], Path],
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "model"
+    shutil.copytree(good("crf"), folder)
+    change(folder)
+    hostile.sign(folder)
+    with pytest.raises(InputError, match=message) as raised:
+        load_tagger(folder)
+    assert str(raised.value).isprintable()
+
+
+def test_a_link_is_not_followed(
+    good: Callable[[str], Path], tmp_path: Path, hostile: ModuleType
+) -> None:
+    folder = tmp_path / "model"
+    shutil.copytree(good("crf"), folder)
+    (folder / "state.npy").rename(tmp_path / "state.npy")
+    (folder / "state.npy").symlink_to(tmp_path / "state.npy")
+    hostile.sign(folder)
+    with pytest.raises(InputError, match=r"it lacks the file state\.npy"):
+        load_tagger(folder)
