@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -40,6 +39,7 @@ from bootstrap.config.validation import parse_section, refuse_unknown, table_of
 from corpus.corpora import is_synthetic
 from corpus.errors import InputError
 from corpus.formats import find_files
+from corpus.toml_tables import parse_toml
 from taggers.augmentation import AugmentOptions
 from taggers.options import Capability, Coverage, TaggerOptions
 
@@ -342,13 +342,13 @@ def read_tables(path: Path) -> dict[str, Any]:
         If the file is missing or is not TOML.
     """
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return parse_toml(path.read_bytes(), str(path))
     except OSError as error:
         raise ConfigurationError(
             f"{path}: {error.strerror}; expected a configuration file"
         ) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"{path} is not TOML: {error}") from None
+    except InputError as error:
+        raise ConfigurationError(str(error)) from None
 
 
 def parse_configuration(tables: Mapping[str, Any], source: Source) -> Configuration:

@@ -100,5 +100,5 @@ def _parsed(override: str) -> tuple[tuple[str, ...], Any]:
         raise ConfigurationError(f"--set {override}: expected SECTION.KEY=VALUE")
     try:
         return keys, tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):  # not TOML, or too many digits or brackets
         return keys, text.strip()

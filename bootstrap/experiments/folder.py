@@ -6,7 +6,6 @@ import contextlib
 import hashlib
 import re
 import shutil
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -24,6 +23,7 @@ from bootstrap.runs.parquet_files import parquet_bytes, read_table
 from bootstrap.runs.resume import known_digests, refuse_other_data
 from corpus.errors import InputError, shown
 from corpus.storage import folder_lock, is_partial, remove_partial, write_atomically
+from corpus.toml_tables import parse_toml
 
 _LONGEST = 60  # characters of the name of a folder
 _UNSAFE = re.compile(r"[^\w.=-]+")
@@ -93,9 +93,9 @@ class ExperimentFolder:
                 "data.parquet"
             )
         try:
-            tables = tomllib.loads(self.plan_file.read_text(encoding="utf-8"))
-        except ValueError:
-            raise RunError(f"{self.plan_file} is damaged: it is not TOML") from None
+            tables = parse_toml(self.plan_file.read_bytes(), "it")
+        except InputError as error:
+            raise RunError(f"{self.plan_file} is damaged: {error}") from None
         if not set(_PLAN) <= set(tables):
             raise RunError(
                 f"{self.plan_file} is damaged, or is not the plan of an experiment that was begun "

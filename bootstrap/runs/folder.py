@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import tomllib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -44,7 +43,9 @@ from bootstrap.self_training.iteration import (
     best_iteration,
     compares_strategies,
 )
+from corpus.errors import InputError
 from corpus.storage import remove_partial, write_atomically, write_link
+from corpus.toml_tables import parse_toml
 
 
 def _json(value: Any) -> bytes:
@@ -140,9 +141,9 @@ class Run:
             If the file is damaged or of an earlier version, in which settings had other names.
         """
         try:
-            tables = tomllib.loads(self.config_file.read_text(encoding="utf-8"))
-        except ValueError:
-            raise RunError(f"{self.config_file} is damaged: it is not TOML") from None
+            tables = parse_toml(self.config_file.read_bytes(), "it")
+        except InputError as error:
+            raise RunError(f"{self.config_file} is damaged: {error}") from None
         try:
             refuse_renamed(tables, Source(self.config_file.name, self.folder))
         except ConfigurationError as error:

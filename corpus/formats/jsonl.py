@@ -118,7 +118,7 @@ def _document(
 def _parsed(line: str) -> dict[str, Any]:
     record, found = None, "another JSON value"
     try:
-        record = json.loads(line)
+        record = json.loads(line, object_pairs_hook=_distinct)
     except json.JSONDecodeError as error:
         found = f"no JSON from character {error.pos} of the line on"
     except (ValueError, RecursionError):
@@ -126,6 +126,14 @@ def _parsed(line: str) -> dict[str, Any]:
     if not isinstance(record, dict):
         raise Unreadable(NOT_JSON, f"{found}; expected one complete object a line")
     return record
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object; one that has a key twice would lose the first of its values."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise Unreadable(NOT_JSON, "a key that an object has twice; expected different keys")
+    return found
 
 
 def _name(record: dict[str, Any], key: str) -> str:

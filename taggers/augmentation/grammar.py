@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from corpus.errors import InputError, shown
+from corpus.toml_tables import parse_toml
 from gazetteers.folding import fold
 
 _SHIPPED = "grammar.toml"
@@ -89,15 +90,13 @@ class Grammar:
 
 def _parse(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return parse_toml(path.read_bytes(), shown(path))
     except OSError:
         raise InputError(
             f"{shown(path)} is not there or cannot be read; expected a grammar"
         ) from None
-    except ValueError as error:  # not TOML, or not UTF-8
-        raise InputError(
-            f"{shown(path)} is not a TOML file in UTF-8: {shown(error)}; expected a grammar"
-        ) from None
+    except InputError as error:
+        raise InputError(f"{error}; expected a grammar") from None
 
 
 def _checked(tables: dict[str, Any], file: str) -> dict[str, Any]:

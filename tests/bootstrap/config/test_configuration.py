@@ -328,6 +328,9 @@ def test_all_settings_survive_writing_and_reading(tables: dict[str, dict[str, An
         (REFERENCE.replace("length = { PERSON", "length = { AGE"), "must name the same classes"),
         (REFERENCE.replace("1.2", "0.5"), "length: expected 1 or more, the tokens of an entity"),
         ("[loop", "is not TOML"),
+        (f"x = {'[' * 3000}{']' * 3000}", "is nested too deeply"),
+        (f"[tagger]\nc2 = {'9' * 5000}", "has a number of too many digits"),
+        (f"[tagger]\nc2 = {'9' * 400}", "expected a finite number"),
         ("[loop]\nbatch = 1\nbatch = 2", "is not TOML"),
     ],
 )

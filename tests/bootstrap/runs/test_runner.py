@@ -379,7 +379,7 @@ def test_a_damaged_configuration_of_a_run_is_named(small: Path, command: Command
     config.write_text(config.read_text()[:-7] + "= =")
     refused = command("run", small / "config.toml", "--out", small / "run", "--resume")
     assert refused.code == 2
-    assert refused.err == f"bootstrap: {config} is damaged: it is not TOML\n"
+    assert refused.err.startswith(f"bootstrap: {config} is damaged: it is not TOML")
 
 
 def test_a_run_that_another_process_works_on_is_refused(

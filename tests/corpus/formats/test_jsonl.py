@@ -97,6 +97,8 @@ def test_an_empty_file_has_no_documents(path: Path) -> None:
         ("null", "lines that are not a JSON object"),
         ("Joan Vila", "lines that are not a JSON object"),
         ("[" * 100_000, "lines that are not a JSON object"),
+        ('{"id": "a", "text": "Joan", "text": "Pau"}', "lines that are not a JSON object"),
+        ('{"id": "a", "text": "Joan", "x": {"y": 1, "y": 2}}', "lines that are not a JSON object"),
         ('{"id": ' + "9" * 5000 + ', "text": "Joan"}', "lines that are not a JSON object"),
         ('{"id": null, "text": "Joan"}', "keys that are missing or of another type"),
         ('{"id": true, "text": "Joan"}', "keys that are missing or of another type"),
