@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from corpus.batch import Batch, concatenate
-from corpus.kernels.hashing import code_points
+from corpus.kernels.code_points import code_points
 from corpus.streams import used_only
 from corpus.tags import UNKNOWN
 

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from corpus.kernels.code_points import code_points
 from corpus.kernels.compiled import Array, compiled
 
 Hashes = npt.NDArray[np.uint64]
@@ -21,13 +22,8 @@ Slots = npt.NDArray[np.int32]
 
 EMPTY_SLOT = -1
 
-#: The type of code points in signatures: ``numpy.frombuffer`` of bytes is read-only.
+#: The type of `code_points` in signatures: ``numpy.frombuffer`` of bytes is read-only.
 CODE_POINTS = "Array(uint32, 1, 'C', True)"
-
-
-def code_points(text: str) -> npt.NDArray[np.uint32]:
-    """Return the code points of a text, lone surrogates included, as a read-only array."""
-    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
 
 
 def hash_values(name: str, values: Sequence[str]) -> Hashes:

@@ -7,7 +7,9 @@ are units that would lose their meaning if split: ``col·legi``, a clitic with i
 before a capital that follows a lower-case letter, where notes often lack a space
 (``MartínezNHC``).
 
-The exact definition is the regular expression in `corpus.tokens.expression`.
+The exact definition is the regular expression in `corpus.tokens.expression`. It is applied to the
+normalised form of a text (`corpus.tokens.normalisation`), in which words are without invisible
+characters and compatibility forms; the offsets of tokens are those of the text itself.
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from corpus.kernels.code_points import Codes, code_points
 from corpus.tokens.expression import Expression
+from corpus.tokens.normalisation import normalise_joined
 
 #: The number of characters that are processed at a time; bounds the memory needed.
 _CHUNK = 1 << 19
@@ -36,7 +40,7 @@ class Tokens:
     Parameters
     ----------
     vocabulary : tuple of str
-        The distinct words, in the order of their first appearance.
+        The distinct words in normalised form, in the order of their first appearance.
     word_ids : ndarray of int32, shape (N,)
         The index into `vocabulary` of each token.
     starts, ends : ndarray of int32, shape (N,)
@@ -91,7 +95,7 @@ class _Finder(Protocol):
         ...
 
     def find(
-        self, text: str
+        self, text: str, codes: Codes | None = None
     ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Return the words, starts and ends of the tokens of a text that ends with a gap."""
         ...
@@ -127,18 +131,31 @@ _Chunk = tuple[
 
 def _tokenize_chunk(texts: list[str], finder: _Finder) -> _Chunk:
     """Return the words, starts and ends of the tokens, and the number of tokens of each text."""
-    # A line end is a gap: no token reaches from one text into the next.
-    words, starts, ends = finder.find("\n".join([*texts, ""]))
+    joined = _joined(texts)
+    codes, changed = None, {}
+    if not joined.isascii():
+        codes = code_points(joined)
+        changed = normalise_joined(texts, joined, codes)
+    if changed:
+        texts = [changed[row].text if row in changed else text for row, text in enumerate(texts)]
+        joined = _joined(texts)
+        codes = code_points(joined)
+    words, starts, ends = finder.find(joined, codes)
     text_ends = np.cumsum(np.fromiter((len(text) + 1 for text in texts), np.int64, len(texts)))
     boundaries = np.searchsorted(starts, text_ends)
     counts = np.diff(boundaries, prepend=0)
     origins = np.repeat(np.concatenate([[0], text_ends[:-1]]), counts)
-    return (
-        words,
-        (starts - origins).astype(np.int32),
-        (ends - origins).astype(np.int32),
-        counts.astype(np.int64),
-    )
+    starts, ends = (starts - origins).astype(np.int32), (ends - origins).astype(np.int32)
+    for row, normalised in changed.items():
+        here = slice(boundaries[row] - counts[row], boundaries[row])
+        starts[here] = normalised.starts[starts[here]]
+        ends[here] = normalised.ends[ends[here] - 1]
+    return words, starts, ends, counts.astype(np.int64)
+
+
+def _joined(texts: Sequence[str]) -> str:
+    """Join texts by line ends, which are gaps: no token reaches from one text into the next."""
+    return "\n".join([*texts, ""])
 
 
 def _concatenated(arrays: list[npt.NDArray[np.int32]]) -> npt.NDArray[np.int32]:

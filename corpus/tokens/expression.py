@@ -8,6 +8,8 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
+from corpus.kernels.code_points import Codes
+
 _UPPER = "A-ZÀ-ÖØ-Þ"
 _ACCENTS = "\u0300-\u036f"
 #: Classes of characters.
@@ -55,7 +57,7 @@ class Expression:
         return self._matches.types
 
     def find(
-        self, text: str
+        self, text: str, codes: Codes | None = None
     ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Find the tokens of a text.
 
@@ -63,6 +65,8 @@ class Expression:
         ----------
         text : str
             Any text.
+        codes : ndarray of uint32, optional
+            Not used.
 
         Returns
         -------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from corpus.kernels.code_points import Codes
 from corpus.kernels.compiled import Array, compiled
 from corpus.kernels.hashing import (
     CODE_POINTS,
@@ -14,7 +15,6 @@ from corpus.kernels.hashing import (
     hash_code_points,
 )
 
-Codes = npt.NDArray[np.uint32]
 Places = npt.NDArray[np.int64]
 
 #: Tokens per call of compiled code; memory is reserved as if every word were new.
@@ -44,7 +44,7 @@ class Lexicon:
         Parameters
         ----------
         codes : ndarray of uint32
-            Code points, as `corpus.kernels.hashing.code_points` returns them.
+            Code points, as `corpus.kernels.code_points.code_points` returns them.
         starts, ends : ndarray of int64, shape (N,)
             Half-open offsets of the tokens, in order.
 

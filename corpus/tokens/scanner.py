@@ -8,10 +8,11 @@ import re
 import numpy as np
 import numpy.typing as npt
 
+from corpus.kernels.code_points import Codes, code_points
 from corpus.kernels.compiled import Array, compiled
-from corpus.kernels.hashing import CODE_POINTS, code_points
+from corpus.kernels.hashing import CODE_POINTS
 from corpus.tokens import expression
-from corpus.tokens.lexicon import Codes, Lexicon
+from corpus.tokens.lexicon import Lexicon
 
 _LETTER, _HEAD, _LOWER, _MARK, _DIGIT, _WORD, _GAP = (np.uint16(1 << bit) for bit in range(7))
 _CLITIC, _APOSTROPHE, _ELL, _POINT, _IDENTITY, _ASCII = (
@@ -54,7 +55,7 @@ class Scanner:
         self._lexicon = Lexicon()
 
     def find(
-        self, text: str
+        self, text: str, codes: Codes | None = None
     ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Find the tokens of a text.
 
@@ -62,6 +63,8 @@ class Scanner:
         ----------
         text : str
             A text whose last character is a line end.
+        codes : ndarray of uint32, optional
+            The code points of the text, if they are known.
 
         Returns
         -------
@@ -70,7 +73,8 @@ class Scanner:
         starts, ends : ndarray of int64, shape (N,)
             Half-open offsets of each token.
         """
-        codes = code_points(text)
+        if codes is None:
+            codes = code_points(text)
         starts, ends = np.empty((2, len(codes)), np.int64)
         number = _find_tokens(codes, _classes().covering(codes), starts, ends)
         starts, ends = starts[:number], ends[:number]

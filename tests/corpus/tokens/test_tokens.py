@@ -1,7 +1,6 @@
 """Tokens: exact offsets, nothing lost, and the same for a text whatever stands beside it."""
 
 from collections.abc import Iterator
-from unicodedata import category
 
 import numpy as np
 import pytest
@@ -10,7 +9,9 @@ from hypothesis import strategies as st
 
 from corpus import tokens
 from corpus.tokens import Tokens, tokenize
+from corpus.tokens.characters import is_invisible
 from corpus.tokens.expression import Expression
+from corpus.tokens.normalisation import normalise, normalised_text
 from corpus.tokens.scanner import Scanner
 
 #: What notes are made of, and where a tokenizer goes wrong.
@@ -90,15 +91,15 @@ def words(text: str) -> list[str]:
         ("12345678Z_ 12345678Ñ X123456L", "12345678 Z _ 12345678 Ñ X 123456 L"),
         ("X12345678 W1234567L nieX1234567L", "X 12345678 W 1234567L nie X1234567L"),
         # Accents of their own belong to the letter before them.
-        ("Nu\u0301ria MARI\u0301A N\u0303a", None),
-        ("MarI\u0301aNHC 5\u0301", "Mar I\u0301a NHC 5 \u0301"),
-        ("Sole\u0301N\u0303a", "Sole\u0301 N\u0303a"),
-        ("cu\u0301l·li\u0301 e\u0301\u0308s", None),
-        # Marks of order and format are gaps, all else is a token.
+        ("Nu\u0301ria MARI\u0301A N\u0303a", "Núria MARÍA Ña"),
+        ("MarI\u0301aNHC 5\u0301 \u0301", "Mar Ía NHC 5 \u0301"),
+        ("Sole\u0301N\u0303a", "Solé Ña"),
+        ("cu\u0301l·li\u0301 e\u0301\u0308s", "cúl·lí és"),
+        # Marks of order and format are part of no word, all else is a token.
         ("\ufeffNombre:Ana\r\nde\u200bSant\xa0Pau", "Nombre : Ana de Sant Pau"),
-        ("x\u2028x\u2060y\xadz\u202ea", "x x y z a"),
+        ("x\u2028x\u2060y\xadz\u202ea", "x xyza"),
         ("a\0b\0\0", "a \0 b \0 \0"),
-        ("👩\u200d⚕\ufe0fAna👍🏽", "👩 ⚕ \ufe0f Ana 👍 🏽"),
+        ("👩\u200d⚕\ufe0fAna👍🏽", "👩 ⚕ Ana 👍 🏽"),
         ("٣٤a你好1", "٣٤ a你好 1"),
         ("", ""),
         (" \r\n\t\ufeff", ""),
@@ -117,7 +118,8 @@ def test_tokens_lie_in_order_and_leave_only_gaps(corpus: list[str]) -> None:
     assert len(found.document_offsets) == len(corpus) + 1
     for number, text in enumerate(corpus):
         offsets = offsets_of(found, number)
-        assert [text[start:end] for start, end in offsets] == words_of(found, number)
+        if normalise(text) is None:
+            assert [text[start:end] for start, end in offsets] == words_of(found, number)
         place = 0
         gaps = []
         for start, end in offsets:
@@ -125,7 +127,7 @@ def test_tokens_lie_in_order_and_leave_only_gaps(corpus: list[str]) -> None:
             gaps.append(text[place:start])
             place = end
         gaps.append(text[place:])
-        assert all(mark.isspace() or category(mark) == "Cf" for gap in gaps for mark in gap)
+        assert all(mark.isspace() or is_invisible(mark) for gap in gaps for mark in gap)
         assert not any(word.isspace() for word in words_of(found, number))
 
 
@@ -192,7 +194,7 @@ def test_a_hundred_thousand_short_texts() -> None:
         ("A", "A" * 1_000_000),
         ("1", "1" * 1_000_000),
         ("l·", None),
-        ("e\u0301", "e\u0301" * 500_000),
+        ("e\u0301", "é" * 500_000),
         ("X1234567", None),
         ("l'", None),
         (".", "."),
@@ -207,6 +209,6 @@ def test_a_line_of_a_million_characters(piece: str, token: str | None) -> None:
     assert words_of(found, 2) == ["28027", "España"]
     assert offsets_of(found, 2) == [(0, 5), (5, 11)]
     long = words_of(found, 1)
-    assert "".join(long) == line.replace(" ", "")
+    assert "".join(long) == normalised_text(line).replace(" ", "")
     if token:
         assert set(long) == {token}

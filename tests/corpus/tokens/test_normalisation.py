@@ -1,0 +1,256 @@
+"""Words are read without what hides them, and their offsets stay those of the text."""
+
+import sys
+import unicodedata
+from itertools import pairwise
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from corpus.batch import make_batch
+from corpus.document import Document, Span
+from corpus.problems import Problems
+from corpus.tokens import tokenize
+from corpus.tokens.characters import INVISIBLE, RAISED_CHARACTERS, is_invisible, is_mark, reading
+from corpus.tokens.expression import TOKEN
+from corpus.tokens.homoglyphs import TWINS, is_foreign, twin
+from corpus.tokens.normalisation import (
+    DECOMPOSED,
+    Normalised,
+    normalise,
+    normalise_all,
+    normalised_text,
+)
+
+EVERY = [chr(code) for code in range(sys.maxunicode + 1)]
+HIDDEN = [character for character in EVERY if is_invisible(character)]
+
+pieces = st.sampled_from(
+    [
+        *("Ana", "Puig", "l'home", "12345678Z", "col·legi", "España", "28027", "a", "Z", "1", "s"),
+        *(" ", "\n", "\r\n", "\xa0", "\u3000", "\u2028", ".", "-", "’", "'", "·", "/"),
+        *("\xad", "\u200b", "\u200d", "\u2060", "\ufeff", "\u202e", "\ufe0f", "\u034f", "\u3164"),
+        *(
+            "\u0301",
+            "\u0303",
+            "\u0336",
+            "\u0308\u0301",
+            "\u20dd",
+            "ﬁ",
+            "Ⅻ",
+            "㎏",
+            "Ｊｕａｎ",
+            "１２",
+        ),
+        *("𝐉𝐮", "Ⓐ", "ᴀ", "🅰", "²", "⁶", "ᵃ", "ªº", "½", "™", "…", "ŀ", "Ŀ", "l", "L"),
+        *("α", "κ", "μ", "Α", "ί", "а", "Р", "и", "й", "ё", "Ꭺ", "你", "א", "\u2011", "\u02bc"),
+    ]
+)
+texts = st.lists(pieces | st.characters(), max_size=14).map("".join)
+plain_texts = st.lists(
+    st.sampled_from(
+        ["Ana", " ", "\n", ".", "12", "l'", "home", "col·legi", "é", "ñ", "Z", "X12345"]
+    ),
+    max_size=10,
+).map("".join)
+
+
+def offsets_by_character(found: Normalised | None, text: str) -> list[tuple[int, int]]:
+    if found is None:
+        return [(place, place + 1) for place in range(len(text))]
+    return list(zip(found.starts.tolist(), found.ends.tolist(), strict=True))
+
+
+def tokens_of(text: str) -> list[tuple[str, int, int]]:
+    found = tokenize([text])
+    columns = (found.word_ids.tolist(), found.starts.tolist(), found.ends.tolist())
+    return [(found.vocabulary[word], start, end) for word, start, end in zip(*columns, strict=True)]
+
+
+def words_of(text: str) -> list[str]:
+    return [word for word, _, _ in tokens_of(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("Ju\xadan P\u200bé\u200drez\u2060", "Juan Pérez"),
+        ("\u2067Ana\u2069 Pu\U000e0041ig", "Ana Puig"),
+        ("Ｊｕａｎ　Ｐｅ́ｒｅｚ：１２／０５", "Juan Pérez:12/05"),
+        ("Garci\u0301a Mun\u0303oz E\u0301", "García Muñoz É"),
+        ("G\u0336a\u0336r\u0336cía 6\u03321\u0332", "García 61"),
+        ("ﬁebre ĳ ﬄ ㎏ Ⅻ", "fiebre ij ffl kg XII"),
+        ("𝐉𝐮𝐚𝐧 𝑷𝒖𝒊𝒈 𝟞𝟙 Ⓐⓝⓐ ① 🅰", "Juan Puig 61 Ana 1 A"),
+        ("ᴀɴᴀ", "ana"),
+        ("a\xa0b\u2003c\u202fd", "a b c d"),
+        ("Vila\u2011real d\u02bcHebron", "Vila-real d’Hebron"),
+        ("coŀlegi CoĿLEGI ŀ", "col·legi CoL·LEGI ŀ"),
+        # Superscripts at the beginning of a word hide it; elsewhere, they are exponents.
+        ("⁶¹²³⁴ ᴶᵘᵃⁿ ⁹⁹ᵐTc", "61234 Juan 99mTc"),
+        ("m² 10⁹/L s⁻¹ CO₂ Mª 1ᵉʳ ²³", None),
+        # Letters of other scripts.
+        ("Rоsа Реrе Gаrсíа Núriа Ꭺna", "Rosa Pere García Núria Ana"),
+        ("Mαría Μaría Lοla Garcίa", "María María Lola García"),
+        ("la Рера y el Расо", "la Pepa y el Paco"),
+        ("Рера и Анна, Madrid", None),
+        ("α α2a αFP IFNγ TNFα NFκB μg kΩ ΔT β-HCG Ωm", None),
+        # Characters of Latin-1, and others that a token may end within.
+        ("1ª nº µg ½ m³ x™ … ℃ ⑴ ß ´", None),
+        ("\ufeffAna\n\ufeffPuig", None),
+        ("", None),
+    ],
+)  # fmt: skip
+def test_what_is_read(text: str, plain: str | None) -> None:
+    assert normalised_text(text) == (text if plain is None else plain)
+    assert (normalise(text) is None) == (plain is None)
+
+
+@given(texts)
+@example("e\u0336\u0301 а\u0301 и\u0306")
+@example("ŀ\u0336l ŀ\xadl")
+@example("⁶\xad²\u0301²")
+@example("a\r\u02bca\rа")
+def test_what_is_read_is_read_as_itself(text: str) -> None:
+    once = normalised_text(text)
+    assert normalised_text(once) == once
+
+
+@given(texts)
+def test_every_character_is_read_from_its_own_part_of_the_text(text: str) -> None:
+    found = normalise(text)
+    offsets = offsets_by_character(found, text)
+    assert len(offsets) == len(normalised_text(text))
+    for one, other in pairwise(offsets):
+        assert one == other or one[1] <= other[0]
+    assert all(0 <= start < end <= len(text) for start, end in offsets)
+    inside = {place for start, end in offsets for place in range(start, end)}
+    assert all(is_invisible(text[place]) for place in set(range(len(text))) - inside)
+
+
+@given(texts)
+def test_tokens_are_those_of_the_normalised_text(text: str) -> None:
+    offsets = offsets_by_character(normalise(text), text)
+    plain = normalised_text(text)
+    place, expected = 0, []
+    for match in TOKEN.finditer(plain):  # brute force: one match after the other
+        assert match.start() == place
+        place = match.end()
+        word = match.group().removesuffix(" ")
+        if word.strip() and not all(map(is_invisible, word.strip())):
+            last = match.start() + len(word) - 1
+            expected.append((word, offsets[match.start()][0], offsets[last][1]))
+    assert tokens_of(text) == expected
+    edges = [edge for _, start, end in expected for edge in (start, end)]
+    assert edges == sorted(edges)
+
+
+@given(texts)
+def test_dropping_invisible_characters_changes_no_word(text: str) -> None:
+    visible = "".join(character for character in text if not is_invisible(character))
+    assert words_of(visible) == words_of(text)
+
+
+@given(plain_texts, st.data())
+def test_invisible_characters_inside_words_leave_the_words_and_move_their_offsets(
+    text: str, data: st.DataObject
+) -> None:
+    hidden = st.lists(st.sampled_from(HIDDEN), max_size=2).map("".join)
+    # None at the beginning of a line, where a byte-order mark is kept.
+    between = [data.draw(hidden) if place else "" for place in range(len(text))]
+    moved = [0]
+    for before in between:
+        moved.append(moved[-1] + len(before) + 1)
+    changed = "".join(before + each for before, each in zip(between, text, strict=True))
+    expected = [(word, moved[start + 1] - 1, moved[end]) for word, start, end in tokens_of(text)]
+    assert tokens_of(changed) == expected
+
+
+@given(st.lists(texts, max_size=6))
+def test_texts_are_read_alike_beside_others(corpus: list[str]) -> None:
+    together = normalise_all(corpus)
+    for number, text in enumerate(corpus):
+        alone, found = normalise(text), together.get(number)
+        assert (alone is None) == (found is None)
+        if alone and found:
+            assert (alone.text, alone.kinds) == (found.text, found.kinds)
+            assert alone.starts.tolist() == found.starts.tolist()
+            assert alone.ends.tolist() == found.ends.tolist()
+
+
+@given(plain_texts)
+def test_decomposed_text_has_the_words_of_composed_text(text: str) -> None:
+    decomposed = unicodedata.normalize("NFD", text)
+    assert words_of(decomposed) == words_of(text)
+    if decomposed != text:
+        found = normalise(decomposed)
+        assert found is not None
+        assert found.kinds == {DECOMPOSED}
+
+
+def test_spans_cover_the_invisible_characters_inside_words() -> None:
+    text = "Vist per A\xadn\u200bna P\ufeffuig\u200b."
+    note = Document("1", text, (Span(9, 21, "PERSON"),))
+    problems = Problems()
+    batch = make_batch([note], labelled=True, problems=problems)
+    assert not problems.counts
+    assert batch.spans() == [list(note.spans)]
+    assert text[9:21] == "A\xadn\u200bna P\ufeffuig"
+    assert set(batch.vocabulary) == {"Vist", "per", "Anna", "Puig", "."}
+
+
+def test_invisible_characters_are_those_of_unicode() -> None:
+    # These marks are displayed: they stand before numbers, and order Egyptian hieroglyphs.
+    displayed = ("ARABIC", "SYRIAC", "KAITHI", "EGYPTIAN")
+    hidden = set(HIDDEN)
+    for character in EVERY:
+        if unicodedata.category(character) == "Cf" and character not in hidden:
+            assert unicodedata.name(character).startswith(displayed)
+        if character in hidden:
+            name = unicodedata.name(character, "")
+            known = ("VARIATION SELECTOR", "HANGUL", "HALFWIDTH HANGUL", "KHMER VOWEL INHERENT")
+            joiner = name == "COMBINING GRAPHEME JOINER"
+            mongolian = name.startswith("MONGOLIAN FREE VARIATION")
+            assert (
+                unicodedata.category(character) in ("Cf", "Cn")
+                or name.startswith(known)
+                or joiner
+                or mongolian
+            )
+    assert "\u200b" in INVISIBLE
+
+
+def test_no_character_is_read_as_more_than_one_token_or_as_a_gap() -> None:
+    for character in EVERY:
+        plain, kind = reading(character)
+        assert (plain != character) == bool(kind)
+        if not kind or plain == " ":
+            continue
+        assert TOKEN.fullmatch(plain)
+        assert not plain.isspace()
+        assert normalised_text(plain) == plain or is_mark(plain)
+        for before, after in (
+            ("a", "a"),
+            ("A", "1"),
+            ("1234567", "."),
+            ("X1234567", ""),
+            ("l'", ""),
+        ):
+            whole = f"{before}{plain}{after}"
+            ends = {match.end() for match in TOKEN.finditer(whole)}
+            assert not ends & set(range(len(before) + 1, len(before) + len(plain)))
+
+
+def test_letters_look_like_one_latin_letter() -> None:
+    for other, latin in TWINS.items():
+        assert is_foreign(other)
+        assert latin.isascii()
+        assert latin.isalpha()
+        assert twin(other) == latin
+    assert all(plain.isascii() and len(plain) == 1 for plain in RAISED_CHARACTERS.values())
+
+
+def test_a_long_run_of_characters_takes_linear_time() -> None:
+    for piece in ("\xad", "a\xad", "e\u0301", "ﬁ", "а", "Rо", "⁶", "α", "\u0301", "\xa0"):
+        text = piece * (300_000 // len(piece))
+        assert len(normalised_text(text)) <= 2 * len(text)
