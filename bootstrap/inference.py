@@ -24,6 +24,7 @@ from corpus.kernels.registry import warm_up
 from corpus.problems import Problems
 from corpus.tags import find_entities
 from corpus.units import UNITS, Unit, join_spans, split_document
+from corpus.unusual_characters import UnusualCharacters
 from taggers import Tagger
 from taggers.base import Detail
 from taggers.name_propagation import propagate_names, refuse_unknown
@@ -148,6 +149,7 @@ def tag_documents(
     *,
     detail: Detail = "document",
     propagate: Sequence[str] = (),
+    unusual: UnusualCharacters | None = None,
 ) -> Iterator[TaggedDocument]:
     """Yield documents with the spans that a tagger finds, tagged a bounded number at a time.
 
@@ -166,7 +168,10 @@ def tag_documents(
     propagate : sequence of str
         Classes for name propagation within a note, and between notes of a patient that are tagged
         in the same batch; see `taggers.name_propagation`.
+    unusual : UnusualCharacters, optional
+        Counts the documents with soft hyphens, full-width letters and the like.
     """
+    unusual = unusual or UnusualCharacters()
     pending: list[tuple[Document, list[tuple[int, Document]]]] = []
     number = 0
     for document in documents:
@@ -175,8 +180,10 @@ def tag_documents(
         pending.append((bare, units))
         number += len(units)
         if number >= _UNITS_PER_BATCH:
+            unusual.add([source.text for source, _ in pending])
             yield from _tag_units(pending, tagger, measure, detail, propagate)
             pending, number = [], 0
+    unusual.add([source.text for source, _ in pending])
     yield from _tag_units(pending, tagger, measure, detail, propagate)
 
 
@@ -238,6 +245,7 @@ def tag_corpus(
     span_confidence: bool,
     propagate: Sequence[str],
     problems: Problems,
+    unusual: UnusualCharacters,
     jobs: int,
     report: Report,
     announce: Callable[[], None],
@@ -266,6 +274,8 @@ def tag_corpus(
         Classes for name propagation; if empty, those of the run.
     problems : Problems
         Collects what cannot be read.
+    unusual : UnusualCharacters
+        Counts the notes with soft hyphens, full-width letters and the like.
     jobs : int
         Number of processes that tag.
     report : callable
@@ -294,7 +304,9 @@ def tag_corpus(
     )
     unit = unit_of(folder)
     detail: Detail = "entity" if span_confidence else "document"
-    found = tag_documents(documents, tagger, unit, measure, detail=detail, propagate=propagate)
+    found = tag_documents(
+        documents, tagger, unit, measure, detail=detail, propagate=propagate, unusual=unusual
+    )
     # `tee` buffers what one iterator is ahead of the others: an unused one would keep everything.
     left, middle, *right = tee(_counted(found, report), 3 if span_confidence else 2)
     return write(

@@ -14,6 +14,7 @@ from typing import Literal, get_args
 from corpus.document import Document, Span
 from corpus.errors import shown
 from corpus.problems import Problem, Problems
+from corpus.tokens.normalisation import Normalised, normalise
 
 Unit = Literal["document", "line", "sentence"]
 UNITS: tuple[str, ...] = get_args(Unit)
@@ -106,16 +107,37 @@ def _lines(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _sentences(text: str) -> Iterator[tuple[int, int]]:
+    normalised = normalise(text) is not None
     for start, end in _lines(text):
         begin = start
-        for match in _SENTENCE_END.finditer(text, start, end):
-            stop = match.end() - (len(match.group()) - len(match.group().rstrip()))
-            tail = text[max(begin, stop - _CONTEXT) : stop]
-            if not _continues(tail, stop - begin, text[match.end()]):
-                yield begin, stop
-                begin = match.end()
+        line = normalise(text[start:end]) if normalised else None
+        breaks = _breaks(text, start, end) if line is None else _breaks_in_source(line, start)
+        for stop, following in breaks:
+            yield begin, stop
+            begin = following
         if not text[begin:end].isspace():
             yield begin, end
+
+
+def _breaks(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield where each sentence of a line but the last ends, and where the next one begins."""
+    begin = start
+    for match in _SENTENCE_END.finditer(text, start, end):
+        stop = match.end() - (len(match.group()) - len(match.group().rstrip()))
+        tail = text[max(begin, stop - _CONTEXT) : stop]
+        if not _continues(tail, stop - begin, text[match.end()]):
+            yield stop, match.end()
+            begin = match.end()
+
+
+def _breaks_in_source(line: Normalised, start: int) -> Iterator[tuple[int, int]]:
+    """Yield the breaks of a normalised line that begins at an offset.
+
+    Characters that are not displayed belong to the sentences beside them, and not to the white
+    space between these.
+    """
+    for stop, following in _breaks(line.text, 0, len(line.text)):
+        yield start + int(line.starts[stop]), start + int(line.ends[following - 1])
 
 
 def _continues(tail: str, length: int, following: str) -> bool:

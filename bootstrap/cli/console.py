@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
@@ -16,6 +17,9 @@ from bootstrap.cli.logs import log_lines
 from corpus.errors import InputError, shown
 from corpus.problems import Problems
 from corpus.storage import write_atomically
+
+if TYPE_CHECKING:
+    from corpus.unusual_characters import UnusualCharacters
 
 # Names may contain markup, which is printed literally. Files and pipes have unlimited lines.
 _WIDE = 10_000
@@ -93,3 +97,8 @@ def report_compiling() -> None:
 def report_problems(problems: Problems) -> None:
     """Log the documents and annotations that could not be used as they are."""
     log_lines(logging.getLogger(__name__), logging.WARNING, problems.lines())
+
+
+def report_unusual(unusual: UnusualCharacters) -> None:
+    """Log the kinds of characters in the notes that are read as others, or not displayed."""
+    log_lines(logging.getLogger(__name__), logging.WARNING, unusual.lines())

@@ -19,6 +19,7 @@ from corpus.errors import shown
 from corpus.formats.annotations import UNUSABLE
 from corpus.problems import Problem, Problems
 from corpus.units import split_document
+from corpus.unusual_characters import UnusualCharacters
 from taggers.options import Coverage
 
 #: With fewer entities, a class cannot be learned or evaluated reliably.
@@ -54,6 +55,8 @@ class SplitReport:
         texts that other splits contain.
     covered : Counter of str
         Number of tokens that a resource of a tagger covers, by `Coverage.of`.
+    unusual : UnusualCharacters
+        The texts with soft hyphens, full-width letters and the like.
     ids : Counter of str
         The ids of the units of annotated documents.
     groups : set of str
@@ -72,6 +75,7 @@ class SplitReport:
     digests: Counter[bytes] = field(default_factory=Counter)
     texts: set[bytes] = field(default_factory=set)
     covered: Counter[str] = field(default_factory=Counter)
+    unusual: UnusualCharacters = field(default_factory=UnusualCharacters)
     ids: Counter[str] = field(default_factory=Counter)
     groups: set[str] = field(default_factory=set)
     sample: Sample = field(default_factory=Sample, compare=False)
@@ -160,8 +164,10 @@ def _check_split(
 ) -> SplitReport:
     """Count the documents of a split, and keep the digests of all texts, or of known ones."""
     chunk: list[Document] = []
+    texts: list[str] = []
     for source in read_sources(data, split, labels, report.problems):
         report.sources += 1
+        texts.append(source.text)
         digest = digest_of(source)
         if digest is not None and (known is None or digest in known):
             report.texts.add(digest)
@@ -170,7 +176,9 @@ def _check_split(
         chunk += (unit for _, unit in split_document(source, data.unit, report.problems))
         if len(chunk) >= _CHUNK:
             _count(chunk, report, coverages, labelled=split != "unlabeled")
-            chunk = []
+            report.unusual.add(texts)
+            chunk, texts = [], []
+    report.unusual.add(texts)
     _count(chunk, report, coverages, labelled=split != "unlabeled")
     return report
 
@@ -235,6 +243,7 @@ def warnings(
         )
     for split, report in reports.items():
         yield from (f"{split}: {line}" for line in report.problems.lines())
+        yield from (f"{split}: {line}" for line in report.unusual.lines())
         yield from (f"{split}: {line}" for line in _stops(data, report))
 
 

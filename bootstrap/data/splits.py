@@ -16,6 +16,7 @@ from corpus.document import Document
 from corpus.errors import InputError, shown
 from corpus.formats import has_column
 from corpus.problems import Problems
+from corpus.tokens.normalisation import normalised_text
 from corpus.units import split_documents
 
 _DIGEST = 16  # bytes: more than enough for billions of texts
@@ -67,12 +68,15 @@ REPEATED = "notes left out because they are repeated"
 
 
 def digest_of(document: Document) -> bytes | None:
-    """Compute a digest that identifies the text of a document; None for a blank text."""
+    """Compute a digest that identifies the text of a document; None for a blank text.
+
+    Texts that differ only in soft hyphens or in the composition of accents are the same: a copy of
+    a test note is held out.
+    """
     if not document.text.strip():
         return None
-    return hashlib.blake2b(
-        document.text.encode("utf-8", "surrogatepass"), digest_size=_DIGEST
-    ).digest()
+    text = normalised_text(document.text)
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_DIGEST).digest()
 
 
 def problems_for(options: DataOptions) -> Problems:

@@ -15,6 +15,7 @@ from corpus.batch import Batch
 from corpus.errors import InputError, shown
 from corpus.json_fields import Fields
 from corpus.streams import NO_VALUE, Stream
+from corpus.tokens.normalisation import Normalised, normalise_all
 
 _MONTH = (
     "enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|setiembre|octubre|noviembre|"
@@ -52,7 +53,10 @@ _NUMBERED = re.compile(r"(?<!\\)(?:\\\\)*(?:\\[1-9]|\(\?\([0-9])")
 
 
 class Rules:
-    """Annotator of the matches of regular expressions.
+    """Annotator of the matches of regular expressions in the normalised form of texts.
+
+    In this form (`corpus.tokens.normalisation`), a telephone number with soft hyphens or full-width
+    digits is a telephone number.
 
     The tokens of a match of the rule DATE have the values ``B-DATE`` and ``I-DATE``.
 
@@ -96,9 +100,12 @@ class Rules:
             character.
         """
         texts = batch.texts.to_pylist()
+        normalised = normalise_all(texts)
+        for row, form in normalised.items():
+            texts[row] = form.text
         matches = self._of_builtin(texts) if self._builtin else self._of_others(batch, texts)
         found = [
-            (row, match.start(), match.end(), int(str(match.lastgroup)[1:]))
+            (row, *_offsets(match, normalised.get(row)), int(str(match.lastgroup)[1:]))
             for row, match in matches
             if match.end() > match.start()
         ]
@@ -152,6 +159,13 @@ class Rules:
     def of_settings(cls, settings: Fields) -> Self:
         """Create an annotator from its settings."""
         return cls(settings.text_by_key("rules"))
+
+
+def _offsets(
+    match: re.Match[str] | regex.Match[str], normalised: Normalised | None
+) -> tuple[int, int]:
+    """Return the half-open offsets of a match in the text of the document."""
+    return match.span() if normalised is None else normalised.in_source(*match.span())
 
 
 def _check(name: str, rule: str) -> None:

@@ -13,6 +13,8 @@ import numpy.typing as npt
 from corpus.batch import Batch
 from corpus.tags import TokenSpans, classes_of, find_entities
 from corpus.tokens import tokenize
+from corpus.tokens.characters import BYTE_ORDER_MARK, is_invisible
+from corpus.tokens.normalisation import normalised_text
 from gazetteers.folding import fold
 
 Indices = npt.NDArray[np.int64]
@@ -53,7 +55,7 @@ class Mention:
         if not self.lettered:
             return ""
         text = self.text[self.starts[self.lettered[0]] : self.ends[self.lettered[-1]]]
-        return " ".join(fold([text.replace("\n", " ")])[0].split())
+        return " ".join(fold([normalised_text(text).replace("\n", " ")])[0].split())
 
 
 def has_letter(word: str) -> bool:
@@ -161,6 +163,8 @@ def _joins(context: str) -> bool:
     if not context:
         return False
     character = context[0]
+    if is_invisible(character) and character != BYTE_ORDER_MARK:
+        return True
     if character in _APOSTROPHES:
         return context[1:].isalpha()
     return character.isalnum() or character in "_·" or unicodedata.category(character) == "Mn"

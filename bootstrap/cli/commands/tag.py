@@ -45,13 +45,19 @@ def register(commands: Commands) -> None:
 
 def main(options: argparse.Namespace) -> None:
     """Tag a corpus and write it."""
-    from bootstrap.cli.console import print_report, report_compiling, report_problems
+    from bootstrap.cli.console import (
+        print_report,
+        report_compiling,
+        report_problems,
+        report_unusual,
+    )
     from bootstrap.cli.inputs import columns_of, problems_of
     from bootstrap.cli.progress import StageProgress
     from bootstrap.execution.processes import default_jobs
     from bootstrap.inference import tag_corpus
+    from corpus.unusual_characters import UnusualCharacters
 
-    problems = problems_of(options)
+    problems, unusual = problems_of(options), UnusualCharacters()
     with StageProgress() as bar:
         written = tag_corpus(
             options.model,
@@ -65,9 +71,11 @@ def main(options: argparse.Namespace) -> None:
             span_confidence=options.span_confidence,
             propagate=options.propagate or (),
             problems=problems,
+            unusual=unusual,
             jobs=options.jobs or default_jobs(),
             report=bar.report,
             announce=report_compiling,
         )
     report_problems(problems)
+    report_unusual(unusual)
     print_report(written_lines(written, options.target, problems), options.target)
