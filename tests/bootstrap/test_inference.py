@@ -106,6 +106,54 @@ def test_a_model_of_an_earlier_version_is_refused(tmp_path: Path) -> None:
         propagated_classes(tmp_path)
 
 
+# Unusual characters
+
+
+def hidden(document: Document, mark: str) -> Document:
+    """Put a mark before every letter and digit but the first of a word."""
+    parts, moved = [], []
+    for place, character in enumerate(document.text):
+        if character.isalnum() and document.text[place - 1 : place].isalnum():
+            parts.append(mark)
+        moved.append(sum(map(len, parts)))
+        parts.append(character)
+    spans = [Span(moved[s.start], moved[s.end - 1] + 1, s.label) for s in document.spans]
+    return replace(document, text="".join(parts), spans=tuple(spans))
+
+
+@pytest.mark.parametrize("mark", ["\xad", "\u200b\u200d", "\ufeff", "\U000e0041"])
+@pytest.mark.parametrize("unit", ["document", "sentence"])
+def test_invisible_characters_change_no_span(
+    mark: str, unit: Any, tagger: ParallelTagger, fresh: list[Document]
+) -> None:
+    plain = tag_documents(fresh, tagger, unit, "probability", propagate=["PERSON"])
+    changed = [hidden(document, mark) for document in fresh]
+    found = tag_documents(changed, tagger, unit, "probability", propagate=["PERSON"])
+    some = 0
+    for one, other in zip(plain, found, strict=True):
+        assert other.document == hidden(one.document, mark)
+        assert other.confidence == one.confidence
+        some += len(one.spans)
+    assert some > 20
+
+
+def test_tag_names_unusual_characters(finished: Path, tmp_path: Path, command: Command) -> None:
+    notes = [
+        Document("a", "Pac An\xadna Puig"),
+        Document("b", "Pac Pu\xadig, ﬁebre"),
+        Document("c", "x"),
+    ]
+    for name, some in (("odd", notes), ("plain", notes[2:])):
+        write(some, tmp_path / f"{name}.jsonl")
+        done = command("tag", finished, tmp_path / f"{name}.jsonl", tmp_path / f"{name}-out.jsonl")
+        assert done.code == 0
+        expected = ["soft hyphens in 2 of 3 notes", "ligatures in 1 of 3 notes"]
+        named = [line for line in expected if line in done.err]
+        assert named == (expected if name == "odd" else [])
+        assert "Pac" not in done.err
+    assert [d.text for d in documents_at(tmp_path / "odd-out.jsonl")] == [d.text for d in notes]
+
+
 # Units
 
 

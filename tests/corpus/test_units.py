@@ -96,6 +96,21 @@ def test_sentences(text: str) -> None:
     assert split(text.replace("|", ""), "sentence") == [each.strip() for each in text.split("|")]
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Vist\xad. \u200bEl Dr\xad. \ufeffPuig.", ["Vist\xad.", "\u200bEl Dr\xad. \ufeffPuig."]),
+        ("Mal.\u200b Ｅｌ dolor. É", ["Mal.\u200b", "Ｅｌ dolor.", "É"]),
+        ("Mal.\xa0E\u0301l\r\n\xadNo. A", ["Mal.", "E\u0301l", "\xadNo.", "A"]),
+        ("12.\xad Tos. \xad", ["12.\xad Tos. \xad"]),
+    ],
+)
+def test_sentences_end_where_they_would_without_invisible_characters(
+    text: str, expected: list[str]
+) -> None:
+    assert split(text, "sentence") == expected
+
+
 @given(documents(), pieces_of_text)
 @example(Document("a", "A. B\n. C"), "sentence")
 @thorough

@@ -93,6 +93,28 @@ def test_nothing_to_warn_of(configured: Callable[..., Configuration]) -> None:
     assert check(found)[1] == []
 
 
+def test_names_the_unusual_characters_of_a_split(
+    configured: Callable[..., Configuration], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pool = {"a": ("Pere Pu\xadig", []), "b": ("P\xadere", []), "c": ("Ｐere", []), "d": ("Vic", [])}
+    found = configured(many(30, prefix="s"), many(30, prefix="v"), pool, "loop.batch=1")
+    expected = [
+        "unlabeled: soft hyphens in 2 of 4 notes",
+        "unlabeled: full-width and half-width characters in 1 of 4 notes",
+    ]
+    assert check(found)[1] == expected
+    monkeypatch.setattr("bootstrap.data.checks._CHUNK", 1)
+    assert check(found)[1] == expected
+
+
+def test_finds_copies_with_invisible_characters(
+    configured: Callable[..., Configuration],
+) -> None:
+    pool = {"a": ("Anna\xad v\u200b 1", []), "b": ("Vic", [])}
+    found = configured(many(30, prefix="s"), many(30, prefix="v"), pool, "loop.batch=1")
+    assert check(found)[1][0] == ("1 text of validation is also in unlabeled, where it is left out")
+
+
 def test_warns_of_rare_classes_and_of_those_on_one_side(
     configured: Callable[..., Configuration],
 ) -> None:

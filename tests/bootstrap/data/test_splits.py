@@ -55,6 +55,19 @@ def test_the_pool_comes_in_batches_the_same_every_time(configure: Configure) -> 
     assert ids(UnlabeledNotes(options, 99)) == [[f"u{i}" for i in range(10)]]
 
 
+def test_a_copy_of_a_validation_note_is_held_out_whatever_its_characters(
+    configure: Configure,
+) -> None:
+    gold = [Document("v", "José Puig ve", (Span(0, 9, "PERSON"),))]
+    pool = [
+        Document("a", "José Puig ve"),
+        Document("b", "Jose\u0301 Pu\xadig ve"),
+        Document("c", "Jose\u0301 Puig va"),
+    ]
+    found = all_notes(configure(seed=gold, validation=gold, unlabeled=pool))
+    assert ids(found.unlabeled) == [["c"]]
+
+
 def test_units_fill_the_batches(configure: Configure) -> None:
     texts = [Document(f"u{i}", "uno\ndos\n\ntres") for i in range(3)]
     pool = UnlabeledNotes(configure("data.unit=line", unlabeled=texts).data, 4)

@@ -31,6 +31,17 @@ def found_in(text: str, matcher: PhraseMatcher) -> Found:
     return [(text[start:end], matcher.classes[kind]) for start, end, kind in spans]
 
 
+def test_a_phrase_is_found_whatever_characters_hide_it() -> None:
+    matcher = PhraseMatcher({"A": ["Calle Mar", "Hosp. Sta. María"]})
+    for text in (
+        "C\xad/\u200b Mar",
+        "C\u2060/ M\xada\ufeffr",
+        "Hosp\xad. Sta\u200b. Mari\u0301a",
+        "Ｃ／ Ｍａｒ",
+    ):
+        assert found_in(f"en {text}.", matcher) == [(text, "A")]
+
+
 # Against a matcher that tries everything
 
 #: What counts for the words of these tests, where nothing follows and where a full stop does.

@@ -18,6 +18,7 @@ from corpus.formats import read
 from corpus.json_fields import Fields
 from corpus.problems import Problems
 from corpus.streams import Stream
+from corpus.tokens.normalisation import normalise
 from taggers.annotators import Rules
 from taggers.annotators.rules import RULES
 
@@ -244,20 +245,22 @@ def one_after_the_other(batch: Batch, rules: dict[str, str]) -> list[str | None]
     library = re if rules == RULES else regex
     compiled = {name: library.compile(rule) for name, rule in rules.items()}
     found: list[str | None] = [None] * batch.n_tokens
-    for row, text in enumerate(batch.texts.to_pylist()):
-        place = 0
+    for row, stored in enumerate(batch.texts.to_pylist()):
+        normalised, place = normalise(stored), 0
+        text = normalised.text if normalised else stored
         while place < len(text):
             matches = [(name, each.match(text, place)) for name, each in compiled.items()]
             name, match = next((pair for pair in matches if pair[1]), ("", None))
             if match is None:
                 place += 1
                 continue
+            start, end = normalised.in_source(*match.span()) if normalised else match.span()
             touched = [
                 token
                 for token in range(
                     int(batch.document_offsets[row]), int(batch.document_offsets[row + 1])
                 )
-                if batch.starts[token] < match.end() and match.start() < batch.ends[token]
+                if batch.starts[token] < end and start < batch.ends[token]
             ]
             for token in touched:
                 found[token] = f"{'B' if token == touched[0] else 'I'}-{name}"
@@ -283,6 +286,22 @@ def test_of_any_texts_it_finds_what_one_match_after_the_other_does(
     batch = batch_of(*texts)
     for each in (batch, batch.slice(1, 3), batch.take(np.arange(len(batch))[::-1])):
         assert said(Rules(rules).annotate(each)) == one_after_the_other(each, rules)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Tel 61\xad2 345\u200b678.", ("TELEPHONE", "61\xad2 345\u200b678")),
+        ("Tel ６１２３４５６７８.", ("TELEPHONE", "６１２３４５６７８")),
+        ("el 1\u20602/3/12\ufeff ve", ("DATE", "1\u20602/3/12")),
+        ("el 3\xa0de\xa0mayo", ("DATE", "3\xa0de\xa0mayo")),
+        ("a\xadna@x.\u200bes", ("EMAIL", "a\xadna@x.\u200bes")),
+    ],
+)
+def test_it_finds_what_invisible_characters_and_other_forms_hide(
+    text: str, found: tuple[str, str]
+) -> None:
+    assert found_in(text, Rules()) == [found]
 
 
 def test_in_real_notes_it_finds_what_one_match_after_the_other_does(meddocan: Path) -> None:
