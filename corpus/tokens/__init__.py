@@ -131,17 +131,16 @@ _Chunk = tuple[
 
 def _tokenize_chunk(texts: list[str], finder: _Finder) -> _Chunk:
     """Return the words, starts and ends of the tokens, and the number of tokens of each text."""
-    joined = _joined(texts)
+    joined, text_ends = _joined(texts)
     codes, changed = None, {}
     if not joined.isascii():
         codes = code_points(joined)
-        changed = normalise_joined(texts, joined, codes)
+        changed = normalise_joined(joined, codes, text_ends)
     if changed:
         texts = [changed[row].text if row in changed else text for row, text in enumerate(texts)]
-        joined = _joined(texts)
-        codes = code_points(joined)
+        joined, text_ends = _joined(texts)
+        codes = None
     words, starts, ends = finder.find(joined, codes)
-    text_ends = np.cumsum(np.fromiter((len(text) + 1 for text in texts), np.int64, len(texts)))
     boundaries = np.searchsorted(starts, text_ends)
     counts = np.diff(boundaries, prepend=0)
     origins = np.repeat(np.concatenate([[0], text_ends[:-1]]), counts)
@@ -153,9 +152,13 @@ def _tokenize_chunk(texts: list[str], finder: _Finder) -> _Chunk:
     return words, starts, ends, counts.astype(np.int64)
 
 
-def _joined(texts: Sequence[str]) -> str:
-    """Join texts by line ends, which are gaps: no token reaches from one text into the next."""
-    return "\n".join([*texts, ""])
+def _joined(texts: Sequence[str]) -> tuple[str, npt.NDArray[np.int64]]:
+    """Join texts with a line end after each; return where each of them ends.
+
+    A line end is a gap: no token reaches from one text into the next.
+    """
+    lengths = np.fromiter((len(text) + 1 for text in texts), np.int64, len(texts))
+    return "\n".join([*texts, ""]), np.cumsum(lengths)
 
 
 def _concatenated(arrays: list[npt.NDArray[np.int32]]) -> npt.NDArray[np.int32]:

@@ -131,30 +131,32 @@ def normalise_all(texts: Sequence[str]) -> dict[int, Normalised]:
         By index into the texts, in increasing order.
     """
     joined = "\n".join([*texts, ""])
-    return {} if joined.isascii() else normalise_joined(texts, joined, code_points(joined))
+    if joined.isascii():
+        return {}
+    lengths = np.fromiter((len(text) + 1 for text in texts), np.int64, len(texts))
+    return normalise_joined(joined, code_points(joined), np.cumsum(lengths))
 
 
-def normalise_joined(texts: Sequence[str], joined: str, codes: Codes) -> dict[int, Normalised]:
-    """Do what `normalise_all` does, for texts whose code points are known.
+def normalise_joined(joined: str, codes: Codes, ends: _Places) -> dict[int, Normalised]:
+    """Do what `normalise_all` does, for texts that are joined already.
 
     Parameters
     ----------
-    texts : sequence of str
-        Any texts.
     joined : str
         The texts, each with a line end after it.
     codes : ndarray of uint32
         The code points of `joined`.
+    ends : ndarray of int64
+        Where each text with its line end ends in `joined`.
     """
     places = suspects(joined, codes)
     if not len(places):
         return {}
-    ends = np.cumsum(np.fromiter((len(text) + 1 for text in texts), np.int64, len(texts)))
-    rows = np.searchsorted(ends, places, side="right")
+    rows, firsts = np.unique(np.searchsorted(ends, places, side="right"), return_index=True)
     found = {}
-    for row in np.unique(rows).tolist():
-        begin = int(ends[row]) - len(texts[row]) - 1
-        if normalised := _normalised(texts[row], places[rows == row] - begin):
+    for row, of_text in zip(rows.tolist(), np.split(places, firsts[1:]), strict=True):
+        begin = int(ends[row - 1]) if row else 0
+        if normalised := _normalised(joined[begin : int(ends[row]) - 1], of_text - begin):
             found[row] = normalised
     return found
 
