@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
-from corpus.kernels.code_points import Codes
+from corpus.kernels.code_points import Characters
 
 _UPPER = "A-ZÀ-ÖØ-Þ"
 _ACCENTS = "\u0300-\u036f"
@@ -57,7 +57,7 @@ class Expression:
         return self._matches.types
 
     def find(
-        self, text: str, codes: Codes | None = None
+        self, text: str, characters: Characters | None = None
     ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Find the tokens of a text.
 
@@ -65,7 +65,7 @@ class Expression:
         ----------
         text : str
             Any text.
-        codes : ndarray of uint32, optional
+        characters : Characters, optional
             Not used.
 
         Returns

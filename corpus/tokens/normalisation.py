@@ -28,7 +28,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from corpus.kernels.code_points import Codes, code_points
+from corpus.kernels.code_points import Characters, Codes
 from corpus.tokens.characters import (
     BYTE_ORDER_MARK,
     INVISIBLE,
@@ -56,7 +56,6 @@ STRAY_MARKS = "combining marks that are no accents"
 
 _Places = npt.NDArray[np.int64]
 
-_LATIN_1 = 0xFF
 _SUSPECTS_OF_LATIN_1 = "\xa0\xad"  # the no-break space and the soft hyphen
 _LINE_END = ord("\n")
 
@@ -108,7 +107,7 @@ def normalise(text: str) -> Normalised | None:
     Normalised or None
         None if the text has nothing to normalise, as most texts do.
     """
-    return None if text.isascii() else _normalised(text, suspects(text, code_points(text)))
+    return None if text.isascii() else _normalised(text, suspects(text, Characters.of(text)))
 
 
 def normalised_text(text: str) -> str:
@@ -134,22 +133,22 @@ def normalise_all(texts: Sequence[str]) -> dict[int, Normalised]:
     if joined.isascii():
         return {}
     lengths = np.fromiter((len(text) + 1 for text in texts), np.int64, len(texts))
-    return normalise_joined(joined, code_points(joined), np.cumsum(lengths))
+    return normalise_joined(joined, Characters.of(joined), np.cumsum(lengths))
 
 
-def normalise_joined(joined: str, codes: Codes, ends: _Places) -> dict[int, Normalised]:
+def normalise_joined(joined: str, characters: Characters, ends: _Places) -> dict[int, Normalised]:
     """Do what `normalise_all` does, for texts that are joined already.
 
     Parameters
     ----------
     joined : str
         The texts, each with a line end after it.
-    codes : ndarray of uint32
+    characters : Characters
         The code points of `joined`.
     ends : ndarray of int64
         Where each text with its line end ends in `joined`.
     """
-    places = suspects(joined, codes)
+    places = suspects(joined, characters)
     if not len(places):
         return {}
     rows, firsts = np.unique(np.searchsorted(ends, places, side="right"), return_index=True)
@@ -161,17 +160,17 @@ def normalise_joined(joined: str, codes: Codes, ends: _Places) -> dict[int, Norm
     return found
 
 
-def suspects(text: str, codes: Codes) -> _Places:
+def suspects(text: str, characters: Characters) -> _Places:
     """Return the places of the characters that may have to be normalised, in order.
 
     Parameters
     ----------
     text : str
         A text.
-    codes : ndarray of uint32
+    characters : Characters
         Its code points.
     """
-    found = np.flatnonzero(codes > _LATIN_1)
+    codes, found = characters.codes, characters.rare
     if len(found):
         found = found[_suspicion(codes[found])]
         leads = (found == 0) | (codes[found - 1] == _LINE_END)

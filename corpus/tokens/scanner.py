@@ -8,7 +8,7 @@ import re
 import numpy as np
 import numpy.typing as npt
 
-from corpus.kernels.code_points import Codes, code_points
+from corpus.kernels.code_points import LATIN_1, Characters, Codes
 from corpus.kernels.compiled import Array, compiled
 from corpus.kernels.hashing import CODE_POINTS
 from corpus.tokens import expression
@@ -55,7 +55,7 @@ class Scanner:
         self._lexicon = Lexicon()
 
     def find(
-        self, text: str, codes: Codes | None = None
+        self, text: str, characters: Characters | None = None
     ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Find the tokens of a text.
 
@@ -63,7 +63,7 @@ class Scanner:
         ----------
         text : str
             A text whose last character is a line end.
-        codes : ndarray of uint32, optional
+        characters : Characters, optional
             The code points of the text, if they are known.
 
         Returns
@@ -73,10 +73,10 @@ class Scanner:
         starts, ends : ndarray of int64, shape (N,)
             Half-open offsets of each token.
         """
-        if codes is None:
-            codes = code_points(text)
+        characters = characters or Characters.of(text)
+        codes = characters.codes
         starts, ends = np.empty((2, len(codes)), np.int64)
-        number = _find_tokens(codes, _classes().covering(codes), starts, ends)
+        number = _find_tokens(codes, _classes().covering(codes[characters.rare]), starts, ends)
         starts, ends = starts[:number], ends[:number]
         words, firsts = self._lexicon.look_up(codes, starts, ends)
         new = zip(starts[firsts].tolist(), ends[firsts].tolist(), strict=True)
@@ -89,13 +89,14 @@ class _Classes:
 
     def __init__(self) -> None:
         self._bits: npt.NDArray[np.uint16] = np.zeros(0x110000, np.uint16)
+        for first in LATIN_1[::_BLOCK]:
+            self._look_up(first)
 
-    def covering(self, codes: Codes) -> npt.NDArray[np.uint16]:
-        """Return the table, filled for all of the given characters."""
-        place = _first_unknown(codes, self._bits, 0)
-        while place < len(codes):
-            self._look_up(int(codes[place]) // _BLOCK * _BLOCK)
-            place = _first_unknown(codes, self._bits, place)
+    def covering(self, rare: Codes) -> npt.NDArray[np.uint16]:
+        """Return the table, filled for Latin-1 and the given characters."""
+        unknown = rare[self._bits[rare] == 0]
+        for block in np.unique(unknown // _BLOCK).tolist():
+            self._look_up(block * _BLOCK)
         return self._bits
 
     def _look_up(self, first: int) -> None:
@@ -110,13 +111,6 @@ class _Classes:
 @functools.cache
 def _classes() -> _Classes:
     return _Classes()
-
-
-@compiled(f"{CODE_POINTS}, uint16[::1], int64")
-def _first_unknown(codes: Array, classes: Array, place: int) -> int:
-    while place < len(codes) and classes[codes[place]] != 0:
-        place += 1
-    return place
 
 
 @compiled(f"{CODE_POINTS}, uint16[::1], int64[::1], int64[::1]")
