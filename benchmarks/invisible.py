@@ -388,10 +388,12 @@ def _ratio(
     texts: Sequence[str], finder: Callable[[], Scanner | Expression], rounds: int
 ) -> tuple[float, float, float]:
     """Time both ways in turn; return the ratios of their medians and minima, and the median."""
-    with_it, without = [], []
-    for _ in range(rounds):
-        without.append(_seconds(texts, finder, _chunk_without_normalisation))
-        with_it.append(_seconds(texts, finder, tokens._tokenize_chunk))
+    with_it: list[float] = []
+    without: list[float] = []
+    ways = [(without, _chunk_without_normalisation), (with_it, tokens._tokenize_chunk)]
+    for number in range(rounds):
+        for seconds, chunk in ways if number % 2 else ways[::-1]:
+            seconds.append(_seconds(texts, finder, chunk))
     medians = statistics.median(with_it), statistics.median(without)
     return medians[0] / medians[1], min(with_it) / min(without), medians[0]
 
