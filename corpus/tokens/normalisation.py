@@ -58,10 +58,11 @@ _Places = npt.NDArray[np.int64]
 
 _SUSPECTS_OF_LATIN_1 = "\xa0\xad"  # the no-break space and the soft hyphen
 _LINE_END = ord("\n")
+_BEFORE_LINE = ("", "\n", "\r")  # the character before a line, if any
 
 _RUN = re.compile(r"\S+")
 _LINE = re.compile(r"[^\r\n]+")
-_HIDDEN = re.compile(rf"(?:(?!^{BYTE_ORDER_MARK})[{INVISIBLE}])+")
+_HIDDEN = re.compile(f"[{INVISIBLE}]+")
 _FORM = re.compile("[^\x00-\x9f\xa1-\xff]")
 _RAISED_CLASS = "".join(RAISED_CHARACTERS)
 _RAISED = re.compile(rf"(?<![^\W_]|[{MARKS}{_RAISED_CLASS}])[{_RAISED_CLASS}]+")
@@ -252,7 +253,9 @@ def _runs(text: str, places: list[int]) -> Iterator[tuple[int, int]]:
             run = _RUN.match(text, place)
             assert run is not None
             end = run.end()
-        yield begin, end
+            begin += text[begin] == BYTE_ORDER_MARK and text[begin - 1 : begin] in _BEFORE_LINE
+        if begin < end:
+            yield begin, end
 
 
 def _offsets(length: int, runs: Sequence[tuple[int, int, _Run]]) -> tuple[_Places, _Places]:

@@ -98,6 +98,7 @@ def words_of(text: str) -> list[str]:
         # Characters of Latin-1, and others that a token may end within.
         ("1ª nº µg ½ m³ x™ … ℃ ⑴ ß ´", None),
         ("\ufeffAna\n\ufeffPuig", None),
+        ("\ufeffA\xadna \ufeffPuig\n\ufeff\ufeffVic", "\ufeffAna Puig\n\ufeffVic"),
         ("", None),
     ],
 )  # fmt: skip
