@@ -218,8 +218,8 @@ def _new_demo(folder: Path) -> Demo:
     Synthetic notes are not private; the permissions are those that real notes need.
     """
     demo = Demo(folder)
-    demo.notes("seed").parent.mkdir(mode=0o700, parents=True)
-    folder.chmod(0o700)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    demo.notes("seed").parent.mkdir(mode=0o700)
     return demo
 
 

@@ -28,8 +28,7 @@ def new_folder(folder: Path) -> Run:
         )
         raise RunError(f"{folder} {what} name another folder with --out")
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        folder.chmod(0o700)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # one that exists keeps its mode
     except OSError as error:
         raise RunError(f"{folder} cannot be created: {error.strerror}") from None
     return run

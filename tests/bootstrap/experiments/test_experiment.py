@@ -511,3 +511,16 @@ def test_an_experiment_that_is_killed_goes_on(
         tmp_path / "e" / "runs" / "alone" / "0-half-0" / "config.toml"
     )
     assert configuration.loop.iterations == 0
+
+
+def test_a_folder_that_exists_keeps_its_mode(
+    own_file: OwnFile, tmp_path: Path, command: Command
+) -> None:
+    shared = tmp_path / "shared"
+    shared.mkdir(mode=0o755)
+    shared.chmod(0o755)
+    assert command("experiment", own_file(QUICK), "--out", shared, "--jobs", 1).code == 0
+    assert stat.S_IMODE(shared.stat().st_mode) == 0o755
+    for path in shared.rglob("*"):
+        mode = stat.S_IMODE(path.lstat().st_mode)
+        assert path.is_symlink() or mode == (0o700 if path.is_dir() else 0o600), path

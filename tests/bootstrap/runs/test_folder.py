@@ -113,8 +113,11 @@ def test_a_new_folder_is_private(tmp_path: Path) -> None:
 
 
 def test_an_empty_folder_becomes_a_run(tmp_path: Path) -> None:
-    (tmp_path / "run").mkdir(mode=0o755)
-    assert mode(new_folder(tmp_path / "run").folder) == 0o700
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run").chmod(0o755)
+    run = begun(tmp_path / "run")
+    assert mode(run.folder) == 0o755  # it is the user's
+    assert mode(run.folder / "iterations") == 0o700 and mode(run.config_file) == 0o600
 
 
 @pytest.mark.parametrize(
