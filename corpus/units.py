@@ -111,7 +111,7 @@ def _sentences(text: str) -> Iterator[tuple[int, int]]:
     for start, end in _lines(text):
         begin = start
         line = normalise(text[start:end]) if normalised else None
-        breaks = _breaks(text, start, end) if line is None else _breaks_in_source(line, start)
+        breaks = _breaks(text, start, end) if line is None else _breaks_in_source(text, line, start)
         for stop, following in breaks:
             yield begin, stop
             begin = following
@@ -130,14 +130,15 @@ def _breaks(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
             begin = match.end()
 
 
-def _breaks_in_source(line: Normalised, start: int) -> Iterator[tuple[int, int]]:
-    """Yield the breaks of a normalised line that begins at an offset.
+def _breaks_in_source(text: str, line: Normalised, start: int) -> Iterator[tuple[int, int]]:
+    """Yield the breaks of a normalised line that begins at an offset of a text.
 
-    Characters that are not displayed belong to the sentences beside them, and not to the white
-    space between these.
+    Characters that are not displayed belong to the sentences beside them, those within white space
+    to the sentence before it.
     """
     for stop, following in _breaks(line.text, 0, len(line.text)):
-        yield start + int(line.starts[stop]), start + int(line.ends[following - 1])
+        first, last = start + int(line.starts[stop]), start + int(line.ends[following - 1])
+        yield first + len(text[first:last].rstrip()), last
 
 
 def _continues(tail: str, length: int, following: str) -> bool:

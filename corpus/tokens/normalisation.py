@@ -285,14 +285,14 @@ class _Lines:
 
     def read_as_latin(self, begin: int, end: int) -> bool:
         """Return whether a word of another script, somewhere in a run, is read as Latin."""
-        if not has_foreign_word(self._text[begin:end]):
+        if not has_foreign_word(_HIDDEN.sub("", self._text[begin:end])):
             return False
         if begin >= self._end:
             first = max(self._text.rfind(mark, 0, begin) for mark in "\r\n") + 1
             line = _LINE.match(self._text, first)
             assert line is not None
             self._end = line.end()
-            self._latin = looks_latin(line.group())
+            self._latin = looks_latin(_HIDDEN.sub("", line.group()))
         return self._latin
 
 

@@ -113,6 +113,7 @@ def test_sentences_end_where_they_would_without_invisible_characters(
 
 @given(documents(), pieces_of_text)
 @example(Document("a", "A. B\n. C"), "sentence")
+@example(Document("a", ". \ufeff 0"), "sentence")
 @thorough
 def test_each_character_is_in_one_unit(document: Document, unit: Unit) -> None:
     end = 0

@@ -112,6 +112,7 @@ def test_what_is_read(text: str, plain: str | None) -> None:
 @example("ŀ\u0336l ŀ\xadl")
 @example("⁶\xad²\u0301²")
 @example("a\r\u02bca\rа")
+@example("Ana28027\u3164а")
 def test_what_is_read_is_read_as_itself(text: str) -> None:
     once = normalised_text(text)
     assert normalised_text(once) == once
