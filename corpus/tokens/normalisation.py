@@ -58,6 +58,7 @@ _Places = npt.NDArray[np.int64]
 
 _SUSPECTS_OF_LATIN_1 = "\xa0\xad"  # the no-break space and the soft hyphen
 _LINE_END = ord("\n")
+_ROUNDS = 4  # of all steps, more than any text is known to need
 _BEFORE_LINE = ("", "\n", "\r")  # the character before a line, if any
 
 _RUN = re.compile(r"\S+")
@@ -299,11 +300,15 @@ class _Lines:
 @functools.lru_cache(maxsize=1 << 15)  # words repeat
 def _normalised_run(text: str, read_as_latin: bool) -> _Run:
     run = _Changed(text, list(range(len(text))), list(range(1, len(text) + 1)))
-    for step in _STEPS:
-        run.change(step(run.text))
-    run.change((*change, OTHER_SCRIPTS) for change in read_words(run.text, whole=read_as_latin))
-    for step in _LAST_STEPS:
-        run.change(step(run.text))
+    for _ in range(_ROUNDS):  # a composed accent may complete a word that is read as Latin
+        before = run.text
+        for step in _STEPS:
+            run.change(step(run.text))
+        run.change((*change, OTHER_SCRIPTS) for change in read_words(run.text, whole=read_as_latin))
+        for step in _LAST_STEPS:
+            run.change(step(run.text))
+        if run.text == before:
+            break
     starts, ends = (np.array(side, np.int64) for side in (run.starts, run.ends))
     return _Run(run.text, starts, ends, frozenset(run.kinds))
 
@@ -313,7 +318,7 @@ _Changes = Iterable[tuple[int, int, str, str]]
 
 @dataclass(slots=True)
 class _Changed:
-    """A run that is normalised step by step; no step leaves anything to do for an earlier one.
+    """A run that is normalised step by step.
 
     Parameters
     ----------

@@ -113,6 +113,8 @@ def test_what_is_read(text: str, plain: str | None) -> None:
 @example("⁶\xad²\u0301²")
 @example("a\r\u02bca\rа")
 @example("Ana28027\u3164а")
+@example("α\u0301llb")
+@example("ŀ\xadŀl")
 def test_what_is_read_is_read_as_itself(text: str) -> None:
     once = normalised_text(text)
     assert normalised_text(once) == once
