@@ -100,8 +100,10 @@ def sign(folder: Path) -> None:
 
 
 def some_file(folder: Path, rng: Random, suffix: str = "") -> Path:
-    """Choose a file of a model."""
-    files = sorted(path for path in folder.iterdir() if path.name.endswith(suffix))
+    """Choose a file of a model; an endless one that a link leads to is not read here."""
+    files = sorted(
+        path for path in folder.iterdir() if path.name.endswith(suffix) and not path.is_symlink()
+    )
     return files[int(rng.integers(len(files)))] if files else folder / "model.json"
 
 
