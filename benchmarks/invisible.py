@@ -251,7 +251,7 @@ def homoglyphs() -> Iterator[tuple[str, Transformation]]:
 def inserted(
     mark: str, places: Callable[[Document], Iterable[int]], marks: Iterable[str] = ()
 ) -> Transformation:
-    """Put a mark, or each of several marks in turn, before characters."""
+    """Return a transformation that adds a mark, or several in turn, before characters."""
     several = [*marks] or [mark]
 
     def transform(note: Document) -> Pieces:
@@ -308,7 +308,7 @@ def replaced(letters: Mapping[str, str], *, only_names: bool = False) -> Transfo
 
 
 def marked(mark: str) -> Transformation:
-    """Put a combining mark on every letter and digit."""
+    """Return a transformation that adds a combining mark to every letter and digit."""
 
     def transform(note: Document) -> Pieces:
         return [("", each + mark if each.isalnum() else each) for each in note.text]

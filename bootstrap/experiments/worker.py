@@ -133,7 +133,7 @@ def _reported(send: Send) -> Iterator[None]:
 
 
 def _link_embeddings(shared: Path, run: Run) -> None:
-    """Give a run the shared embeddings as its own; their files are never changed."""
+    """Link the shared embeddings into the folder of a run; their files are never changed."""
     if run.embeddings_folder.exists():
         return
     with new_folder(run.embeddings_folder) as staging:

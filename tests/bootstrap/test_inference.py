@@ -110,7 +110,7 @@ def test_a_model_of_an_earlier_version_is_refused(tmp_path: Path) -> None:
 
 
 def hidden(document: Document, mark: str) -> Document:
-    """Put a mark before every letter and digit but the first of a word."""
+    """Return a document with a mark before all letters and digits of words but the first."""
     parts, moved = [], []
     for place, character in enumerate(document.text):
         if character.isalnum() and document.text[place - 1 : place].isalnum():
