@@ -309,6 +309,7 @@ def _normalised_run(text: str, read_as_latin: bool) -> _Run:
             run.change(step(run.text))
         if run.text == before:
             break
+    run.join_overlapping()
     starts, ends = (np.array(side, np.int64) for side in (run.starts, run.ends))
     return _Run(run.text, starts, ends, frozenset(run.kinds))
 
@@ -364,6 +365,20 @@ class _Changed:
             self.text = "".join([*parts, self.text[after:]])
             self.starts = starts + self.starts[after:]
             self.ends = ends + self.ends[after:]
+
+    def join_overlapping(self) -> None:
+        """Let characters that share a part of the source be read from all of it together.
+
+        The accent after a ligature is composed with the last of its letters only.
+        """
+        first = 0
+        for place in range(1, len(self.text) + 1):
+            if place < len(self.text) and self.starts[place] < self.ends[place - 1]:
+                continue
+            if place - first > 1:
+                self.starts[first:place] = [self.starts[first]] * (place - first)
+                self.ends[first:place] = [self.ends[place - 1]] * (place - first)
+            first = place
 
 
 def _hidden(text: str) -> _Changes:

@@ -121,6 +121,7 @@ def test_what_is_read_is_read_as_itself(text: str) -> None:
 
 
 @given(texts)
+@example("ﬁ\u0301n")
 def test_every_character_is_read_from_its_own_part_of_the_text(text: str) -> None:
     found = normalise(text)
     offsets = offsets_by_character(found, text)
