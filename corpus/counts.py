@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from corpus.document import Document
 from corpus.errors import InputError, shown
 from corpus.storage import new_file
+from corpus.table_files import ChangedTableError, read_table, write_table
 from corpus.tokens import Tokens, in_chunks, tokenize
 
 Int64Array = npt.NDArray[np.int64]
@@ -79,9 +79,7 @@ class WordCounts:
         table = pa.table([self.words, self.counts, self.documents], schema=_COLUMNS)
         table = table.replace_schema_metadata({_TOTAL: str(self.total)})
         with new_file(path) as file:
-            pq.write_table(
-                table, file, compression="zstd", row_group_size=_ROWS, use_dictionary=False
-            )
+            write_table(table, file, row_group_size=_ROWS, use_dictionary=False)
 
     @classmethod
     def load(cls, path: Path) -> WordCounts:
@@ -93,9 +91,11 @@ class WordCounts:
             If the file does not exist, is damaged or is not a file of word counts.
         """
         try:
-            table = pq.read_table(path)
+            table = read_table(path)
             total = int((table.schema.metadata or {})[_TOTAL])
             columns = [table[field.name].combine_chunks() for field in _COLUMNS]
+        except ChangedTableError as error:
+            raise InputError(f"{shown(path)} is damaged: {error}; count the words again") from None
         except (OSError, ValueError, KeyError, pa.ArrowException):
             raise InputError(
                 f"{shown(path)} is not a file of word counts; expected a file of bootstrap count"

@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from corpus.errors import InputError, shown
 from corpus.storage import new_file
+from corpus.table_files import ChangedTableError, read_table, write_table
 
 #: The columns of a gazetteer.
 COLUMNS = pa.schema(
@@ -137,7 +137,7 @@ class Gazetteer:
             If the file exists or cannot be created.
         """
         with new_file(path) as file:
-            pq.write_table(self.table(), file, compression="zstd", row_group_size=_ROWS)
+            write_table(self.table(), file, row_group_size=_ROWS)
 
     @classmethod
     def load(cls, path: Path) -> Gazetteer:
@@ -151,8 +151,10 @@ class Gazetteer:
         if not path.exists():
             raise InputError(f"{shown(path)} does not exist; expected a gazetteer")
         try:
-            table = pq.read_table(path)
+            table = read_table(path)
             columns = [table[field.name].combine_chunks() for field in COLUMNS]
+        except ChangedTableError as error:
+            raise InputError(f"{shown(path)} is damaged: {error}; import it again") from None
         except (OSError, ValueError, KeyError, pa.ArrowException):
             raise InputError(
                 f"{shown(path)} is not a gazetteer; bootstrap gazetteer import creates one "

@@ -1,0 +1,158 @@
+"""Arrow tables in Parquet files, with a digest of their content.
+
+A flipped bit in a Parquet file mostly goes unnoticed: it is another character or another number.
+The digest of what was written is therefore among the metadata of the file, and what is read is
+compared with it. It does not depend on how the table was compressed or divided. It shows that
+nothing has changed since the file was written, not who wrote it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+if TYPE_CHECKING:
+    from hashlib import blake2b
+
+#: The key of the digest in the metadata of a table.
+DIGEST = b"blake2b"
+
+#: What Arrow raises for damaged files beside `OSError` and `ValueError`.
+_DAMAGED = (MemoryError, RuntimeError, LookupError, TypeError)
+
+
+class ChangedTableError(ValueError):
+    """The content of a table is not what was written."""
+
+
+def write_table(table: pa.Table, file: BinaryIO | pa.NativeFile, **options: Any) -> None:
+    """Write a table as a Parquet file, compressed by Zstandard, with the digest of its content.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+        The table.
+    file : file object
+        A binary file to write to.
+    **options
+        Those of `pyarrow.parquet.write_table`.
+    """
+    metadata = {**(table.schema.metadata or {}), DIGEST: digest_of_table(table).encode()}
+    pq.write_table(table.replace_schema_metadata(metadata), file, compression="zstd", **options)
+
+
+def table_bytes(table: pa.Table) -> bytes:
+    """Return a table as the content of a Parquet file with a digest; see `write_table`."""
+    sink = pa.BufferOutputStream()
+    write_table(table, sink)
+    data: bytes = sink.getvalue().to_pybytes()
+    return data
+
+
+def read_table(path: Path) -> pa.Table:
+    """Read a Parquet file, and compare its content with its digest, if it has one.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    pyarrow.Table
+        The table, without the digest among its metadata.
+
+    Raises
+    ------
+    ChangedTableError
+        If the content has changed since it was written.
+    OSError, ValueError
+        If it is not a Parquet file, or is damaged.
+    """
+    try:
+        table = pq.read_table(path)
+    except _DAMAGED as error:
+        raise ValueError(str(error)) from error
+    metadata = dict(table.schema.metadata or {})
+    digest = metadata.pop(DIGEST, None)
+    table = table.replace_schema_metadata(metadata or None)
+    if digest is not None and digest != digest_of_table(table).encode():
+        raise ChangedTableError("its content is not what was written")
+    return table
+
+
+def has_digest(path: Path) -> bool:
+    """Return whether a Parquet file has a digest of its content."""
+    return DIGEST in (pq.read_schema(path).metadata or {})
+
+
+def digest_of_table(table: pa.Table) -> str:
+    """Compute the digest of the names, types and values of a table, and of its metadata."""
+    digest = hashlib.blake2b()
+    others = {key: value for key, value in (table.schema.metadata or {}).items() if key != DIGEST}
+    described = [
+        [[field.name, _described(field.type)] for field in table.schema],
+        sorted([key.hex(), value.hex()] for key, value in others.items()),
+        len(table),
+    ]
+    digest.update(json.dumps(described).encode())
+    for column in table.columns:
+        _update(digest, column.chunks, column.type)
+    return digest.hexdigest()
+
+
+def _described(kind: pa.DataType) -> Any:
+    """Return the name of a type; Parquet does not keep the name of the items of a list."""
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return [str(kind).partition("<")[0], _described(kind.value_type)]
+    if pa.types.is_struct(kind):
+        return [[field.name, _described(field.type)] for field in kind]
+    return str(kind)
+
+
+def _update(digest: blake2b, chunks: Sequence[pa.Array], kind: pa.DataType) -> None:
+    """Add the values of a column to a digest, whatever lies beneath those that are null."""
+    array = pa.concat_arrays([pa.array([], kind), *chunks])
+    if pa.types.is_dictionary(kind):
+        array, kind = array.dictionary_decode(), kind.value_type
+    digest.update(array.null_count.to_bytes(8, "little"))
+    if array.null_count:
+        digest.update(array.is_null().to_numpy(zero_copy_only=False).tobytes())
+    if pa.types.is_struct(kind):
+        for field, values in zip(kind, array.flatten(), strict=True):
+            _update(digest, [values], field.type)
+    elif pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        digest.update(_numbers(pc.list_value_length(array)))
+        _update(digest, [array.flatten()], kind.value_type)
+    elif pa.types.is_primitive(kind):
+        digest.update(_numbers(array))
+    elif pa.types.is_null(kind):
+        digest.update(len(array).to_bytes(8, "little"))
+    else:  # strings and bytes
+        digest.update(_numbers(pc.binary_length(array)))
+        digest.update(_characters(array.drop_null()))
+
+
+def _numbers(array: pa.Array) -> bytes:
+    """Return the values of numbers as bytes, with 0 in the place of null."""
+    values = array.fill_null(False if pa.types.is_boolean(array.type) else 0)
+    numbers: npt.NDArray[Any] = values.to_numpy(zero_copy_only=False)
+    return numbers.tobytes()
+
+
+def _characters(array: pa.Array) -> pa.Buffer | bytes:
+    """Return the bytes of all strings one after another."""
+    wide = array.cast(pa.large_binary())
+    if not len(wide):
+        return b""
+    offsets = wide.buffers()[1]
+    ends = memoryview(offsets).cast("q")[wide.offset : wide.offset + len(wide) + 1]
+    return wide.buffers()[2].slice(ends[0], ends[-1] - ends[0])
