@@ -35,10 +35,10 @@ import numpy as np
 
 from corpus.batch import Batch, make_batch
 from corpus.errors import InputError
+from corpus.manifest import digest_of
 from corpus.synthetic import synthetic_notes
 from taggers import make_tagger
 from taggers.kinds import find_kind, load_tagger
-from taggers.model_folder import digest_of
 
 SECONDS = 5.0
 MEMORY = 2.0  # of the memory that the model needs without changes

@@ -15,10 +15,11 @@ from bootstrap.runs.runner import UNIT_FILE
 from corpus.document import Document
 from corpus.errors import InputError
 from corpus.evaluation import score
-from corpus.storage import new_folder, refuse_existing, write_atomically
+from corpus.storage import new_folder, refuse_existing
 from corpus.units import Unit
 from taggers import load_tagger
 from taggers.base import PrunableTagger
+from taggers.model_folder import add_to_model
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,7 @@ def _save(tagger: PrunableTagger, unit: Unit, target: Path) -> None:
     """Write a model into a new folder, which appears only when it is complete."""
     with new_folder(target) as folder:
         tagger.save(folder)
-        write_atomically(folder / UNIT_FILE, json.dumps({"unit": unit}).encode())
+        add_to_model(folder, {UNIT_FILE: json.dumps({"unit": unit}).encode()})
 
 
 def _load(model: Path) -> tuple[PrunableTagger, Unit]:

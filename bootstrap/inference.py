@@ -27,6 +27,7 @@ from corpus.units import UNITS, Unit, join_spans, split_document
 from corpus.unusual_characters import UnusualCharacters
 from taggers import Tagger
 from taggers.base import Detail
+from taggers.model_folder import read_file_of_model
 from taggers.name_propagation import propagate_names, refuse_unknown
 
 _UNITS_PER_BATCH = 20_000  # enough work for every process within bounded memory
@@ -97,9 +98,10 @@ def propagated_classes(model: Path) -> tuple[str, ...]:
 def _read_unit_file(model: Path) -> dict[str, Any]:
     """Read the file that a run writes next to a model; return nothing for other models."""
     try:
-        found = json.loads((model / UNIT_FILE).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}
+        content = read_file_of_model(model, UNIT_FILE)
+        if content is None:
+            return {}
+        found = json.loads(content)
     except (OSError, ValueError) as error:
         raise InputError(f"{model / UNIT_FILE} does not name a unit: {error}") from None
     if not isinstance(found, dict) or "unit" not in found:

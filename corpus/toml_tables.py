@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 import tomllib
 from typing import Any
 
 from corpus.errors import InputError
+
+#: The last line of a file that `with_digest` returned.
+_DIGEST = re.compile(rb"^# blake2b (.*)\n?\Z", re.MULTILINE)
 
 
 def parse_toml(content: bytes, place: str) -> dict[str, Any]:
@@ -31,3 +36,19 @@ def parse_toml(content: bytes, place: str) -> dict[str, Any]:
         raise InputError(f"{place} is nested too deeply; expected a few levels") from None
     except ValueError:
         raise InputError(f"{place} has a number of too many digits") from None
+
+
+def with_digest(text: str) -> bytes:
+    """Return TOML with the digest of its text as a comment in its last line."""
+    content = f"{text.rstrip()}\n".encode()
+    return content + b"# blake2b " + _digest(content) + b"\n"
+
+
+def is_unchanged(content: bytes) -> bool:
+    """Check TOML against the digest in its last line; without one, it may be anything."""
+    found = _DIGEST.search(content)
+    return found is None or found[1] == _digest(content[: found.start()])
+
+
+def _digest(content: bytes) -> bytes:
+    return hashlib.blake2b(content, digest_size=32).hexdigest().encode()

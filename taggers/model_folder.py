@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import hashlib
-import json
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_type_hints
@@ -15,6 +12,7 @@ import numpy.typing as npt
 
 from corpus.array_files import Expected, read_array
 from corpus.errors import InputError, shown
+from corpus.manifest import Manifest, digest_of_content, manifest_bytes, read_manifest
 from corpus.storage import write_atomically
 from corpus.tags import bio_labels, classes_of
 from taggers.base import Training
@@ -26,9 +24,6 @@ if TYPE_CHECKING:
 
 #: The most labels of a model. Its transitions take their square in memory.
 MOST_LABELS = 2_001
-
-#: The name of a file of a model: no path, and nothing hidden.
-_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 def write_model(
@@ -56,11 +51,56 @@ def write_model(
     # Files are replaced atomically, since a loaded model may still map the previous ones.
     for name, content in files.items():
         write_atomically(folder / name, content)
-    digests = {name: _digest(content) for name, content in files.items()}
+    digests = {name: digest_of_content(content) for name, content in files.items()}
     version = _format_of(description["kind"], model_format)
-    whole = {**description, "format": version, "files": digests}
-    whole["digest"] = digest_of(whole)
-    write_atomically(folder / DESCRIPTION, json.dumps(whole, ensure_ascii=False, indent=1).encode())
+    content = manifest_bytes({**description, "format": version}, digests)
+    write_atomically(folder / DESCRIPTION, content)
+
+
+def add_to_model(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write more files into the folder of a model, as files of the model.
+
+    A process that is killed in between leaves a model that is refused when it is read, so that the
+    folder must not have its final name yet.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder of a model.
+    files : mapping of str to bytes
+        The contents of the files, by name. Files of the same names are replaced.
+
+    Raises
+    ------
+    InputError
+        If the folder is not that of a model.
+    """
+    manifest = read_manifest(folder / DESCRIPTION)
+    for name, content in files.items():
+        write_atomically(folder / name, content)
+    digests = {name: digest_of_content(content) for name, content in files.items()}
+    before = manifest.fields.text_by_key("files")
+    content = manifest_bytes(manifest.fields.values, before | digests)
+    write_atomically(folder / DESCRIPTION, content)
+
+
+def read_file_of_model(folder: Path, name: str) -> bytes | None:
+    """Read a file of a model that `add_to_model` wrote; None if it has none.
+
+    Raises
+    ------
+    InputError
+        If the folder is not that of a model, or the file is not what was saved.
+    """
+    manifest = Manifest(folder / DESCRIPTION, read_fields(folder))
+    if name in manifest.names:
+        return manifest.content(name)
+    if (folder / name).exists():
+        raise InputError(
+            f"{shown(folder / name)} is not one of the files that {DESCRIPTION} names: it was "
+            "added since the model was saved, or by an earlier version; train the model again"
+        )
+    return None
 
 
 class ModelFiles:
@@ -110,29 +150,12 @@ class ModelFiles:
                 f"{shown(folder)} holds a model of format {shown(found)}; this version reads "
                 f"format {version}: train it again"
             )
-        damaged = "is damaged: it is not the file that was saved"
-        if self.fields.values.get("digest") != digest_of(self.fields.values):
-            raise InputError(f"{shown(folder / DESCRIPTION)} {damaged}")
-        self._digests = self.fields.text_by_key("files")
-        for name, digest in self._digests.items():
-            if _digest_of_file(self._path(name)) != digest:
-                raise InputError(f"{shown(folder / name)} {damaged}")
-
-    def _path(self, name: str) -> Path:
-        """Return the path of a file of the model, which is a plain file in its folder."""
-        if not _PLAIN.fullmatch(name):
-            raise InputError(
-                f"{shown(self._folder)} is not the folder of a model: it names the file "
-                f'"{shown(name)}"; expected letters, digits, full stops and hyphens'
-            )
-        path = self._folder / name
-        if name not in self._digests or path.is_symlink() or not path.is_file():
-            raise InputError(f"{shown(self._folder)} is damaged: it lacks the file {name}")
-        return path
+        self._manifest = Manifest(folder / DESCRIPTION, self.fields)
+        self._manifest.verify()
 
     def content(self, name: str) -> bytes:
         """Return the content of a file."""
-        return self._path(name).read_bytes()
+        return self._manifest.content(name)
 
     def array(self, name: str, expected: Expected, *, mapped: bool = False) -> npt.NDArray[Any]:
         """Read an array of `corpus.array_files.array_files`, and check it.
@@ -151,7 +174,7 @@ class ModelFiles:
         InputError
             If the model lacks the array, or it is not what is expected.
         """
-        return read_array(self._path(f"{name}.npy"), expected, mapped=mapped)
+        return read_array(self._manifest.path(f"{name}.npy"), expected, mapped=mapped)
 
     def hashes(self, name: str, number: int | None = None, *, mapped: bool = False) -> Hashes:
         """Read an array of hashes, of a number if it is known, and check it.
@@ -204,6 +227,25 @@ class ModelFiles:
             if type(value) is not types[key] and not (types[key] is float and type(value) is int):
                 raise found.error(key, f"a value of the type {types[key].__name__}")
         return Training(**values)
+
+
+def verify_model(folder: Path) -> int:
+    """Compare the files of a model, and of models in its folder, with their digests.
+
+    Returns
+    -------
+    int
+        The number of files.
+
+    Raises
+    ------
+    InputError
+        If one of them is missing, or has changed since it was written.
+    """
+    manifest = read_manifest(folder / DESCRIPTION)
+    manifest.verify()
+    members = [path.parent for path in sorted(folder.glob(f"*/{DESCRIPTION}"))]
+    return 1 + len(manifest.names) + sum(map(verify_model, members))
 
 
 @contextlib.contextmanager
@@ -266,18 +308,3 @@ def read_digest(folder: Path) -> str:
         If the folder is not that of a model.
     """
     return read_fields(folder).text("digest")
-
-
-def digest_of(description: Mapping[str, Any]) -> str:
-    """Compute the digest of a description, excluding its key ``digest``."""
-    rest = {name: value for name, value in description.items() if name != "digest"}
-    return _digest(json.dumps(rest, sort_keys=True).encode())
-
-
-def _digest(content: bytes) -> str:
-    return hashlib.blake2b(content).hexdigest()
-
-
-def _digest_of_file(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, hashlib.blake2b).hexdigest()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import functools
 import shutil
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
@@ -19,7 +19,7 @@ from corpus.errors import InputError
 from corpus.storage import new_folder
 from taggers import Tagger, Tagging, Training, load_tagger, make_tagger
 from taggers.base import Detail, Progress, joined, kernels_of
-from taggers.model_folder import read_digest
+from taggers.model_folder import add_to_model, read_digest
 from taggers.options import TaggerOptions
 
 #: Called with the name of a stage, the amount done and the total.
@@ -52,6 +52,8 @@ class ParallelTagger:
         The executor that tags; by default one for the number of jobs.
     report : callable
         Called with the progress.
+    files : mapping of str to bytes
+        Files that are added to the model when it is trained, by name.
     """
 
     def __init__(
@@ -63,8 +65,10 @@ class ParallelTagger:
         jobs: int = 1,
         executor: Executor | None = None,
         report: Report = _silent,
+        files: Mapping[str, bytes] | None = None,
     ) -> None:
         self.folder = folder
+        self.files = dict(files or {})
         self.labels: tuple[str, ...] = ()
         self.training: Training | None = None
         self.kind = kind
@@ -241,6 +245,7 @@ def _job(fit: FolderFit, staging: Path) -> _Job:
         warm_start.folder if warm_start else None,
         fit.rng,
         staging,
+        tagger.files,
     )
 
 
@@ -279,6 +284,7 @@ class _Job:
     warm_start: Path | None
     rng: np.random.Generator
     folder: Path
+    files: Mapping[str, bytes] = field(default_factory=dict)
 
 
 def _train(send: Callable[[tuple[int, int]], None], job: _Job) -> None:
@@ -291,3 +297,5 @@ def _train(send: Callable[[tuple[int, int]], None], job: _Job) -> None:
         progress=lambda done, total: send((done, total)),
     )
     tagger.save(job.folder)
+    if job.files:
+        add_to_model(job.folder, job.files)

@@ -19,11 +19,12 @@ from bootstrap.data.fingerprint import fingerprint
 from bootstrap.experiments.plan import Plan, Variant
 from bootstrap.runs.errors import RunError
 from bootstrap.runs.folder import Run
-from bootstrap.runs.parquet_files import parquet_bytes, read_table
+from bootstrap.runs.parquet_files import read_table
 from bootstrap.runs.resume import known_digests, refuse_other_data
 from corpus.errors import InputError, shown
 from corpus.storage import folder_lock, is_partial, remove_partial, write_atomically
-from corpus.toml_tables import parse_toml
+from corpus.table_files import table_bytes
+from corpus.toml_tables import is_unchanged, parse_toml, with_digest
 
 _LONGEST = 60  # characters of the name of a folder
 _UNSAFE = re.compile(r"[^\w.=-]+")
@@ -92,8 +93,9 @@ class ExperimentFolder:
                 f"{self.folder} is not the folder of an experiment: it has no experiment.toml and "
                 "data.parquet"
             )
+        content = self.plan_file.read_bytes()
         try:
-            tables = parse_toml(self.plan_file.read_bytes(), "it")
+            tables = parse_toml(content, "it")
         except InputError as error:
             raise RunError(f"{self.plan_file} is damaged: {error}") from None
         if not set(_PLAN) <= set(tables):
@@ -102,11 +104,16 @@ class ExperimentFolder:
                 "here: it lacks "
                 f"{' and '.join(key for key in _PLAN if key not in tables)}; name another folder"
             )
+        if not is_unchanged(content):
+            raise RunError(
+                f"{self.plan_file} has changed since it was written: restore it, or remove its "
+                "last line if the change was meant"
+            )
         return tables
 
     def save_plan(self, plan: Plan) -> None:
         """Write the plan of the experiment, when its documents and settings have been checked."""
-        write_atomically(self.plan_file, tomli_w.dumps(_described(plan)).encode())
+        write_atomically(self.plan_file, with_digest(tomli_w.dumps(_described(plan))))
 
     def runs(self) -> Iterator[tuple[str, str, int, Run]]:
         """Yield the variant, the split, the random state and the run of each planned run."""
@@ -195,7 +202,7 @@ def opened_experiment(folder: Path, plan: Plan) -> Iterator[ExperimentFolder]:
             refuse_other_data(folder, read_table(experiment.data_file), data, what="experiment")
         else:  # what an attempt that was refused has left is of no use
             shutil.rmtree(experiment.documents_folder, ignore_errors=True)
-            write_atomically(experiment.data_file, parquet_bytes(data))
+            write_atomically(experiment.data_file, table_bytes(data))
         yield experiment
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -31,7 +30,8 @@ from bootstrap.runs.errors import RunError
 from bootstrap.runs.metrics import beyond_tolerance
 from bootstrap.runs.outcome import gain_lines
 from bootstrap.self_training.iteration import STOPPED
-from corpus.errors import shown
+from corpus.errors import InputError, shown
+from corpus.manifest import read_manifest
 
 
 def run_report(record: RunRecord, excerpts: Sequence[Block] = ()) -> Report:
@@ -243,12 +243,12 @@ def environment_of(record: RunRecord) -> dict[str, str]:
     RunError
         If the file is damaged or missing.
     """
-    path = record.run.folder / "environment.json"
+    path = record.run.environment_file
     try:
-        found: Any = json.loads(path.read_text(encoding="utf-8"))
+        found: Any = read_manifest(path).fields.values
         packages = {str(name): str(value) for name, value in found["packages"].items()}
         return {"python": str(found["python"]), "platform": str(found["platform"]), **packages}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (InputError, KeyError, TypeError, AttributeError):
         raise RunError(f"{shown(path)} is damaged or missing") from None
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from bootstrap.advice.advice import Advice
 from corpus.errors import InputError
+from corpus.manifest import manifest_bytes, read_manifest
 from corpus.storage import write_atomically
 
 #: The file with the ids of unlabeled documents to annotate, one a line.
@@ -19,8 +20,7 @@ def save_advice(folder: Path, advice: Advice) -> None:
     """Write the advice of a run into its folder."""
     ids = "".join(f"{_on_a_line(name)}\n" for name in advice.annotate)
     write_atomically(folder / ANNOTATE, ids.encode())
-    text = json.dumps(advice.to_dict(), ensure_ascii=True, indent=1, allow_nan=False)
-    write_atomically(folder / ADVICE, f"{text}\n".encode())
+    write_atomically(folder / ADVICE, manifest_bytes(advice.to_dict()))
 
 
 def _on_a_line(name: str) -> str:
@@ -41,6 +41,6 @@ def read_advice(folder: Path) -> Advice | None:
     if not path.exists():
         return None
     try:
-        return Advice.from_dict(json.loads(path.read_text(encoding="utf-8")))
-    except ValueError:
+        return Advice.from_dict(read_manifest(path).description)
+    except (InputError, ValueError):
         raise InputError(f"{path} is damaged; remove it, and resume the run to write it") from None

@@ -13,8 +13,8 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.parquet as pq
 
+from bootstrap.runs.parquet_files import read_table
 from corpus.batch import Batch
 from corpus.errors import InputError
 from corpus.patients import unit_numbers
@@ -128,17 +128,16 @@ class DocumentCounts:
             raise ValueError("not a table of counts of documents") from None
 
     @classmethod
-    def load(cls, path: Path) -> Self | None:
-        """Read the counts of an iteration; None if there is no file, as in earlier versions.
+    def load(cls, path: Path) -> Self:
+        """Read the counts of an iteration.
 
         Raises
         ------
         InputError
-            If the file is damaged.
+            If the file is missing or damaged.
         """
-        if not path.exists():
-            return None
+        table = read_table(path)
         try:
-            return cls.from_table(pq.read_table(path))
-        except (OSError, ValueError):  # Arrow's errors are among them
+            return cls.from_table(table)
+        except ValueError:
             raise InputError(f"{path} is damaged: it is not a table of counts") from None

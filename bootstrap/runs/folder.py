@@ -1,12 +1,13 @@
 """Run folders: private, locked, and consistent at every moment.
 
 Every file is written under a temporary name and then renamed. ``metrics.json`` is written last and
-closes an iteration; an iteration that is not closed is repeated.
+closes an iteration; an iteration that is not closed is repeated. ``manifest.json``, written just
+before it, has the digests of the files of the iteration. The files beside the iterations have
+digests of their own.
 """
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections import Counter
 from collections.abc import Sequence
@@ -26,9 +27,18 @@ from bootstrap.execution.parallel_tagger import ParallelTagger
 from bootstrap.runs.document_counts import DocumentCounts
 from bootstrap.runs.environment import environment
 from bootstrap.runs.errors import RunError
+from bootstrap.runs.iteration_folder import (
+    BASELINE,
+    ERRORS,
+    QUERIED,
+    SELECTED,
+    TEST,
+    VALIDATION,
+    IterationFolder,
+)
 from bootstrap.runs.metrics import IterationMetrics, f1_of, flat_row
 from bootstrap.runs.outcome import Outcome, outcome_of
-from bootstrap.runs.parquet_files import parquet_bytes, read_table
+from bootstrap.runs.parquet_files import read_table
 from bootstrap.runs.selected import queried_of, selected_of, table_of
 from bootstrap.runs.tagging_errors import (
     TaggingError,
@@ -44,23 +54,10 @@ from bootstrap.self_training.iteration import (
     compares_strategies,
 )
 from corpus.errors import InputError
+from corpus.manifest import manifest_bytes, read_manifest
 from corpus.storage import remove_partial, write_atomically, write_link
-from corpus.toml_tables import parse_toml
-
-
-def _json(value: Any) -> bytes:
-    text = json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False)
-    return f"{text}\n".encode()
-
-
-#: The counts of the seed alone, in the folder of iteration 0.
-_BASELINE = "validation-seed-alone.parquet"
-#: The counts of an iteration in each test document.
-_TEST = "test.parquet"
-#: The errors of an iteration on the validation documents.
-_ERRORS = "errors.parquet"
-#: The documents that were annotated in an iteration of active learning.
-_QUERIED = "queried.parquet"
+from corpus.table_files import table_bytes
+from corpus.toml_tables import is_unchanged, parse_toml, with_digest
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +85,16 @@ class Run:
         return self.folder / "data.parquet"
 
     @property
+    def environment_file(self) -> Path:
+        """The versions of Python and of the packages that the run was started with."""
+        return self.folder / "environment.json"
+
+    @property
+    def metrics_file(self) -> Path:
+        """The metrics of all closed iterations as a table."""
+        return self.folder / "metrics.parquet"
+
+    @property
     def counts_file(self) -> Path:
         """The counts of all words of the unlabeled notes, if an initial model needs them."""
         return self.folder / "words.parquet"
@@ -106,13 +113,17 @@ class Run:
         """Return the folder of an iteration."""
         return self.folder / "iterations" / f"{iteration:03d}"
 
+    def iteration(self, iteration: int) -> IterationFolder:
+        """Return the files of an iteration."""
+        return IterationFolder(self.iteration_folder(iteration))
+
     def model_folder(self, iteration: int) -> Path:
         """Return the model folder of an iteration."""
-        return self.iteration_folder(iteration) / "model"
+        return self.iteration(iteration).model_folder
 
     def second_folder(self, iteration: int) -> Path:
         """Return the folder of the model of the second view of an iteration."""
-        return self.iteration_folder(iteration) / "second"
+        return self.iteration(iteration).second_folder
 
     @property
     def lists_folder(self) -> Path:
@@ -123,9 +134,13 @@ class Run:
         """Write the description of a run; the configuration, written last, completes it."""
         remove_partial(self.folder)
         (self.folder / "iterations").mkdir(mode=0o700, exist_ok=True)
-        write_atomically(self.folder / "environment.json", _json(environment()))
-        write_atomically(self.data_file, parquet_bytes(data))
-        write_atomically(self.config_file, configuration.encode())
+        write_atomically(self.environment_file, manifest_bytes(environment()))
+        write_atomically(self.data_file, table_bytes(data))
+        self.save_configuration(configuration)
+
+    def save_configuration(self, configuration: str) -> None:
+        """Write the complete configuration, in TOML."""
+        write_atomically(self.config_file, with_digest(configuration))
 
     def has_begun(self) -> bool:
         """Return whether the folder is that of a run."""
@@ -140,8 +155,9 @@ class Run:
         RunError
             If the file is damaged or of an earlier version, in which settings had other names.
         """
+        content = self.config_file.read_bytes()
         try:
-            tables = parse_toml(self.config_file.read_bytes(), "it")
+            tables = parse_toml(content, "it")
         except InputError as error:
             raise RunError(f"{self.config_file} is damaged: {error}") from None
         try:
@@ -150,6 +166,11 @@ class Run:
             raise RunError(
                 f"{self.folder} is a run of an earlier version ({error}); begin a new run"
             ) from None
+        if not is_unchanged(content):
+            raise RunError(
+                f"{self.config_file} has changed since the run was started: restore it, or remove "
+                "its last line if the change was meant"
+            )
         return tables
 
     @property
@@ -182,9 +203,58 @@ class Run:
             )
         self.configuration()  # of this version
         rows: list[IterationMetrics] = []
-        while (path := self.iteration_folder(len(rows)) / "metrics.json").is_file():
-            rows.append(_read_metrics(path))
+        while (iteration := self.iteration(len(rows))).is_closed():
+            rows.append(iteration.metrics())
+        self._refuse_other_seconds(rows)
         return rows
+
+    def _refuse_other_seconds(self, rows: Sequence[IterationMetrics]) -> None:
+        """Check the seconds, which manifests omit, against those in ``metrics.parquet``."""
+        if not self.metrics_file.exists():
+            return
+        table = read_table(self.metrics_file)
+        timed = [name for name in table.column_names if name.startswith("seconds")]
+        for row, written in zip(rows, table.select(timed).to_pylist(), strict=False):
+            flat = flat_row(row.to_dict())
+            if any(flat.get(name) != value for name, value in written.items()):
+                raise RunError(
+                    f"{self.iteration(row.iteration).metrics_file} is damaged: it has other "
+                    f"seconds than {self.metrics_file.name}"
+                )
+
+    def verify(self, *, to_resume: bool = False) -> int:
+        """Compare the files of the run with their digests.
+
+        Parameters
+        ----------
+        to_resume : bool
+            Whether only what a resumed run reads is compared: of the models, those of the last
+            iteration and of the best one. A last iteration whose metrics are missing is repeated.
+
+        Returns
+        -------
+        int
+            The number of files.
+
+        Raises
+        ------
+        InputError
+            If a file is missing, or has changed since it was written.
+        """
+        rows = self.metrics()
+        self.data()
+        read_manifest(self.environment_file)
+        own = [self.config_file, self.data_file, self.environment_file]
+        if self.metrics_file.exists():
+            own.append(self.metrics_file)
+            if not to_resume and len(read_table(self.metrics_file)) > len(rows):
+                raise RunError(f"{self.iteration(len(rows)).metrics_file} is missing")
+        used = {len(rows) - 1, best_iteration(f1_of(rows))} if rows else set()
+        checked = [
+            self.iteration(row.iteration).verify(with_model=not to_resume or row.iteration in used)
+            for row in rows
+        ]
+        return len(own) + sum(checked)
 
     def is_finished(self) -> bool:
         """Return whether the last closed iteration has a reason for stopping."""
@@ -247,22 +317,19 @@ class Run:
         errors : sequence of TaggingError, optional
             The errors of the model on the validation documents.
         """
-        folder = self.iteration_folder(iteration)
         if not self.model_folder(iteration).is_dir():  # nothing was trained: the models are kept
             shutil.copytree(self.model_folder(iteration - 1), self.model_folder(iteration))
             before, second = self.second_folder(iteration - 1), self.second_folder(iteration)
             if before.is_dir() and not second.exists():
                 shutil.copytree(before, second)
-        table = table_of(selected, iteration)
-        write_atomically(folder / "selected.parquet", parquet_bytes(table))
-        write_atomically(folder / "validation.parquet", parquet_bytes(validation.to_table()))
-        if errors is not None:
-            write_atomically(folder / _ERRORS, parquet_bytes(errors_table(errors)))
-        if queried:
-            write_atomically(folder / _QUERIED, parquet_bytes(table_of(queried, iteration)))
-        if baseline:
-            write_atomically(folder / _BASELINE, parquet_bytes(baseline.to_table()))
-        write_atomically(folder / "metrics.json", _json(metrics.to_dict()))
+        tables = {
+            SELECTED: table_of(selected, iteration),
+            VALIDATION: validation.to_table(),
+            ERRORS: None if errors is None else errors_table(errors),
+            QUERIED: table_of(queried, iteration) if queried else None,
+            BASELINE: baseline.to_table() if baseline else None,
+        }
+        self.iteration(iteration).close(tables, metrics)
         # Only the last iteration is continued, unless the run is finished.
         if iteration:
             self._remove_second(iteration - 1)
@@ -278,39 +345,46 @@ class Run:
         """Write ``metrics.parquet`` and ``best`` from the closed iterations, if there are any."""
         rows = self.metrics()
         if not rows:
+            self.metrics_file.unlink(missing_ok=True)  # of an iteration that is repeated
             return
         flat = [flat_row(row.to_dict()) for row in rows]
         names = list(dict.fromkeys(name for row in flat for name in row))
         table = pa.table({name: [row.get(name) for row in flat] for name in names})
-        write_atomically(self.folder / "metrics.parquet", parquet_bytes(table))
+        write_atomically(self.metrics_file, table_bytes(table))
         best = best_iteration(f1_of(rows))
         write_link(self.folder / "best", Path("iterations") / f"{best:03d}")
 
     def outcome(self) -> Outcome:
         """Compute the gain of the closed iterations."""
-        baseline = DocumentCounts.load(self.iteration_folder(0) / _BASELINE)
+        baseline = self._counts(0, BASELINE)
         return outcome_of(self.metrics(), self.validation_counts, baseline)
 
     def validation_counts(self, iteration: int) -> DocumentCounts | None:
         """Read the counts of an iteration in each validation document, if it has any."""
-        return DocumentCounts.load(self.iteration_folder(iteration) / "validation.parquet")
+        return self._counts(iteration, VALIDATION)
 
     def test_counts(self, iteration: int) -> DocumentCounts | None:
         """Read the counts of an iteration in each test document, if it has any."""
-        return DocumentCounts.load(self.iteration_folder(iteration) / _TEST)
+        return self._counts(iteration, TEST)
+
+    def _counts(self, iteration: int, name: str) -> DocumentCounts | None:
+        path = self.iteration(iteration).file(name)
+        return DocumentCounts.load(path) if path else None
 
     def save_test_counts(self, iteration: int, counts: DocumentCounts) -> None:
         """Write the counts of an iteration in each test document."""
-        path = self.iteration_folder(iteration) / _TEST
-        write_atomically(path, parquet_bytes(counts.to_table()))
+        path = self.iteration_folder(iteration) / TEST
+        write_atomically(path, table_bytes(counts.to_table()))
 
     def errors(self, iteration: int) -> list[TaggingError] | None:
         """Read the errors of an iteration on the validation documents, if they were recorded."""
-        return load_errors(self.iteration_folder(iteration) / _ERRORS)
+        path = self.iteration(iteration).file(ERRORS)
+        return load_errors(path) if path else None
 
     def error_kinds(self, iteration: int) -> Counter[str] | None:
         """Count the errors of an iteration by kind, if they were recorded."""
-        return load_error_kinds(self.iteration_folder(iteration) / _ERRORS)
+        path = self.iteration(iteration).file(ERRORS)
+        return load_error_kinds(path) if path else None
 
     def missed(self) -> list[Missed]:
         """Return the classes whose entities the best iteration misses most."""
@@ -331,8 +405,16 @@ class Run:
         return best_iteration(f1_of(rows))
 
     def best_model(self) -> Path:
-        """Return the model folder of the best iteration; see `best_iteration` for errors."""
-        return self.model_folder(self.best_iteration())
+        """Return the model folder of the best iteration.
+
+        Raises
+        ------
+        RunError
+            If no iteration is closed yet, or the model is not that of the iteration.
+        """
+        best = self.best_iteration()
+        self.iteration(best).verify_description_of_model()
+        return self.model_folder(best)
 
     def history(
         self,
@@ -375,25 +457,11 @@ class Run:
     def queried(self, classes: Sequence[str]) -> list[Queried]:
         """Read the documents that were annotated in each round of the closed iterations."""
         rows = self.metrics()
-        paths = [self.iteration_folder(row.iteration) / _QUERIED for row in rows if row.queried]
+        paths = [self.iteration_folder(row.iteration) / QUERIED for row in rows if row.queried]
         return [queried_of(read_table(path), classes) for path in paths]
 
     def _selected(self, iteration: int, classes: Sequence[str]) -> PseudoLabelled | None:
-        table = read_table(self.iteration_folder(iteration) / "selected.parquet")
+        table = read_table(self.iteration_folder(iteration) / SELECTED)
         if not len(table):
             return None
         return selected_of(table, classes)
-
-
-def _read_metrics(path: Path) -> IterationMetrics:
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError:
-        raise RunError(f"{path} is damaged: it is not JSON") from None
-    try:
-        return IterationMetrics.from_dict(record)
-    except ValueError as error:
-        raise RunError(
-            f"{path} is not a metrics file of this version: {error}; start a new run in another "
-            "folder"
-        ) from None

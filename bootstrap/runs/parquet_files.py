@@ -5,28 +5,29 @@ from __future__ import annotations
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from bootstrap.runs.errors import RunError
-
-
-def parquet_bytes(table: pa.Table) -> bytes:
-    """Return a table as the content of a Parquet file."""
-    sink = pa.BufferOutputStream()
-    pq.write_table(table, sink, compression="zstd")
-    data: bytes = sink.getvalue().to_pybytes()
-    return data
+from corpus import table_files
+from corpus.table_files import ChangedTableError
 
 
 def read_table(path: Path) -> pa.Table:
-    """Read a Parquet file of a run.
+    """Read a Parquet file of a run, which has a digest of its content.
 
     Raises
     ------
     RunError
-        If it is damaged or missing.
+        If it is missing, damaged or changed.
     """
     try:
-        return pq.read_table(path)
+        table = table_files.read_table(path)
+        if not table_files.has_digest(path):
+            raise RunError(
+                f"{path} has no digest of its content: an earlier version or another program wrote "
+                "it; begin a new run"
+            )
+        return table
+    except ChangedTableError as error:
+        raise RunError(f"{path} is damaged: {error}") from None
     except (OSError, ValueError):  # Arrow's errors are among them
         raise RunError(f"{path} is damaged or missing") from None

@@ -14,8 +14,9 @@ from bootstrap.data.fingerprint import FileState, fingerprint
 from bootstrap.runs.errors import RunError
 from bootstrap.runs.folder import Run
 from bootstrap.runs.opening import locked, new_folder
-from bootstrap.runs.parquet_files import parquet_bytes, read_table
+from bootstrap.runs.parquet_files import read_table
 from corpus.storage import write_atomically
+from corpus.table_files import table_bytes
 
 # Nanoseconds; longer than the clock tick of any file system.
 _TICK = 2 * 10**9
@@ -59,6 +60,7 @@ def opened_run(folder: Path, configuration: Configuration, *, resume: bool) -> I
         if run.has_begun():
             refuse_other_configuration(run, configuration)
             refuse_other_data(folder, run.data(), data)
+            run.verify(to_resume=True)
             run.discard_open()
             _update_rules(run, configuration)
             run.summarise()  # the process may have been killed before it did so
@@ -134,8 +136,8 @@ def rename_files(run: Run, configuration: Configuration, names: Mapping[str, str
     column = table.schema.get_field_index("file")
     renamed = table.set_column(column, table.schema.field(column), pa.array(files, pa.string()))
     # Killed between the two, the run is renamed again.
-    write_atomically(run.data_file, parquet_bytes(renamed))
-    write_atomically(run.config_file, configuration.to_toml().encode())
+    write_atomically(run.data_file, table_bytes(renamed))
+    run.save_configuration(configuration.to_toml())
 
 
 def _shown(settings: Mapping[str, Any], name: str) -> str:
@@ -153,7 +155,7 @@ def _update_rules(run: Run, configuration: Configuration) -> None:
     if not run.is_finished() and _settings(run.configuration()) != _settings(
         configuration.as_dict()
     ):
-        write_atomically(run.config_file, configuration.to_toml().encode())
+        run.save_configuration(configuration.to_toml())
 
 
 def _may_change(name: str, before: Any) -> bool:

@@ -45,7 +45,6 @@ from corpus.counts import count_words
 from corpus.errors import InputError
 from corpus.evaluation import GoldBatch
 from corpus.kernels.registry import warm_up
-from corpus.storage import write_atomically
 from corpus.tags import UNKNOWN, classes_of
 from taggers import make_tagger
 from taggers.base import TrainingError, kernels_of
@@ -119,10 +118,13 @@ def _iterations(
     list_tagger = _list_tagger(run, options, notes, jobs=jobs, report=report)
     embeddings = embedding_trainer(run, notes, options.loop.random_state, jobs=jobs, report=report)
 
+    unit = {"unit": options.data.unit, "propagate": options.loop.propagate}
+    files = {UNIT_FILE: json.dumps(unit).encode()}
+
     def in_folder(section: TaggerSection, folder: Path) -> ParallelTagger:
         tagger = _with_counts(section.options, run, notes.unlabeled, report)
         tagger = tagger.with_embeddings(embeddings)
-        return ParallelTagger(folder, section.kind, tagger, jobs=jobs, report=report)
+        return ParallelTagger(folder, section.kind, tagger, jobs=jobs, report=report, files=files)
 
     def tagger_for(iteration: int) -> ParallelTagger:
         return in_folder(options.tagger_of(iteration), free_model_folder(run, iteration))
@@ -166,9 +168,6 @@ def _iterations(
             step, validation.batch, notes.unlabeled.problems.counts, measured.proportions
         )
         keep_model(run, step)
-        if run.model_folder(step.iteration).is_dir():
-            unit = json.dumps({"unit": options.data.unit, "propagate": options.loop.propagate})
-            write_atomically(run.model_folder(step.iteration) / UNIT_FILE, unit.encode())
         confidence = step.tagging.confidence if step.tagging else None
         counts = DocumentCounts.of(validation.batch, step.scores, confidence)
         run.close_iteration(

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
+from bootstrap.runs.parquet_files import read_table
 from corpus.error_analysis import EntityError, Mention, entity_errors
 from corpus.errors import InputError
 from corpus.evaluation import GoldBatch
@@ -69,36 +69,33 @@ def errors_table(errors: Sequence[TaggingError]) -> pa.Table:
     )
 
 
-def load_errors(path: Path) -> list[TaggingError] | None:
-    """Read the errors of an iteration; None if there is no file.
+def load_errors(path: Path) -> list[TaggingError]:
+    """Read the errors of an iteration.
 
     Raises
     ------
     InputError
-        If the file is damaged.
+        If the file is missing or damaged.
     """
-    if not path.exists():
-        return None
+    rows = read_table(path).to_pylist()
     try:
-        rows = pq.read_table(path, schema=_ERRORS).to_pylist()
         return [TaggingError(row["id"], _error_of(row)) for row in rows]
-    except (OSError, ValueError, TypeError):  # Arrow's errors are among them
+    except (KeyError, ValueError, TypeError):
         raise InputError(f"{path} is damaged: it is not a table of errors") from None
 
 
-def load_error_kinds(path: Path) -> Counter[str] | None:
-    """Count the errors of an iteration by kind; None if there is no file.
+def load_error_kinds(path: Path) -> Counter[str]:
+    """Count the errors of an iteration by kind.
 
     Raises
     ------
     InputError
-        If the file is damaged.
+        If the file is missing or damaged.
     """
-    if not path.exists():
-        return None
+    table = read_table(path)
     try:
-        return Counter(pq.read_table(path, columns=["kind"])["kind"].to_pylist())
-    except (OSError, ValueError, KeyError):  # Arrow's errors are among them
+        return Counter(table["kind"].to_pylist())
+    except KeyError:
         raise InputError(f"{path} is damaged: it is not a table of errors") from None
 
 

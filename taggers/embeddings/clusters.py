@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ import numpy.typing as npt
 
 from corpus.array_files import Expected, array_bytes, read_array
 from corpus.errors import InputError, shown
-from corpus.json_fields import Fields, parse_json
+from corpus.manifest import digest_of_content, manifest_bytes, read_manifest
 from corpus.storage import write_atomically
 from taggers.embeddings.embedding import Embedding
 from taggers.embeddings.listing import DAMAGED, cluster_files
@@ -83,7 +82,8 @@ def clusterings_of(embedding: Embedding) -> dict[str, Clustering]:
 
 def _opened(embedding: Embedding, name: str, path: Path) -> Clustering:
     try:
-        description = Fields(parse_json(path.read_bytes(), path.name), path.name)
+        manifest = read_manifest(path)
+        description = manifest.fields
         options = description.fields("options")
         most = 2**63 - 1
         found = ClusterOptions(
@@ -92,7 +92,9 @@ def _opened(embedding: Embedding, name: str, path: Path) -> Clustering:
             options.integer("passes", least=0, most=most),
         )
         expected = Expected("int32", (len(embedding),), 0, found.k - 1)
-        clusters = read_array(path.with_suffix(".npy"), expected, mapped=True)
+        file = path.with_suffix(".npy").name
+        manifest.verify([file])
+        clusters = read_array(manifest.path(file), expected, mapped=True)
         return Clustering(name, clusters, found, description.number("inertia"))
     except (InputError, *DAMAGED) as error:
         raise InputError(f"{shown(path)} holds no clusters: {error}") from None
@@ -103,6 +105,8 @@ def write_clusters(
 ) -> None:
     """Write the clusters of an embedding's words, then their description."""
     path = embedding.folder / f"clusters-{options.k}.npy"
-    write_atomically(path, array_bytes(clusters.astype(np.int32)))
+    content = array_bytes(clusters.astype(np.int32))
+    write_atomically(path, content)
     description = {"options": asdict(options), "inertia": inertia}
-    write_atomically(path.with_suffix(".json"), json.dumps(description).encode())
+    digests = {path.name: digest_of_content(content)}
+    write_atomically(path.with_suffix(".json"), manifest_bytes(description, digests))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -12,9 +12,9 @@ import numpy.typing as npt
 
 from corpus.array_files import Expected, map_array, read_array
 from corpus.errors import InputError, shown
-from corpus.json_fields import parse_json
 from corpus.kernels.hash_index import ABSENT, HashIndex, is_crowded
 from corpus.kernels.hashing import Hashes, hash_values
+from corpus.manifest import Manifest, read_fields
 from taggers.embeddings.listing import DAMAGED, DESCRIPTION, FORMAT
 from taggers.embeddings.normalisation import NORMALISATIONS
 from taggers.embeddings.vectors import FIRST, UNKNOWN, Floats
@@ -78,21 +78,25 @@ class Embedding:
         The settings of training, or the source of pretrained vectors.
     """
 
-    def __init__(self, folder: Path, description: Mapping[str, Any]) -> None:
+    def __init__(self, folder: Path, manifest: Manifest) -> None:
         self.folder = folder
+        self._manifest = manifest
+        description = manifest.fields.values
+        # Vectors are large, and are verified on request.
+        manifest.verify(name for name in manifest.names if Path(name).stem not in _VECTORS)
         self.normalisation = str(description["normalisation"])
         self._normalise = NORMALISATIONS[self.normalisation]
         self.settings: dict[str, Any] = description["settings"]
-        self.names = StringTable(_mapped(folder, "words"), _mapped(folder, "word_ends"))
-        self.counts = _mapped(folder, "counts")
-        self.vectors: Floats = _mapped(folder, "vectors")
+        self.names = StringTable(_mapped(manifest, "words"), _mapped(manifest, "word_ends"))
+        self.counts = _mapped(manifest, "counts")
+        self.vectors: Floats = _mapped(manifest, "vectors")
         self._parts: Floats | None = None
         if (lengths := description["parts"]) is not None:
             least, most = map(int, lengths)
             if not 0 < least <= most <= _LONGEST_PART:
                 raise ValueError(f"the n-grams have {least} to {most} characters")
-            self._parts, self._part_lengths = _mapped(folder, "parts"), (least, most)
-        hashes = _mapped(folder, "hashes")
+            self._parts, self._part_lengths = _mapped(manifest, "parts"), (least, most)
+        hashes = _mapped(manifest, "hashes")
         if is_crowded(hashes):
             raise ValueError("hashes.npy has values that are no hashes of words")
         self._index = HashIndex(hashes)
@@ -118,16 +122,31 @@ class Embedding:
             If the folder holds none, or one that is damaged or of another version.
         """
         try:
-            path = folder / DESCRIPTION
-            description = parse_json(path.read_bytes(), DESCRIPTION)
-            if description["format"] == FORMAT:
-                return cls(folder, description)
+            fields = read_fields(folder / DESCRIPTION)
+            if (found := fields.value("format")) == FORMAT:
+                return cls(folder, Manifest(folder / DESCRIPTION, fields))
         except (InputError, *DAMAGED) as error:
             raise InputError(f"{shown(folder)} holds no embedding: {error}") from None
         raise InputError(
-            f"{shown(folder)} holds an embedding of format {shown(description['format'])}; this "
-            f"version reads format {FORMAT}: train or load it again"
+            f"{shown(folder)} holds an embedding of format {shown(found)}; this version reads "
+            f"format {FORMAT}: train or load it again"
         )
+
+    def verify(self) -> int:
+        """Compare all files of the embedding with their digests, the vectors, too.
+
+        Returns
+        -------
+        int
+            The number of files, without those of clusterings.
+
+        Raises
+        ------
+        InputError
+            If one of them has changed since it was written.
+        """
+        self._manifest.verify()
+        return 1 + len(self._manifest.names)
 
     @property
     def name(self) -> str:
@@ -239,9 +258,9 @@ class Embedding:
             yield piece / np.maximum(lengths, 1e-12)
 
 
-def _mapped(folder: Path, name: str) -> npt.NDArray[Any]:
+def _mapped(manifest: Manifest, name: str) -> npt.NDArray[Any]:
     """Map one of the files, and raise an `InputError` if it holds something else."""
-    path = folder / f"{name}.npy"
+    path = manifest.path(f"{name}.npy")
     if name in _VECTORS:
         return map_array(path, _ARRAYS[name])
     return read_array(path, _ARRAYS[name], mapped=True)

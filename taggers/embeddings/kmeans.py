@@ -34,6 +34,7 @@ def find_clusters(send: Callable[[int], None], folder: Path, options: ClusterOpt
         Options of clustering, with at most as many clusters as words.
     """
     embedding = Embedding.load(folder)
+    embedding.verify()
     _cluster(send, embedding, np.concatenate(list(embedding.directions())), options)
 
 
@@ -52,6 +53,7 @@ def find_clusterings(
         As in `find_clusters`.
     """
     embedding = Embedding.load(folder)
+    embedding.verify()
     directions = np.concatenate(list(embedding.directions()))
     before = 0
     for options in clusterings:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,12 +9,14 @@ from tokenize import TokenError
 from typing import Any
 
 from corpus.errors import InputError, shown
+from corpus.manifest import digests_of_files, manifest_bytes
+from corpus.storage import write_atomically
 
 #: The description of an embedding, written last: its folder is complete once this file exists.
 DESCRIPTION = "embedding.json"
 
 #: The version of the files of an embedding.
-FORMAT = 1
+FORMAT = 2
 
 #: Exceptions raised by damaged files; NumPy raises the last three for headers.
 DAMAGED = (
@@ -73,7 +74,7 @@ def write_description(
     settings: Mapping[str, Any],
     part_lengths: tuple[int, int] | None = None,
 ) -> None:
-    """Write the description of an embedding, its last file.
+    """Write the description of an embedding, its last file, with the digests of the others.
 
     Parameters
     ----------
@@ -92,5 +93,6 @@ def write_description(
         "parts": part_lengths,
         "settings": settings,
     }
-    text = json.dumps(description, ensure_ascii=False, indent=1)
-    (folder / DESCRIPTION).write_text(f"{text}\n", encoding="utf-8")
+    names = sorted(path.name for path in folder.glob("*.npy"))
+    content = manifest_bytes(description, digests_of_files(folder, names))
+    write_atomically(folder / DESCRIPTION, content)

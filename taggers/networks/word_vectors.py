@@ -80,6 +80,7 @@ class WordVectors:
         """
         tables = []
         for embedding in find_embeddings(folder):
+            embedding.verify()
             vectors = embedding.vectors[FIRST - 1 :].astype(np.float16)
             assert UNKNOWN == FIRST - 1
             hashes = word_hashes(embedding.names.strings())

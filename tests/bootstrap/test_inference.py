@@ -24,6 +24,7 @@ from corpus.formats import read, write
 from corpus.problems import Problems
 from corpus.tags import find_entities
 from corpus.units import split_document
+from taggers.model_folder import add_to_model, write_model
 
 Command = Callable[..., Any]
 MakeNotes = Callable[..., list[Document]]
@@ -87,21 +88,29 @@ def test_what_is_neither_run_nor_model_is_refused(
 
 def test_a_model_knows_its_unit(finished: Path, tmp_path: Path) -> None:
     assert unit_of(find_model(finished)) == "document"
+    write_model(tmp_path, {"kind": "crf"}, {})
     assert unit_of(tmp_path) == "document"
     for text, message in [
         ('{"unit": "word"}', 'unit "word"; expected one of document, line, sentence'),
         ("{}", "does not name a unit"),
         ("no", "does not name a unit"),
     ]:
-        (tmp_path / "unit.json").write_text(text)
+        add_to_model(tmp_path, {"unit.json": text.encode()})
         with pytest.raises(InputError, match=message):
             unit_of(tmp_path)
-    (tmp_path / "unit.json").write_text('{"unit": "line"}')
+    add_to_model(tmp_path, {"unit.json": b'{"unit": "line"}'})
     assert unit_of(tmp_path) == "line"
 
 
+def test_a_unit_that_the_model_does_not_name_is_refused(tmp_path: Path) -> None:
+    write_model(tmp_path, {"kind": "crf"}, {})
+    (tmp_path / "unit.json").write_text('{"unit": "line"}')
+    with pytest.raises(InputError, match=r"unit\.json is not one of the files that model\.json"):
+        unit_of(tmp_path)
+
+
 def test_a_model_of_an_earlier_version_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "unit.json").write_text('{"unit": "line", "repeated": []}')
+    write_model(tmp_path, {"kind": "crf"}, {"unit.json": b'{"unit": "line", "repeated": []}'})
     with pytest.raises(InputError, match=r'earlier version .*"repeated" is now "propagate"'):
         propagated_classes(tmp_path)
 

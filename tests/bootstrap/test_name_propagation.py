@@ -15,6 +15,7 @@ from corpus.document import Document, Span
 from corpus.errors import InputError
 from corpus.formats import write
 from gazetteers.gazetteer import Gazetteer
+from taggers.model_folder import add_to_model, write_model
 
 Command = Callable[..., Any]
 MakeGazetteer = Callable[..., Gazetteer]
@@ -173,12 +174,13 @@ def test_a_model_says_which_names_its_run_tagged_again(runs: Path, tmp_path: Pat
     for run, propagate in (("again", ("PERSON",)), ("once", ())):
         for iteration in ("000", "001"):
             assert propagated_classes(runs / run / "iterations" / iteration / "model") == propagate
+    write_model(tmp_path, {"kind": "crf"}, {})
     assert propagated_classes(tmp_path) == ()
     for text in ('{"unit": "line", "propagate": "PERSON"}', '{"unit": "line", "propagate": [3]}'):
-        (tmp_path / "unit.json").write_text(text)
+        add_to_model(tmp_path, {"unit.json": text.encode()})
         with pytest.raises(InputError, match='"propagate" is not a list of classes'):
             propagated_classes(tmp_path)
-    (tmp_path / "unit.json").write_text('{"unit": "line"}')  # as runs wrote it before
+    add_to_model(tmp_path, {"unit.json": b'{"unit": "line"}'})
     assert propagated_classes(tmp_path) == ()
 
 

@@ -20,12 +20,21 @@ def register(commands: Commands) -> None:
         commands, "show", main, "show the iterations of a run, or the tables of an experiment"
     )
     parser.add_argument(
-        "run", type=Path, metavar="RUN", help="a run folder, or the folder of an experiment"
+        "run",
+        type=Path,
+        metavar="RUN",
+        help="a run folder, or the folder of an experiment; with --verify also a model, "
+        "embeddings, a gazetteer or word counts",
     )
     parser.add_argument(
         "--json",
         action="store_true",
         help="print a JSON list with an object per iteration, or per variant",
+    )
+    parser.add_argument(
+        "--verify",
+        action="store_true",
+        help="compare all files with the digests that were computed when they were written",
     )
 
 
@@ -33,11 +42,22 @@ def main(options: argparse.Namespace) -> None:
     """Print a run or an experiment as tables, or as JSON."""
     from bootstrap.experiments.folder import ExperimentFolder
 
+    if options.verify:
+        _verify(options.run)
+        return
     experiment = ExperimentFolder(options.run)
     if experiment.has_begun():
         _show_experiment(experiment, as_json=options.json)
     else:
         _show_run(options.run, as_json=options.json)
+
+
+def _verify(path: Path) -> None:
+    from bootstrap.cli.console import print_lines
+    from bootstrap.verification import verify
+
+    number = verify(path)
+    print_lines([f"{number:,} files are as they were written"])
 
 
 def _show_experiment(experiment: ExperimentFolder, *, as_json: bool) -> None:

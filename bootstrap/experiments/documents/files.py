@@ -17,8 +17,11 @@ from bootstrap.experiments.documents.splits import Split
 from bootstrap.experiments.plan import Plan, Variant
 from corpus.corpora import with_classes
 from corpus.document import Document
+from corpus.errors import InputError
 from corpus.formats import write
+from corpus.manifest import digests_of_files, manifest_bytes, read_manifest
 from corpus.problems import Problems
+from corpus.storage import write_atomically
 from corpus.units import split_documents
 
 
@@ -95,7 +98,7 @@ class DocumentFiles:
             return self._write(folder / "all.parquet", documents), ""
         drawn = folder / f"seed-{random_state}-{_digest(variant.seed, self._plan)}"
         paths = drawn / "seed.parquet", drawn / "others.parquet"
-        if not all(path.exists() for path in paths):
+        if not all(map(_is_intact, paths)):
             units = self._units_of(split)
             classes = [self._with_classes(unit) for unit in units]
             rng = np.random.default_rng(random_state)
@@ -119,10 +122,22 @@ class DocumentFiles:
         return with_classes(document, None if labels is None else dict(labels))
 
     def _write(self, path: Path, documents: Iterable[Document]) -> str:
-        if not path.exists():
+        if not _is_intact(path):
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            path.unlink(missing_ok=True)
             write(documents, path)
+            digests = digests_of_files(path.parent, [path.name])
+            write_atomically(path.with_suffix(".json"), manifest_bytes({}, digests))
         return str(path)
+
+
+def _is_intact(path: Path) -> bool:
+    """Check a file against the digest that was written after it, if it exists."""
+    try:
+        read_manifest(path.with_suffix(".json")).verify([path.name])
+    except InputError:
+        return False
+    return True
 
 
 def _unreported() -> Problems:

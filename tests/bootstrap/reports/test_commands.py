@@ -11,12 +11,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
 import pytest
 
 from bootstrap.reports.figure_names import FIGURES
 from bootstrap.runs.document_counts import DocumentCounts
 from bootstrap.runs.folder import Run
+from corpus.table_files import table_bytes
+from tests.bootstrap.changed_runs import rewrite_manifests
 
 Command = Callable[..., Any]
 Parse = Callable[[Path], Any]
@@ -30,19 +31,20 @@ def shorter(copied: Path) -> Path:
     for number in range(3):
         folder = copied / "iterations" / f"00{number}"
         counts = DocumentCounts.load(folder / "validation.parquet")
-        assert counts
         worse = {}
         for name, each in counts.classes.items():
             worse[name] = each.copy()
             worse[name][::3, 2] += worse[name][::3, 0]  # every third document is missed
             worse[name][::3, 0] = 0
-        pq.write_table(replace(counts, classes=worse).to_table(), folder / "validation.parquet")
+        table = replace(counts, classes=worse).to_table()
+        (folder / "validation.parquet").write_bytes(table_bytes(table))
         total = replace(counts, classes=worse).all_classes
         metrics = json.loads((folder / "metrics.json").read_text())
         metrics["halves"] = [total[side::2].sum(axis=0).tolist() for side in (0, 1)]
         true, false, missed = total.sum(axis=0).tolist()
         metrics["f1"] = 2 * true / (2 * true + false + missed)
         (folder / "metrics.json").write_text(json.dumps(metrics))
+    rewrite_manifests(copied)
     return copied
 
 
@@ -51,9 +53,9 @@ def other(copied: Path) -> Path:
     """A run that is scored on other documents."""
     for path in (copied / "iterations").rglob("validation.parquet"):
         counts = DocumentCounts.load(path)
-        assert counts
         renamed = replace(counts, ids=tuple(f"x{name}" for name in counts.ids))
-        pq.write_table(renamed.to_table(), path)
+        path.write_bytes(table_bytes(renamed.to_table()))
+    rewrite_manifests(copied)
     return copied
 
 
@@ -125,6 +127,7 @@ def test_the_axis_is_what_people_annotated_where_that_differs(
         path = shorter / "iterations" / f"00{number}" / "metrics.json"
         metrics = json.loads(path.read_text())
         path.write_text(json.dumps(metrics | {"human_documents": documents, "queried": 20}))
+    rewrite_manifests(shorter)
     page = tmp_path / "page.html"
     done = command("report", finished, f"active={shorter}", "-o", page)
     assert done.code == 0, done
@@ -175,10 +178,9 @@ def test_scores_on_test_documents_are_shown_where_they_are_asked_for(
         assert "has no scores on test documents" in refused.err
     for path in (copied / "iterations").rglob("validation.parquet"):
         counts = DocumentCounts.load(path)
-        assert counts
         # It has no confidence, and other documents.
         test = replace(counts, ids=tuple(f"t{name}" for name in counts.ids), confidence=None)
-        pq.write_table(test.to_table(), path.with_name("test.parquet"))
+        path.with_name("test.parquet").write_bytes(table_bytes(test.to_table()))
     assert command("report", copied, "-o", page).code == 0
     assert "test" not in parse(page).names("name")
     assert command("report", copied, "--test", "-o", page).code == 0
@@ -211,8 +213,10 @@ def damage(name: str, content: bytes | None) -> Callable[[Path], None]:
             damage("iterations/001/metrics.json", b"{"),
             "001/metrics.json is damaged: it is no",
         ),
-        (damage("iterations/001/metrics.json", b'{"f1": 1}'), "is not a metrics file of this"),
-        (damage("iterations/001/validation.parquet", None), "validation.parquet is missing"),
+        (damage("iterations/001/metrics.json", b'{"f1": 1}'), "is not the file that was saved"),
+        (damage("iterations/001/manifest.json", None), "001 has no manifest.json: an earlier"),
+        (damage("iterations/001/manifest.json", b"{}"), "manifest.json is damaged"),
+        (damage("iterations/001/validation.parquet", None), "validation.parquet is damaged or mis"),
         (damage("iterations/001/validation.parquet", b"PAR1"), "validation.parquet is damaged"),
         (damage("iterations/003/errors.parquet", b"PAR1"), "errors.parquet is damaged"),
         (damage("environment.json", b"[]"), "environment.json is damaged or missing"),

@@ -15,6 +15,7 @@ from bootstrap.reports.excerpts import CONTEXT, EXAMPLES, excerpt_of
 from bootstrap.runs.folder import Run
 from bootstrap.runs.tagging_errors import TaggingError
 from corpus.error_analysis import EntityError, Mention
+from tests.bootstrap.changed_runs import rewrite_manifests
 
 Command = Callable[..., Any]
 Parse = Callable[[Path], Any]
@@ -100,6 +101,7 @@ def test_errors_that_were_not_recorded_have_no_text(
 ) -> None:
     for path in (copied / "iterations").rglob(name):
         path.unlink()
+    rewrite_manifests(copied)
     refused = command("report", copied, "--show-text", "-o", tmp_path / "page.html")
     assert (refused.code, len(refused.err.splitlines())) == (2, 1)
     assert f"{copied} has not recorded its errors" in refused.err

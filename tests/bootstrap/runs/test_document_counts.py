@@ -16,6 +16,7 @@ from corpus.batch import make_batch
 from corpus.document import Document, Span
 from corpus.errors import InputError
 from corpus.evaluation import score
+from corpus.table_files import table_bytes
 
 
 @given(
@@ -61,13 +62,14 @@ def test_the_counts_are_those_of_the_scores() -> None:
     assert text not in str(counts.to_table().to_pylist())
 
 
-def test_a_damaged_file_is_refused_and_a_missing_one_is_none(tmp_path: Path) -> None:
+def test_a_file_that_is_damaged_or_missing_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "validation.parquet"
-    assert DocumentCounts.load(path) is None
+    with pytest.raises(InputError, match="is damaged or missing"):
+        DocumentCounts.load(path)
     path.write_bytes(b"PAR1")
     with pytest.raises(InputError, match="is damaged"):
         DocumentCounts.load(path)
     for table in ({"id": ["a"]}, {"id": ["a"], "group": ["b"], "classes": [1]}):
-        pq.write_table(pa.table(table), path)
+        path.write_bytes(table_bytes(pa.table(table)))
         with pytest.raises(InputError, match="is damaged"):
             DocumentCounts.load(path)

@@ -23,6 +23,7 @@ from bootstrap.self_training.iteration import PseudoLabelled
 from corpus.batch import Batch, make_batch
 from corpus.document import Document, Span
 from corpus.storage import write_atomically
+from tests.bootstrap.changed_runs import rewrite_manifests
 
 DATA = pa.table({"split": ["seed"], "file": ["/x"], "bytes": [3], "blake2b": ["00"]})
 CLASSES = ("LOCATION", "PERSON")
@@ -360,6 +361,7 @@ def test_metrics_are_json_that_everyone_reads(
     """JSON has neither NaN nor infinity: what is not known is null."""
     run = begun(tmp_path / "run")
     run.model_folder(0).mkdir(parents=True)
+    (run.model_folder(0) / "model.json").write_text("{}")
     odd: Any = {"proportions": {"AGE length": float("nan")}, "deviation": float("inf")}
     run.close_iteration(0, None, make_metrics(f1=0.5, **odd), COUNTS)
     text = (run.iteration_folder(0) / "metrics.json").read_text()
@@ -376,14 +378,16 @@ def test_metrics_of_another_version_are_refused_in_one_line(tmp_path: Path, clos
     run = begun(tmp_path / "run")
     close(run, 0.5)
     path = run.iteration_folder(0) / "metrics.json"
-    for text, what in [('{"f1": 0.5}', "iteration is missing"), ("[]", "not an object")]:
-        path.write_text(text)
-        with pytest.raises(RunError) as refusal:
-            run.metrics()
-        assert str(refusal.value) == (
-            f"{path} is not a metrics file of this version: {what}; start a new run in another "
-            "folder"
-        )
+    path.write_text('{"f1": 0.5}')
+    with pytest.raises(RunError) as refusal:
+        rewrite_manifests(run.folder)
+    assert str(refusal.value) == (
+        f"{path} is not a metrics file of this version: iteration is missing; start a new run in "
+        "another folder"
+    )
+    path.with_name("manifest.json").unlink()
+    with pytest.raises(RunError, match=r"000 has no manifest\.json: an earlier version wrote it"):
+        run.metrics()
 
 
 def test_what_is_no_run_has_no_metrics(tmp_path: Path) -> None:

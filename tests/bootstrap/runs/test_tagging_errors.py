@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,6 +16,7 @@ from bootstrap.runs.tagging_errors import TaggingError, errors_table, load_error
 from bootstrap.self_training.iteration import CONFIDENCE_BINS
 from corpus.error_analysis import EntityError, Mention
 from corpus.errors import InputError
+from corpus.table_files import table_bytes
 
 MENTIONS = st.builds(Mention, st.integers(0, 9), st.integers(10, 20), st.text(max_size=3))
 
@@ -34,25 +34,26 @@ def test_errors_are_read_back_as_they_were(
 ) -> None:
     errors = [TaggingError(name, EntityError(*error)) for name, *error in drawn]
     path = tmp_path_factory.mktemp("errors") / "errors.parquet"
-    pq.write_table(errors_table(errors), path)
+    path.write_bytes(table_bytes(errors_table(errors)))
     assert load_errors(path) == errors
     assert load_error_kinds(path) == Counter(each.error.kind for each in errors)
 
 
-def test_a_damaged_file_is_refused_and_a_missing_one_is_none(tmp_path: Path) -> None:
+def test_a_file_that_is_damaged_or_missing_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "errors.parquet"
-    assert load_errors(path) is None and load_error_kinds(path) is None
+    with pytest.raises(InputError, match=r"errors\.parquet is damaged or missing"):
+        load_errors(path)
     path.write_bytes(b"PAR1")
     with pytest.raises(InputError, match=r"errors\.parquet is damaged"):
         load_errors(path)
-    pq.write_table(pa.table({"id": [1]}), path)
+    path.write_bytes(table_bytes(pa.table({"id": [1]})))
     for load in (load_errors, load_error_kinds):
         with pytest.raises(InputError, match=r"errors\.parquet is damaged"):
             load(path)
     nothing = TaggingError("a", EntityError(0, None, None))
     table = errors_table([nothing._replace(error=EntityError(0, Mention(0, 1, "A"), None))])
     empty = table.set_column(3, "gold", pa.nulls(1, table.schema.field("gold").type))
-    pq.write_table(empty, path)
+    path.write_bytes(table_bytes(empty))
     with pytest.raises(InputError, match=r"errors\.parquet is damaged"):
         load_errors(path)
 

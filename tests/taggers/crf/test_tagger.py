@@ -21,13 +21,13 @@ import pytest
 from corpus.batch import Batch, concatenate, make_batch
 from corpus.document import Document, Span
 from corpus.errors import InputError
+from corpus.manifest import digest_of
 from corpus.tags import find_entities
 from taggers import CRFOptions, CRFTagger, TrainingError, load_tagger
 from taggers.crf import wordtype
 from taggers.crf.crf_options import UNTRAINED
 from taggers.crf.training.likelihood import Likelihood
 from taggers.crf.weights import Weights
-from taggers.model_folder import digest_of
 
 Engine = Literal["wordtype", "crfsuite"]
 TokenScores = Callable[[Weights, Sequence[str], Sequence[str]], np.ndarray]

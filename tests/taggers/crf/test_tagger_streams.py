@@ -19,6 +19,7 @@ from corpus.batch import Batch, concatenate, make_batch
 from corpus.document import Document, Span
 from corpus.errors import InputError
 from corpus.kernels.registry import KERNELS
+from corpus.manifest import digest_of
 from corpus.streams import NO_VALUE, Stream
 from corpus.tags import UNKNOWN
 from taggers import CRFOptions, CRFTagger, load_tagger
@@ -28,7 +29,6 @@ from taggers.crf import wordtype
 from taggers.crf.channels import _append
 from taggers.crf.lattice import gather_stream
 from taggers.crf.weights import Weights
-from taggers.model_folder import digest_of
 
 Engine = Literal["wordtype", "crfsuite"]
 NamedWeights = Callable[[Weights], dict[tuple[int, int, int], float]]

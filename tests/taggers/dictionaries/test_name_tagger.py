@@ -16,6 +16,7 @@ from corpus.counts import count_words
 from corpus.document import Document
 from corpus.errors import InputError
 from corpus.formats import read
+from corpus.manifest import digest_of
 from corpus.problems import Problems
 from corpus.synthetic import synthetic_notes
 from gazetteers.builtin import BLOCKING, CENSUS
@@ -26,7 +27,6 @@ from taggers.base import MEASURES
 from taggers.dictionaries.binary import DictionaryTagger
 from taggers.dictionaries.dictionary_options import DictionaryOptions, DivergenceOptions
 from taggers.dictionaries.divergence import DivergenceTagger
-from taggers.model_folder import digest_of
 
 MakeGazetteer = Callable[..., Gazetteer]
 KINDS: dict[str, Any] = {"divergence": DivergenceTagger, "dictionary": DictionaryTagger}

@@ -18,6 +18,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from corpus.errors import InputError
+from corpus.manifest import manifest_bytes
 from taggers.embeddings import embedding as opening
 from taggers.embeddings.embedding import Embedding, Neighbour
 from taggers.embeddings.folder import find_embeddings
@@ -358,9 +359,10 @@ def test_files_that_do_not_belong_together_are_an_error(folder: Path, name: str)
 @pytest.mark.parametrize(
     "change",
     [
-        {"format": 2},
+        {"format": 1},
+        {"format": 3},
         {"format": 0},
-        {"format": "1"},
+        {"format": "2"},
         {"format": None},
         {"format": "one\ntwo"},
         {"normalisation": "upper"},
@@ -373,9 +375,10 @@ def test_files_that_do_not_belong_together_are_an_error(folder: Path, name: str)
 def test_another_description_is_an_error(folder: Path, change: dict[str, Any]) -> None:
     path = folder / "embedding.json"
     description = json.loads(path.read_text())
-    path.write_text(json.dumps({**description, **change}))
+    digests = description.pop("files")
+    path.write_bytes(manifest_bytes({**description, **change}, digests))
     message = refused(folder)
-    assert ("this version reads format 1" in message) == ("format" in change)
+    assert ("this version reads format 2" in message) == ("format" in change)
 
 
 @pytest.mark.parametrize("key", ["format", "normalisation", "settings", "parts"])
@@ -383,7 +386,7 @@ def test_a_description_that_lacks_something_is_an_error(folder: Path, key: str) 
     path = folder / "embedding.json"
     description = json.loads(path.read_text())
     del description[key]
-    path.write_text(json.dumps(description))
+    path.write_bytes(manifest_bytes(description, description.pop("files")))
     assert "holds no embedding" in refused(folder)
 
 

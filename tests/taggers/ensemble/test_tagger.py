@@ -16,6 +16,7 @@ import pytest
 
 from corpus.batch import Batch
 from corpus.errors import InputError
+from corpus.manifest import digest_of
 from corpus.tags import find_entities, well_formed
 from taggers import CRFOptions, load_tagger, make_tagger
 from taggers.base import MEASURES, PrunableTagger, Tagger, TrainingError, kernels_of
@@ -25,7 +26,6 @@ from taggers.ensemble.ensemble_options import EnsembleOptions
 from taggers.ensemble.entities import entity_probabilities
 from taggers.ensemble.member import Member
 from taggers.ensemble.tagger import EnsembleTagger
-from taggers.model_folder import digest_of
 
 NARROW = CRFOptions(features=("form",), window=0, streams=(), conjunctions=(), max_iterations=20)
 WIDE = CRFOptions(features=("shape",), window=2, streams=(), conjunctions=(), max_iterations=20)

@@ -1,0 +1,94 @@
+"""Comparison of what was kept with the digests that were computed when it was written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bootstrap.experiments.folder import ExperimentFolder, read_run
+from bootstrap.runs.advice_files import read_advice
+from bootstrap.runs.folder import Run
+from corpus import table_files
+from corpus.errors import InputError, shown
+from taggers.embeddings.listing import embedding_folders
+from taggers.model_description import DESCRIPTION
+from taggers.model_folder import verify_model
+
+
+def verify(path: Path) -> int:
+    """Compare files with their digests.
+
+    Parameters
+    ----------
+    path : Path
+        A run, an experiment, a model, a folder of embeddings, or a gazetteer or a file of word
+        counts.
+
+    Returns
+    -------
+    int
+        The number of files that are as they were written.
+
+    Raises
+    ------
+    InputError
+        If a file is missing, has changed or has no digest, or if the path is something else.
+    """
+    experiment = ExperimentFolder(path)
+    if experiment.has_begun():
+        return _verify_runs(experiment)
+    if Run(path).has_begun():
+        return _verify_run(Run(path))
+    if (path / DESCRIPTION).is_file():
+        return verify_model(path)
+    if embedding_folders(path):
+        return _verify_embeddings(path)
+    if path.is_file():
+        return _verify_table(path)
+    raise InputError(
+        f"{shown(path)} has no digests to compare; expected a run, an experiment, a model, "
+        "embeddings, a gazetteer or word counts"
+    )
+
+
+def _verify_runs(experiment: ExperimentFolder) -> int:
+    number = 0
+    for _, _, _, run in experiment.runs():
+        if run.has_begun():
+            with read_run(run):
+                number += _verify_run(run)
+    return number
+
+
+def _verify_run(run: Run) -> int:
+    number = run.verify() + (read_advice(run.folder) is not None)
+    if run.counts_file.exists():
+        number += _verify_table(run.counts_file)
+    if run.lists_folder.exists():
+        number += verify_model(run.lists_folder)
+    if run.embeddings_folder.exists():
+        number += _verify_embeddings(run.embeddings_folder)
+    return number
+
+
+def _verify_embeddings(folder: Path) -> int:
+    from taggers.embeddings.clusters import clusterings_of  # noqa: PLC0415 - numba is slow to import
+    from taggers.embeddings.folder import find_embeddings  # noqa: PLC0415 - the same
+
+    if not embedding_folders(folder):  # the text of a run may have too few words
+        return 0
+    return sum(
+        embedding.verify() + 2 * len(clusterings_of(embedding))
+        for embedding in find_embeddings(folder)
+    )
+
+
+def _verify_table(path: Path) -> int:
+    try:
+        table_files.read_table(path)
+        if table_files.has_digest(path):
+            return 1
+    except table_files.ChangedTableError as error:
+        raise InputError(f"{shown(path)} is damaged: {error}") from None
+    except (OSError, ValueError):  # Arrow's errors are among them
+        raise InputError(f"{shown(path)} is not a Parquet file, or is damaged") from None
+    raise InputError(f"{shown(path)} has no digest: another program or an earlier version wrote it")
