@@ -24,7 +24,7 @@ def read_table(path: Path) -> pa.Table:
         if not table_files.has_digest(path):
             raise RunError(
                 f"{path} has no digest of its content: an earlier version or another program wrote "
-                "it; begin a new run"
+                "it; name another folder"
             )
         return table
     except ChangedTableError as error:
