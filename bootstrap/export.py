@@ -1,9 +1,9 @@
-"""Export of a model with fewer words of its training notes, and the cost in F1."""
+"""Export of a model that reveals less of its training notes, and the cost in F1."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,18 +18,18 @@ from corpus.evaluation import score
 from corpus.storage import new_folder, refuse_existing
 from corpus.units import Unit
 from taggers import load_tagger
-from taggers.base import PrunableTagger
 from taggers.model_folder import add_to_model
+from taggers.pruning import PrunableTagger, Pruning
 
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """The size and the scores of an exported model.
+    """The contents and the scores of an exported model.
 
     Parameters
     ----------
-    values : tuple of int
-        Number of feature values with a weight, before and after.
+    contents : tuple of mapping
+        The number of entries of each part of the model, before and after.
     f1 : tuple of float, or None
         Strict entity F1 on annotated documents, before and after; None if there are none.
     documents : int
@@ -38,21 +38,16 @@ class Exported:
         Size of the files of the exported model.
     """
 
-    values: tuple[int, int]
+    contents: tuple[Mapping[str, int], Mapping[str, int]]
     f1: tuple[float, float] | None
     documents: int
     bytes: int
 
 
 def export_model(
-    model: Path,
-    target: Path,
-    *,
-    min_document_frequency: int,
-    hash_names: bool,
-    gold: Iterable[Document] | None,
+    model: Path, target: Path, *, pruning: Pruning, gold: Iterable[Document] | None
 ) -> Exported:
-    """Write a model without rare feature values, and optionally without readable words.
+    """Write a model that reveals less of its training documents.
 
     Parameters
     ----------
@@ -60,10 +55,8 @@ def export_model(
         A run, whose best model is exported, a model folder, or a model file of CRFsuite.
     target : Path
         A new folder.
-    min_document_frequency : int
-        Feature values that occur in fewer training documents are removed.
-    hash_names : bool
-        Whether to store only hashes of feature values, such as words.
+    pruning : Pruning
+        What is removed.
     gold : iterable of Document, or None
         Annotated documents to score the model on before and after; None reads the validation
         documents of a run.
@@ -78,13 +71,13 @@ def export_model(
         If the model does not exist or cannot be pruned, or if the target exists.
     """
     refuse_existing(target)
-    tagger, unit = _load(model)
-    pruned = tagger.pruned(min_document_frequency=min_document_frequency, hash_names=hash_names)
-    notes = list(_validation(model) if gold is None else gold)
-    f1 = (_f1(tagger, unit, notes), _f1(pruned, unit, notes)) if notes else None
+    tagger, unit = load_prunable(model)
+    pruned = tagger.pruned(pruning)
+    notes = list(validation_notes(model) if gold is None else gold)
+    f1 = (f1_of(tagger, unit, notes), f1_of(pruned, unit, notes)) if notes else None
     _save(pruned, unit, target)
     return Exported(
-        (tagger.values, pruned.values),
+        (tagger.contents(), pruned.contents()),
         f1,
         len(notes),
         sum(path.stat().st_size for path in target.rglob("*") if path.is_file()),
@@ -98,8 +91,20 @@ def _save(tagger: PrunableTagger, unit: Unit, target: Path) -> None:
         add_to_model(folder, {UNIT_FILE: json.dumps({"unit": unit}).encode()})
 
 
-def _load(model: Path) -> tuple[PrunableTagger, Unit]:
-    """Load the model of a run, of a model folder, or of a model file of CRFsuite."""
+def load_prunable(model: Path) -> tuple[PrunableTagger, Unit]:
+    """Load the model of a run, of a model folder, or of a model file of CRFsuite.
+
+    Returns
+    -------
+    tagger : PrunableTagger
+    unit : str
+        The unit of the documents that it was trained on.
+
+    Raises
+    ------
+    InputError
+        If there is no model, or one of a kind that cannot be pruned.
+    """
     if model.is_file():
         from taggers import CRFTagger  # noqa: PLC0415 - rarely needed
 
@@ -111,7 +116,7 @@ def _load(model: Path) -> tuple[PrunableTagger, Unit]:
     return tagger, unit_of(folder)
 
 
-def _validation(model: Path) -> Iterable[Document]:
+def validation_notes(model: Path) -> Iterable[Document]:
     """Read the validation documents of a run; a model folder has none."""
     run = Run(model)
     if not run.has_begun():
@@ -121,6 +126,7 @@ def _validation(model: Path) -> Iterable[Document]:
     return read_sources(options.data, "validation", options.labels, problems)
 
 
-def _f1(tagger: PrunableTagger, unit: Unit, notes: list[Document]) -> float:
+def f1_of(tagger: PrunableTagger, unit: Unit, notes: list[Document]) -> float:
+    """Compute the strict entity F1 of a model on annotated documents."""
     tagged = tag_documents(notes, tagger, unit, "probability")
     return score(notes, [item.document for item in tagged]).counts("ner").f1

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +27,8 @@ from corpus.tags import (
     tags_of_entities,
 )
 from corpus.tokens import tokenize
+
+_ScalarT = TypeVar("_ScalarT", bound=np.generic)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,6 +55,9 @@ class Batch:
         The weight of each document in training; None if all weights are 1.
     streams : mapping of str to Stream
         Further values of each token besides its word, by name.
+    derived : ndarray of bool, shape (D,), or None
+        Which documents are put together from parts of others, so that their words count for no
+        patient; None if there are none.
     """
 
     ids: pa.LargeStringArray
@@ -66,6 +72,7 @@ class Batch:
     labels: tuple[str, ...]
     weights: npt.NDArray[np.float32] | None = None
     streams: Mapping[str, Stream] = field(default_factory=dict)
+    derived: npt.NDArray[np.bool_] | None = None
 
     def __len__(self) -> int:
         """Return the number of documents, D."""
@@ -102,6 +109,7 @@ class Batch:
             labels=self.labels,
             weights=None if self.weights is None else self.weights[indices],
             streams={name: stream.take(tokens) for name, stream in self.streams.items()},
+            derived=None if self.derived is None else self.derived[indices],
         )
 
     def slice(self, start: int, stop: int) -> Batch:
@@ -123,6 +131,7 @@ class Batch:
             labels=self.labels,
             weights=None if self.weights is None else self.weights[rows],
             streams={name: stream.take(tokens) for name, stream in self.streams.items()},
+            derived=None if self.derived is None else self.derived[rows],
         )
 
     def with_tags(self, tags: npt.NDArray[np.int16], labels: Sequence[str]) -> Batch:
@@ -194,6 +203,8 @@ class Batch:
         }
         if self.weights is not None:
             columns["weight"] = pa.array(self.weights, pa.float32())
+        if self.derived is not None:
+            columns["derived"] = pa.array(self.derived, pa.bool_())
         for name, stream in self.streams.items():
             values = _dictionary(stream.values, stream.vocabulary)
             columns[f"{_STREAM}{name}"] = pa.LargeListArray.from_arrays(offsets, values)
@@ -230,6 +241,9 @@ class Batch:
             labels=tuple(labels),
             weights=table["weight"].to_numpy() if "weight" in table.schema.names else None,
             streams=streams,
+            derived=table["derived"].to_numpy(zero_copy_only=False)
+            if "derived" in table.schema.names
+            else None,
         )
 
 
@@ -334,12 +348,13 @@ def concatenate(batches: Sequence[Batch]) -> Batch:
         document_offsets=np.concatenate([*documents, sizes[-1:]]).astype(np.int64),
         tags=np.concatenate([_relabelled(batch, labels) for batch in batches]),
         labels=labels,
-        weights=_concatenated_weights(batches),
+        weights=_concatenated([each.weights for each in batches], batches, np.float32(1)),
         streams={
             name: concatenate_streams([_stream_of(batch, name) for batch in batches])
             for name in dict.fromkeys(name for batch in batches for name in batch.streams)
             if all(name in batch.streams for batch in batches if batch.n_tokens)
         },
+        derived=_concatenated([each.derived for each in batches], batches, np.False_),
     )
 
 
@@ -348,13 +363,16 @@ def _stream_of(batch: Batch, name: str) -> Stream:
     return batch.streams.get(name, Stream((), np.zeros(0, np.int32)))
 
 
-def _concatenated_weights(batches: Sequence[Batch]) -> npt.NDArray[np.float32] | None:
-    if all(batch.weights is None for batch in batches):
+def _concatenated(
+    columns: Sequence[npt.NDArray[_ScalarT] | None], batches: Sequence[Batch], default: _ScalarT
+) -> npt.NDArray[_ScalarT] | None:
+    """Concatenate the columns of batches; a batch without the column has the default."""
+    if all(column is None for column in columns):
         return None
     return np.concatenate(
         [
-            np.ones(len(batch), np.float32) if batch.weights is None else batch.weights
-            for batch in batches
+            np.full(len(batch), default) if column is None else column
+            for column, batch in zip(columns, batches, strict=True)
         ]
     )
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import unicodedata
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,9 +16,13 @@ import pyarrow.compute as pc
 
 from corpus.document import Document
 from corpus.errors import InputError, shown
+from corpus.patients import patient_key
 from corpus.storage import new_file
 from corpus.table_files import ChangedTableError, read_table, write_table
 from corpus.tokens import Tokens, in_chunks, tokenize
+
+if TYPE_CHECKING:
+    from corpus.kernels.patient_sets import PatientSets
 
 Int64Array = npt.NDArray[np.int64]
 
@@ -33,6 +38,8 @@ _COLUMNS = pa.schema(
 )
 #: Rows per row group of the file.
 _ROWS = 1 << 16
+
+_PATIENTS = "patients"  # a column of files that count them
 
 _TOTAL = b"documents"  # the metadata key of the total number of documents
 
@@ -52,12 +59,17 @@ class WordCounts:
         The document frequency of each word.
     total : int
         The number of documents, including those without words.
+    patients : ndarray of int32, shape (V,), or None
+        The number of patients in whose documents each word occurs, up to
+        `corpus.kernels.patient_sets.MOST_PATIENTS`; a document whose patient is not known is one
+        of its own. None if patients were not counted.
     """
 
     words: pa.LargeStringArray
     counts: Int64Array
     documents: Int64Array
     total: int
+    patients: npt.NDArray[np.int32] | None = None
 
     def __len__(self) -> int:
         """Return the number of words, V."""
@@ -77,6 +89,8 @@ class WordCounts:
             If the file exists or cannot be created.
         """
         table = pa.table([self.words, self.counts, self.documents], schema=_COLUMNS)
+        if self.patients is not None:
+            table = table.append_column(_PATIENTS, pa.array(self.patients, pa.int32()))
         table = table.replace_schema_metadata({_TOTAL: str(self.total)})
         with new_file(path) as file:
             write_table(table, file, row_group_size=_ROWS, use_dictionary=False)
@@ -94,6 +108,7 @@ class WordCounts:
             table = read_table(path)
             total = int((table.schema.metadata or {})[_TOTAL])
             columns = [table[field.name].combine_chunks() for field in _COLUMNS]
+            patients = _patients(table)
         except ChangedTableError as error:
             raise InputError(f"{shown(path)} is damaged: {error}; count the words again") from None
         except (OSError, ValueError, KeyError, pa.ArrowException):
@@ -108,11 +123,33 @@ class WordCounts:
                 f"{', '.join(_COLUMNS.names)} as bootstrap count writes them"
             )
         words, counts, documents = columns
-        return cls(words, counts.to_numpy(), documents.to_numpy(), total)
+        return cls(words, counts.to_numpy(), documents.to_numpy(), total, patients)
+
+
+def _patients(table: pa.Table) -> npt.NDArray[np.int32] | None:
+    """Return the numbers of patients in a file of counts, if it has them.
+
+    Raises
+    ------
+    ValueError
+        If they are not numbers.
+    """
+    if _PATIENTS not in table.column_names:
+        return None
+    column = table[_PATIENTS].combine_chunks()
+    if column.type != pa.int32() or column.null_count:
+        raise ValueError("the patients are not numbers")
+    found: npt.NDArray[np.int32] = column.to_numpy()
+    return found
 
 
 class WordCounter:
     """An incremental counter of words, which numbers them in order of first appearance.
+
+    Parameters
+    ----------
+    with_patients : bool
+        Whether to count patients, which takes 64 bytes more for each word.
 
     Attributes
     ----------
@@ -120,8 +157,15 @@ class WordCounter:
         The number of documents counted so far.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, with_patients: bool = False) -> None:
         self.total = 0
+        self._patients: PatientSets | None = None
+        if with_patients:
+            from corpus.kernels.patient_sets import (  # noqa: PLC0415 - numba is slow to import
+                PatientSets,
+            )
+
+            self._patients = PatientSets()
         self._lexicon = _Lexicon()
         self._counts: Int64Array = np.zeros(1024, np.int64)
         self._documents: Int64Array = np.zeros(1024, np.int64)
@@ -130,13 +174,16 @@ class WordCounter:
         """Return the number of distinct words so far."""
         return len(self._lexicon)
 
-    def add(self, tokens: Tokens) -> npt.NDArray[np.int32]:
+    def add(self, tokens: Tokens, patients: Sequence[str] = ()) -> npt.NDArray[np.int32]:
         """Count the words of documents.
 
         Parameters
         ----------
         tokens : Tokens
             The N tokens of D documents.
+        patients : sequence of str
+            The key of the patient of each document (see `corpus.patients.patient_key`), if
+            patients are counted.
 
         Returns
         -------
@@ -151,6 +198,8 @@ class WordCounter:
         )
         pairs = np.unique(owners * len(self) + words)  # count a word once per document
         self._documents = _add_counts(self._documents, pairs % max(len(self), 1), len(self))
+        if self._patients is not None:
+            self._patients.add(words, tokens.document_offsets, patients, len(self))
         self.total += len(tokens.document_offsets) - 1
         return words
 
@@ -165,7 +214,11 @@ class WordCounter:
         table = pa.table({"word": words, "count": counts})
         keys = [("count", "descending"), ("word", "ascending")]
         order = pc.sort_indices(table, sort_keys=keys).to_numpy().astype(np.int64)
-        return WordCounts(words.take(order), counts[order], documents[order], self.total), order
+        patients = None
+        if self._patients is not None:
+            patients = self._patients.numbers(len(self))[order]
+        found = WordCounts(words.take(order), counts[order], documents[order], self.total, patients)
+        return found, order
 
 
 class _Lexicon:
@@ -232,7 +285,7 @@ def count_words(
     Parameters
     ----------
     documents : iterable of Document
-        The documents, read one by one. Memory grows with the vocabulary: about 60 bytes per word.
+        The documents, read one by one. Memory grows with the vocabulary: about 130 bytes per word.
     progress : callable, optional
         Called with the number of documents counted so far.
 
@@ -240,9 +293,17 @@ def count_words(
     -------
     WordCounts
     """
-    counter = WordCounter()
-    for texts in in_pieces(document.text for document in documents):
-        counter.add(tokenize(texts))
+    counter = WordCounter(with_patients=True)
+    keys: deque[str] = deque()
+
+    def texts_of() -> Iterator[str]:
+        for document in documents:
+            keys.append(patient_key(document.group, document.id))
+            yield document.text
+
+    for texts in in_pieces(texts_of()):
+        # A text that was read for the next piece may have its key in the queue already.
+        counter.add(tokenize(texts), [keys.popleft() for _ in texts])
         if progress:
             progress(counter.total)
     return counter.counts()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Protocol, Self, runtime_checkable
+from typing import Any, Literal, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -294,34 +294,5 @@ class Tagger(Protocol):
         ------
         InputError
             If the folder holds no model of this kind, or a damaged one.
-        """
-        ...
-
-
-@runtime_checkable
-class PrunableTagger(Tagger, Protocol):
-    """A tagger whose model can be pruned to reveal less of its training documents."""
-
-    @property
-    def values(self) -> int:
-        """The number of feature values that have a nonzero weight."""
-        ...
-
-    def pruned(
-        self, *, min_document_frequency: int = 1, hash_names: bool = False
-    ) -> PrunableTagger:
-        """Return a model that reveals less of its training documents.
-
-        Parameters
-        ----------
-        min_document_frequency : int
-            Minimum document frequency: feature values that occur in fewer training documents are
-            removed.
-        hash_names : bool
-            Whether to keep only the hashes of feature values, and not their text.
-
-        Returns
-        -------
-        PrunableTagger
         """
         ...

@@ -80,28 +80,32 @@ class Kind:
 BUILTIN = {
     kind.name: kind
     for kind in (
-        Kind("crf", "taggers.crf.tagger:CRFTagger", "taggers.crf.crf_options:CRFOptions", 6),
+        Kind("crf", "taggers.crf.tagger:CRFTagger", "taggers.crf.crf_options:CRFOptions", 7),
         Kind(
             "bilstm-crf",
             "taggers.networks.tagger:BiLSTMCRFTagger",
             "taggers.networks.network_options:BiLSTMCRFOptions",
+            2,
         ),
         Kind(
             "divergence",
             "taggers.dictionaries.divergence:DivergenceTagger",
             "taggers.dictionaries.dictionary_options:DivergenceOptions",
+            2,
             needs_seed=False,
         ),
         Kind(
             "dictionary",
             "taggers.dictionaries.binary:DictionaryTagger",
             "taggers.dictionaries.dictionary_options:DictionaryOptions",
+            2,
             needs_seed=False,
         ),
         Kind(
             "lists",
             "taggers.dictionaries.places.tagger:ListTagger",
             "taggers.dictionaries.places.options:ListOptions",
+            2,
             needs_seed=False,
         ),
         Kind(

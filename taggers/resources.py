@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from corpus.batch import Batch
 from corpus.errors import InputError, shown
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from taggers.dictionaries.name_frequencies import NameFrequencies
     from taggers.embeddings.word_clusters import WordClusters
     from taggers.model_folder import ModelFiles
+    from taggers.pruning import Pruning
+    from taggers.public_lists import PublicLists
 
 
 class HasTemplates(Protocol):
@@ -73,11 +76,36 @@ class Resources:
 
     def templates(self, options: HasTemplates) -> Templates:
         """Build the feature templates of options with these resources."""
-        clusters = self.clusters.features() if self.clusters else {}
-        names: Mapping[str, Feature] = self.names.features() if self.names else {}
+        clusters = self.clusters.features() if self.clusters is not None else {}
+        names: Mapping[str, Feature] = self.names.features() if self.names is not None else {}
         return options.templates(clusters, names)
 
-    def with_nonzero_weights(self, templates: Templates, hashes: Hashes) -> Resources:
+    def pruned(self, pruning: Pruning) -> Resources:
+        """Return the resources without the words of few patients and of lists of notes."""
+        return Resources(
+            self.clusters.pruned(pruning) if self.clusters is not None else None,
+            self.names.pruned(pruning) if self.names is not None else None,
+        )
+
+    def contents(self) -> dict[str, int]:
+        """Return the number of words of each resource."""
+        found = {}
+        if self.clusters is not None:
+            found["words with a cluster"] = self.clusters.size
+        if self.names is not None:
+            found["words of lists of names"] = self.names.size
+        return found
+
+    def traces(self, words: Sequence[str], lists: PublicLists) -> dict[str, npt.NDArray[np.bool_]]:
+        """Return which words are in each resource; see `taggers.pruning.PrunableTagger`."""
+        found = {}
+        if self.clusters is not None:
+            found["clusters"] = self.clusters.having(words)
+        if self.names is not None:
+            found["lists of names"] = self.names.having(words, lists)
+        return found
+
+    def with_nonzero_weights(self, templates: Templates, hashes: Hashes, key: int = 0) -> Resources:
         """Return the resources without words whose clusters have no weight.
 
         If clusters are part of feature conjunctions, all words are kept.
@@ -88,23 +116,25 @@ class Resources:
             The feature templates of the model.
         hashes : ndarray of uint64
             Hashes of the feature values with a nonzero weight.
+        key : int
+            The key of these hashes.
         """
         joined = {name for each in templates.conjunctions for name, _ in each.terms}
-        if not self.clusters or joined & set(self.clusters.names):
+        if self.clusters is None or joined & set(self.clusters.names):
             return self
-        return replace(self, clusters=self.clusters.with_nonzero_weights(hashes))
+        return replace(self, clusters=self.clusters.with_nonzero_weights(hashes, key))
 
     def description(self) -> dict[str, Any]:
         """Return the description that `of_model` needs in addition to the files, as JSON values."""
         return {
-            "clusters": self.clusters.description() if self.clusters else [],
-            "names": self.names.classes if self.names else [],
+            "clusters": self.clusters.description() if self.clusters is not None else [],
+            "names": self.names.classes if self.names is not None else [],
         }
 
     def files(self) -> dict[str, bytes]:
         """Return the content of the files of a model, by name."""
-        found = self.clusters.files() if self.clusters else {}
-        return found | (self.names.files() if self.names else {})
+        found = self.clusters.files() if self.clusters is not None else {}
+        return found | (self.names.files() if self.names is not None else {})
 
     @classmethod
     def of_model(cls, model: ModelFiles) -> Self:
@@ -159,4 +189,4 @@ def clusters_for(train: Batch, folder: str, names: Sequence[str] = ()) -> WordCl
             "a cluster; were the embeddings trained on other notes, or on words normalised "
             "differently?"
         )
-    return clusters
+    return clusters.counted(train)

@@ -7,6 +7,7 @@ import logging
 from bootstrap.cli.arguments import CommandParser, add_commands, add_group
 from bootstrap.cli.commands import (
     active,
+    audit,
     check,
     cluster,
     completion,
@@ -48,7 +49,7 @@ def build_parser() -> CommandParser:
     commands = add_commands(parser)
     for command in (demo, init, check, run, active, experiment, crossvalidate):
         command.register(commands)
-    for command in (tag, evaluate, export, convert, count):
+    for command in (tag, evaluate, export, audit, convert, count):
         command.register(commands)
     embed = add_group(commands, "embed", "train, load and inspect word embeddings")
     for command in (embed_train, embed_load, embed_show):

@@ -6,7 +6,14 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.kernels.compiled import Array, compiled, kernel_array
-from corpus.kernels.hashing import EMPTY_SLOT, Hashes, empty_slots, fill_slots, find_slot
+from corpus.kernels.hashing import (
+    EMPTY_SLOT,
+    Hashes,
+    empty_slots,
+    fill_slots,
+    find_slot,
+    keyed,
+)
 
 Positions = npt.NDArray[np.int32]
 
@@ -24,9 +31,12 @@ class HashIndex:
     ----------
     hashes : ndarray of uint64, shape (V,)
         Distinct hashes.
+    key : int
+        The key of these hashes (see `corpus.kernels.hashing.keyed`), if they have one.
     """
 
-    def __init__(self, hashes: Hashes) -> None:
+    def __init__(self, hashes: Hashes, key: int = 0) -> None:
+        self._key = key
         self.hashes = kernel_array(hashes)
         self._slots = empty_slots(len(hashes))
         fill_slots(self._slots, self.hashes)
@@ -37,13 +47,14 @@ class HashIndex:
         Parameters
         ----------
         hashes : ndarray of uint64, shape (N,)
+            Hashes without a key.
 
         Returns
         -------
         ndarray of int32, shape (N,)
         """
         found = np.empty(len(hashes), np.int32)
-        _find(kernel_array(hashes), self.hashes, self._slots, found)
+        _find(kernel_array(keyed(hashes, self._key)), self.hashes, self._slots, found)
         return found
 
 

@@ -22,6 +22,9 @@ Slots = npt.NDArray[np.int32]
 
 EMPTY_SLOT = -1
 
+#: The largest key of hashes.
+MOST_KEY = 2**63
+
 #: The type of `code_points` in signatures: ``numpy.frombuffer`` of bytes is read-only.
 CODE_POINTS = "Array(uint32, 1, 'C', True)"
 
@@ -68,6 +71,32 @@ def hash_code_points(codes: Array, start: int, end: int, seed: np.uint64) -> np.
     value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     value = (value ^ (value >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return value ^ (value >> np.uint64(31))
+
+
+def keyed(hashes: Hashes, key: int) -> Hashes:
+    """Return hashes that are equal only for the same key, and as distinct as they were.
+
+    Whoever has the key can compute them for any word.
+
+    Parameters
+    ----------
+    hashes : ndarray of uint64
+        Hashes without a key.
+    key : int
+        0 for no key, up to `MOST_KEY`.
+    """
+    if not key:
+        return hashes
+    high, low = np.frombuffer(
+        hashlib.blake2b(key.to_bytes(8, "little"), digest_size=16).digest(), np.uint64
+    )
+    value = hashes ^ low
+    value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    value = (value ^ (value >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    value = (value ^ (value >> np.uint64(31))) + high
+    value = (value ^ (value >> np.uint64(33))) * np.uint64(0xFF51AFD7ED558CCD)
+    found: Hashes = value ^ (value >> np.uint64(33))
+    return found
 
 
 def empty_slots(number: int) -> Slots:

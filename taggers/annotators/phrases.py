@@ -65,6 +65,16 @@ class Phrases:
                 )
         return cls(terms_by_class(gazetteers))
 
+    @property
+    def terms(self) -> Mapping[str, tuple[str, ...]]:
+        """The phrases of each class."""
+        return self._phrases
+
+    @property
+    def size(self) -> int:
+        """The number of phrases."""
+        return sum(map(len, self._phrases.values()))
+
     def annotate(self, batch: Batch) -> Stream:
         """Return the label of each token in a phrase, such as ``B-HOSPITAL``."""
         if not self._phrases:
@@ -81,7 +91,7 @@ class Phrases:
     def of_settings(cls, settings: Fields) -> Self:
         """Create an annotator from its settings."""
         phrases = settings.text_by_key("phrases")
-        return cls({name: text.split(_SEPARATOR) for name, text in phrases.items()})
+        return cls({name: text.split(_SEPARATOR) if text else () for name, text in phrases.items()})
 
 
 @functools.lru_cache(maxsize=2)  # the models of a run have the same phrases

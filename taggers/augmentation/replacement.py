@@ -132,6 +132,7 @@ class MentionReplacement:
             batch,
             ids=_copy_ids(batch.ids, suffixes, self._gold.ids),
             weights=(weights * share).astype(np.float32),
+            derived=np.ones(len(batch), bool),
         )
 
     def joined(
@@ -174,7 +175,8 @@ class MentionReplacement:
         copies = np.repeat(np.arange(number), sizes)
         replacements = Replacements(copies, places, places, numbers)
         joined = splice(batch, np.arange(number), replacements, phrases)
-        return joined.with_weights(np.full(number, weight / max(number, 1), np.float32))
+        weights = np.full(number, weight / max(number, 1), np.float32)
+        return replace(joined, weights=weights, derived=np.ones(number, bool))
 
     def _phrases(self, texts: Sequence[str], mentions: Indices) -> tuple[Batch, Indices]:
         """Build a batch of the distinct texts, and number the texts that replace mentions.

@@ -11,8 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+import numpy as np
+import numpy.typing as npt
 import pycrfsuite
 
+from corpus.array_files import Expected, array_files
 from corpus.batch import Batch
 from taggers.base import Detail, Progress, Training, TrainingError
 from taggers.crf.attributes import WindowAttributes
@@ -45,11 +48,24 @@ class CRFsuiteEngine:
         The content of a model file of CRFsuite that it has just written, or that
         `taggers.crf.crfsuite_checks.check_crfsuite` has checked: a damaged one can crash the
         process.
+    patients : tuple of ndarray
+        Hashes of the values of features and streams, and the number of patients of each; see
+        `taggers.patient_counts`.
     """
 
-    def __init__(self, labels: tuple[str, ...], templates: Templates, model: bytes) -> None:
+    #: The key of the hashes of values: they have none.
+    key = 0
+
+    def __init__(
+        self,
+        labels: tuple[str, ...],
+        templates: Templates,
+        model: bytes,
+        patients: tuple[npt.NDArray[np.uint64], npt.NDArray[np.int32]],
+    ) -> None:
         self.labels = labels
         self.model = model
+        self.patients = patients
         self._attributes = WindowAttributes(templates)
         self._crfsuite = pycrfsuite.Tagger()
         self._crfsuite.open_inmemory(model)
@@ -96,7 +112,7 @@ class CRFsuiteEngine:
                     document, tags[train.document_offsets[row] : train.document_offsets[row + 1]]
                 )
         model = _train_in_memory(trainer)
-        return cls(train.labels, templates, model), trainer.result()
+        return cls(train.labels, templates, model, _patients(train, templates)), trainer.result()
 
     def decode(
         self, batch: Batch, *, detail: Detail = "document", progress: Progress | None = None
@@ -144,7 +160,8 @@ class CRFsuiteEngine:
 
     def files(self) -> dict[str, bytes]:
         """Return the content of the files of a model."""
-        return {_MODEL: self.model}
+        hashes, patients = self.patients
+        return {_MODEL: self.model, **array_files({"hashes": hashes, "patients": patients})}
 
     @classmethod
     def of_model(cls, model: ModelFiles, templates: Templates) -> Self:
@@ -157,7 +174,21 @@ class CRFsuiteEngine:
         """
         labels, content = model.engine_labels(), model.content(_MODEL)
         check_crfsuite(content, len(labels))
-        return cls(labels, templates, content)
+        hashes = model.hashes("hashes")
+        patients = model.array("patients", Expected("int32", hashes.shape, 0))
+        return cls(labels, templates, content, (hashes, patients))
+
+
+def _patients(
+    train: Batch, templates: Templates
+) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int32]]:
+    """Return the hashes of the values of training documents, and the patients of each."""
+    from taggers.crf.training.training_set import (  # noqa: PLC0415 - numba is slow to import
+        TrainingSet,
+    )
+
+    found, _ = TrainingSet.of_batch(train, templates)
+    return found.hashes, found.patients
 
 
 class _Trainer(pycrfsuite.BaseTrainer):  # type: ignore[misc]

@@ -21,6 +21,7 @@ from taggers.annotators import (
     annotated,
     annotators_of,
 )
+from taggers.annotators.content import contents_of, pruned_annotators, traces_in
 from taggers.base import Detail, Progress, Tagging, Training, TrainingError
 from taggers.confidence import (
     check_measure,
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
 
     from taggers.crf.crfsuite import CRFsuiteEngine
     from taggers.crf.wordtype import WordTypeEngine
+    from taggers.pruning import Pruning
+    from taggers.public_lists import PublicLists
 
     Engine: TypeAlias = CRFsuiteEngine | WordTypeEngine
 
@@ -118,7 +121,7 @@ class CRFTagger:
             raise TrainingError("the training documents contain no tokens")
         if self.options.phrases and PHRASES not in self._annotators:
             self._annotators[PHRASES] = Phrases.of_files(self.options.phrases)
-        if not self._resources.names:  # a loaded model has its own
+        if self._resources.names is None:  # a loaded model has its own
             self._resources = Resources.of_names(self.options.names)
         if not self.options.clusters:
             return self._fit(train, warm_start, progress)
@@ -253,25 +256,19 @@ class CRFTagger:
         if isinstance(self._engine, WordTypeEngine):
             return self._engine
         if self._converted is None:
-            self._converted = WordTypeEngine.of_crfsuite(
+            converted = WordTypeEngine.of_crfsuite(
                 self._engine.model, self._templates(), lambda name: self.labels[int(name)]
             )
+            self._converted = converted.with_patients(*self._engine.patients)
         return self._converted
 
-    @property
-    def values(self) -> int:
-        """The number of feature values that have a nonzero weight."""
-        return len(self.wordtype().weights.hashes)
+    def contents(self) -> dict[str, int]:
+        """Return the number of feature values with a weight, and of words and phrases of lists."""
+        values = {"feature values": len(self.wordtype().weights.hashes)}
+        return values | self._resources.contents() | contents_of(self._annotators)
 
-    def pruned(self, *, min_document_frequency: int = 1, hash_names: bool = False) -> CRFTagger:
+    def pruned(self, pruning: Pruning) -> CRFTagger:
         """Return a model that reveals less of its training documents.
-
-        Parameters
-        ----------
-        min_document_frequency : int
-            Feature values that occur in fewer training documents are removed.
-        hash_names : bool
-            Whether to keep only the hashes of feature values, and not their text.
 
         Returns
         -------
@@ -281,22 +278,35 @@ class CRFTagger:
         Raises
         ------
         InputError
-            If document frequencies are required of a model of CRFsuite, which has none.
+            If the model knows no value that enough patients have. Model files of CRFsuite that
+            this package has not trained do not say how many patients have a value.
         """
         engine = self.wordtype()
-        if min_document_frequency > 1 and engine is not self._engine:
+        if not pruning.keeps(engine.weights.patients).any():
             raise InputError(
-                "a model of CRFsuite does not say how many documents have a word; train it with "
-                'engine = "wordtype"'
+                "no feature value of the model is known to occur in the training documents of "
+                f"{pruning.min_patients} patients or more; export with a lower --min-patients, or "
+                "train on more documents (a model file of another program does not say in how many "
+                "documents a value occurs)"
             )
         options = replace(self.options, engine="wordtype")
         if self.options.engine == "crfsuite":  # which computes in double precision
             options = replace(options, precision="double")
         tagger = CRFTagger(options)
         tagger.labels, tagger.training = self.labels, self.training
-        tagger._annotators, tagger._resources = self._annotators, self._resources
-        tagger._engine = engine.pruned(min_document_frequency, hash_names)
+        tagger._annotators = pruned_annotators(self._annotators, pruning)
+        tagger._resources = self._resources.pruned(pruning)
+        # The features of words use the pruned resources, too.
+        tagger._engine = engine.pruned(pruning, tagger._templates())
         return tagger
+
+    def traces(self, words: Sequence[str], lists: PublicLists) -> dict[str, npt.NDArray[np.bool_]]:
+        """Return which words left traces; see `taggers.pruning.PrunableTagger`."""
+        return {
+            **self.wordtype().traces(words),
+            **self._resources.traces(words, lists),
+            **traces_in(self._annotators, words, lists),
+        }
 
     @classmethod
     def of_crfsuite(cls, model: bytes) -> CRFTagger:
@@ -340,11 +350,13 @@ class CRFTagger:
         if self._engine is None:
             raise ValueError("the CRF has not been trained")
         options, resources = self.options, self._resources
-        if resources.clusters:
-            hashes = self.wordtype().weights.hashes
-            resources = resources.with_nonzero_weights(self._templates(), hashes)
+        if resources.clusters is not None:
+            weights = self.wordtype().weights
+            resources = resources.with_nonzero_weights(
+                self._templates(), weights.hashes, weights.key
+            )
             options = replace(options, clusters=INSIDE_MODEL)
-        if resources.names:
+        if resources.names is not None:
             options = replace(options, names=(INSIDE_MODEL,))
         if options.phrases:
             options = replace(options, phrases=(INSIDE_MODEL,))
@@ -352,6 +364,7 @@ class CRFTagger:
             "kind": self.kind,
             "labels": self.labels,
             "engine_labels": self._engine.labels,
+            "key": self._engine.key,
             "options": asdict(options),
             "annotators": {name: each.settings() for name, each in self._annotators.items()},
             **resources.description(),

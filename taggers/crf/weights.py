@@ -16,9 +16,10 @@ import numpy.typing as npt
 from corpus.array_files import Expected, weights_of_shape
 from corpus.errors import InputError
 from corpus.kernels.compiled import Array, compiled, kernel_array
-from corpus.kernels.hashing import Hashes, hash_values
+from corpus.kernels.hashing import MOST_KEY, Hashes, hash_values
 from taggers.crf import lattice
 from taggers.features import BEGIN, END, Words
+from taggers.patient_counts import Counts, expected_counts
 from taggers.string_table import EMPTY, StringTable, read_strings
 from taggers.templates import Templates
 
@@ -46,8 +47,8 @@ class Weights:
         Hashes of the values of all features and streams.
     names : StringTable
         The values as text, such as ``lower=dr``; empty if a model keeps only hashes.
-    seen : ndarray of int32, shape (V,)
-        Document frequency of each value in the training documents.
+    patients : ndarray of int32, shape (V,)
+        The number of patients of each value; see `taggers.patient_counts`.
     begins : ndarray of int64, shape (V * offsets + 1,)
         State weights ``begins[v * offsets + o]`` to ``begins[v * offsets + o + 1]`` are those of
         value v at offset o.
@@ -57,17 +58,20 @@ class Weights:
         State weights.
     transition : ndarray of float64, shape (L, L)
         Weights of transitions, from a label to the following one.
+    key : int
+        The key of the hashes; 0 for none.
     """
 
     labels: int
     offsets: int
     hashes: Hashes
     names: StringTable
-    seen: npt.NDArray[np.int32]
+    patients: Counts
     begins: Indices
     state_labels: npt.NDArray[np.int16]
     state: Floats
     transition: Floats
+    key: int = 0
 
 
 def sorted_weights(
@@ -150,11 +154,12 @@ def read_weights(model: ModelFiles, labels: int, offsets: int) -> Weights:
         offsets,
         hashes,
         read_strings(model, "names", "name_ends", len(hashes)),
-        read("seen", Expected("int32", (len(hashes),), 0)),
+        read("patients", expected_counts(len(hashes))),
         begins,
         state_labels,
         state,
         read("transition", weights_of_shape(labels, labels, dtypes="float64")),
+        model.fields.integer("key", least=0, most=MOST_KEY),
     )
 
 
@@ -179,11 +184,12 @@ def prune(weights: Weights, values: npt.NDArray[np.bool_] | None = None) -> Weig
         weights.offsets,
         weights.hashes[some],
         weights.names.take(some),
-        weights.seen[some],
+        weights.patients[some],
         np.concatenate([np.zeros(1, np.int64), np.cumsum(held[some])]),
         weights.state_labels[kept],
         weights.state[kept],
         weights.transition,
+        weights.key,
     )
 
 

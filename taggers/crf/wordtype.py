@@ -13,7 +13,7 @@ from corpus.array_files import array_bytes
 from corpus.batch import Batch
 from corpus.kernels.compiled import kernel_array
 from corpus.kernels.hash_index import HashIndex
-from corpus.kernels.hashing import hash_values
+from corpus.kernels.hashing import Hashes, hash_values
 from taggers.base import Detail, Progress, Training, TrainingError
 from taggers.crf import lattice
 from taggers.crf.channels import Channel, Channels
@@ -35,6 +35,9 @@ from taggers.crf.weights import (
     value_hashes,
     values_of,
 )
+from taggers.identities import PART, WHOLE, identities
+from taggers.patient_counts import Counts
+from taggers.pruning import AFFIXES, Pruning
 from taggers.string_table import EMPTY
 from taggers.templates import Templates
 from taggers.threads import one_thread
@@ -92,6 +95,11 @@ class WordTypeEngine:
         self._scores = WordScores(weights, templates, kind)
         self._channels = Channels(templates)
 
+    @property
+    def key(self) -> int:
+        """The key of the hashes of values; 0 for none."""
+        return self.weights.key
+
     @classmethod
     def trained(
         cls,
@@ -128,22 +136,10 @@ class WordTypeEngine:
         TrainingError
             If no tag is known, the objective is not finite, or no weight is better than 0.
         """
-        known = np.unique(train.tags[train.tags >= 0])
-        if not len(known):
+        if not (train.tags >= 0).any():
             raise TrainingError("no training token has a known tag")
-        number = np.full(len(train.labels) + 1, -1, np.int16)  # the last element is that of tag -1
-        number[known] = np.arange(len(known), dtype=np.int16)
-        labels = tuple(train.labels[label] for label in known.tolist())
-        training_set = TrainingSet.of(
-            train.word_ids,
-            train.vocabulary,
-            kernel_array(train.document_offsets),
-            number[train.tags],
-            np.ones(len(train)) if train.weights is None else train.weights.astype(np.float64),
-            templates=templates,
-            channels=Channels(templates).of(train),
-            labels=len(labels),
-            min_frequency=options.min_frequency,
+        training_set, labels = TrainingSet.of_batch(
+            train, templates, min_frequency=options.min_frequency
         )
         real = REALS[options.precision]
         likelihood = Likelihood(training_set, options.c2, real)
@@ -185,14 +181,46 @@ class WordTypeEngine:
         with one_thread():
             return decoder.decode(words, documents, streams, detail=detail, progress=progress)
 
-    def pruned(self, min_document_frequency: int, hash_names: bool) -> WordTypeEngine:
-        """Return an engine without rare values, optionally without the text of values."""
+    def pruned(self, pruning: Pruning, templates: Templates) -> WordTypeEngine:
+        """Return an engine without the values of few patients, optionally without their text.
+
+        `templates` are those of the pruned model.
+        """
         weights = self.weights
-        if min_document_frequency > 1:
-            weights = prune(weights, np.asarray(weights.seen >= min_document_frequency))
-        if hash_names:
-            weights = replace(weights, names=EMPTY)
+        if pruning.min_patients > 1:
+            weights = prune(weights, pruning.keeps(weights.patients))
+        hashes, key = pruning.with_hashes(weights.hashes, weights.key)
+        weights = replace(
+            weights,
+            hashes=hashes,
+            names=EMPTY if pruning.hash_names else weights.names,
+            patients=pruning.known(weights.patients),
+            key=key,
+        )
+        return WordTypeEngine(templates, self.labels, weights, self._real)
+
+    def with_patients(self, hashes: Hashes, patients: Counts) -> WordTypeEngine:
+        """Return an engine with the numbers of patients of values, 0 for those without a number."""
+        positions = HashIndex(hashes).positions(self.weights.hashes)
+        known = np.append(patients, np.int32(0))[positions]
+        weights = replace(self.weights, patients=known)
         return WordTypeEngine(self.templates, self.labels, weights, self._real)
+
+    def traces(self, words: Sequence[str]) -> dict[str, npt.NDArray[np.bool_]]:
+        """Return which words have values of their own, and which have parts that all have weights.
+
+        The values of a word are those of features and streams that are the word itself.
+        """
+        whole, parts = np.zeros(len(words), bool), np.ones(len(words), bool)
+        some = np.zeros(len(words), bool)
+        for begin in range(0, len(words), _PIECE):
+            piece = slice(begin, begin + _PIECE)
+            for name, values, kinds in identities(words[piece], self.templates):
+                known = self._scores.has(name, values)
+                whole[piece] |= known & (kinds == WHOLE)
+                parts[piece] &= known | (kinds != PART)
+                some[piece] |= kinds == PART
+        return {"features": whole, AFFIXES: parts & some}
 
     @classmethod
     def of_crfsuite(
@@ -236,7 +264,7 @@ class WordTypeEngine:
         return cls(templates, labels, weights, REALS[options.precision])
 
 
-_ARRAYS = ("hashes", "seen", "begins", "state_labels", "state", "transition")
+_ARRAYS = ("hashes", "patients", "begins", "state_labels", "state", "transition")
 
 
 def _initial_weights(
@@ -247,7 +275,7 @@ def _initial_weights(
     number = np.array(
         [warm_start.labels.index(name) if name in warm_start.labels else -1 for name in labels]
     )
-    codes = HashIndex(old.hashes).positions(training.hashes)
+    codes = HashIndex(old.hashes, old.key).positions(training.hashes)
     state = np.zeros(len(training.state.labels))
     shift = (old.offsets - training.offsets) // 2
     carry_over(
@@ -280,7 +308,7 @@ class WordScores:
         self._features = [each.name for each in templates.features]
         self._offsets = 2 * templates.window + 1
         self._places = middle(self._offsets, weights.offsets)
-        self._value_index = HashIndex(weights.hashes)
+        self._value_index = HashIndex(weights.hashes, weights.key)
         self._real = real
         self._clear()
 
@@ -307,6 +335,11 @@ class WordScores:
         for first in range(0, len(new), _PIECE):
             self._compute(new[first : first + _PIECE], used + first)
         return np.fromiter(map(self._index.__getitem__, types), np.int32, len(types))
+
+    def has(self, name: str, values: Sequence[str]) -> npt.NDArray[np.bool_]:
+        """Return which values of a feature or stream have weights."""
+        found: npt.NDArray[np.bool_] = self._value_index.positions(hash_values(name, values)) >= 0
+        return found
 
     def _new(self, types: Sequence[str]) -> list[str]:
         """Return the distinct words without a row."""

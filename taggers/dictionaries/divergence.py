@@ -5,13 +5,11 @@ Words that are names are as frequent in the notes as in the census.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from gazetteers.frequencies import Frequencies
 from taggers.dictionaries.dictionary_options import DivergenceOptions
 from taggers.dictionaries.name_tagger import NameTagger
 from taggers.dictionaries.word_divergence import WordDivergence
-from taggers.dictionaries.word_usage import Int64Array, Uses
+from taggers.dictionaries.word_usage import NoteWords, Uses
 from taggers.model_folder import ModelFiles
 
 
@@ -25,10 +23,9 @@ class DivergenceTagger(NameTagger[DivergenceOptions]):
     kind = "divergence"
     options_type = DivergenceOptions
 
-    def _fitted(
-        self, names: Frequencies, types: Sequence[str], counts: Int64Array
-    ) -> WordDivergence:
-        return WordDivergence.of(names, Uses.of(names, types, counts), self.options.smoothing)
+    def _fitted(self, names: Frequencies, notes: NoteWords) -> WordDivergence:
+        uses = Uses.of(names, notes.types, notes.counts, notes.patients)
+        return WordDivergence.of(names, uses, self.options.smoothing)
 
     def _of_model(self, model: ModelFiles) -> WordDivergence:
         return WordDivergence.of_model(model, model.fields.fields("words"))

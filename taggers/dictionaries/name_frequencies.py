@@ -17,6 +17,8 @@ from gazetteers.folding import fold
 from gazetteers.frequencies import Frequencies, word_hashes
 from taggers.features import Feature, Words
 from taggers.model_folder import ModelFiles
+from taggers.pruning import NAMES, Pruning
+from taggers.public_lists import PublicLists
 
 #: The prefix of the names of the features; it is followed by the class of names.
 PREFIX = "frequency-"
@@ -94,6 +96,33 @@ class NameFrequencies:
         found = np.full((len(rows), len(self.classes)), -1, np.int8)
         known = rows != ABSENT
         found[known] = self.magnitudes[rows[known]]
+        return found
+
+    @property
+    def size(self) -> int:
+        """The number of words, V."""
+        return len(self.hashes)
+
+    def pruned(self, pruning: Pruning) -> NameFrequencies:
+        """Return the frequencies of the words of public lists, as these lists have them."""
+        if NAMES in pruning.keep:
+            return self
+        gazetteer = pruning.lists.words_within(self.hashes)
+        if gazetteer is None:
+            magnitudes = np.zeros((0, len(self.classes)), np.int8)
+            return NameFrequencies(self.classes, np.zeros(0, np.uint64), magnitudes)
+        public = NameFrequencies.of(Frequencies.of(gazetteer))
+        magnitudes = np.full((public.size, len(self.classes)), -1, np.int8)
+        for column, name in enumerate(self.classes):
+            if name in public.classes:
+                magnitudes[:, column] = public.magnitudes[:, public.classes.index(name)]
+        return NameFrequencies(self.classes, public.hashes, magnitudes)
+
+    def having(self, types: Sequence[str], lists: PublicLists) -> npt.NDArray[np.bool_]:
+        """Return which words are in the table, but in no public list that is wholly in it."""
+        rows = self._index.positions(word_hashes(fold(types)))
+        public = np.append(lists.is_public(self.hashes), False)
+        found: npt.NDArray[np.bool_] = (rows != ABSENT) & ~public[rows]
         return found
 
     def files(self) -> dict[str, bytes]:

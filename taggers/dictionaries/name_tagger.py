@@ -9,20 +9,24 @@ from pathlib import Path
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from corpus.batch import Batch
 from corpus.streams import NO_VALUE
 from corpus.tags import bio_labels
 from gazetteers.frequencies import Frequencies
 from taggers.annotators import Phrases
+from taggers.annotators.content import pruned_phrases, traces_in
 from taggers.base import Detail, Progress, Tagging, Training
 from taggers.dictionaries.dictionary_options import DictionaryOptions, DivergenceOptions
 from taggers.dictionaries.greedy_decoding import WordJudgements, tag_greedily
 from taggers.dictionaries.name_lists import read_names
-from taggers.dictionaries.word_usage import Int64Array, words_of_notes
+from taggers.dictionaries.word_usage import NoteWords, words_of_notes
 from taggers.model_folder import ModelFiles, errors_of_model, write_model
 from taggers.option_values import options_of_fields
 from taggers.options import INSIDE_MODEL
+from taggers.pruning import PHRASES, Pruning
+from taggers.public_lists import PublicLists
 
 OptionsT = TypeVar("OptionsT", bound=DivergenceOptions | DictionaryOptions)
 
@@ -32,6 +36,24 @@ class WordModel(Protocol):
 
     def judge(self, batch: Batch) -> WordJudgements:
         """Return the judgements of the word types of a batch."""
+        ...
+
+    @property
+    def size(self) -> int:
+        """The number of words of names."""
+        ...
+
+    @property
+    def occurring(self) -> int:
+        """The number of words of which the model shows that they occur in the notes."""
+        ...
+
+    def pruned(self, pruning: Pruning) -> Self:
+        """Return a model that shows nothing of the words of few patients and of private lists."""
+        ...
+
+    def traces(self, words: Sequence[str], lists: PublicLists) -> dict[str, npt.NDArray[np.bool_]]:
+        """Return which words left traces; see `taggers.pruning.PrunableTagger`."""
         ...
 
     def description(self) -> dict[str, Any]:
@@ -77,8 +99,8 @@ class NameTagger(ABC, Generic[OptionsT]):
         self._blocking = Phrases()
 
     @abstractmethod
-    def _fitted(self, names: Frequencies, types: Sequence[str], counts: Int64Array) -> WordModel:
-        """Fit the model of words to the word counts of the notes."""
+    def _fitted(self, names: Frequencies, notes: NoteWords) -> WordModel:
+        """Fit the model of words to the words of the notes."""
 
     @abstractmethod
     def _of_model(self, model: ModelFiles) -> WordModel:
@@ -123,8 +145,7 @@ class NameTagger(ABC, Generic[OptionsT]):
             If the notes contain no words, or none of their words is in the dictionaries.
         """
         names = read_names(self.options.names, self.options.classes)
-        types, counts = words_of_notes(train, self.options.counts)
-        self._model = self._fitted(names, types, counts)
+        self._model = self._fitted(names, words_of_notes(train, self.options.counts))
         self._blocking = Phrases.of_files(self.options.blocked)
         if progress:
             progress(1, 1)
@@ -158,6 +179,35 @@ class NameTagger(ABC, Generic[OptionsT]):
         if progress:
             progress(len(batch), len(batch))
         return tagging
+
+    def contents(self) -> dict[str, int]:
+        """Return the number of words of lists, of those that occur in notes, and of phrases."""
+        if self._model is None:
+            raise ValueError("the tagger has not been fitted")
+        return {
+            "words of lists of names": self._model.size,
+            "words of lists that occur in the notes": self._model.occurring,
+            "phrases": self._blocking.size,
+        }
+
+    def pruned(self, pruning: Pruning) -> Self:
+        """Return a model that reveals less of the notes.
+
+        The words of names remain hashes that anyone can compute, since they are public.
+        """
+        if self._model is None:
+            raise ValueError("the tagger has not been fitted")
+        tagger = type(self)(self.options)
+        tagger._model = self._model.pruned(pruning)
+        tagger._blocking = pruned_phrases(self._blocking, pruning)
+        return tagger
+
+    def traces(self, words: Sequence[str], lists: PublicLists) -> dict[str, npt.NDArray[np.bool_]]:
+        """Return which words left traces; see `taggers.pruning.PrunableTagger`."""
+        if self._model is None:
+            raise ValueError("the tagger has not been fitted")
+        phrases = traces_in({PHRASES: self._blocking}, words, lists)
+        return {**self._model.traces(words, lists), **phrases}
 
     def save(self, folder: Path) -> None:
         """Write the model into a folder: the hashes of words, and the judgement of each.

@@ -20,6 +20,9 @@ from taggers.dictionaries.greedy_decoding import WordJudgements
 from taggers.dictionaries.name_share import name_share
 from taggers.dictionaries.word_usage import CASES, Int64Array, Uses, case_numbers
 from taggers.model_folder import ModelFiles
+from taggers.patient_counts import Counts, expected_counts
+from taggers.pruning import NAMES, Pruning
+from taggers.public_lists import PublicLists
 
 Floats = npt.NDArray[np.float64]
 
@@ -56,6 +59,9 @@ class WordDivergence:
         names.
     scales : ndarray of float64, shape (K,)
         For each capitalization, the estimated share of all tokens that are names written that way.
+    patients : ndarray of int32, shape (V,)
+        The least number of patients in whose notes each word occurs. The divergence of a word that
+        does not occur is 0.
     """
 
     def __init__(
@@ -63,14 +69,17 @@ class WordDivergence:
         hashes: Hashes,
         divergence: npt.NDArray[np.float32],
         joins: npt.NDArray[np.bool_],
+        *,
         cases: Floats,
         scales: Floats,
+        patients: Counts,
     ) -> None:
         self.hashes = hashes
         self.divergence = divergence
         self.joins = joins
         self.cases = cases
         self.scales = scales
+        self.patients = patients
         self._index = HashIndex(hashes)
 
     @classmethod
@@ -95,9 +104,47 @@ class WordDivergence:
             names.hashes[some],
             np.maximum(ratio, 0.0).astype(np.float32),
             joins,
-            case_penalties(scales * uses.tokens / np.maximum(uses.totals, 1), scales),
-            scales,
+            cases=case_penalties(scales * uses.tokens / np.maximum(uses.totals, 1), scales),
+            scales=scales,
+            patients=uses.patients[some].max(axis=1),
         )
+
+    def pruned(self, pruning: Pruning) -> WordDivergence:
+        """Return a model in which words of few patients are as if they did not occur.
+
+        Words that are in no public list are removed.
+        """
+        kept = np.ones(len(self.hashes), bool)
+        if NAMES not in pruning.keep:
+            kept = pruning.lists.is_public(self.hashes, _borne)
+        frequent = pruning.keeps(self.patients)
+        return WordDivergence(
+            self.hashes[kept],
+            np.where(frequent, self.divergence, np.float32(0))[kept],
+            self.joins[kept],
+            cases=self.cases,
+            scales=self.scales,
+            patients=np.where(frequent, pruning.known(self.patients), np.int32(0))[kept],
+        )
+
+    @property
+    def size(self) -> int:
+        """The number of words, V."""
+        return len(self.hashes)
+
+    @property
+    def occurring(self) -> int:
+        """The number of words whose divergence shows that they occur in the notes."""
+        return int(np.count_nonzero(self.divergence))
+
+    def traces(self, words: Sequence[str], lists: PublicLists) -> dict[str, npt.NDArray[np.bool_]]:
+        """Return which words have a divergence, and which are in a list that is not public."""
+        rows = self._index.positions(word_hashes(fold(words)))
+        private = np.append(~lists.is_public(self.hashes, _borne), False)
+        return {
+            "divergence": np.append(self.divergence > 0, False)[rows],
+            "lists of names": private[rows],
+        }
 
     def judge(self, batch: Batch) -> WordJudgements:
         """Return the judgements of the word types of a batch."""
@@ -125,7 +172,12 @@ class WordDivergence:
     def files(self) -> dict[str, bytes]:
         """Return the content of the files of a model."""
         return array_files(
-            {"names": self.hashes, "divergence": self.divergence, "joins": self.joins}
+            {
+                "names": self.hashes,
+                "divergence": self.divergence,
+                "joins": self.joins,
+                "names-patients": self.patients,
+            }
         )
 
     @classmethod
@@ -146,9 +198,16 @@ class WordDivergence:
             hashes,
             model.array("divergence", weights_of_shape(len(hashes))),
             model.array("joins", Expected("bool", hashes.shape)),
-            cases,
-            scales,
+            cases=cases,
+            scales=scales,
+            patients=model.array("names-patients", expected_counts(len(hashes))),
         )
+
+
+def _borne(names: Frequencies) -> npt.NDArray[np.bool_]:
+    """Select the words of a list that have bearers, which a model of words has."""
+    found: npt.NDArray[np.bool_] = names.counts.sum(axis=1) > 0
+    return found
 
 
 def case_penalties(parts: Floats, scales: Floats) -> Floats:

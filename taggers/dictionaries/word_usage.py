@@ -14,6 +14,7 @@ from corpus.counts import WordCounts
 from gazetteers.frequencies import Frequencies
 from taggers.base import TrainingError
 from taggers.features import Words, feature
+from taggers.patient_counts import Counts, patients_of_words
 
 Int64Array = npt.NDArray[np.int64]
 
@@ -33,14 +34,24 @@ class Uses:
         The number of tokens of the notes in each of the `CASES`, over all words.
     tokens : int
         The number of tokens of the notes.
+    patients : ndarray of int32, shape (V, K)
+        The least number of patients in whose notes each word occurs in each of the `CASES`: that
+        of one of its spellings.
     """
 
     counts: Int64Array
     totals: Int64Array
     tokens: int
+    patients: Counts
 
     @classmethod
-    def of(cls, names: Frequencies, types: Sequence[str], counts: Int64Array) -> Uses:
+    def of(
+        cls,
+        names: Frequencies,
+        types: Sequence[str],
+        counts: Int64Array,
+        patients: Counts | None = None,
+    ) -> Uses:
         """Count the words of a dictionary.
 
         Parameters
@@ -51,6 +62,8 @@ class Uses:
             The word types of the notes.
         counts : ndarray of int64
             The number of tokens of each word type.
+        patients : ndarray of int32, optional
+            The number of patients of each; 0 by default.
         """
         rows, cases = names.rows(types), case_numbers(types)
         cased = cases >= 0
@@ -59,7 +72,29 @@ class Uses:
         np.add.at(table, (rows[known], cases[known]), counts[known])
         totals = np.zeros(len(CASES), np.int64)
         np.add.at(totals, cases[cased], counts[cased])
-        return cls(table, totals, int(counts.sum()))
+        owners = np.zeros(table.shape, np.int32)
+        if patients is not None:
+            np.maximum.at(owners, (rows[known], cases[known]), patients[known])
+        return cls(table, totals, int(counts.sum()), owners)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NoteWords:
+    """The words of the notes.
+
+    Parameters
+    ----------
+    types : sequence of str
+        The word types.
+    counts : ndarray of int64
+        The number of tokens of each.
+    patients : ndarray of int32
+        The number of patients in whose notes each occurs; 0 where it is not known.
+    """
+
+    types: Sequence[str]
+    counts: Int64Array
+    patients: Counts
 
 
 def case_numbers(types: Sequence[str]) -> npt.NDArray[np.int64]:
@@ -69,8 +104,8 @@ def case_numbers(types: Sequence[str]) -> npt.NDArray[np.int64]:
     return np.fromiter((numbers.get(value, -1) for value in values), np.int64, len(values))
 
 
-def words_of_notes(train: Batch, counts: str) -> tuple[Sequence[str], Int64Array]:
-    """Return the word types of the notes and their counts.
+def words_of_notes(train: Batch, counts: str) -> NoteWords:
+    """Return the word types of the notes, their counts and their patients.
 
     Parameters
     ----------
@@ -81,8 +116,7 @@ def words_of_notes(train: Batch, counts: str) -> tuple[Sequence[str], Int64Array
 
     Returns
     -------
-    types : sequence of str
-    counts : ndarray of int64
+    NoteWords
 
     Raises
     ------
@@ -93,10 +127,13 @@ def words_of_notes(train: Batch, counts: str) -> tuple[Sequence[str], Int64Array
     """
     if counts:
         found = WordCounts.load(Path(counts))
-        types, numbers = found.words.to_pylist(), found.counts
+        types, numbers, patients = found.words.to_pylist(), found.counts, found.patients
+        if patients is None:
+            patients = np.zeros(len(found), np.int32)
     else:
         numbers = np.bincount(train.word_ids, minlength=len(train.vocabulary)).astype(np.int64)
         types = train.vocabulary
+        patients = patients_of_words(train, len(types), lambda words: np.arange(len(words)))
     if not numbers.any():
         raise TrainingError("the notes contain no words to compare the dictionary with")
-    return types, numbers
+    return NoteWords(types, numbers, patients)

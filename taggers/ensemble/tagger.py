@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -17,7 +18,6 @@ from corpus.tags import find_entities
 from taggers.base import (
     Detail,
     Progress,
-    PrunableTagger,
     Tagger,
     Tagging,
     Training,
@@ -37,6 +37,8 @@ from taggers.ensemble.member import errors_of_member, kind_of_member, member_nam
 from taggers.ensemble.side_by_side import MemberProgress, run_side_by_side
 from taggers.kinds import load_tagger
 from taggers.model_folder import ModelFiles, errors_of_model, read_digest, write_model
+from taggers.pruning import PrunableTagger, Pruning
+from taggers.public_lists import PublicLists
 
 Floats = npt.NDArray[np.float64]
 
@@ -238,24 +240,15 @@ class EnsembleTagger:
             dict.fromkeys([*own, *(name for each in members for name in kernels_of(each))])
         )
 
-    @property
-    def values(self) -> int:
-        """The number of feature values of all members that have a nonzero weight."""
-        return sum(member.values for _, member in self._prunable())
+    def contents(self) -> dict[str, int]:
+        """Return the number of entries of each part of all members together."""
+        found: Counter[str] = Counter()
+        for _, member in self._prunable():
+            found.update(member.contents())
+        return dict(found)
 
-    def pruned(self, *, min_document_frequency: int = 1, hash_names: bool = False) -> Self:
+    def pruned(self, pruning: Pruning) -> Self:
         """Return an ensemble whose members reveal less of their training documents.
-
-        Parameters
-        ----------
-        min_document_frequency : int
-            Feature values that occur in fewer training documents are removed.
-        hash_names : bool
-            Whether to keep only the hashes of feature values, and not their text.
-
-        Returns
-        -------
-        EnsembleTagger
 
         Raises
         ------
@@ -267,13 +260,17 @@ class EnsembleTagger:
         members = []
         for number, member in self._prunable():
             with errors_of_member(number):
-                members.append(
-                    member.pruned(
-                        min_document_frequency=min_document_frequency, hash_names=hash_names
-                    )
-                )
+                members.append(member.pruned(pruning))
         pruned.members = tuple(members)
         return pruned
+
+    def traces(self, words: Sequence[str], lists: PublicLists) -> dict[str, npt.NDArray[np.bool_]]:
+        """Return which words left traces in a member; see `taggers.pruning.PrunableTagger`."""
+        found: dict[str, npt.NDArray[np.bool_]] = {}
+        for _, member in self._prunable():
+            for part, mask in member.traces(words, lists).items():
+                found[part] = found[part] | mask if part in found else mask
+        return found
 
     def _prunable(self) -> Iterator[tuple[int, PrunableTagger]]:
         """Yield the index of each member and the member.

@@ -16,6 +16,7 @@ from corpus.errors import InputError
 from corpus.kernels.compiled import kernel_array
 from corpus.tags import find_entities, well_formed
 from taggers.annotators import ANNOTATORS, Annotator, Phrases, Rules, annotated, annotators_of
+from taggers.annotators.content import contents_of, pruned_annotators, traces_in
 from taggers.base import Detail, Progress, Tagging, Training, TrainingError
 from taggers.confidence import (
     check_measure,
@@ -40,6 +41,8 @@ from taggers.networks.word_inputs import WordArrays, WordInputs
 from taggers.networks.word_vectors import WordVectors
 from taggers.option_values import options_of_fields
 from taggers.options import INSIDE_MODEL
+from taggers.pruning import Pruning
+from taggers.public_lists import PublicLists
 from taggers.resources import Resources, clusters_for
 from taggers.templates import Templates
 from taggers.threads import one_thread
@@ -197,7 +200,7 @@ class BiLSTMCRFTagger:
         options = self.options
         if options.phrases and PHRASES not in self._annotators:
             self._annotators[PHRASES] = Phrases.of_files(options.phrases)
-        if not self._resources.names:  # a loaded model has its own
+        if self._resources.names is None:  # a loaded model has its own
             self._resources = Resources.of_names(options.names)
         if options.clusters:
             clusters = clusters_for(train, options.clusters)
@@ -369,6 +372,50 @@ class BiLSTMCRFTagger:
                 kernel_array(offsets), score, detail=detail, progress=progress
             )
 
+    def contents(self) -> dict[str, int]:
+        """Return the number of words and values, and of words and phrases of lists."""
+        inputs = self._inputs.contents() if self._inputs else {}
+        return inputs | self._resources.contents() | contents_of(self._annotators)
+
+    def pruned(self, pruning: Pruning) -> BiLSTMCRFTagger:
+        """Return a model that reveals less of its training documents.
+
+        Words and values that are removed are unknown to it, as are those that training did not
+        see. The weights of characters and of layers stay as they are.
+
+        Raises
+        ------
+        InputError
+            If no word occurs in the documents of enough patients.
+        """
+        if self._inputs is None:
+            raise ValueError("the network has not been trained")
+        if not pruning.keeps(self._inputs.patients).any():
+            raise InputError(
+                "no word of the model is known to occur in the training documents of "
+                f"{pruning.min_patients} patients or more; export with a lower --min-patients, or "
+                "train on more documents"
+            )
+        tagger = BiLSTMCRFTagger(self.options)
+        tagger.labels, tagger.training = self.labels, self.training
+        tagger._annotators = pruned_annotators(self._annotators, pruning)
+        tagger._resources = self._resources.pruned(pruning)
+        tagger._inputs, rows = self._inputs.pruned(pruning)
+        tagger._weights = {
+            name: weights[rows[name]] if name in rows else weights
+            for name, weights in self._weights.items()
+        }
+        return tagger
+
+    def traces(self, words: Sequence[str], lists: PublicLists) -> dict[str, npt.NDArray[np.bool_]]:
+        """Return which words left traces; see `taggers.pruning.PrunableTagger`."""
+        inputs = self._inputs.traces(words, self._templates()) if self._inputs else {}
+        return {
+            **inputs,
+            **self._resources.traces(words, lists),
+            **traces_in(self._annotators, words, lists),
+        }
+
     def save(self, folder: Path) -> None:
         """Write the model into a folder: its arrays and a description in JSON."""
         if self._inputs is None:
@@ -389,10 +436,8 @@ class BiLSTMCRFTagger:
             "training": asdict(self.training) if self.training else None,
         }
         arrays = {f"weights-{number}": array for number, array in enumerate(self._weights.values())}
-        files = array_files({**arrays, "words": self._inputs.words})
-        write_model(
-            folder, description, files | self._inputs.vectors.files() | self._resources.files()
-        )
+        files = array_files(arrays) | self._inputs.files() | self._resources.files()
+        write_model(folder, description, files)
 
     @classmethod
     def load(cls, folder: Path) -> Self:

@@ -12,15 +12,25 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from corpus.array_files import array_files
 from corpus.batch import Batch
 from corpus.errors import InputError
 from corpus.json_fields import Fields
 from corpus.kernels.hash_index import ABSENT, HashIndex
-from corpus.kernels.hashing import Hashes, hash_values
+from corpus.kernels.hashing import MOST_KEY, Hashes, hash_values, keyed
+from corpus.patients import patient_numbers
 from corpus.streams import Stream
 from taggers.features import Words
+from taggers.identities import PART, WHOLE, identities
 from taggers.model_folder import ModelFiles
 from taggers.networks.word_vectors import WordVectors
+from taggers.patient_counts import (
+    Counts,
+    expected_counts,
+    patients_of_values,
+    patients_of_words,
+)
+from taggers.pruning import AFFIXES, Pruning
 from taggers.templates import Templates
 
 Codes = npt.NDArray[np.int32]
@@ -41,16 +51,41 @@ class Numbering:
     Parameters
     ----------
     values : tuple of str
-        The values, in the order of their codes.
+        The values, in the order of their codes; with a key, their hashes in hexadecimal digits.
+    patients : ndarray of int32, shape (V,)
+        The number of patients of each value; see `taggers.patient_counts`.
+    key : int
+        The key of the hashes of values; 0 if `values` are their text.
     """
 
     values: tuple[str, ...]
+    patients: Counts
+    key: int
     _codes: Mapping[str, int]
 
     @classmethod
-    def of(cls, values: Sequence[str]) -> Self:
+    def of(cls, values: Sequence[str], patients: Counts | None = None, key: int = 0) -> Self:
         """Assign codes to distinct values, in their order."""
-        return cls(tuple(values), {each: code for code, each in enumerate(values, start=1)})
+        if patients is None:
+            patients = np.zeros(len(values), np.int32)
+        codes = {each: code for code, each in enumerate(values, start=1)}
+        return cls(tuple(values), patients, key, codes)
+
+    def pruned(self, pruning: Pruning, *, hashed: bool) -> tuple[Numbering, npt.NDArray[np.int64]]:
+        """Return the codes without the values of few patients.
+
+        Returns
+        -------
+        Numbering
+        rows : ndarray of int64
+            The former code of each new code, from 0 on.
+        """
+        kept = np.flatnonzero(pruning.keeps(self.patients))
+        values, key = [self.values[row] for row in kept.tolist()], self.key
+        if hashed and pruning.key and not key:
+            values, key = _hashed(values, pruning.key), pruning.key
+        found = Numbering.of(values, pruning.known(self.patients[kept]), key)
+        return found, np.concatenate([np.zeros(1, np.int64), kept + 1])
 
     @property
     def size(self) -> int:
@@ -60,6 +95,8 @@ class Numbering:
     def codes(self, values: Sequence[str]) -> Codes:
         """Return the code of each value."""
         get = self._codes.get
+        if self.key:
+            values = _hashed(values, self.key)
         return np.fromiter((get(each, UNKNOWN) for each in values), np.int32, len(values))
 
 
@@ -95,18 +132,24 @@ class WordInputs:
         Vectors of words.
     words : ndarray of uint64, shape (W,)
         Hashes of the words of the training documents.
+    patients : ndarray of int32, shape (W,)
+        The number of patients of each word; see `taggers.patient_counts`.
     characters : Numbering
         Characters, in ascending order. Unknown ones have the code 1 in `WordArrays`, and these
         follow.
     features, streams : mapping of str to Numbering
         The values of features and of streams, by name.
+    key : int
+        The key of the hashes of words; 0 for none.
     """
 
     vectors: WordVectors
     words: Hashes
+    patients: Counts
     characters: Numbering
     features: Mapping[str, Numbering]
     streams: Mapping[str, Numbering]
+    key: int = 0
 
     @classmethod
     def of_training(
@@ -121,18 +164,24 @@ class WordInputs:
             Those of the vocabulary of the documents.
         """
         words = Words(train.vocabulary)
+        columns = {each.name: templates.feature(each.name)(words) for each in templates.features}
         features = {
-            each.name: _frequent(templates.feature(each.name)(words)) for each in templates.features
+            name: _counted(_frequent(values), values, train) for name, values in columns.items()
         }
-        streams = {each.name: _frequent_in(train.streams[each.name]) for each in templates.streams}
+        streams = {
+            each.name: _counted_in(train.streams[each.name], train) for each in templates.streams
+        }
+        hashes = np.unique(_hashes(train.vocabulary))
+        index = HashIndex(hashes)
         counts: dict[str, int] = {}
         for word in train.vocabulary:
             for character in set(word):
                 counts[character] = counts.get(character, 0) + 1
         inputs = cls(
-            vectors,
-            np.unique(_hashes(train.vocabulary)),
-            Numbering.of(sorted(each for each, count in counts.items() if count >= _LEAST)),
+            vectors.counted(train),
+            hashes,
+            patients_of_words(train, len(hashes), lambda types: index.positions(_hashes(types))),
+            _counted_characters(sorted(each for each, n in counts.items() if n >= _LEAST), train),
             features,
             streams,
         )
@@ -141,7 +190,7 @@ class WordInputs:
     def of(self, types: Sequence[str], templates: Templates) -> WordArrays:
         """Compute the inputs of words."""
         words = Words(types)
-        rows = HashIndex(self.words).positions(_hashes(types))
+        rows = HashIndex(self.words, self.key).positions(_hashes(types))
         features = [
             self.features[each.name].codes(templates.feature(each.name)(words))
             for each in templates.features
@@ -182,9 +231,71 @@ class WordInputs:
         ]
         return np.stack(found, axis=1) if found else np.zeros((batch.n_tokens, 0), np.int32)
 
+    def pruned(self, pruning: Pruning) -> tuple[WordInputs, dict[str, npt.NDArray[np.int64]]]:
+        """Return the inputs without the words and values of few patients.
+
+        Returns
+        -------
+        WordInputs
+        rows : mapping of str to ndarray of int64
+            The rows that remain of the weights of words, of characters and of values, by the names
+            of these weights.
+        """
+        kept = np.flatnonzero(pruning.keeps(self.patients))
+        words, key = pruning.with_hashes(self.words[kept], self.key)
+        characters, rows = self.characters.pruned(pruning, hashed=False)
+        taken = {
+            "words": np.concatenate([np.zeros(1, np.int64), kept + 1]),
+            "characters": np.concatenate([np.zeros(1, np.int64), rows + 1]),
+        }
+        numberings: dict[str, dict[str, Numbering]] = {"features": {}, "streams": {}}
+        for kind, found in numberings.items():
+            for name, each in getattr(self, kind).items():
+                found[name], taken[f"{kind}/{name}"] = each.pruned(pruning, hashed=True)
+        inputs = WordInputs(
+            self.vectors.pruned(pruning),
+            words,
+            pruning.known(self.patients[kept]),
+            characters,
+            **numberings,
+            key=key,
+        )
+        return inputs, taken
+
+    def contents(self) -> dict[str, int]:
+        """Return the number of words and values."""
+        values = sum(
+            len(each.values) for kind in (self.features, self.streams) for each in kind.values()
+        )
+        found = {"words": len(self.words), "feature values": values}
+        return found | ({"words with a vector": self.vectors.size} if self.vectors.tables else {})
+
+    def traces(
+        self, words: Sequence[str], templates: Templates
+    ) -> dict[str, npt.NDArray[np.bool_]]:
+        """Return which words are known, as words, as values and as parts of words."""
+        whole, parts = np.zeros(len(words), bool), np.ones(len(words), bool)
+        some = np.zeros(len(words), bool)
+        numberings = {**self.features, **self.streams}
+        for name, values, kinds in identities(words, templates):
+            known = numberings[name].codes(values) != UNKNOWN
+            whole |= known & (kinds == WHOLE)
+            parts &= known | (kinds != PART)
+            some |= kinds == PART
+        rows = HashIndex(self.words, self.key).positions(_hashes(words))
+        found = {"words": rows != ABSENT, "features": whole, AFFIXES: parts & some}
+        return found | ({"vectors": self.vectors.having(words)} if self.vectors.tables else {})
+
+    def files(self) -> dict[str, bytes]:
+        """Return the contents of a model's files: arrays in NumPy's format."""
+        numberings = (self.characters, *self.features.values(), *self.streams.values())
+        patients = np.concatenate([self.patients, *(each.patients for each in numberings)])
+        return array_files({"words": self.words, "patients": patients}) | self.vectors.files()
+
     def description(self) -> dict[str, Any]:
-        """Return the description that `of_model` needs, as JSON values."""
+        """Return the description that `of_model` needs in addition to the files."""
         return {
+            "key": self.key,
             "vectors": self.vectors.description(),
             "characters": self.characters.values,
             "features": {name: each.values for name, each in self.features.items()},
@@ -205,18 +316,75 @@ class WordInputs:
         if any(len(each) != 1 for each in characters) or list(characters) != sorted(characters):
             raise found.error("characters", "a list of ascending characters")
         features, streams = (
-            _numberings(found.fields(key), [each.name for each in wanted])
+            _values(found.fields(key), [each.name for each in wanted])
             for key, wanted in (("features", templates.features), ("streams", templates.streams))
         )
-        vectors = WordVectors.of_model(model, found.texts("vectors"))
-        return cls(vectors, model.hashes("words"), Numbering.of(characters), features, streams)
+        vectors = WordVectors.of_model(model, found.rows("vectors"))
+        words, key = model.hashes("words"), found.integer("key", least=0, most=MOST_KEY)
+        lists = [characters, *features.values(), *streams.values()]
+        bounds = np.cumsum([len(words), *map(len, lists)])
+        patients = np.split(model.array("patients", expected_counts(int(bounds[-1]))), bounds[:-1])
+        counts = iter(patients[2:])
+        return cls(
+            vectors,
+            words,
+            patients[0],
+            Numbering.of(characters, patients[1]),
+            {name: Numbering.of(each, next(counts), key) for name, each in features.items()},
+            {name: Numbering.of(each, next(counts), key) for name, each in streams.items()},
+            key,
+        )
 
 
-def _numberings(found: Fields, names: Sequence[str]) -> dict[str, Numbering]:
-    """Return the codes of the values of features or streams of these names."""
+def _values(found: Fields, names: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return the values of features or streams of these names."""
     if list(found) != list(names):
         raise InputError(f"{found.place}: expected {', '.join(names)}")
-    return {name: Numbering.of(found.distinct_texts(name)) for name in names}
+    return {name: found.distinct_texts(name) for name in names}
+
+
+def _hashed(values: Sequence[str], key: int) -> list[str]:
+    """Return hashes of values with a key, in hexadecimal digits; no value remains the empty one."""
+    if not values:
+        return []
+    hashes = keyed(hash_values("value", values), key)
+    return [f"{each:016x}" if v else "" for v, each in zip(values, hashes.tolist(), strict=True)]
+
+
+def _counted(numbering: Numbering, values: Sequence[str], train: Batch) -> Numbering:
+    """Return codes with the patients of values; `values` are those of the vocabulary."""
+    patients = patients_of_words(
+        train, len(numbering.values), lambda _: numbering.codes(values) - 1
+    )
+    return Numbering.of(numbering.values, patients)
+
+
+def _counted_in(stream: Stream, train: Batch) -> Numbering:
+    """Return the codes of the values of a stream, with the patients of each."""
+    numbering = _frequent_in(stream)
+    codes = np.append(numbering.codes(stream.vocabulary), np.int32(UNKNOWN)) - np.int32(1)
+    patients = patients_of_values(
+        stream.values,
+        train.document_offsets,
+        patient_numbers(train),
+        codes[:, None],
+        len(numbering.values),
+    )
+    return Numbering.of(numbering.values, patients)
+
+
+def _counted_characters(characters: Sequence[str], train: Batch) -> Numbering:
+    """Return the codes of characters, with the patients in whose documents each occurs."""
+    numbering = Numbering.of(characters)
+
+    def rows(types: Sequence[str]) -> Codes:
+        sets = [sorted(set(word)) for word in types]
+        codes = np.full((len(types), max(map(len, sets), default=0)), -1, np.int32)
+        for row, each in enumerate(sets):
+            codes[row, : len(each)] = numbering.codes(each) - 1
+        return codes
+
+    return Numbering.of(characters, patients_of_words(train, len(characters), rows))
 
 
 def _code_points(text: str) -> npt.NDArray[np.uint32]:

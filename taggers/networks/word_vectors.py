@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -12,8 +12,9 @@ import numpy.typing as npt
 
 from corpus.array_files import array_files, weights_of_shape
 from corpus.batch import Batch
+from corpus.json_fields import Fields
 from corpus.kernels.hash_index import ABSENT, HashIndex
-from corpus.kernels.hashing import Hashes
+from corpus.kernels.hashing import MOST_KEY, Hashes
 from taggers.embeddings.embedding import word_hashes
 from taggers.embeddings.folder import find_embeddings
 from taggers.embeddings.normalisation import NORMALISATIONS
@@ -22,6 +23,8 @@ from taggers.feature_sources import vector_coverage
 from taggers.features import Words
 from taggers.model_folder import ModelFiles
 from taggers.options import Coverage
+from taggers.patient_counts import Counts, expected_counts, patients_of_words
+from taggers.pruning import VECTORS, Pruning
 
 Floats = npt.NDArray[np.float32]
 
@@ -39,11 +42,17 @@ class VectorTable:
     vectors : ndarray of float16, shape (V + 1, E)
         The mean of all vectors, for unknown words, and the vector of each word. They are stored in
         half precision, which halves the size of models.
+    patients : ndarray of int32, shape (V,)
+        The number of patients in whose training documents each word occurs.
+    key : int
+        The key of the hashes; 0 for none.
     """
 
     normalisation: str
     hashes: Hashes
     vectors: npt.NDArray[np.float16]
+    patients: Counts
+    key: int = 0
 
     def rows(self, types: Sequence[str], index: HashIndex) -> npt.NDArray[np.int32]:
         """Return the rows of words: of the word, or else in lower case, or else 0."""
@@ -67,7 +76,7 @@ class WordVectors:
 
     def __init__(self, tables: Sequence[VectorTable] = ()) -> None:
         self.tables = tuple(tables)
-        self._indices = [HashIndex(table.hashes) for table in tables]
+        self._indices = [HashIndex(table.hashes, table.key) for table in tables]
 
     @classmethod
     def read(cls, folder: Path) -> Self:
@@ -84,7 +93,8 @@ class WordVectors:
             vectors = embedding.vectors[FIRST - 1 :].astype(np.float16)
             assert UNKNOWN == FIRST - 1
             hashes = word_hashes(embedding.names.strings())
-            tables.append(VectorTable(embedding.normalisation, hashes, vectors))
+            unknown = np.zeros(len(hashes), np.int32)
+            tables.append(VectorTable(embedding.normalisation, hashes, vectors, unknown))
         return cls(tables)
 
     @property
@@ -114,9 +124,47 @@ class WordVectors:
 
         return vector_coverage("a vector in the embeddings", count)
 
-    def description(self) -> list[str]:
+    @property
+    def size(self) -> int:
+        """The number of words with a vector, of all embeddings."""
+        return sum(len(table.hashes) for table in self.tables)
+
+    def counted(self, train: Batch) -> WordVectors:
+        """Return the vectors with the numbers of patients of training documents."""
+
+        def patients(table: VectorTable, index: HashIndex) -> Counts:
+            return patients_of_words(
+                train, len(table.hashes), lambda types: table.rows(types, index) - 1
+            )
+
+        pairs = zip(self.tables, self._indices, strict=True)
+        return WordVectors(
+            [replace(table, patients=patients(table, each)) for table, each in pairs]
+        )
+
+    def pruned(self, pruning: Pruning) -> WordVectors:
+        """Return the vectors without those of the words of few patients."""
+        tables = []
+        for table in self.tables:
+            kept = np.ones(len(table.hashes), bool)
+            if VECTORS not in pruning.keep:
+                kept = pruning.keeps(table.patients)
+            hashes, key = pruning.with_hashes(table.hashes[kept], table.key)
+            vectors = table.vectors[np.concatenate([[True], kept])]
+            patients = pruning.known(table.patients[kept])
+            tables.append(VectorTable(table.normalisation, hashes, vectors, patients, key))
+        return WordVectors(tables)
+
+    def having(self, types: Sequence[str]) -> npt.NDArray[np.bool_]:
+        """Return which words have a vector in some embedding."""
+        found = np.zeros(len(types), bool)
+        for table, index in zip(self.tables, self._indices, strict=True):
+            found |= table.rows(types, index) > 0
+        return found
+
+    def description(self) -> list[dict[str, Any]]:
         """Return the description that `of_model` needs in addition to the files."""
-        return [table.normalisation for table in self.tables]
+        return [{"normalisation": each.normalisation, "key": each.key} for each in self.tables]
 
     def files(self) -> dict[str, bytes]:
         """Return the contents of a model's files: arrays in NumPy's format."""
@@ -124,11 +172,12 @@ class WordVectors:
         for number, table in enumerate(self.tables):
             found[f"vectors-{number}"] = table.vectors
             found[f"vectors-{number}-words"] = table.hashes
+            found[f"vectors-{number}-patients"] = table.patients
         return array_files(found)
 
     @classmethod
-    def of_model(cls, model: ModelFiles, normalisations: Sequence[str]) -> Self:
-        """Read vectors from the files of a model, and the normalisations of its description.
+    def of_model(cls, model: ModelFiles, description: Sequence[Fields]) -> Self:
+        """Read vectors from the files of a model and its `description`.
 
         Raises
         ------
@@ -136,11 +185,14 @@ class WordVectors:
             If a file of the model is not what `files` returns, or a normalisation is unknown.
         """
         tables = []
-        for number, normalisation in enumerate(normalisations):
+        for number, table in enumerate(description):
+            normalisation = table.text("normalisation")
             if normalisation not in NORMALISATIONS:
-                raise model.fields.error("inputs", f"one of {', '.join(NORMALISATIONS)}")
+                raise table.error("normalisation", f"one of {', '.join(NORMALISATIONS)}")
             hashes = model.hashes(f"vectors-{number}-words")
             expected = weights_of_shape(len(hashes) + 1, None, dtypes="float16")
             vectors = model.array(f"vectors-{number}", expected)
-            tables.append(VectorTable(normalisation, hashes, vectors))
+            patients = model.array(f"vectors-{number}-patients", expected_counts(len(hashes)))
+            key = table.integer("key", least=0, most=MOST_KEY)
+            tables.append(VectorTable(normalisation, hashes, vectors, patients, key))
         return cls(tables)

@@ -1,8 +1,9 @@
-"""``bootstrap export``: export of a model with fewer words of its training notes."""
+"""``bootstrap export``: export of a model that reveals less of its training notes."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from bootstrap.cli.arguments import (
     Commands,
     add_columns,
     add_command,
+    add_list,
     add_model,
     add_renamed,
     add_rules,
@@ -19,26 +21,59 @@ from bootstrap.cli.arguments import (
 if TYPE_CHECKING:
     from bootstrap.export import Exported
 
+#: The default of --min-patients; docs/privacy.md has the measurement.
+DEFAULT_MIN_PATIENTS = 3
+
+#: The parts that can be kept, with the names of what they consist of.
+_PARTS = {
+    "names": ("words of lists of names", "words of lists of places"),
+    "phrases": ("phrases", "cue words"),
+    "clusters": ("words with a cluster",),
+    "vectors": ("words with a vector",),
+}
+_AS_TEXT = ("phrases", "cue words", "rules of the configuration")
+
 
 def register(commands: Commands) -> None:
     """Add the command."""
     parser = add_command(
-        commands, "export", main, "export a model with fewer words of its training notes"
+        commands, "export", main, "export a model that reveals less of its training notes"
     )
     add_model(parser)
     parser.add_argument("target", type=Path, metavar="OUT", help="a new folder")
     parser.add_argument(
-        "--min-documents",
+        "--min-patients",
         type=positive,
-        default=1,
+        default=DEFAULT_MIN_PATIENTS,
         metavar="N",
-        help="drop feature values that occur in fewer than N training documents (default: 1)",
+        help="drop words and other values that occur in the training notes of fewer than N "
+        "patients; a document of an unknown patient counts as one of its own (default: "
+        f"{DEFAULT_MIN_PATIENTS})",
     )
-    add_renamed(parser, "--rare", "--min-documents")
+    for old in ("--rare", "--min-documents"):
+        add_renamed(parser, old, "--min-patients")
     parser.add_argument(
-        "--hash-names", action="store_true", help="replace feature values, such as words, by hashes"
+        "--hash-names",
+        action="store_true",
+        help="store keyed hashes of words and other values, and not their text; the key is in the "
+        "model",
     )
     add_renamed(parser, "--hash", "--hash-names")
+    add_list(
+        parser,
+        "--public",
+        str,
+        metavar="LIST",
+        help="gazetteers whose words are public, besides the built-in lists; names and phrases of "
+        "other lists are dropped",
+    )
+    add_list(
+        parser,
+        "--keep",
+        _part,
+        metavar="PART",
+        help=f"keep a part of the model as it is, because it is public: {', '.join(_PARTS)}",
+    )
     parser.add_argument(
         "--gold",
         metavar="NOTES",
@@ -49,44 +84,75 @@ def register(commands: Commands) -> None:
     add_rules(parser)
 
 
+def _part(text: str) -> str:
+    if text not in _PARTS:
+        raise argparse.ArgumentTypeError(f"{text!r}: expected one of {', '.join(_PARTS)}")
+    return text
+
+
 def main(options: argparse.Namespace) -> None:
-    """Export a model and report its size and F1."""
+    """Export a model and report its contents and F1."""
     from bootstrap.cli.console import print_lines, report_problems
     from bootstrap.cli.inputs import columns_of, problems_of
     from bootstrap.export import export_model
     from corpus.corpora import read_corpus
+    from taggers.pruning import Pruning
 
     problems = problems_of(options)
     gold = None
     if options.gold:
         gold = read_corpus(options.gold, columns=columns_of(options), problems=problems)
-    exported = export_model(
-        options.model,
-        options.target,
-        min_document_frequency=options.min_documents,
+    pruning = Pruning.of(
+        options.min_patients,
         hash_names=options.hash_names,
-        gold=gold,
+        keep=options.keep or (),
+        public=options.public or (),
     )
+    exported = export_model(options.model, options.target, pruning=pruning, gold=gold)
     report_problems(problems)
     print_lines(_lines(exported, options))
 
 
-def _lines(exported: Exported, options: argparse.Namespace) -> list[str]:
-    values = exported.values
-    lines = [
-        f"{options.target}: {values[1]:,} of {values[0]:,} feature values, "
-        f"{exported.bytes / 1e6:.1f} MB",
-    ]
+def _lines(exported: Exported, options: argparse.Namespace) -> Iterator[str]:
+    yield f"{options.target}: {exported.bytes / 1e6:.1f} MB"
+    before, after = exported.contents
+    for part, number in before.items():
+        yield f"{part}: {after.get(part, 0):,} of {number:,} kept{_how_to_keep(part, options)}"
+    yield (
+        f"what occurs in the training notes of fewer than {options.min_patients:,} patients was "
+        "dropped"
+        if options.min_patients > 1
+        else "nothing was dropped for occurring in the notes of few patients (--min-patients 1)"
+    )
     if options.hash_names:
-        lines.append(
-            "words are stored as hashes only; whether a given word occurred can still be tested"
-        )
+        yield from _hash_lines(exported)
     if exported.f1 is None:
-        lines.append("F1 was not measured; name annotated notes with --gold")
-    else:
-        before, after = exported.f1
-        lines.append(
-            f"F1 on {exported.documents:,} annotated documents: {before:.4f} before, "
-            f"{after:.4f} after"
-        )
-    return lines
+        yield "F1 was not measured; name annotated notes with --gold"
+        return
+    first, second = exported.f1
+    yield (
+        f"F1 on {exported.documents:,} annotated documents: {first:.4f} before, {second:.4f} after"
+    )
+
+
+def _how_to_keep(part: str, options: argparse.Namespace) -> str:
+    """Return what a part of the model was kept by, or would be."""
+    for name, parts in _PARTS.items():
+        if part in parts and name in (options.keep or ()):
+            return f" (--keep {name})"
+        if part in parts and name in {"names", "phrases"}:
+            return f" (of public lists; --public LIST or --keep {name} keeps others)"
+        if part in parts:
+            return f" (--keep {name} keeps all)"
+    return " (as written)" if part in _AS_TEXT else ""
+
+
+def _hash_lines(exported: Exported) -> Iterator[str]:
+    as_text = {part: number for part in _AS_TEXT if (number := exported.contents[1].get(part, 0))}
+    text = ", ".join(f"{number:,} {part}" for part, number in as_text.items())
+    yield (
+        "words are stored as hashes with a key, which is in the model, since words have to be "
+        "looked up: anyone who has the model and a list of words can test which of them it contains"
+    )
+    if text:
+        yield f"stored as text: {text}"

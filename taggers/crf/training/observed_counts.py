@@ -274,27 +274,3 @@ def transitions(
     owners = np.repeat(weights, np.diff(documents))[1:][follows]
     np.add.at(counts, (tags[:-1][follows], tags[1:][follows]), owners)
     return counts
-
-
-def seen_in(
-    words: npt.NDArray[np.int32],
-    documents: Indices,
-    codes: npt.NDArray[np.int32],
-    values: int,
-) -> npt.NDArray[np.int32]:
-    """Compute the document frequency of each feature value, shape (values,)."""
-    seen = np.zeros(values, np.int32)
-    _count_documents(words, documents, codes, np.full(values, -1, np.int64), seen)
-    return seen
-
-
-@compiled("int32[::1], int64[::1], int32[:, ::1], int64[::1], int32[::1]")
-def _count_documents(
-    words: Array, documents: Array, codes: Array, last: Array, seen: Array
-) -> None:
-    for owner in range(len(documents) - 1):
-        for token in range(documents[owner], documents[owner + 1]):
-            for code in codes[words[token]]:
-                if code >= 0 and last[code] != owner:
-                    last[code] = owner
-                    seen[code] += 1

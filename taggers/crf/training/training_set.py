@@ -8,19 +8,22 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from corpus.batch import Batch
+from corpus.kernels.compiled import kernel_array
 from corpus.kernels.hash_index import number_distinct
 from corpus.kernels.hashing import Hashes, hash_values
+from corpus.patients import NOBODY, patient_numbers
 from corpus.streams import used_only
-from taggers.crf.channels import Channel
+from taggers.crf.channels import Channel, Channels
 from taggers.crf.training.observed_counts import (
     Pairs,
     pairs_of_values,
     pairs_of_words,
-    seen_in,
     transitions,
 )
 from taggers.crf.weights import Weights, border_hashes, value_hashes, values_of
 from taggers.features import BEGIN, END
+from taggers.patient_counts import Counts, patients_of_values
 from taggers.string_table import StringTable
 from taggers.templates import Templates
 
@@ -71,8 +74,8 @@ class TrainingSet:
         Hashes of the values of features and streams.
     names : StringTable
         The values as text, such as ``lower=dr``.
-    seen : ndarray of int32, shape (V,)
-        The document frequency of each value.
+    patients : ndarray of int32, shape (V,)
+        The number of patients of each value; see `taggers.patient_counts`.
     state : Pairs
         Counts of the pairs of values and labels, each of which has a state weight.
     transition : ndarray of float64, shape (L, L)
@@ -91,7 +94,7 @@ class TrainingSet:
     streams: tuple[TrainingStream, ...]
     hashes: Hashes
     names: StringTable
-    seen: Codes
+    patients: Counts
     state: Pairs
     transition: Floats
     window: int
@@ -102,6 +105,36 @@ class TrainingSet:
     def offsets(self) -> int:
         """The number of offsets around a token that have weights."""
         return 2 * self.reach + 1
+
+    @classmethod
+    def of_batch(
+        cls, train: Batch, templates: Templates, *, min_frequency: float = 0.0
+    ) -> tuple[TrainingSet, tuple[str, ...]]:
+        """Build the training set of a batch with all streams of the templates.
+
+        Returns
+        -------
+        TrainingSet
+        labels : tuple of str
+            The labels that occur, of which there has to be at least one.
+        """
+        known = np.unique(train.tags[train.tags >= 0])
+        number = np.full(len(train.labels) + 1, -1, np.int16)  # the last element is that of tag -1
+        number[known] = np.arange(len(known), dtype=np.int16)
+        labels = tuple(train.labels[label] for label in known.tolist())
+        found = cls.of(
+            train.word_ids,
+            train.vocabulary,
+            kernel_array(train.document_offsets),
+            number[train.tags],
+            np.ones(len(train)) if train.weights is None else train.weights.astype(np.float64),
+            templates=templates,
+            channels=Channels(templates).of(train),
+            labels=len(labels),
+            min_frequency=min_frequency,
+            patients=patient_numbers(train),
+        )
+        return found, labels
 
     @classmethod
     def of(
@@ -116,15 +149,22 @@ class TrainingSet:
         channels: Sequence[Channel] = (),
         labels: int,
         min_frequency: float = 0.0,
+        patients: Indices | None = None,
     ) -> TrainingSet:
-        """Build a training set: number the feature values of words and streams, and count them."""
+        """Build a training set: number the feature values of words and streams, and count them.
+
+        `patients` are those of the documents (see `corpus.patients.patient_numbers`); by default,
+        each document is that of another patient.
+        """
         # Words are sorted by frequency and then by hash, so that the training set does not depend
         # on the order of the vocabulary.
         counts = np.bincount(words, minlength=len(types))
         order = np.lexsort((hash_values("word", types), -counts))
         words = _ranks(order)[words]
         frequent_first = [types[word] for word in order.tolist()]
-        counter = _Counter(documents, tags, labels, templates)
+        if patients is None:
+            patients = np.arange(len(documents) - 1)
+        counter = _Counter(documents, patients, tags, labels, templates)
         codes, state = counter.words(words, frequent_first)
         streams = []
         for channel in (each for each in channels if (each.stream.values >= 0).any()):
@@ -140,7 +180,7 @@ class TrainingSet:
             tuple(streams),
             np.concatenate(counter.hashes),
             StringTable.of(counter.names),
-            np.concatenate(counter.seen),
+            np.concatenate(counter.patients),
             state.at_least(min_frequency),
             transitions(documents, tags, np.where(partial(documents, tags), 0.0, weights), labels),
             templates.window,
@@ -156,7 +196,7 @@ class TrainingSet:
             self.offsets,
             self.hashes,
             self.names,
-            self.seen,
+            self.patients,
             self.state.begins,
             self.state.labels,
             x[:number],
@@ -170,14 +210,15 @@ class _Counter:
     def __init__(
         self,
         documents: Indices,
+        patients: Indices,
         tags: npt.NDArray[np.int16],
         labels: int,
         templates: Templates,
     ) -> None:
         self.hashes: list[Hashes] = []
         self.names: list[str] = []
-        self.seen: list[Codes] = []
-        self._documents = documents
+        self.patients: list[Counts] = []
+        self._owned = documents, patients
         self._tagged = documents, tags
         self._templates = templates
         self._labels = labels
@@ -196,9 +237,11 @@ class _Counter:
         offsets = [each.offsets for each in templates.features]
         window = tuple(range(-templates.window, templates.window + 1))
         used = np.repeat(self._offset_masks([*offsets, window]), sizes, axis=0)
-        seen = seen_in(words, self._documents, codes, number)
-        seen[-2:] = np.count_nonzero(np.diff(self._documents))
-        self.seen.append(seen)
+        found = patients_of_values(words, *self._owned, codes, number)
+        documents, patients = self._owned
+        some = patients[np.diff(documents) > 0]
+        found[-2:] = len(np.unique(some[some != NOBODY]))
+        self.patients.append(found)
         return codes, pairs.of_rows(used.reshape(-1))
 
     def stream(self, channel: Channel) -> tuple[TrainingStream, Pairs]:
@@ -217,7 +260,7 @@ class _Counter:
         pairs = pairs.first_rows(size * offsets).amid(offsets, self._stride)
         pairs = pairs.of_rows(np.tile(self._offset_masks([channel.offsets])[0], size))
         own = np.append(np.arange(size, dtype=np.int32), np.int32(-1))  # the last stands for -1
-        self.seen.append(seen_in(values, self._documents, own[:, None], size))
+        self.patients.append(patients_of_values(values, *self._owned, own[:, None], size))
         return TrainingStream(values, codes, np.array(channel.offsets, np.int64)), pairs
 
     def _offset_masks(self, offsets: Sequence[tuple[int, ...]]) -> npt.NDArray[np.bool_]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import ClassVar, Self
 
@@ -22,6 +22,7 @@ from gazetteers.frequencies import Frequencies, word_hashes
 from gazetteers.gazetteer import merge, terms_by_class
 from gazetteers.phrases.automaton import surface_hashes
 from gazetteers.phrases.matcher import BLOCKED, PhraseMatcher
+from taggers.annotators.content import words_in_phrases
 from taggers.base import Detail, Progress, Tagging, Training
 from taggers.confidence import check_measure
 from taggers.dictionaries.greedy_decoding import tagging_of
@@ -37,6 +38,8 @@ from taggers.dictionaries.word_usage import Uses, case_numbers, words_of_notes
 from taggers.model_folder import ModelFiles, errors_of_model, write_model
 from taggers.option_values import options_of_fields
 from taggers.options import INSIDE_MODEL
+from taggers.pruning import PHRASES, Pruning
+from taggers.public_lists import PublicLists
 
 #: Separates terms in a model.
 _SEPARATOR = "\n"
@@ -138,7 +141,8 @@ class ListTagger:
         options = self.options
         names = read_names(options.names, options.classes)
         notes = words_of_notes(train, options.counts)
-        persons = WordDivergence.of(names, Uses.of(names, *notes), options.smoothing)
+        uses = Uses.of(names, notes.types, notes.counts, notes.patients)
+        persons = WordDivergence.of(names, uses, options.smoothing)
         lists = [read_gazetteer(path) for path in options.places]
         blocking = [read_gazetteer(path) for path in options.blocked]
         word_lists = [read_gazetteer(path) for path in options.cue_words]
@@ -148,7 +152,7 @@ class ListTagger:
         frequencies = Frequencies.of(merge(lists), tuple(terms)) if lists else _NO_PLACES
         places = PlaceWeights.of(frequencies, names, persons, notes, options.smoothing)
         most = options.smoothing * np.expm1(options.threshold_after)
-        usage = WordUsage.of(*notes, most)
+        usage = WordUsage.of(notes, most)
         words = CueWords.of(word_lists)
         self._model = _Model(
             persons, places, usage, words, matcher, place_classes(lists, word_lists)
@@ -171,12 +175,11 @@ class ListTagger:
         from the certainty of tokens as by `taggers.dictionaries.greedy_decoding.tag_greedily`.
         """
         check_measure(measure)
-        if self._model is None:
-            raise ValueError("the tagger has not been fitted")
+        model = self._fitted()
         classes, begins, certainty = _decoded(
-            self._model, batch, (self.options.threshold, self.options.threshold_after)
+            model, batch, (self.options.threshold, self.options.threshold_after)
         )
-        tags = self._tags_of(self._model.classes)[np.where(begins, 0, 1), classes]
+        tags = self._tags_of(model.classes)[np.where(begins, 0, 1), classes]
         # What is found but belongs to no class is outside of the entities of the notes for sure.
         certainty[(classes != OUTSIDE) & (tags == 0)] = 1.0
         if progress:
@@ -199,14 +202,57 @@ class ListTagger:
         ]
         return np.array(table, np.int16)
 
+    def contents(self) -> dict[str, int]:
+        """Return the number of words of lists, of words of the notes, and of phrases."""
+        model = self._fitted()
+        return {
+            "words of lists of names": model.persons.size,
+            "words of lists that occur in the notes": model.persons.occurring,
+            "words of lists of places": len(model.places.hashes),
+            "words of the notes": model.usage.size,
+            "phrases": sum(map(len, model.matcher.phrases.values())),
+            "cue words": sum(map(len, model.words.terms.values())),
+        }
+
+    def pruned(self, pruning: Pruning) -> ListTagger:
+        """Return a model that reveals less of the notes."""
+        model = self._fitted()
+        phrases, cues = model.matcher.phrases, model.words.terms
+        if PHRASES not in pruning.keep:
+            phrases, cues = map(pruning.lists.public_phrases, (phrases, cues))
+        tagger = ListTagger(self.options)
+        tagger._model = replace(
+            model,
+            persons=model.persons.pruned(pruning),
+            places=model.places.pruned(pruning),
+            usage=model.usage.pruned(pruning),
+            words=CueWords(cues),
+            matcher=PhraseMatcher(phrases),
+        )
+        return tagger
+
+    def traces(self, words: Sequence[str], lists: PublicLists) -> dict[str, npt.NDArray[np.bool_]]:
+        """Return which words left traces; see `taggers.pruning.PrunableTagger`."""
+        model = self._fitted()
+        return {
+            **model.persons.traces(words, lists),
+            **model.places.traces(words, lists),
+            **model.usage.traces(words),
+            PHRASES: words_in_phrases(words, model.matcher.phrases, lists),
+            "cue words": words_in_phrases(words, model.words.terms, lists),
+        }
+
+    def _fitted(self) -> _Model:
+        if self._model is None:
+            raise ValueError("the tagger has not been fitted")
+        return self._model
+
     def save(self, folder: Path) -> None:
         """Write the model into a folder, without the paths of the lists.
 
         Words of the notes are stored as hashes.
         """
-        if self._model is None:
-            raise ValueError("the tagger has not been fitted")
-        model = self._model
+        model = self._fitted()
         options = asdict(self.options) | {"counts": ""}
         lists = [name for name in ("names", "blocked", "places", "cue_words") if options[name]]
         options |= {name: [INSIDE_MODEL] for name in lists}
@@ -217,6 +263,7 @@ class ListTagger:
             "places": model.places.description(),
             "phrases": _joined(model.matcher.phrases),
             "cue_words": _joined(model.words.terms),
+            "key": model.usage.key,
             "classes": model.classes,
         }
         files = model.persons.files() | model.places.files() | model.usage.files()

@@ -13,14 +13,17 @@ import numpy.typing as npt
 from corpus.array_files import Expected, array_files, weights_of_shape
 from corpus.json_fields import Fields
 from corpus.kernels.hash_index import HashIndex
-from corpus.kernels.hashing import Hashes
+from corpus.kernels.hashing import MOST_KEY, Hashes
 from gazetteers.folding import fold
 from gazetteers.frequencies import Frequencies, word_hashes
 from taggers.dictionaries.name_share import name_share
 from taggers.dictionaries.places.roles import COMMON, RARE, Int32Array
 from taggers.dictionaries.word_divergence import WordDivergence, case_penalties
-from taggers.dictionaries.word_usage import CASES, Int64Array, Uses, case_numbers
+from taggers.dictionaries.word_usage import CASES, Int64Array, NoteWords, Uses, case_numbers
 from taggers.model_folder import ModelFiles
+from taggers.patient_counts import Counts, expected_counts
+from taggers.pruning import NAMES, Pruning
+from taggers.public_lists import PublicLists
 
 Floats = npt.NDArray[np.float64]
 
@@ -52,9 +55,24 @@ class PlaceWeights:
         The index of the class of each word.
     cases : ndarray of float64, shape (K,)
         The penalty of each capitalization.
+    penalties : ndarray of float64, shape (V,)
+        What occurrences in lower case take from the log-odds; 0 if there are none.
+    patients : ndarray of int32, shape (V,)
+        The least number of patients in whose notes each word occurs in lower case.
     """
 
-    def __init__(self, hashes: Hashes, weights: Floats, classes: Int32Array, cases: Floats) -> None:
+    def __init__(
+        self,
+        hashes: Hashes,
+        weights: Floats,
+        classes: Int32Array,
+        *,
+        cases: Floats,
+        penalties: Floats,
+        patients: Counts,
+    ) -> None:
+        self.penalties = penalties
+        self.patients = patients
         self.hashes = hashes
         self.weights = weights
         self.classes = classes
@@ -67,7 +85,7 @@ class PlaceWeights:
         places: Frequencies,
         names: Frequencies,
         persons: WordDivergence,
-        notes: tuple[Sequence[str], Int64Array],
+        notes: NoteWords,
         smoothing: float,
     ) -> Self:
         """Compute the log-odds of the words of places from lists and the words of the notes.
@@ -80,16 +98,15 @@ class PlaceWeights:
             The words of names of people.
         persons : WordDivergence
             The model of these names, which has the shares of tokens that are names.
-        notes : tuple of (sequence of str, ndarray of int64)
-            The word types of the notes and their counts.
+        notes : NoteWords
+            The words of the notes.
         smoothing : float
             The constant a.
         """
-        types, counts = notes
-        whole = places.alone.sum(axis=1) > 0
+        whole = _whole(places)
         words = [word for word, kept in zip(places.words, whole, strict=True) if kept]
         alone = places.alone[whole]
-        uses = Uses.of(places, types, counts)
+        uses = Uses.of(places, notes.types, notes.counts, notes.patients)
         used = uses.counts[whole]
         shares = (alone / np.maximum(places.counts.sum(axis=0), 1)).max(axis=1)
         scales = np.array([name_share(shares, column, uses.tokens) for column in used.T])
@@ -100,10 +117,41 @@ class PlaceWeights:
         rows = names.rows(words)
         bearers = np.where(rows >= 0, borne[rows], 0) / max(borne.sum(), 1)
         surname = bearers * persons.scales.sum() * uses.tokens + smoothing
-        weights = np.log(expected / surname)
-        weights -= np.log1p(_CAPITALIZED * used[:, _LOWER] / expected)
-        classes = alone.argmax(axis=1).astype(np.int32)
-        return cls(word_hashes(words), weights, classes, cases)
+        penalties = np.log1p(_CAPITALIZED * used[:, _LOWER] / expected)
+        return cls(
+            word_hashes(words),
+            np.log(expected / surname) - penalties,
+            alone.argmax(axis=1).astype(np.int32),
+            cases=cases,
+            penalties=penalties,
+            patients=uses.patients[whole][:, _LOWER],
+        )
+
+    def pruned(self, pruning: Pruning) -> PlaceWeights:
+        """Return the words of public lists; those of few patients are as if they did not occur."""
+        kept = np.ones(len(self.hashes), bool)
+        if NAMES not in pruning.keep:
+            kept = self._public(pruning.lists)
+        frequent = pruning.keeps(self.patients)
+        return PlaceWeights(
+            self.hashes[kept],
+            np.where(frequent, self.weights, self.weights + self.penalties)[kept],
+            self.classes[kept],
+            cases=self.cases,
+            penalties=np.where(frequent, self.penalties, 0.0)[kept],
+            patients=np.where(frequent, pruning.known(self.patients), np.int32(0))[kept],
+        )
+
+    def _public(self, lists: PublicLists) -> npt.NDArray[np.bool_]:
+        return lists.is_public(self.hashes, _whole)
+
+    def traces(self, words: Sequence[str], lists: PublicLists) -> dict[str, npt.NDArray[np.bool_]]:
+        """Return which words occur in lower case, and which are in a list that is not public."""
+        rows = self._index.positions(word_hashes(fold(words)))
+        return {
+            "places in lower case": np.append(self.penalties > 0, False)[rows],
+            "lists of places": np.append(~self._public(lists), False)[rows],
+        }
 
     def of_words(self, hashes: Hashes, cases: Int64Array) -> tuple[Int32Array, Floats]:
         """Return the class of each word that is a place (or -1), and its log-odds.
@@ -130,7 +178,13 @@ class PlaceWeights:
     def files(self) -> dict[str, bytes]:
         """Return the content of the files of a model."""
         return array_files(
-            {"places": self.hashes, "place-odds": self.weights, "place-classes": self.classes}
+            {
+                "places": self.hashes,
+                "place-odds": self.weights,
+                "place-classes": self.classes,
+                "place-penalties": self.penalties,
+                "place-patients": self.patients,
+            }
         )
 
     @classmethod
@@ -156,8 +210,18 @@ class PlaceWeights:
             hashes,
             model.array("place-odds", weights_of_shape(len(hashes), dtypes="float64")),
             model.array("place-classes", Expected("int32", hashes.shape, 0, classes - 1)),
-            np.array([description.number(name) for name in CASES]),
+            cases=np.array([description.number(name) for name in CASES]),
+            penalties=model.array(
+                "place-penalties", weights_of_shape(len(hashes), dtypes="float64")
+            ),
+            patients=model.array("place-patients", expected_counts(len(hashes))),
         )
+
+
+def _whole(names: Frequencies) -> npt.NDArray[np.bool_]:
+    """Select the words of a list that are a whole name."""
+    found: npt.NDArray[np.bool_] = names.alone.sum(axis=1) > 0
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,24 +232,60 @@ class WordUsage:
     ----------
     lower, frequent : ndarray of uint64
         Hashes of folded words that occur in lower case, and of words that are frequent.
+    lower_patients, frequent_patients : ndarray of int32
+        The least number of patients in whose notes each of them occurs.
+    key : int
+        The key of the hashes; 0 for none.
     """
 
     lower: Hashes
     frequent: Hashes
+    lower_patients: Counts
+    frequent_patients: Counts
+    key: int = 0
 
     @classmethod
-    def of(cls, types: Sequence[str], counts: Int64Array, most: float) -> Self:
+    def of(cls, notes: NoteWords, most: float) -> Self:
         """Select the words of the notes; those with more than `most` occurrences are frequent."""
+        types, counts = notes.types, notes.counts
         hashes = word_hashes(fold(types))
-        lower = case_numbers(types) == _LOWER
+        lower = (case_numbers(types) == _LOWER) & (counts > 0)
         words, rows = np.unique(hashes, return_inverse=True)
         totals = np.zeros(len(words), np.int64)
-        np.add.at(totals, rows.reshape(-1), counts)
-        return cls(np.unique(hashes[lower & (counts > 0)]), words[totals > most])
+        rows = rows.reshape(-1)
+        np.add.at(totals, rows, counts)
+        patients = np.zeros((2, len(words)), np.int32)
+        np.maximum.at(patients[0], rows[lower], notes.patients[lower])
+        np.maximum.at(patients[1], rows, notes.patients)
+        in_lower, often = np.unique(rows[lower]), np.flatnonzero(totals > most)
+        return cls(words[in_lower], words[often], patients[0, in_lower], patients[1, often])
 
     @cached_property
     def _indices(self) -> tuple[HashIndex, HashIndex]:
-        return HashIndex(self.lower), HashIndex(self.frequent)
+        return HashIndex(self.lower, self.key), HashIndex(self.frequent, self.key)
+
+    def pruned(self, pruning: Pruning) -> WordUsage:
+        """Return the usage of the words of enough patients."""
+        lower, frequent = map(pruning.keeps, (self.lower_patients, self.frequent_patients))
+        hashes, key = pruning.with_hashes(self.lower[lower], self.key)
+        return WordUsage(
+            hashes,
+            pruning.with_hashes(self.frequent[frequent], self.key)[0],
+            pruning.known(self.lower_patients[lower]),
+            pruning.known(self.frequent_patients[frequent]),
+            key,
+        )
+
+    @property
+    def size(self) -> int:
+        """The number of words that occur in lower case, and of frequent ones."""
+        return len(self.lower) + len(self.frequent)
+
+    def traces(self, words: Sequence[str]) -> dict[str, npt.NDArray[np.bool_]]:
+        """Return which words occur in lower case or are frequent."""
+        hashes = word_hashes(fold(words))
+        lower, frequent = (each.positions(hashes) >= 0 for each in self._indices)
+        return {"words in lower case": lower, "frequent words": frequent}
 
     def of_words(
         self, hashes: Hashes, cases: Int64Array, may_be_rare: npt.NDArray[np.bool_]
@@ -198,7 +298,14 @@ class WordUsage:
 
     def files(self) -> dict[str, bytes]:
         """Return the content of the files of a model."""
-        return array_files({"used-lower": self.lower, "used-often": self.frequent})
+        return array_files(
+            {
+                "used-lower": self.lower,
+                "used-often": self.frequent,
+                "used-lower-patients": self.lower_patients,
+                "used-often-patients": self.frequent_patients,
+            }
+        )
 
     @classmethod
     def of_model(cls, model: ModelFiles) -> Self:
@@ -209,4 +316,11 @@ class WordUsage:
         InputError
             If a file of the model is not what `files` returns.
         """
-        return cls(model.hashes("used-lower"), model.hashes("used-often"))
+        lower, frequent = model.hashes("used-lower"), model.hashes("used-often")
+        return cls(
+            lower,
+            frequent,
+            model.array("used-lower-patients", expected_counts(len(lower))),
+            model.array("used-often-patients", expected_counts(len(frequent))),
+            model.fields.integer("key", least=0, most=MOST_KEY),
+        )

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from corpus.kernels.hash_index import ABSENT, HashIndex
 from corpus.kernels.hashing import Hashes
 from taggers.networks.training.process import INITIAL
-from taggers.networks.word_inputs import Numbering, WordInputs
+from taggers.networks.word_inputs import UNKNOWN, Numbering, WordInputs
 
 #: Rows of a table, and the rows of another one with the same meaning.
 Rows = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
@@ -46,7 +47,7 @@ def initial_weights(
         For each of the weights, rows of it and the rows that they replace.
     """
     tables = {
-        "words": _common_words(before.words, inputs.words),
+        "words": _common_words(before, inputs.words),
         "characters": _common(before.characters, inputs.characters, shift=1),
     }
     for kind in ("features", "streams"):
@@ -64,8 +65,8 @@ def initial_weights(
 
 def _common(old: Numbering, new: Numbering, shift: int = 0) -> Rows:
     """Return the rows of common values; those up to `shift` are of unknown ones."""
-    known = set(old.values)
-    values = [value for value in new.values if value in known]
+    known = old.codes(new.values) != UNKNOWN
+    values = [value for value, common in zip(new.values, known.tolist(), strict=True) if common]
     unknown = np.arange(1 + shift)
     return (
         np.concatenate([unknown, old.codes(values) + shift]),
@@ -73,7 +74,8 @@ def _common(old: Numbering, new: Numbering, shift: int = 0) -> Rows:
     )
 
 
-def _common_words(old: Hashes, new: Hashes) -> Rows:
+def _common_words(before: WordInputs, new: Hashes) -> Rows:
     """Return the rows of common words, and of unknown ones."""
-    _, source, target = np.intersect1d(old, new, return_indices=True)
-    return np.append(source + 1, 0), np.append(target + 1, 0)
+    rows = HashIndex(before.words, before.key).positions(new)
+    target = np.flatnonzero(rows != ABSENT)
+    return np.append(rows[target].astype(np.int64) + 1, 0), np.append(target + 1, 0)

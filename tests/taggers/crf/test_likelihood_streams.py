@@ -249,7 +249,7 @@ def test_a_value_is_seen_in_the_documents_that_have_it(corpus: Corpus) -> None:
             values |= {f"{name}={value}" for name, value in streams.items() if value is not None}
         seen.update(values)
     training = corpus.training()
-    found = dict(zip(training.names.strings(), training.seen.tolist(), strict=True))
+    found = dict(zip(training.names.strings(), training.patients.tolist(), strict=True))
     assert {name: number for name, number in found.items() if number} == dict(seen)
 
 

@@ -515,7 +515,7 @@ def test_rare_values_of_streams_are_left_out(train: Batch, judge: Batch) -> None
     kept = set(weights.names.strings())
     assert "header=nhc" not in kept  # it is in one document
     assert {"header=nombre", "rules=B-CODE"} <= kept < set(names)
-    assert weights.seen.min() == 2
+    assert weights.patients.min() == 2
 
 
 def test_reduced_it_has_the_same_annotators(

@@ -43,7 +43,7 @@ def trained_on(batch: Batch) -> list[list[object]]:
         labels=3,
     )
     state = found.state
-    arrays = [found.words, found.codes, found.hashes, found.seen, state.begins, state.labels]
+    arrays = [found.words, found.codes, found.hashes, found.patients, state.begins, state.labels]
     arrays += [each.values for each in found.streams]
     return [array.tolist() for array in [*arrays, state.counts]] + [list(found.names.strings())]
 

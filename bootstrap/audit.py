@@ -1,0 +1,325 @@
+"""Audits: which names of the training notes a stranger can confirm in a model.
+
+A stranger who has a model and lists of names looks up every name of the lists, in several
+spellings, in all parts of the model (a dictionary attack). A name is confirmed if a part of the
+model contains it, or shows that it occurs in the notes. As a control, the same is done with names
+of the lists that do not occur in the notes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bootstrap.export import f1_of, load_prunable, validation_notes
+from corpus.batch import Batch, make_batch
+from corpus.document import Document
+from corpus.errors import InputError
+from corpus.patients import patient_key
+from corpus.problems import Problems
+from gazetteers.builtin import read_gazetteer
+from gazetteers.frequencies import Frequencies
+from gazetteers.gazetteer import merge
+from taggers.pruning import AFFIXES, PrunableTagger
+from taggers.public_lists import PublicLists
+
+#: Names that do not occur in the notes, of which at most so many are looked up.
+_CONTROLS = 20_000
+
+_DOCUMENTS = 5_000  # documents that are tokenized at once
+
+_VOWELS = {
+    "a": "áàä",
+    "e": "éèë",
+    "i": "íìï",
+    "o": "óòö",
+    "u": "úùü",
+}
+
+Rows = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Names that are looked up, and how many of them were confirmed.
+
+    Parameters
+    ----------
+    total : int
+        Number of names.
+    confirmed : int
+        Number of names that any part of the model confirms.
+    by_part : mapping of str to int
+        Number of names that each part confirms. `taggers.pruning.AFFIXES` confirms none by
+        itself: it says of how many names all affixes are known, which may be those of other words.
+    """
+
+    total: int
+    confirmed: int
+    by_part: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmed:
+    """What a stranger can confirm in a model.
+
+    Parameters
+    ----------
+    names : Group
+        Names of the lists that are annotated as names in the notes.
+    rare : Group
+        Those of them that are annotated in the notes of a single patient.
+    other : Group
+        Names of the lists that occur in the notes only as other words.
+    absent : Group
+        Names of the lists that do not occur in the notes: the control. What is confirmed of them
+        is false.
+    documents, patients : int
+        Number of documents, and of patients, in whose notes a confirmed name is annotated.
+    f1 : float or None
+        Strict entity F1 on annotated documents; None if there are none.
+    """
+
+    names: Group
+    rare: Group
+    other: Group
+    absent: Group
+    documents: int
+    patients: int
+    f1: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """The audit of one model, or of two.
+
+    Parameters
+    ----------
+    documents, patients : int
+        Number of documents of the notes, and of their patients; a document whose patient is not
+        known is one of its own.
+    listed : int
+        Number of names in the lists.
+    gold : int
+        Number of annotated documents that F1 was computed on.
+    models : mapping of str to Confirmed
+        The models, by name.
+    """
+
+    documents: int
+    patients: int
+    listed: int
+    gold: int
+    models: Mapping[str, Confirmed]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the figures as JSON values."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Occurrences:
+    """Where the names of lists occur in notes.
+
+    Parameters
+    ----------
+    present : ndarray of bool, shape (V,)
+        Which names occur at all.
+    names, documents, patients : ndarray of int64, shape (P,)
+        The name, the document and the patient of each pair of a name and a document in which it is
+        annotated.
+    total_documents, total_patients : int
+        The number of documents and patients of the notes.
+    """
+
+    present: Mask
+    names: Rows
+    documents: Rows
+    patients: Rows
+    total_documents: int
+    total_patients: int
+
+    @classmethod
+    def of(
+        cls, names: Frequencies, notes: Iterable[Document], classes: Collection[str] = ()
+    ) -> Occurrences:
+        """Find names in notes.
+
+        Parameters
+        ----------
+        names : Frequencies
+            The names.
+        notes : iterable of Document
+            Annotated notes.
+        classes : collection of str
+            The classes whose annotations are names; all if empty.
+        """
+        present = np.zeros(len(names.words), bool)
+        pairs: list[Rows] = [np.zeros((0, 3), np.int64)]
+        numbers: dict[str, int] = {}
+        documents, total = iter(notes), 0
+        while piece := list(islice(documents, _DOCUMENTS)):
+            patients = [
+                numbers.setdefault(patient_key(each.group, each.id), len(numbers)) for each in piece
+            ]
+            batch = make_batch(
+                (_only(each, classes) for each in piece), labelled=True, problems=Problems()
+            )
+            rows = names.rows(batch.vocabulary)
+            present[rows[rows >= 0]] = True
+            found = _annotated(batch, rows)
+            owners = np.array(patients, np.int64)[found[:, 1]]
+            pairs.append(np.column_stack([found[:, 0], found[:, 1] + total, owners]))
+            total += len(piece)
+        joined = np.concatenate(pairs)
+        return cls(present, joined[:, 0], joined[:, 1], joined[:, 2], total, len(numbers))
+
+    @property
+    def patients_of_names(self) -> npt.NDArray[np.int64]:
+        """The number of patients in whose notes each name is annotated, shape (V,)."""
+        pairs = np.unique(np.column_stack([self.names, self.patients]), axis=0)
+        return np.bincount(pairs[:, 0], minlength=len(self.present))
+
+
+def _only(document: Document, classes: Collection[str]) -> Document:
+    """Return a document with the annotations of some classes, or of all."""
+    if not classes:
+        return document
+    return replace(document, spans=tuple(s for s in document.spans if s.label in classes))
+
+
+def _annotated(batch: Batch, rows: npt.NDArray[np.int32]) -> Rows:
+    """Return the pairs of names and documents in which they are annotated, shape (P, 2)."""
+    owners = np.repeat(np.arange(len(batch)), batch.lengths)
+    names = rows[batch.word_ids].astype(np.int64)
+    found = (batch.tags > 0) & (names >= 0)
+    return np.unique(np.column_stack([names[found], owners[found]]), axis=0)
+
+
+def audit(
+    models: Sequence[Path],
+    against: Sequence[str],
+    notes: Iterable[Document],
+    *,
+    classes: Collection[str] = (),
+    gold: Iterable[Document] | None = None,
+) -> Audit:
+    """Find out which names of notes a stranger can confirm in models.
+
+    Parameters
+    ----------
+    models : sequence of Path
+        Runs, whose best models are used, or model folders.
+    against : sequence of str
+        The lists of names; see `gazetteers.builtin.read_gazetteer`.
+    notes : iterable of Document
+        The annotated notes that the models were trained on.
+    classes : collection of str
+        The classes whose annotations are names; all if empty.
+    gold : iterable of Document, optional
+        Annotated documents to score the models on; by default, the validation documents of the
+        first model that is a run.
+
+    Returns
+    -------
+    Audit
+
+    Raises
+    ------
+    InputError
+        If a model or a list cannot be read, or no name of the lists is annotated in the notes.
+    """
+    loaded = {str(model): load_prunable(model) for model in models}
+    whole = Frequencies.of(merge([read_gazetteer(path) for path in against]))
+    names = _whole_names(whole)
+    found = Occurrences.of(names, notes, classes)
+    if not len(found.names):
+        raise InputError(
+            f"none of the {len(names.words):,} names of the lists is annotated in the "
+            f"{found.total_documents:,} documents of the notes; expected the annotated notes that "
+            "the model was trained on, and lists of names of their population"
+        )
+    if gold is None:
+        gold = next((g for model in models if (g := list(validation_notes(model)))), [])
+    scored = list(gold)
+    lists = PublicLists(against)
+    rows, attack = _looked_up(found), {}
+    for name, (tagger, unit) in loaded.items():
+        f1 = f1_of(tagger, unit, scored) if scored else None
+        attack[name] = _attacked(tagger, names, rows, lists, found, f1)
+    return Audit(found.total_documents, found.total_patients, len(names.words), len(scored), attack)
+
+
+def _whole_names(names: Frequencies) -> Frequencies:
+    """Return the words that are a name by themselves, unlike ``de``."""
+    kept = names.alone.sum(axis=1) > 0
+    words = tuple(word for word, some in zip(names.words, kept.tolist(), strict=True) if some)
+    return Frequencies(words, names.classes, names.counts[kept], names.alone[kept])
+
+
+def _looked_up(found: Occurrences) -> Rows:
+    """Return the names that are looked up: all that occur, and random ones that do not."""
+    absent = np.flatnonzero(~found.present)
+    rng = np.random.default_rng(0)
+    if len(absent) > _CONTROLS:
+        absent = np.sort(rng.choice(absent, _CONTROLS, replace=False))
+    return np.concatenate([np.flatnonzero(found.present), absent])
+
+
+def _attacked(
+    tagger: PrunableTagger,
+    names: Frequencies,
+    rows: Rows,
+    lists: PublicLists,
+    found: Occurrences,
+    f1: float | None,
+) -> Confirmed:
+    """Look up names in a model."""
+    spelled = [spellings(names.words[row]) for row in rows.tolist()]
+    words = [word for each in spelled for word in each]
+    bounds = np.cumsum([0, *map(len, spelled)])[:-1]
+    traces = {
+        part: np.logical_or.reduceat(mask, bounds)
+        for part, mask in tagger.traces(words, lists).items()
+    }
+    none = np.zeros(len(rows), bool)
+    confirmed = np.logical_or.reduce(
+        [none, *(mask for part, mask in traces.items() if part != AFFIXES)]
+    )
+    patients = found.patients_of_names[rows]
+    known = np.zeros(len(names.words), bool)
+    known[rows[confirmed]] = True
+    pairs = known[found.names]
+
+    def group(some: Mask) -> Group:
+        by_part = {part: int((mask & some).sum()) for part, mask in traces.items()}
+        return Group(int(some.sum()), int((confirmed & some).sum()), by_part)
+
+    return Confirmed(
+        names=group(patients > 0),
+        rare=group(patients == 1),
+        other=group(found.present[rows] & (patients == 0)),
+        absent=group(~found.present[rows]),
+        documents=len(np.unique(found.documents[pairs])),
+        patients=len(np.unique(found.patients[pairs])),
+        f1=f1,
+    )
+
+
+def spellings(word: str) -> list[str]:
+    """Return the spellings of a folded word that a stranger tries: with accents and capitals."""
+    forms = [word, *_accented(word)]
+    return [each for form in forms for each in (form, form[:1].upper() + form[1:], form.upper())]
+
+
+def _accented(word: str) -> Iterator[str]:
+    for place, letter in enumerate(word):
+        for accented in _VOWELS.get(letter, ""):
+            yield word[:place] + accented + word[place + 1 :]

@@ -1,0 +1,130 @@
+"""``bootstrap audit``: which names of the training notes a stranger can confirm in a model."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bootstrap.cli.arguments import (
+    Commands,
+    add_columns,
+    add_command,
+    add_list,
+    add_model,
+    add_rules,
+)
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from bootstrap.audit import Audit, Confirmed, Group
+
+
+def register(commands: Commands) -> None:
+    """Add the command."""
+    parser = add_command(
+        commands, "audit", main, "find out which names of its training notes a model reveals"
+    )
+    add_model(parser)
+    parser.add_argument(
+        "--against",
+        nargs="+",
+        required=True,
+        metavar="LIST",
+        help="the names that a stranger tries: gazetteers, or built-in lists such as census-es",
+    )
+    parser.add_argument(
+        "--notes",
+        nargs="+",
+        required=True,
+        metavar="NOTES",
+        help="all annotated notes that the model was trained on",
+    )
+    parser.add_argument(
+        "--before",
+        type=Path,
+        metavar="MODEL",
+        help="the run or model that MODEL was exported from, to compare it with",
+    )
+    add_list(
+        parser,
+        "--classes",
+        str,
+        metavar="CLASS",
+        help="the classes of annotations that are names (default: all)",
+    )
+    parser.add_argument(
+        "--gold",
+        metavar="NOTES",
+        help="annotated notes to score the models on (default: the validation notes of the run)",
+    )
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures as JSON")
+    add_columns(parser)
+    add_rules(parser)
+
+
+def main(options: argparse.Namespace) -> None:
+    """Audit a model, print the figures, and write them as JSON if requested."""
+    from bootstrap.audit import audit
+    from bootstrap.cli.console import output, print_lines, report_problems, write_file
+    from bootstrap.cli.inputs import columns_of, problems_of
+    from corpus.corpora import read_corpus
+
+    problems, columns = problems_of(options), columns_of(options)
+    notes = chain.from_iterable(
+        read_corpus(each, columns=columns, problems=problems) for each in options.notes
+    )
+    gold = None
+    if options.gold:
+        gold = read_corpus(options.gold, columns=columns, problems=problems)
+    models = [options.model] if options.before is None else [options.before, options.model]
+    found = audit(models, options.against, notes, classes=options.classes or (), gold=gold)
+    report_problems(problems)
+    if options.json:
+        text = json.dumps(found.as_json(), ensure_ascii=False, indent=1) + "\n"
+        write_file(options.json, text.encode())
+    print_lines(
+        [
+            f"{found.documents:,} documents of {found.patients:,} patients; {found.listed:,} names "
+            "in the lists",
+        ]
+    )
+    for name, confirmed in found.models.items():
+        output.print()
+        print_lines([name])
+        output.print(_table(confirmed))
+        print_lines(_lines(confirmed, found))
+
+
+def _table(confirmed: Confirmed) -> Table:
+    from bootstrap.cli.console import figures_table
+    from taggers.pruning import AFFIXES
+
+    groups = (confirmed.names, confirmed.rare, confirmed.other, confirmed.absent)
+    table = figures_table(
+        "confirmed", "names in notes", "of one patient", "as other words", "not in notes"
+    )
+    table.add_row("by any part", *(_share(each, each.confirmed) for each in groups))
+    for part in confirmed.names.by_part:
+        name = f"  {part} (of others, too)" if part == AFFIXES else f"  {part}"
+        table.add_row(name, *(_share(each, each.by_part[part]) for each in groups))
+    return table
+
+
+def _share(group: Group, number: int) -> str:
+    return f"{number:,} of {group.total:,} ({number / max(group.total, 1):.1%})"
+
+
+def _lines(confirmed: Confirmed, found: Audit) -> Iterator[str]:
+    yield (
+        f"confirmed names are annotated in {confirmed.documents:,} of {found.documents:,} "
+        f"documents, of {confirmed.patients:,} of {found.patients:,} patients"
+    )
+    if confirmed.f1 is None:
+        yield "F1 was not measured; name annotated notes with --gold"
+    else:
+        yield f"F1 on {found.gold:,} annotated documents: {confirmed.f1:.4f}"

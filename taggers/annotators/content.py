@@ -1,0 +1,69 @@
+"""What the annotators of a model contain of lists and notes, and what is removed from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from taggers.annotators import Annotator
+from taggers.annotators.phrases import Phrases
+from taggers.annotators.rules import RULES, Rules
+from taggers.pruning import PHRASES, Pruning
+
+if TYPE_CHECKING:
+    from taggers.public_lists import PublicLists
+
+
+def contents_of(annotators: Mapping[str, Annotator]) -> dict[str, int]:
+    """Return the number of phrases, and of rules that are not builtin."""
+    found = {}
+    for each in annotators.values():
+        if isinstance(each, Phrases):
+            found["phrases"] = each.size
+        if isinstance(each, Rules) and (rules := each.settings()["rules"]) != RULES:
+            found["rules of the configuration"] = len(rules)
+    return found
+
+
+def pruned_phrases(phrases: Phrases, pruning: Pruning) -> Phrases:
+    """Return the phrases of public lists."""
+    if PHRASES in pruning.keep or not phrases.size:
+        return phrases
+    return Phrases(pruning.lists.public_phrases(phrases.terms))
+
+
+def pruned_annotators(
+    annotators: Mapping[str, Annotator], pruning: Pruning
+) -> dict[str, Annotator]:
+    """Return annotators with the phrases of public lists only."""
+    return {
+        name: pruned_phrases(each, pruning) if isinstance(each, Phrases) else each
+        for name, each in annotators.items()
+    }
+
+
+def words_in_phrases(
+    words: Sequence[str], phrases: Mapping[str, Sequence[str]], lists: PublicLists
+) -> npt.NDArray[np.bool_]:
+    """Return which words are in phrases that are not public."""
+    from gazetteers.folding import fold  # noqa: PLC0415 - not always used
+
+    public = lists.public_phrases(phrases)
+    private = [
+        term for name, terms in phrases.items() for term in set(terms).difference(public[name])
+    ]
+    found = {word for term in fold(private) for word in term.split()} if private else set()
+    return np.fromiter((word in found for word in fold(words)), bool, len(words))
+
+
+def traces_in(
+    annotators: Mapping[str, Annotator], words: Sequence[str], lists: PublicLists
+) -> dict[str, npt.NDArray[np.bool_]]:
+    """Return which words are in phrases of annotators; see `taggers.pruning.PrunableTagger`."""
+    phrases = annotators.get(PHRASES)
+    if not isinstance(phrases, Phrases) or not phrases.size:
+        return {}
+    return {PHRASES: words_in_phrases(words, phrases.terms, lists)}

@@ -1,0 +1,55 @@
+"""Feature values by which a word can be recognised: the word itself, and its parts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from taggers.feature_sources import LAYOUT
+from taggers.features import Words
+from taggers.templates import Templates
+
+#: What a value is: nothing of the word, a part of it that other words have, or the whole word.
+NOTHING, PART, WHOLE = range(3)
+
+#: Features whose values are whole words.
+_WORDS = ("form", "lower", "lemma")
+_AFFIX = re.compile("(?:prefix|suffix)([1-9])")
+
+Kinds = npt.NDArray[np.int8]
+
+
+def identities(
+    words: Sequence[str], templates: Templates
+) -> Iterator[tuple[str, list[str], Kinds]]:
+    """Yield the values of words by which they can be recognised.
+
+    An affix is the whole word if the word is shorter: it is padded, so that longer words have
+    other affixes.
+
+    Yields
+    ------
+    name : str
+        A feature or a stream.
+    values : list of str
+        The value of each word.
+    kinds : ndarray of int8, shape (len(words),)
+        What each value is: `NOTHING`, `PART` or `WHOLE`.
+    """
+    prepared = Words(words)
+    lengths = np.fromiter(map(len, prepared.lowers), np.int64, len(words))
+    for name in dict.fromkeys(each.name for each in templates.features):
+        if name in templates.resource_features:
+            continue
+        affix = _AFFIX.fullmatch(name)
+        if name in _WORDS:
+            yield name, templates.feature(name)(prepared), np.full(len(words), WHOLE, np.int8)
+        elif affix:
+            kinds = np.where(lengths < int(affix[1]), WHOLE, PART).astype(np.int8)
+            yield name, templates.feature(name)(prepared), kinds
+    for name in templates.needed:
+        if name in LAYOUT:
+            yield name, prepared.lowers, np.full(len(words), WHOLE, np.int8)

@@ -1,0 +1,107 @@
+"""Public lists within a model: what is in them was not learned from notes.
+
+A word of a public list tells nothing of a patient only if the model has the whole list: of a list
+of names that were found in notes, each name that is in a census too was still found in notes. What
+a model has of a list that is not wholly within it is therefore not public.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from corpus.kernels.hash_index import ABSENT, HashIndex
+from corpus.kernels.hashing import Hashes
+from gazetteers.builtin import BUILTIN_LISTS, read_gazetteer
+from gazetteers.frequencies import Frequencies
+from gazetteers.gazetteer import Gazetteer, terms_by_class
+
+#: Selects the words of a list that a model has, shape (V,).
+Selection = Callable[[Frequencies], npt.NDArray[np.bool_]]
+
+
+def all_words(names: Frequencies) -> npt.NDArray[np.bool_]:
+    """Select all words."""
+    return np.ones(len(names.words), bool)
+
+
+class PublicLists:
+    """The built-in lists, and those that the user calls public.
+
+    Parameters
+    ----------
+    paths : sequence of str
+        Gazetteers besides the built-in lists; see `gazetteers.builtin.read_gazetteer`.
+    """
+
+    def __init__(self, paths: Sequence[str] = ()) -> None:
+        self._paths = tuple(dict.fromkeys([*BUILTIN_LISTS, *paths]))
+
+    @cached_property
+    def _parts(self) -> list[Gazetteer]:
+        """The terms of each class of each list."""
+        return [part for path in self._paths for part in _by_class(read_gazetteer(path))]
+
+    @cached_property
+    def _frequencies(self) -> list[Frequencies]:
+        return [Frequencies.of(part) for part in self._parts]
+
+    def words_within(self, hashes: Hashes, selection: Selection = all_words) -> Gazetteer | None:
+        """Return the lists, by class, all of whose words are in a table.
+
+        Parameters
+        ----------
+        hashes : ndarray of uint64
+            Hashes of the folded words of the table.
+        selection : callable
+            Selects the words of a list that such a table has.
+
+        Returns
+        -------
+        Gazetteer or None
+            None if there is no such list.
+        """
+        index = HashIndex(hashes)
+        found = []
+        for part, names in zip(self._parts, self._frequencies, strict=True):
+            wanted = names.hashes[selection(names)]
+            if len(wanted) and (index.positions(wanted) != ABSENT).all():
+                found.append(part.table())
+        return Gazetteer.of(pa.concat_tables(found)) if found else None
+
+    def is_public(self, hashes: Hashes, selection: Selection = all_words) -> npt.NDArray[np.bool_]:
+        """Return which words of a table are those of a list that it has as a whole."""
+        gazetteer = self.words_within(hashes, selection)
+        if gazetteer is None:
+            return np.zeros(len(hashes), bool)
+        names = Frequencies.of(gazetteer)
+        positions = HashIndex(names.hashes[selection(names)]).positions(hashes)
+        found: npt.NDArray[np.bool_] = positions != ABSENT
+        return found
+
+    def terms_within(self, terms: Collection[str]) -> frozenset[str]:
+        """Return the terms of the lists, by class, all of whose terms are among some terms."""
+        wanted, found = set(terms), set[str]()
+        for part in self._parts:
+            own = set(part.terms.to_pylist())
+            if own <= wanted:
+                found |= own
+        return frozenset(found)
+
+    def public_phrases(self, phrases: Mapping[str, Iterable[str]]) -> dict[str, tuple[str, ...]]:
+        """Return the phrases of each class that are public; classes stay without phrases."""
+        public = self.terms_within([term for terms in phrases.values() for term in terms])
+        return {
+            name: tuple(term for term in terms if term in public) for name, terms in phrases.items()
+        }
+
+
+def _by_class(gazetteer: Gazetteer) -> Iterator[Gazetteer]:
+    table = gazetteer.table()
+    for name in terms_by_class([gazetteer]):
+        yield Gazetteer.of(table.filter(pc.equal(gazetteer.classes, name)))
