@@ -39,6 +39,7 @@ from taggers.crf.crfsuite import CRFsuiteEngine
 from taggers.crf.training.lbfgs import Vector, minimise
 from taggers.crf.training.likelihood import Likelihood
 from taggers.crf.training.training_set import TrainingSet
+from taggers.pruning import Pruning
 from taggers.threads import one_thread
 
 NOVEL = 0.05
@@ -92,7 +93,7 @@ class TaggingComparison:
         rng = np.random.default_rng(0)
         options = CRFOptions(engine="crfsuite", max_iterations=30)
         self.slow = CRFTagger(options).fit(make_batch(lines, labelled=True), rng=rng)
-        self.slow.pruned().save(folder)
+        self.slow.pruned(Pruning.of()).save(folder)
         self.folder = folder
         self.notes = with_novel_words(sampled(lines, number, rng), rng)
         self.batch = make_batch(self.notes, labelled=False)

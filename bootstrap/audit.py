@@ -249,12 +249,14 @@ def audit(
     if gold is None:
         gold = next((g for model in models if (g := list(validation_notes(model)))), [])
     scored = list(gold)
-    lists = PublicLists(against)
-    rows, attack = _looked_up(found), {}
-    for name, (tagger, unit) in loaded.items():
-        f1 = f1_of(tagger, unit, scored) if scored else None
-        attack[name] = _attacked(tagger, names, rows, lists, found, f1)
-    return Audit(found.total_documents, found.total_patients, len(names.words), len(scored), attack)
+    attack = _Attack(names, _looked_up(found), PublicLists(against), found)
+    attacked = {
+        name: attack.on(tagger, f1_of(tagger, unit, scored) if scored else None)
+        for name, (tagger, unit) in loaded.items()
+    }
+    return Audit(
+        found.total_documents, found.total_patients, len(names.words), len(scored), attacked
+    )
 
 
 def _whole_names(names: Frequencies) -> Frequencies:
@@ -273,44 +275,59 @@ def _looked_up(found: Occurrences) -> Rows:
     return np.concatenate([np.flatnonzero(found.present), absent])
 
 
-def _attacked(
-    tagger: PrunableTagger,
-    names: Frequencies,
-    rows: Rows,
-    lists: PublicLists,
-    found: Occurrences,
-    f1: float | None,
-) -> Confirmed:
-    """Look up names in a model."""
-    spelled = [spellings(names.words[row]) for row in rows.tolist()]
-    words = [word for each in spelled for word in each]
-    bounds = np.cumsum([0, *map(len, spelled)])[:-1]
-    traces = {
-        part: np.logical_or.reduceat(mask, bounds)
-        for part, mask in tagger.traces(words, lists).items()
-    }
-    none = np.zeros(len(rows), bool)
-    confirmed = np.logical_or.reduce(
-        [none, *(mask for part, mask in traces.items() if part != AFFIXES)]
-    )
-    patients = found.patients_of_names[rows]
-    known = np.zeros(len(names.words), bool)
-    known[rows[confirmed]] = True
-    pairs = known[found.names]
+@dataclass(frozen=True, slots=True, eq=False)
+class _Attack:
+    """An attack on models.
 
-    def group(some: Mask) -> Group:
-        by_part = {part: int((mask & some).sum()) for part, mask in traces.items()}
-        return Group(int(some.sum()), int((confirmed & some).sum()), by_part)
+    Parameters
+    ----------
+    names : Frequencies
+        The names of the lists.
+    rows : ndarray of int64
+        Those that are looked up.
+    lists : PublicLists
+        The lists.
+    found : Occurrences
+        Where the names occur in the notes.
+    """
 
-    return Confirmed(
-        names=group(patients > 0),
-        rare=group(patients == 1),
-        other=group(found.present[rows] & (patients == 0)),
-        absent=group(~found.present[rows]),
-        documents=len(np.unique(found.documents[pairs])),
-        patients=len(np.unique(found.patients[pairs])),
-        f1=f1,
-    )
+    names: Frequencies
+    rows: Rows
+    lists: PublicLists
+    found: Occurrences
+
+    def on(self, tagger: PrunableTagger, f1: float | None) -> Confirmed:
+        """Look up the names in a model, whose F1 is passed on."""
+        rows, found = self.rows, self.found
+        spelled = [spellings(self.names.words[row]) for row in rows.tolist()]
+        words = [word for each in spelled for word in each]
+        bounds = np.cumsum([0, *map(len, spelled)])[:-1]
+        traces = {
+            part: np.logical_or.reduceat(mask, bounds)
+            for part, mask in tagger.traces(words, self.lists).items()
+        }
+        none = np.zeros(len(rows), bool)
+        confirmed: Mask = np.logical_or.reduce(
+            [none, *(mask for part, mask in traces.items() if part != AFFIXES)]
+        )
+        patients = found.patients_of_names[rows]
+        known = np.zeros(len(self.names.words), bool)
+        known[rows[confirmed]] = True
+        pairs = known[found.names]
+
+        def group(some: Mask) -> Group:
+            by_part = {part: int((mask & some).sum()) for part, mask in traces.items()}
+            return Group(int(some.sum()), int((confirmed & some).sum()), by_part)
+
+        return Confirmed(
+            names=group(patients > 0),
+            rare=group(patients == 1),
+            other=group(found.present[rows] & (patients == 0)),
+            absent=group(~found.present[rows]),
+            documents=len(np.unique(found.documents[pairs])),
+            patients=len(np.unique(found.patients[pairs])),
+            f1=f1,
+        )
 
 
 def spellings(word: str) -> list[str]:

@@ -104,10 +104,12 @@ def patients_of_words(
         0 for words that do not occur.
     """
     codes = np.asarray(rows(train.vocabulary), np.int32)
+    if codes.ndim == 1:
+        codes = codes[:, None]
     return patients_of_values(
         train.word_ids,
         train.document_offsets,
         patient_numbers(train),
-        codes.reshape(len(train.vocabulary), -1),
+        codes,
         values,
     )

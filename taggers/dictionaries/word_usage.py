@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from corpus.batch import Batch
 from corpus.counts import WordCounts
+from corpus.kernels.patient_sets import MOST_PATIENTS
 from gazetteers.frequencies import Frequencies
 from taggers.base import TrainingError
 from taggers.features import Words, feature
@@ -134,6 +135,7 @@ def words_of_notes(train: Batch, counts: str) -> NoteWords:
         numbers = np.bincount(train.word_ids, minlength=len(train.vocabulary)).astype(np.int64)
         types = train.vocabulary
         patients = patients_of_words(train, len(types), lambda words: np.arange(len(words)))
+        patients = np.minimum(patients, np.int32(MOST_PATIENTS))  # as in files of counts
     if not numbers.any():
         raise TrainingError("the notes contain no words to compare the dictionary with")
     return NoteWords(types, numbers, patients)

@@ -13,6 +13,7 @@ from corpus.document import Document, Span
 from corpus.errors import InputError
 from taggers import CRFOptions, CRFTagger
 from taggers.crf.attributes import WindowAttributes
+from taggers.pruning import Pruning
 
 NOTES = [
     *(Document(f"a{i}", "El Sr Joan viu aqui", (Span(6, 10, "PERSON"),)) for i in range(5)),
@@ -36,19 +37,19 @@ def words_in(folder: Path) -> str:
 def test_rare_words_are_gone_and_the_others_stay(model: Path, tmp_path: Path) -> None:
     assert "Zoilo" in words_in(model)
     found = export_model(
-        model, tmp_path / "out", min_document_frequency=2, hash_names=False, gold=NOTES
+        model, tmp_path / "out", pruning=Pruning.of(2, hash_names=False), gold=NOTES
     )
     text = words_in(tmp_path / "out")
     assert "Zoilo" not in text
     assert "Joan" in text
-    assert found.values[1] < found.values[0]
+    assert found.contents[1]["feature values"] < found.contents[0]["feature values"]
     assert found.f1 is not None
     assert found.f1[0] == 1.0
     assert found.documents == len(NOTES)
 
 
 def test_without_names_no_word_can_be_read_and_it_tags_alike(model: Path, tmp_path: Path) -> None:
-    export_model(model, tmp_path / "out", min_document_frequency=1, hash_names=True, gold=None)
+    export_model(model, tmp_path / "out", pruning=Pruning.of(1, hash_names=True), gold=None)
     text = words_in(tmp_path / "out")
     assert "Joan" not in text
     assert "joan" not in text
@@ -77,7 +78,7 @@ def test_only_its_owner_can_enter_it_from_its_beginning(
     monkeypatch.setattr(CRFTagger, "save", noted)
     before = os.umask(0)
     try:
-        export_model(model, target, min_document_frequency=1, hash_names=False, gold=None)
+        export_model(model, target, pruning=Pruning.of(1, hash_names=False), gold=None)
     finally:
         os.umask(before)
     assert found == [0o700]
@@ -98,18 +99,18 @@ def test_of_one_that_could_not_be_written_nothing_is_left(
         patch.setattr(CRFTagger, "save", failing)
         with pytest.raises(OSError, match="No space"):
             export_model(
-                model, tmp_path / "out", min_document_frequency=1, hash_names=False, gold=None
+                model, tmp_path / "out", pruning=Pruning.of(1, hash_names=False), gold=None
             )
     assert not (tmp_path / "out").exists()
-    export_model(model, tmp_path / "out", min_document_frequency=1, hash_names=False, gold=None)
+    export_model(model, tmp_path / "out", pruning=Pruning.of(1, hash_names=False), gold=None)
 
 
 def test_what_is_there_is_not_overwritten(model: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="exists: nothing is overwritten"):
-        export_model(model, model, min_document_frequency=1, hash_names=True, gold=None)
+        export_model(model, model, pruning=Pruning.of(1, hash_names=True), gold=None)
     (tmp_path / "link").symlink_to(tmp_path / "nowhere")
     with pytest.raises(InputError, match="exists: nothing is overwritten"):
-        export_model(model, tmp_path / "link", min_document_frequency=1, hash_names=True, gold=None)
+        export_model(model, tmp_path / "link", pruning=Pruning.of(1, hash_names=True), gold=None)
 
 
 BESIDE = [
@@ -136,7 +137,7 @@ def test_rare_values_of_streams_and_conjunctions_are_gone(beside: Path, tmp_path
     before = words_in(beside)
     assert all(each in before for each in (*rare, *common))
     found = export_model(
-        beside, tmp_path / "out", min_document_frequency=2, hash_names=False, gold=BESIDE
+        beside, tmp_path / "out", pruning=Pruning.of(2, hash_names=False), gold=BESIDE
     )
     text = words_in(tmp_path / "out")
     assert not [each for each in ("apodo", "Apodo", "Zoilo", "zoilo") if each in text]
@@ -147,7 +148,7 @@ def test_rare_values_of_streams_and_conjunctions_are_gone(beside: Path, tmp_path
 
 
 def test_hashes_leave_no_text_of_streams_and_conjunctions(beside: Path, tmp_path: Path) -> None:
-    export_model(beside, tmp_path / "out", min_document_frequency=2, hash_names=True, gold=None)
+    export_model(beside, tmp_path / "out", pruning=Pruning.of(2, hash_names=True), gold=None)
     text = words_in(tmp_path / "out").lower()
     words = {word for note in BESIDE for word in note.text.lower().replace(":", "").split()}
     assert not [word for word in words if len(word) > 2 and word in text]
@@ -165,28 +166,25 @@ def test_a_model_of_crfsuite_becomes_one_of_the_other_engine(tmp_path: Path) -> 
     options = CRFOptions(engine="crfsuite", features=("form", "suffix3"), window=1)
     slow = CRFTagger(options).fit(make_batch(NOTES, labelled=True), rng=np.random.default_rng(0))
     slow.save(tmp_path / "slow")
-    with pytest.raises(InputError, match="does not say how many documents"):
-        export_model(
-            tmp_path / "slow",
-            tmp_path / "out",
-            min_document_frequency=2,
-            hash_names=False,
-            gold=None,
-        )
     export_model(
-        tmp_path / "slow", tmp_path / "fast", min_document_frequency=1, hash_names=False, gold=None
+        tmp_path / "slow", tmp_path / "rare", pruning=Pruning.of(2, hash_names=False), gold=None
+    )
+    assert "Zoilo" in words_in(tmp_path / "slow")
+    assert "Zoilo" not in words_in(tmp_path / "rare")
+    assert "Joan" in words_in(tmp_path / "rare")
+    export_model(
+        tmp_path / "slow", tmp_path / "fast", pruning=Pruning.of(1, hash_names=False), gold=None
     )
     batch = make_batch(NOTES, labelled=False)
     expected, found = slow.tag(batch), CRFTagger.load(tmp_path / "fast").tag(batch)
     assert found.tags.tolist() == expected.tags.tolist()
     assert found.confidence == pytest.approx(expected.confidence, abs=1e-9)
-    assert_tags_alike_when_opened(slow.pruned(), batch, tmp_path / "again")
+    assert_tags_alike_when_opened(slow.pruned(Pruning.of()), batch, tmp_path / "again")
     with pytest.raises(InputError, match="the label 0"):
         export_model(
             tmp_path / "slow" / "crf.crfsuite",
             tmp_path / "x",
-            min_document_frequency=1,
-            hash_names=False,
+            pruning=Pruning.of(1, hash_names=False),
             gold=None,
         )
 
@@ -210,6 +208,8 @@ def test_a_model_file_of_crfsuite_tags_as_well_when_it_is_opened(tmp_path: Path)
     trainer.train(str(file))
     taken = CRFTagger.of_crfsuite(file.read_bytes())
     assert_tags_alike_when_opened(taken, batch, tmp_path / "opened")
-    export_model(file, tmp_path / "out", min_document_frequency=1, hash_names=True, gold=None)
+    with pytest.raises(InputError, match="no feature value .* of 2 patients or more"):
+        export_model(file, tmp_path / "out", pruning=Pruning.of(2), gold=None)
+    export_model(file, tmp_path / "out", pruning=Pruning.of(1, hash_names=True), gold=None)
     found = CRFTagger.load(tmp_path / "out").tag(batch)
     assert found.confidence == pytest.approx(taken.tag(batch).confidence, abs=1e-9)

@@ -976,10 +976,10 @@ def test_saved_and_loaded_it_tags_alike(toy: Batch, tagger: CRFTagger, tmp_path:
 
 FILES = {
     "wordtype": [
-        *("begins.npy", "hashes.npy", "name_ends.npy", "names.npy"),
-        *("seen.npy", "state.npy", "state_labels.npy", "transition.npy"),
+        *("begins.npy", "hashes.npy", "name_ends.npy", "names.npy", "patients.npy"),
+        *("state.npy", "state_labels.npy", "transition.npy"),
     ],
-    "crfsuite": ["crf.crfsuite"],
+    "crfsuite": ["crf.crfsuite", "hashes.npy", "patients.npy"],
 }
 
 

@@ -17,6 +17,7 @@ from corpus.errors import InputError
 from taggers import CRFOptions, CRFTagger, load_tagger
 from taggers.crf.clusterings import best_clustering
 from taggers.embeddings.embedding import Embedding
+from taggers.pruning import Pruning
 
 MakeEmbedding = Callable[..., Embedding]
 
@@ -254,7 +255,7 @@ def test_an_exported_model_has_its_clusters(
 ) -> None:
     for nameless in (False, True):
         reduced = fitted(train, options(folder)).pruned(
-            min_document_frequency=2, hash_names=nameless
+            Pruning.of(2, hash_names=nameless, keep=["clusters"])
         )
         target = tmp_path / str(nameless)
         reduced.save(target)

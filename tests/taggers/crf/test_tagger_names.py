@@ -18,6 +18,7 @@ from gazetteers.builtin import CENSUS, read_gazetteer
 from gazetteers.gazetteer import Gazetteer
 from taggers import CRFOptions, CRFTagger, load_tagger
 from taggers.embeddings.embedding import Embedding
+from taggers.pruning import Pruning
 
 MakeEmbedding = Callable[..., Embedding]
 MakeGazetteer = Callable[..., Gazetteer]
@@ -193,13 +194,19 @@ def test_an_exported_model_has_its_frequencies(
 ) -> None:
     tagger = fitted(train, options(gazetteer))
     for nameless in (False, True):
-        reduced = tagger.pruned(min_document_frequency=2, hash_names=nameless)
-        assert reduced.values < tagger.values
+        reduced = tagger.pruned(Pruning.of(2, hash_names=nameless, public=[str(gazetteer)]))
+        assert reduced.contents()["feature values"] < tagger.contents()["feature values"]
+        assert (
+            reduced.contents()["words of lists of names"]
+            == tagger.contents()["words of lists of names"]
+        )
         assert right(reduced, rest) == 1
         reduced.save(tmp_path / str(nameless))
         again = load_tagger(tmp_path / str(nameless))
         assert same(again, reduced, rest)
-    exported = fitted(train, options(gazetteer, engine="crfsuite")).pruned(hash_names=True)
+    exported = fitted(train, options(gazetteer, engine="crfsuite")).pruned(
+        Pruning.of(hash_names=True, keep=["names"])
+    )
     assert right(exported, rest) == 1
 
 

@@ -343,7 +343,7 @@ def test_a_changed_description_is_an_input_error(saved: Path) -> None:
             load_tagger(saved)
     other = {**description, "format": 9}
     file.write_text(json.dumps({**other, "digest": digest_of(other)}))
-    with pytest.raises(InputError, match="format 9; this version reads format 1"):
+    with pytest.raises(InputError, match="format 9; this version reads format 2"):
         load_tagger(saved)
 
 

@@ -15,7 +15,7 @@ from taggers.dictionaries.name_share import name_share
 from taggers.dictionaries.places.roles import COMMON, RARE
 from taggers.dictionaries.places.word_weights import PlaceWeights, WordUsage
 from taggers.dictionaries.word_divergence import WordDivergence
-from taggers.dictionaries.word_usage import CASES, Uses, case_numbers
+from taggers.dictionaries.word_usage import CASES, NoteWords, Uses, case_numbers
 
 TOWNS = (("toledo", 80), ("mora", 10), ("santa cruz", 30), ("alta", 1))
 COUNTRIES = (("chile", 1), ("cuba", 1))
@@ -34,7 +34,8 @@ def test_log_odds_are_those_of_the_formula(
     names = Frequencies.of(make_gazetteer(*((term, "name", n) for term, n in PEOPLE)))
     types, counts = tuple(COUNTS), np.array([*COUNTS.values()])
     persons = WordDivergence.of(names, Uses.of(names, types, counts), smoothing)
-    model = PlaceWeights.of(places, names, persons, (types, counts), smoothing)
+    notes = NoteWords(types, counts, np.zeros(len(types), np.int32))
+    model = PlaceWeights.of(places, names, persons, notes, smoothing)
 
     tokens = sum(COUNTS.values())
     totals = {"town": 80 + 10 + 30 + 30 + 1, "country": 2}  # each word of a name counts
@@ -63,7 +64,8 @@ def test_log_odds_are_those_of_the_formula(
 
 def test_rare_words_are_capitalized_and_occur_seldom() -> None:
     types = ("Fiebre", "fiebre", "Zurbarán", "Servicio", "URGENCIAS", "12")
-    usage = WordUsage.of(types, np.array([2, 9, 3, 40, 1, 7]), 10.0)
+    counts = np.array([2, 9, 3, 40, 1, 7])
+    usage = WordUsage.of(NoteWords(types, counts, np.zeros(6, np.int32)), 10.0)
     words = ("Fiebre", "FIEBRE", "Zurbarán", "zurbarán", "Servicio", "Urgencias", "Nuevo", "12")
     everything = np.ones(len(words), bool)
     roles = usage.of_words(word_hashes(fold(words)), case_numbers(words), everything)

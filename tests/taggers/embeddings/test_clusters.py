@@ -234,7 +234,11 @@ def test_words_whose_clusters_have_no_weight_are_left_out_and_no_others(
 ) -> None:
     names = [f"w{number}" for number in range(len(clusters))]
     table = ClusterTable(
-        ("one", "two"), normalisation, word_hashes(names), np.array(clusters, np.int32)
+        ("one", "two"),
+        normalisation,
+        word_hashes(names),
+        np.array(clusters, np.int32),
+        np.zeros(len(names), np.int32),
     )
     hashes = [hash_values(name, [str(number)]) for name, number in weighted]
     kept = WordClusters([table]).with_nonzero_weights(

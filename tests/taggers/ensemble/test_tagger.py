@@ -19,13 +19,14 @@ from corpus.errors import InputError
 from corpus.manifest import digest_of
 from corpus.tags import find_entities, well_formed
 from taggers import CRFOptions, load_tagger, make_tagger
-from taggers.base import MEASURES, PrunableTagger, Tagger, TrainingError, kernels_of
+from taggers.base import MEASURES, Tagger, TrainingError, kernels_of
 from taggers.confidence import document_confidence
 from taggers.ensemble import tagger as ensemble_module
 from taggers.ensemble.ensemble_options import EnsembleOptions
 from taggers.ensemble.entities import entity_probabilities
 from taggers.ensemble.member import Member
 from taggers.ensemble.tagger import EnsembleTagger
+from taggers.pruning import PrunableTagger, Pruning
 
 NARROW = CRFOptions(features=("form",), window=0, streams=(), conjunctions=(), max_iterations=20)
 WIDE = CRFOptions(features=("shape",), window=2, streams=(), conjunctions=(), max_iterations=20)
@@ -320,9 +321,10 @@ def test_an_ensemble_is_pruned_by_its_members(
 ) -> None:
     assert isinstance(pair, PrunableTagger)
     members: Any = pair.members
-    assert pair.values == sum(member.values for member in members) > 0
-    pruned = pair.pruned(min_document_frequency=4, hash_names=True)
-    assert 0 < pruned.values < pair.values
+    values = pair.contents()["feature values"]
+    assert values == sum(each.contents()["feature values"] for each in members) > 0
+    pruned = pair.pruned(Pruning.of(4, hash_names=True))
+    assert 0 < pruned.contents()["feature values"] < values
     pruned.save(tmp_path / "model")
     files = [path.read_bytes() for path in (tmp_path / "model").rglob("*") if path.is_file()]
     assert len(files) > 4 and not any(b"Anna" in content for content in files)
@@ -334,4 +336,4 @@ def test_an_ensemble_is_pruned_by_its_members(
 def test_a_member_that_cannot_be_pruned_is_named(plugin: type, train: Batch) -> None:
     found = fitted(EnsembleOptions((Member("crf", NARROW), Member("random"))), train)
     with pytest.raises(InputError, match=r'members\[2\] is a model of kind "random", which cannot'):
-        found.pruned()
+        found.pruned(Pruning.of())
