@@ -125,7 +125,7 @@ def test_a_model_is_shown_tags_and_is_exported(
     gold, tagged = ensembles / "validation.jsonl", tmp_path / "tagged.jsonl"
     assert command("tag", ended, gold, tagged, "--jobs", 1).code == 0
     assert command("evaluate", gold, tagged).code == 0
-    done = command("export", ended, tmp_path / "model", "--hash-names", "--min-documents", 2)
+    done = command("export", ended, tmp_path / "model", "--hash-names", "--min-patients", 2)
     assert done.code == 0, done
     files = [path for path in (tmp_path / "model").rglob("*") if path.is_file()]
     assert not any(b"garc" in path.read_bytes().lower() for path in files)

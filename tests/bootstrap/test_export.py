@@ -208,7 +208,7 @@ def test_a_model_file_of_crfsuite_tags_as_well_when_it_is_opened(tmp_path: Path)
     trainer.train(str(file))
     taken = CRFTagger.of_crfsuite(file.read_bytes())
     assert_tags_alike_when_opened(taken, batch, tmp_path / "opened")
-    with pytest.raises(InputError, match="no feature value .* of 2 patients or more"):
+    with pytest.raises(InputError, match=r"no feature value .* of 2 patients or more"):
         export_model(file, tmp_path / "out", pruning=Pruning.of(2), gold=None)
     export_model(file, tmp_path / "out", pruning=Pruning.of(1, hash_names=True), gold=None)
     found = CRFTagger.load(tmp_path / "out").tag(batch)

@@ -180,16 +180,16 @@ def test_a_run_without_a_seed_tags_notes(
         assert done.code == 0, done
 
 
-def test_a_model_of_a_dictionary_is_not_exported(
-    kind: str, finished: Callable[[str], Path], tmp_path: Path, command: Command
+def test_a_model_of_a_dictionary_is_exported_and_tags(
+    kind: str, finished: Callable[[str], Path], seedless: Path, tmp_path: Path, command: Command
 ) -> None:
     model = finished(kind) / "iterations/000"
     done = command("export", model, tmp_path / "exported")
-    assert (done.code, done.out) == (2, "")
-    assert done.err.endswith(f'of kind "{kind}", which cannot be pruned\n')
-    assert len(done.err.splitlines()) == 1
-    assert not (tmp_path / "exported").exists()
-    done = command("export", finished(kind) / "iterations/002", tmp_path / "exported")
+    assert done.code == 0, done
+    assert "words of lists that occur in the notes: " in done.out
+    notes = seedless / "validation.jsonl"
+    assert command("tag", tmp_path / "exported", notes, tmp_path / "tagged.jsonl").code == 0
+    done = command("export", finished(kind) / "iterations/002", tmp_path / "trained")
     assert done.code == 0, done
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from bootstrap.export import Exported
 
 #: The default of --min-patients; docs/privacy.md has the measurement.
-DEFAULT_MIN_PATIENTS = 3
+DEFAULT_MIN_PATIENTS = 5
 
 #: The parts that can be kept, with the names of what they consist of.
 _PARTS = {

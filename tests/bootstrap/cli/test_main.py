@@ -31,6 +31,7 @@ COMMANDS = [
     "tag",
     "evaluate",
     "export",
+    "audit",
     "convert",
     "count",
     "embed",
