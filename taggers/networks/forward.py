@@ -11,9 +11,10 @@ from corpus.kernels.compiled import kernel_array
 from corpus.streams import number_used
 from taggers.crf import lattice
 from taggers.networks.heads import Heads
+from taggers.networks.numbering import Codes
 from taggers.networks.recurrence import by_panel, convolve_characters, padded, run_lstm
 from taggers.networks.tiles import panels
-from taggers.networks.word_inputs import Codes, WordArrays, WordInputs
+from taggers.networks.word_inputs import WordArrays, WordInputs
 from taggers.templates import Templates
 
 Floats = npt.NDArray[np.float32]

@@ -17,87 +17,30 @@ from corpus.batch import Batch
 from corpus.errors import InputError
 from corpus.json_fields import Fields
 from corpus.kernels.hash_index import ABSENT, HashIndex
-from corpus.kernels.hashing import MOST_KEY, Hashes, hash_values, keyed
-from corpus.patients import patient_numbers
+from corpus.kernels.hashing import MOST_KEY, Hashes, hash_values
 from corpus.streams import Stream
 from taggers.features import Words
 from taggers.identities import PART, WHOLE, identities
 from taggers.model_folder import ModelFiles
+from taggers.networks.numbering import (
+    UNKNOWN,
+    Codes,
+    Numbering,
+    numbering_of_characters,
+    numbering_of_feature,
+    numbering_of_stream,
+)
 from taggers.networks.word_vectors import WordVectors
 from taggers.patient_counts import (
     Counts,
     expected_counts,
-    patients_of_values,
     patients_of_words,
 )
 from taggers.pruning import AFFIXES, Pruning
 from taggers.templates import Templates
 
-Codes = npt.NDArray[np.int32]
-
 #: The characters that are read of a word. Of a longer one, they are its first and its last ones.
 MAX_CHARACTERS = 24
-
-#: The code of what is not known: a word, a character or a value that training did not see.
-UNKNOWN = 0
-
-_LEAST = 2  # word types or tokens with a value, below which it is not told from unknown ones
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Numbering:
-    """The codes of values: from 1 on, and 0 for values without a code.
-
-    Parameters
-    ----------
-    values : tuple of str
-        The values, in the order of their codes; with a key, their hashes in hexadecimal digits.
-    patients : ndarray of int32, shape (V,)
-        The number of patients of each value; see `taggers.patient_counts`.
-    key : int
-        The key of the hashes of values; 0 if `values` are their text.
-    """
-
-    values: tuple[str, ...]
-    patients: Counts
-    key: int
-    _codes: Mapping[str, int]
-
-    @classmethod
-    def of(cls, values: Sequence[str], patients: Counts | None = None, key: int = 0) -> Self:
-        """Assign codes to distinct values, in their order."""
-        if patients is None:
-            patients = np.zeros(len(values), np.int32)
-        codes = {each: code for code, each in enumerate(values, start=1)}
-        return cls(tuple(values), patients, key, codes)
-
-    def pruned(self, pruning: Pruning, *, hashed: bool) -> tuple[Numbering, npt.NDArray[np.int64]]:
-        """Return the codes without the values of few patients.
-
-        Returns
-        -------
-        Numbering
-        rows : ndarray of int64
-            The former code of each new code, from 0 on.
-        """
-        kept = np.flatnonzero(pruning.keeps(self.patients))
-        values, key = [self.values[row] for row in kept.tolist()], self.key
-        if hashed and pruning.key and not key:
-            values, key = _hashed(values, pruning.key), pruning.key
-        found = Numbering.of(values, pruning.known(self.patients[kept]), key)
-        return found, np.concatenate([np.zeros(1, np.int64), kept + 1])
-
-    @property
-    def size(self) -> int:
-        """The number of codes, with that of values without one."""
-        return len(self.values) + 1
-
-    def codes(self, values: Sequence[str]) -> Codes:
-        """Return the code of each value."""
-        get = self._codes.get
-        if self.key:
-            values = _hashed(values, self.key)
-        return np.fromiter((get(each, UNKNOWN) for each in values), np.int32, len(values))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -165,23 +108,18 @@ class WordInputs:
         """
         words = Words(train.vocabulary)
         columns = {each.name: templates.feature(each.name)(words) for each in templates.features}
-        features = {
-            name: _counted(_frequent(values), values, train) for name, values in columns.items()
-        }
+        features = {name: numbering_of_feature(values, train) for name, values in columns.items()}
         streams = {
-            each.name: _counted_in(train.streams[each.name], train) for each in templates.streams
+            each.name: numbering_of_stream(train.streams[each.name], train)
+            for each in templates.streams
         }
         hashes = np.unique(_hashes(train.vocabulary))
         index = HashIndex(hashes)
-        counts: dict[str, int] = {}
-        for word in train.vocabulary:
-            for character in set(word):
-                counts[character] = counts.get(character, 0) + 1
         inputs = cls(
             vectors.counted(train),
             hashes,
             patients_of_words(train, len(hashes), lambda types: index.positions(_hashes(types))),
-            _counted_characters(sorted(each for each, n in counts.items() if n >= _LEAST), train),
+            numbering_of_characters(train),
             features,
             streams,
         )
@@ -343,50 +281,6 @@ def _values(found: Fields, names: Sequence[str]) -> dict[str, tuple[str, ...]]:
     return {name: found.distinct_texts(name) for name in names}
 
 
-def _hashed(values: Sequence[str], key: int) -> list[str]:
-    """Return hashes of values with a key, in hexadecimal digits; no value remains the empty one."""
-    if not values:
-        return []
-    hashes = keyed(hash_values("value", values), key)
-    return [f"{each:016x}" if v else "" for v, each in zip(values, hashes.tolist(), strict=True)]
-
-
-def _counted(numbering: Numbering, values: Sequence[str], train: Batch) -> Numbering:
-    """Return codes with the patients of values; `values` are those of the vocabulary."""
-    patients = patients_of_words(
-        train, len(numbering.values), lambda _: numbering.codes(values) - 1
-    )
-    return Numbering.of(numbering.values, patients)
-
-
-def _counted_in(stream: Stream, train: Batch) -> Numbering:
-    """Return the codes of the values of a stream, with the patients of each."""
-    numbering = _frequent_in(stream)
-    codes = np.append(numbering.codes(stream.vocabulary), np.int32(UNKNOWN)) - np.int32(1)
-    patients = patients_of_values(
-        stream.values,
-        train.document_offsets,
-        patient_numbers(train),
-        codes[:, None],
-        len(numbering.values),
-    )
-    return Numbering.of(numbering.values, patients)
-
-
-def _counted_characters(characters: Sequence[str], train: Batch) -> Numbering:
-    """Return the codes of characters, with the patients in whose documents each occurs."""
-    numbering = Numbering.of(characters)
-
-    def rows(types: Sequence[str]) -> Codes:
-        sets = [sorted(set(word)) for word in types]
-        codes = np.full((len(types), max(map(len, sets), default=0)), -1, np.int32)
-        for row, each in enumerate(sets):
-            codes[row, : len(each)] = numbering.codes(each) - 1
-        return codes
-
-    return Numbering.of(characters, patients_of_words(train, len(characters), rows))
-
-
 def _code_points(text: str) -> npt.NDArray[np.uint32]:
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
 
@@ -402,24 +296,6 @@ def _known_codes(known: npt.NDArray[np.uint32], points: npt.NDArray[np.uint32]) 
 
 def _hashes(types: Sequence[str]) -> Hashes:
     return hash_values("word", types)
-
-
-def _frequent(values: Sequence[str]) -> Numbering:
-    """Assign codes to the values of at least `_LEAST` words; the empty string is no value.
-
-    In alphabetical order: the codes do not depend on the order of the vocabulary of a batch.
-    """
-    counts: dict[str, int] = {}
-    for value in values:
-        counts[value] = counts.get(value, 0) + 1
-    return Numbering.of(sorted(each for each, count in counts.items() if each and count >= _LEAST))
-
-
-def _frequent_in(stream: Stream) -> Numbering:
-    """Assign codes to the values of at least `_LEAST` tokens, in alphabetical order."""
-    counts = np.bincount(stream.values[stream.values >= 0], minlength=len(stream.vocabulary))
-    pairs = zip(stream.vocabulary, counts.tolist(), strict=True)
-    return Numbering.of(sorted(value for value, count in pairs if count >= _LEAST))
 
 
 def _codes_of(stream: Stream, numbering: Numbering) -> Codes:

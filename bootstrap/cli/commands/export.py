@@ -120,7 +120,7 @@ def _lines(exported: Exported, options: argparse.Namespace) -> Iterator[str]:
         yield f"{part}: {after.get(part, 0):,} of {number:,} kept{_how_to_keep(part, options)}"
     yield (
         f"what occurs in the training notes of fewer than {options.min_patients:,} patients was "
-        "dropped"
+        "dropped (a document of an unknown patient counts as one of its own)"
         if options.min_patients > 1
         else "nothing was dropped for occurring in the notes of few patients (--min-patients 1)"
     )

@@ -50,7 +50,7 @@ class PlaceWeights:
     hashes : ndarray of uint64, shape (V,)
         Hashes of the folded words.
     weights : ndarray of float64, shape (V,)
-        The log-odds of each word.
+        The log-odds of each word, as if it did not occur in lower case.
     classes : ndarray of int32, shape (V,)
         The index of the class of each word.
     cases : ndarray of float64, shape (K,)
@@ -75,6 +75,7 @@ class PlaceWeights:
         self.patients = patients
         self.hashes = hashes
         self.weights = weights
+        self._odds = weights - penalties
         self.classes = classes
         self.cases = cases
         self._index = HashIndex(hashes)
@@ -120,7 +121,7 @@ class PlaceWeights:
         penalties = np.log1p(_CAPITALIZED * used[:, _LOWER] / expected)
         return cls(
             word_hashes(words),
-            np.log(expected / surname) - penalties,
+            np.log(expected / surname),
             alone.argmax(axis=1).astype(np.int32),
             cases=cases,
             penalties=penalties,
@@ -135,7 +136,7 @@ class PlaceWeights:
         frequent = pruning.keeps(self.patients)
         return PlaceWeights(
             self.hashes[kept],
-            np.where(frequent, self.weights, self.weights + self.penalties)[kept],
+            self.weights[kept],
             self.classes[kept],
             cases=self.cases,
             penalties=np.where(frequent, self.penalties, 0.0)[kept],
@@ -168,7 +169,7 @@ class PlaceWeights:
         classes = np.full(len(hashes), -1, np.int32)
         weights = np.full(len(hashes), -np.inf)
         classes[known] = self.classes[rows[known]]
-        weights[known] = self.weights[rows[known]] - self.cases[cases[known]]
+        weights[known] = self._odds[rows[known]] - self.cases[cases[known]]
         return classes, weights
 
     def description(self) -> dict[str, float]:

@@ -10,8 +10,9 @@ import numpy.typing as npt
 
 from corpus.kernels.hash_index import ABSENT, HashIndex
 from corpus.kernels.hashing import Hashes
+from taggers.networks.numbering import UNKNOWN, Numbering
 from taggers.networks.training.process import INITIAL
-from taggers.networks.word_inputs import UNKNOWN, Numbering, WordInputs
+from taggers.networks.word_inputs import WordInputs
 
 #: Rows of a table, and the rows of another one with the same meaning.
 Rows = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]

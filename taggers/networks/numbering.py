@@ -1,0 +1,154 @@
+"""The codes of the values that a network reads: of features, of streams, and of characters."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+from corpus.batch import Batch
+from corpus.kernels.hashing import hash_values, keyed
+from corpus.patients import patient_numbers
+from corpus.streams import Stream
+from taggers.patient_counts import Counts, patients_of_values, patients_of_words
+from taggers.pruning import Pruning
+
+Codes = npt.NDArray[np.int32]
+
+#: The code of what is not known: a word, a character or a value that training did not see.
+UNKNOWN = 0
+
+_LEAST = 2  # word types or tokens with a value, below which it is not told from unknown ones
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Numbering:
+    """The codes of values: from 1 on, and 0 for values without a code.
+
+    Parameters
+    ----------
+    values : tuple of str
+        The values, in the order of their codes; with a key, their hashes in hexadecimal digits.
+    patients : ndarray of int32, shape (V,)
+        The number of patients of each value; see `taggers.patient_counts`.
+    key : int
+        The key of the hashes of values; 0 if `values` are their text.
+    """
+
+    values: tuple[str, ...]
+    patients: Counts
+    key: int
+    _codes: Mapping[str, int]
+
+    @classmethod
+    def of(cls, values: Sequence[str], patients: Counts | None = None, key: int = 0) -> Self:
+        """Assign codes to distinct values, in their order."""
+        if patients is None:
+            patients = np.zeros(len(values), np.int32)
+        codes = {each: code for code, each in enumerate(values, start=1)}
+        return cls(tuple(values), patients, key, codes)
+
+    def pruned(self, pruning: Pruning, *, hashed: bool) -> tuple[Numbering, npt.NDArray[np.int64]]:
+        """Return the codes without the values of few patients.
+
+        Returns
+        -------
+        Numbering
+        rows : ndarray of int64
+            The former code of each new code, from 0 on.
+        """
+        kept = np.flatnonzero(pruning.keeps(self.patients))
+        values, key = [self.values[row] for row in kept.tolist()], self.key
+        if hashed and pruning.key and not key:
+            values, key = _hashed(values, pruning.key), pruning.key
+        found = Numbering.of(values, pruning.known(self.patients[kept]), key)
+        return found, np.concatenate([np.zeros(1, np.int64), kept + 1])
+
+    @property
+    def size(self) -> int:
+        """The number of codes, with that of values without one."""
+        return len(self.values) + 1
+
+    def codes(self, values: Sequence[str]) -> Codes:
+        """Return the code of each value."""
+        get = self._codes.get
+        if self.key:
+            values = _hashed(values, self.key)
+        return np.fromiter((get(each, UNKNOWN) for each in values), np.int32, len(values))
+
+
+def _hashed(values: Sequence[str], key: int) -> list[str]:
+    """Return hashes of values with a key, in hexadecimal digits; no value remains the empty one."""
+    if not values:
+        return []
+    hashes = keyed(hash_values("value", values), key)
+    return [f"{each:016x}" if v else "" for v, each in zip(values, hashes.tolist(), strict=True)]
+
+
+def numbering_of_feature(values: Sequence[str], train: Batch) -> Numbering:
+    """Return the codes of the values of a feature, with the patients of each.
+
+    Parameters
+    ----------
+    values : sequence of str
+        The value of each word of the vocabulary.
+    train : Batch
+        The training documents.
+    """
+    numbering = _frequent(values)
+    patients = patients_of_words(
+        train, len(numbering.values), lambda _: numbering.codes(values) - 1
+    )
+    return Numbering.of(numbering.values, patients)
+
+
+def numbering_of_stream(stream: Stream, train: Batch) -> Numbering:
+    """Return the codes of the values of a stream, with the patients of each."""
+    numbering = _frequent_in(stream)
+    codes = np.append(numbering.codes(stream.vocabulary), np.int32(UNKNOWN)) - np.int32(1)
+    patients = patients_of_values(
+        stream.values,
+        train.document_offsets,
+        patient_numbers(train),
+        codes[:, None],
+        len(numbering.values),
+    )
+    return Numbering.of(numbering.values, patients)
+
+
+def numbering_of_characters(train: Batch) -> Numbering:
+    """Return the codes of characters, with the patients in whose documents each occurs."""
+    counts = Counter(character for word in train.vocabulary for character in set(word))
+    characters = sorted(each for each, count in counts.items() if count >= _LEAST)
+    numbering = Numbering.of(characters)
+
+    def rows(types: Sequence[str]) -> Codes:
+        sets = [sorted(set(word)) for word in types]
+        codes = np.full((len(types), max(map(len, sets), default=0)), -1, np.int32)
+        for row, each in enumerate(sets):
+            codes[row, : len(each)] = numbering.codes(each) - 1
+        return codes
+
+    return Numbering.of(characters, patients_of_words(train, len(characters), rows))
+
+
+def _frequent(values: Sequence[str]) -> Numbering:
+    """Assign codes to the values of at least `_LEAST` words; the empty string is no value.
+
+    In alphabetical order: the codes do not depend on the order of the vocabulary of a batch.
+    """
+    counts: dict[str, int] = {}
+    for value in values:
+        counts[value] = counts.get(value, 0) + 1
+    return Numbering.of(sorted(each for each, count in counts.items() if each and count >= _LEAST))
+
+
+def _frequent_in(stream: Stream) -> Numbering:
+    """Assign codes to the values of at least `_LEAST` tokens, in alphabetical order."""
+    counts = np.bincount(stream.values[stream.values >= 0], minlength=len(stream.vocabulary))
+    pairs = zip(stream.vocabulary, counts.tolist(), strict=True)
+    return Numbering.of(sorted(value for value, count in pairs if count >= _LEAST))
