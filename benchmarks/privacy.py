@@ -1,7 +1,8 @@
 """Names of MEDDOCAN's training notes that a stranger confirms in exported models, and F1.
 
-python benchmarks/privacy.py
-python benchmarks/privacy.py lists
+python benchmarks/privacy.py             # a CRF
+python benchmarks/privacy.py names       # a CRF with names of the census as features
+python benchmarks/privacy.py lists       # the tagger of lists; F1 is that of people and places
 """
 
 from __future__ import annotations
@@ -9,23 +10,26 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
+from meddocan_lines import DATA, MERGED
 
 from bootstrap.audit import audit
 from bootstrap.export import export_model
 from bootstrap.runs.runner import UNIT_FILE
 from corpus.batch import make_batch
-from corpus.corpora import read_corpus
+from corpus.corpora import read_corpus, with_classes
 from corpus.document import Document
 from corpus.problems import Problems
 from corpus.units import split_documents
 from gazetteers.builtin import CENSUS
 from taggers import CRFOptions, make_tagger
-from taggers.pruning import Pruning
+from taggers.dictionaries.places.options import ListOptions
+from taggers.options import TaggerOptions
+from taggers.pruning import AFFIXES, Pruning
 
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "meddocan"
 THRESHOLDS = (1, 2, 3, 5, 10)
 
 #: The classes of MEDDOCAN that are names of people.
@@ -37,33 +41,47 @@ def notes_of(split: str) -> list[Document]:
     return list(read_corpus(str(DATA / split), problems=Problems()))
 
 
+def entries(contents: Mapping[str, int]) -> int:
+    """Return the number of values that are removed: of a CRF, or the words of a tagger of lists."""
+    parts = ("feature values", "words of lists that occur in the notes", "words of the notes")
+    return sum(contents.get(part, 0) for part in parts)
+
+
+#: The kind and the options of each tagger, and the classes of its gold notes; None for all.
+TAGGERS: dict[str, tuple[str, TaggerOptions, dict[str, str] | None]] = {
+    "crf": ("crf", CRFOptions(), None),
+    "names": ("crf", CRFOptions(names=(CENSUS,)), None),
+    "lists": ("lists", ListOptions(names=(CENSUS,)), MERGED),
+}
+
+
 def main() -> None:
     """Train on the lines of train, export with each threshold, and audit all models."""
+    kind, options, classes = TAGGERS[sys.argv[1] if len(sys.argv) > 1 else "crf"]
     train, dev = notes_of("train"), notes_of("dev")
     lines = make_batch(split_documents(train, "line", Problems()), labelled=True)
-    lists = sys.argv[1:] == ["lists"]
-    options = CRFOptions(names=(CENSUS,)) if lists else CRFOptions()
     with tempfile.TemporaryDirectory() as folder:
         model = Path(folder) / "model"
         model.mkdir(mode=0o700)
-        make_tagger("crf", options).fit(lines, rng=np.random.default_rng(0)).save(model)
+        gold = [with_classes(note, classes) for note in dev]
+        make_tagger(kind, options).fit(lines, rng=np.random.default_rng(0)).save(model)
         (model / UNIT_FILE).write_text(json.dumps({"unit": "line"}))
         targets, values = [model], []
         for least in THRESHOLDS:
             target = Path(folder) / f"{least}"
             found = export_model(model, target, pruning=Pruning.of(least), gold=[])
-            values.append(found.contents[1]["feature values"])
+            values.append(entries(found.contents[1]))
             targets.append(target)
-        report = audit(targets, [CENSUS], train, classes=PEOPLE, gold=dev)
-    values.insert(0, found.contents[0]["feature values"])
+        report = audit(targets, [CENSUS], train, classes=PEOPLE, gold=gold)
+    values.insert(0, entries(found.contents[0]))
     print(f"{report.documents:,} documents, {report.listed:,} names in the list")
     for (name, each), number in zip(report.models.items(), values, strict=True):
         groups = (each.names, each.rare, each.other, each.absent)
         print(
-            f"{Path(name).name:6} {number:7,} values",
+            f"{Path(name).name:6} {number:7,} entries",
             *(f"{group.confirmed:,}/{group.total:,}" for group in groups),
             f"{each.documents} documents, F1 {each.f1:.4f};",
-            *(f"{g.by_part['affixes'] / max(g.total, 1):.3f}" for g in groups),
+            *(f"{g.by_part.get(AFFIXES, 0) / max(g.total, 1):.3f}" for g in groups),
         )
 
 
