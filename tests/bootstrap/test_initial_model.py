@@ -149,7 +149,8 @@ def test_the_folder_of_such_a_run_is_private_and_has_the_counts(
         *("metrics.parquet", "report.html", "words.parquet", "advice.json", "annotate.txt"),
     }
     assert {path.name for path in (run / "iterations/000/model").iterdir()} == {
-        *("divergence.npy", "joins.npy", "model.json", "names.npy", "unit.json")
+        *("divergence.npy", "joins.npy", "model.json", "names.npy", "unit.json"),
+        "names-patients.npy",
     }
     # Notes that are held out are not counted.
     lines = (seedless / "unlabeled.jsonl").read_text().splitlines()

@@ -22,6 +22,7 @@ from gazetteers.phrases.matcher import BLOCKED
 from taggers import CRFOptions, CRFTagger, load_tagger
 from taggers.annotators import Phrases
 from taggers.embeddings.embedding import Embedding
+from taggers.pruning import Pruning
 
 #: Looks at nothing that tells one capitalised word from another.
 LEAST = CRFOptions(features=("capitalization",), window=0, streams=(), conjunctions=())
@@ -111,7 +112,7 @@ def test_a_model_needs_the_files_no_more(
         assert after.tags.tolist() == JUDGE.tags.tolist()
         assert after.confidence.tolist() == before.confidence.tolist()
     assert isinstance(loaded, CRFTagger)
-    reduced = loaded.pruned() if engine == "wordtype" else loaded
+    reduced = loaded.pruned(Pruning.of(keep=["phrases"])) if engine == "wordtype" else loaded
     reduced.save(tmp_path / "again")
     again = load_tagger(tmp_path / "again")
     assert again.tag(JUDGE).tags.tolist() == JUDGE.tags.tolist()
