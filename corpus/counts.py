@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,13 +16,11 @@ import pyarrow.compute as pc
 
 from corpus.document import Document
 from corpus.errors import InputError, shown
+from corpus.patient_sets import PatientSets
 from corpus.patients import patient_key
 from corpus.storage import new_file
 from corpus.table_files import ChangedTableError, read_table, write_table
 from corpus.tokens import Tokens, in_chunks, tokenize
-
-if TYPE_CHECKING:
-    from corpus.kernels.patient_sets import PatientSets
 
 Int64Array = npt.NDArray[np.int64]
 
@@ -61,7 +59,7 @@ class WordCounts:
         The number of documents, including those without words.
     patients : ndarray of int32, shape (V,), or None
         The number of patients in whose documents each word occurs, up to
-        `corpus.kernels.patient_sets.MOST_PATIENTS`; a document whose patient is not known is one
+        `corpus.patient_sets.MOST_PATIENTS`; a document whose patient is not known is one
         of its own. None if patients were not counted.
     """
 
@@ -149,7 +147,8 @@ class WordCounter:
     Parameters
     ----------
     with_patients : bool
-        Whether to count patients, which takes 64 bytes more for each word.
+        Whether to count patients, which takes 5 bytes more for each word, and 64 bytes more for
+        each word of several patients.
 
     Attributes
     ----------
@@ -161,10 +160,6 @@ class WordCounter:
         self.total = 0
         self._patients: PatientSets | None = None
         if with_patients:
-            from corpus.kernels.patient_sets import (  # noqa: PLC0415 - numba is slow to import
-                PatientSets,
-            )
-
             self._patients = PatientSets()
         self._lexicon = _Lexicon()
         self._counts: Int64Array = np.zeros(1024, np.int64)
@@ -285,7 +280,8 @@ def count_words(
     Parameters
     ----------
     documents : iterable of Document
-        The documents, read one by one. Memory grows with the vocabulary: about 130 bytes per word.
+        The documents, read one by one. Memory grows with the vocabulary: about 65 bytes per word,
+        and 64 more per word of several patients.
     progress : callable, optional
         Called with the number of documents counted so far.
 
