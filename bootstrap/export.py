@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +17,7 @@ from corpus.evaluation import score
 from corpus.storage import new_folder, refuse_existing
 from corpus.units import Unit
 from taggers import load_tagger
-from taggers.model_folder import add_to_model
+from taggers.model_folder import add_to_model, read_file_of_model
 from taggers.pruning import PrunableTagger, Pruning
 
 
@@ -75,7 +74,7 @@ def export_model(
     pruned = tagger.pruned(pruning)
     notes = list(validation_notes(model) if gold is None else gold)
     f1 = (f1_of(tagger, unit, notes), f1_of(pruned, unit, notes)) if notes else None
-    _save(pruned, unit, target)
+    _save(pruned, _unit_file_of(model), target)
     return Exported(
         (tagger.contents(), pruned.contents()),
         f1,
@@ -84,11 +83,17 @@ def export_model(
     )
 
 
-def _save(tagger: PrunableTagger, unit: Unit, target: Path) -> None:
+def _unit_file_of(model: Path) -> bytes | None:
+    """Read what a run has written about its documents for a model; None if there is nothing."""
+    return None if model.is_file() else read_file_of_model(find_model(model), UNIT_FILE)
+
+
+def _save(tagger: PrunableTagger, unit: bytes | None, target: Path) -> None:
     """Write a model into a new folder, which appears only when it is complete."""
     with new_folder(target) as folder:
         tagger.save(folder)
-        add_to_model(folder, {UNIT_FILE: json.dumps({"unit": unit}).encode()})
+        if unit is not None:
+            add_to_model(folder, {UNIT_FILE: unit})
 
 
 def load_prunable(model: Path) -> tuple[PrunableTagger, Unit]:

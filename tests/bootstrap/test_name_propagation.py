@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from bootstrap.inference import propagated_classes
+from bootstrap.inference import find_model, propagated_classes, unit_of
 from corpus.document import Document, Span
 from corpus.errors import InputError
 from corpus.formats import write
@@ -182,6 +182,15 @@ def test_a_model_says_which_names_its_run_tagged_again(runs: Path, tmp_path: Pat
             propagated_classes(tmp_path)
     add_to_model(tmp_path, {"unit.json": b'{"unit": "line"}'})
     assert propagated_classes(tmp_path) == ()
+
+
+def test_an_exported_model_keeps_the_unit_and_the_propagation(
+    runs: Path, tmp_path: Path, command: Command
+) -> None:
+    for run, propagate in (("again", ("PERSON",)), ("once", ())):
+        assert command("export", runs / run, tmp_path / run).code == 0
+        assert propagated_classes(tmp_path / run) == propagate
+        assert unit_of(tmp_path / run) == unit_of(find_model(runs / run))
 
 
 @pytest.mark.parametrize(

@@ -108,8 +108,8 @@ def with_description(key: str, value: Any) -> Callable[[Path], None]:
         (with_description("labels", ["O", "B-X", "I-Y"]), '"labels": expected O, and B-CLASS'),
         (with_description("labels", lambda each: [*each, each[-1]]), "different strings"),
         (with_description("engine_labels", ["O", "B-NEW"]), "some of those in labels"),
-        (with_description("files", lambda each: {**each, "../x": "0"}), "it names the file"),
-        (with_description("files", lambda each: {**each, "/dev/zero": "0"}), "it names the file"),
+        (with_description("files", lambda each: {**each, "../x": "0"}), "names the file"),
+        (with_description("files", lambda each: {**each, "/dev/zero": "0"}), "names the file"),
         (with_description("files", lambda each: {**each, "absent": "0"}), "lacks the file absent"),
         (
             with_description("options", lambda each: {**each, "window": 10**9}),
