@@ -1,8 +1,7 @@
 """Functions compiled to machine code by numba, with the argument types that they are compiled for.
 
-Machine code is cached on disk: one process compiles it and the others load it. A function is
-recompiled when its own file changes, but not when it calls a function in another file that changed.
-Delete ``__pycache__`` after editing such a function.
+Machine code is kept on disk: one process compiles it and the others load it; see
+`corpus.kernels.code_cache`.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
+from corpus.kernels.code_cache import CodeCache, is_cachable
 from corpus.kernels.registry import KERNELS, Kernel
 
 #: An argument of a compiled function: an array of any type.
@@ -37,8 +37,8 @@ def compiled(
 ) -> Callable[[Callable[_Arguments, _Result]], Callable[_Arguments, _Result]]:
     """Compile a function in `corpus.kernels.registry.warm_up`, or else at its first call.
 
-    The machine code is cached beside the source, or else in the cache folder of the user. If
-    neither is writable, every process compiles again.
+    The machine code is kept in the cache folder of the user. If that cannot be used, every process
+    compiles again, and the first one logs why.
 
     Parameters
     ----------
@@ -59,10 +59,10 @@ def compiled(
     njit: Callable[..., Any] = numba.njit  # numba's own annotations discard those of the function
 
     def decorate(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
-        try:
-            dispatcher = njit(function, cache=True, **options)
-        except RuntimeError:  # numba found no writable folder
-            dispatcher = njit(function, **options)
+        dispatcher = njit(function, **options)
+        if is_cachable(function):
+            # As njit(cache=True) sets numba's own cache, which anyone's files could be read from.
+            dispatcher._cache = CodeCache(function)
         KERNELS.append(Kernel(dispatcher, expanded))
         kernel: Callable[_Arguments, _Result] = dispatcher
         return kernel

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from corpus.kernels.code_cache import CodeFolder
 from corpus.kernels.compiled import compiled, kernel_array
 from corpus.kernels.registry import KERNELS, warm_up
 
 KERNEL = """
 import numpy as np
+from corpus.kernels.code_cache import CodeFolder
 from corpus.kernels.compiled import compiled
 
 @compiled()
@@ -33,6 +35,13 @@ def only_new_kernels() -> Iterator[None]:
     KERNELS.clear()
     yield
     KERNELS[:] = before
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the machine code of tests out of the folder of the user."""
+    folder = CodeFolder(tmp_path / "code")
+    monkeypatch.setattr("corpus.kernels.code_cache._folder", lambda: folder)
 
 
 @pytest.fixture
