@@ -22,9 +22,27 @@ def shown(name: object) -> str:
     text = str(name)
     if len(text) > HEAD + TAIL:
         text = f"{text[:HEAD]}...{text[-TAIL:]}"
+    return escaped(text)
+
+
+def escaped(text: str, *, kept: str = "") -> str:
+    """Escape the non-printable characters of a text, which a terminal could obey.
+
+    These are control characters, line breaks, characters that change the direction of writing,
+    invisible ones, and all spaces but the usual one.
+
+    Parameters
+    ----------
+    text : str
+        Any text.
+    kept : str
+        Characters that are not escaped.
+    """
     if text.isprintable():
         return text
     return "".join(
-        character if character.isprintable() else character.encode("unicode_escape").decode("ascii")
+        character
+        if character.isprintable() or character in kept
+        else character.encode("unicode_escape").decode("ascii")
         for character in text
     )

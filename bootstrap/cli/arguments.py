@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, TypeAlias, TypeVar
 
+from corpus.errors import escaped
 from corpus.formats.table import FORMATS
 
 #: The confidence measures; see `taggers.base.MEASURES`.
@@ -52,6 +53,10 @@ class CommandParser(argparse.ArgumentParser):
         """Return the help, with the general options last."""
         self._action_groups.sort(key=lambda group: group.title == _GENERAL)
         return super().format_help()
+
+    def error(self, message: str) -> NoReturn:
+        """Print the usage and a message, and exit."""
+        super().error(escaped(message))
 
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
@@ -182,7 +187,11 @@ def _measure(text: str) -> str:
 
 def _comma_separated(convert: Callable[[str], T]) -> Callable[[str], list[T]]:
     def parse(text: str) -> list[T]:
-        items = [item.strip() for item in next(csv.reader([text], skipinitialspace=True), [])]
+        try:
+            fields = next(csv.reader([text], skipinitialspace=True), [])
+        except csv.Error:  # such as a line break outside of quotes
+            fields = []
+        items = [item.strip() for item in fields]
         if not items or not all(items):
             raise argparse.ArgumentTypeError(f"{text!r}: expected values separated by commas")
         return [convert(item) for item in items]

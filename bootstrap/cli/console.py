@@ -7,14 +7,15 @@ import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
 from bootstrap.cli.logs import log_lines
-from corpus.errors import InputError, shown
+from corpus.errors import InputError, escaped, shown
 from corpus.problems import Problems
 from corpus.storage import write_atomically
 
@@ -23,8 +24,44 @@ if TYPE_CHECKING:
 
 # Names may contain markup, which is printed literally. Files and pipes have unlimited lines.
 _WIDE = 10_000
+
+
+class SafeConsole(Console):
+    """A console that escapes non-printable characters of what it prints.
+
+    Names of files, columns, labels and settings may come from others, and could otherwise move the
+    cursor or change what is displayed.
+    """
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        """Yield the segments of what is printed; line breaks are kept."""
+        for segment in super().render(renderable, options):
+            if segment.control:
+                yield segment
+            else:
+                yield Segment(escaped(segment.text, kept="\n"), segment.style)
+
+
+class SafeTable(Table):
+    """A table whose cells have no line breaks or other non-printable characters."""
+
+    def add_column(self, header: RenderableType = "", *arguments: Any, **options: Any) -> None:
+        """Add a column with a title."""
+        super().add_column(_escaped_cell(header), *arguments, **options)
+
+    def add_row(self, *cells: RenderableType | None, **options: Any) -> None:
+        """Add a row."""
+        super().add_row(*(each and _escaped_cell(each) for each in cells), **options)
+
+
+def _escaped_cell(cell: RenderableType) -> RenderableType:
+    return escaped(cell) if isinstance(cell, str) else cell
+
+
 #: Standard output, for the requested output; messages are logged.
-output = Console(
+output = SafeConsole(
     highlight=False,
     soft_wrap=True,
     markup=False,
@@ -34,9 +71,9 @@ output = Console(
 
 
 def print_lines(lines: Iterable[str]) -> None:
-    """Write lines of text to standard output as they are."""
+    """Write lines of text to standard output, each in one line."""
     for line in lines:
-        output.print(Text(line))
+        output.print(Text(escaped(line)))
 
 
 def print_report(lines: Iterable[str], target: Path | str) -> None:
@@ -49,7 +86,7 @@ def print_report(lines: Iterable[str], target: Path | str) -> None:
 
 def print_pairs(rows: Iterable[tuple[str, ...]]) -> None:
     """Write an indented table of names and figures without a header."""
-    table = Table(box=None, show_header=False, padding=(0, 1, 0, 1))
+    table = SafeTable(box=None, show_header=False, padding=(0, 1, 0, 1))
     for row in rows:
         table.add_row(*row)
     for column in table.columns[1:]:
@@ -59,7 +96,7 @@ def print_pairs(rows: Iterable[tuple[str, ...]]) -> None:
 
 def figures_table(first: str, *titles: str) -> Table:
     """Build an empty table with a column of names and right-aligned columns of figures."""
-    table = Table(box=None, header_style="bold", pad_edge=False)
+    table = SafeTable(box=None, header_style="bold", pad_edge=False)
     table.add_column(first, overflow="fold")
     for title in titles:
         table.add_column(title, justify="right", overflow="fold")

@@ -13,7 +13,7 @@ from rich.progress import BarColumn, Progress, TextColumn
 from rich.table import Table
 from rich.text import Text
 
-from bootstrap.cli.console import figures_table
+from bootstrap.cli.console import SafeTable, figures_table
 from bootstrap.cli.progress import Stage, duration, stage_progress
 from bootstrap.runs.metrics import EntityScores, IterationMetrics, f1_of
 from bootstrap.self_training.iteration import best_iteration
@@ -191,7 +191,7 @@ def metrics_table(
     brief : bool
         Whether to show only F1 of each class, for narrow terminals.
     """
-    table = Table(box=None, header_style="bold", pad_edge=False)
+    table = SafeTable(box=None, header_style="bold", pad_edge=False)
     active = any(row.queried for row in rows)
     for title in _titles(classes, brief, active=active):
         table.add_column(title, justify="right", no_wrap=True)

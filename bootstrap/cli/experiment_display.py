@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
-from bootstrap.cli.console import figures_table, output, print_lines
+from bootstrap.cli.console import SafeConsole, figures_table, output, print_lines
 from bootstrap.cli.logs import progress_enabled
 from bootstrap.cli.progress import duration
 from bootstrap.experiments.results.comparison import compare, compare_at
@@ -36,7 +35,7 @@ class ExperimentProgress:
     """
 
     def __init__(self, total: int) -> None:
-        console = Console(stderr=True)
+        console = SafeConsole(stderr=True)
         self._progress = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=24),

@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TextIO
 
-from corpus.errors import InputError, shown
+from corpus.errors import InputError, escaped, shown
 
 #: The loggers of the project's packages; other packages' messages might quote notes.
 _PACKAGES = ("bootstrap", "corpus", "gazetteers", "taggers")
@@ -97,7 +97,7 @@ def progress_enabled() -> bool:
 
 
 class _ErrorStream(logging.StreamHandler[TextIO]):
-    """A handler that writes messages as plain lines to the current standard error."""
+    """A handler that writes messages to the current standard error, each in one plain line."""
 
     def __init__(self, level: int) -> None:
         logging.Handler.__init__(self, level)
@@ -114,7 +114,7 @@ class _ErrorStream(logging.StreamHandler[TextIO]):
 
     def format(self, record: logging.LogRecord) -> str:
         prefix = "bootstrap: " if record.levelno >= logging.ERROR else ""
-        return prefix + record.getMessage()
+        return escaped(prefix + record.getMessage())
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
         """Drop a message that cannot be written, such as to a closed stream."""

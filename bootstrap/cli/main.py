@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bootstrap.cli.logs import configured_logging, log_event, log_failure
-from corpus.errors import InputError
+from corpus.errors import InputError, escaped
 
 #: Exit codes: an error of the system or an internal error, a user error, and Ctrl-C.
 FAILURE, MISTAKE, INTERRUPTED = 1, 2, 130
@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with configured_logging(command, options.verbosity, options.log):
             return _run(options)
     except InputError as error:  # the log file cannot be opened
-        sys.stderr.write(f"bootstrap: {error}\n")
+        sys.stderr.write(f"bootstrap: {escaped(str(error))}\n")
         return MISTAKE
     except KeyboardInterrupt:
         sys.stderr.write("bootstrap: interrupted\n")

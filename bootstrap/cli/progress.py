@@ -17,6 +17,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
+from bootstrap.cli.console import SafeConsole
 from bootstrap.cli.logs import progress_enabled
 
 _INTERVAL = 0.05  # minimum number of seconds between updates
@@ -34,7 +35,7 @@ class StageProgress:
     """
 
     def __init__(self, unit: str = "documents") -> None:
-        console = Console(stderr=True)
+        console = SafeConsole(stderr=True)
         enabled = console.is_terminal and progress_enabled()
         self._stage = Stage(stage_progress(console, enabled=enabled), unit)
 

@@ -137,9 +137,9 @@ def plans_of(options: argparse.Namespace) -> list[Plan]:
 
 def embeddings_table(embeddings: Sequence[Embedding]) -> Table:
     """Build a table of embeddings: their vocabulary, dimension and epochs."""
-    from rich.table import Table
+    from bootstrap.cli.console import SafeTable
 
-    table = Table("embedding", "normalised", "words", "dimension", "epochs", box=None)
+    table = SafeTable("embedding", "normalised", "words", "dimension", "epochs", box=None)
     for each in embeddings:
         epochs = each.settings.get("epochs")
         table.add_row(
