@@ -14,6 +14,14 @@ from corpus.errors import InputError, shown
 #: The name of standard input and standard output.
 STANDARD = Path("-")
 
+#: Maximum number of bytes of a line, and of the row of a table; one that is longer is damaged, or
+#: fills the memory on purpose.
+LONGEST_LINE = 1 << 25
+#: Maximum number of bytes of a file that is one document.
+LONGEST_FILE = 1 << 28
+
+_BLOCK = 1 << 20  # bytes read at a time to count lines
+
 #: Suffixes of compressed files, and Arrow's names of their codecs.
 CODECS = {".gz": "gzip", ".zst": "zstd"}
 
@@ -81,10 +89,26 @@ def open_source(path: Path) -> Iterator[BinaryIO]:
 def lines_of(path: Path) -> Iterator[bytes]:
     """Yield the lines of a file with their line feeds.
 
+    Of a line that is longer than `LONGEST_LINE`, only one byte more than that is yielded, so that
+    the memory needed is bounded; see `corpus.formats.records.refuse_longer`.
+
     Raises
     ------
     InputError
         If it cannot be opened or read to its end.
     """
     with open_source(path) as lines:
-        yield from lines
+        while line := lines.readline(LONGEST_LINE + 1):
+            yield line
+            while len(line) > LONGEST_LINE and not line.endswith(b"\n"):
+                line = lines.readline(LONGEST_LINE + 1)
+
+
+def count_lines(path: Path) -> int:
+    """Count the lines of a file, including blank ones, in bounded memory."""
+    total, last = 0, b"\n"
+    with open_source(path) as file:
+        while block := file.read(_BLOCK):
+            total += block.count(b"\n")
+            last = block[-1:]
+    return total + (last != b"\n")  # the last line may have no line feed

@@ -15,7 +15,7 @@ from corpus.document import Document, Span
 from corpus.errors import shown
 from corpus.formats.annotations import MALFORMED, settled, within
 from corpus.formats.columns import CONFIDENCE, SPAN_CONFIDENCES, Columns, ReadOptions
-from corpus.formats.files import is_standard, lines_of, open_source
+from corpus.formats.files import LONGEST_LINE, count_lines, is_standard, lines_of
 from corpus.formats.outputs import new_text_file
 from corpus.formats.records import (
     NOT_UNICODE,
@@ -23,13 +23,13 @@ from corpus.formats.records import (
     decoded,
     documents_of,
     encodable,
+    refuse_longer,
 )
 from corpus.formats.rows import Row, Rows, Tally, checked
 from corpus.formats.source import Source
 from corpus.formats.sources import files_of, name_within
 from corpus.problems import Problem, Problems
 
-_BLOCK = 1 << 20  # bytes read at a time to count lines
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 NOT_JSON = "lines that are not a JSON object"
 NO_KEY = "keys that are missing or of another type"
@@ -57,21 +57,13 @@ def has_column(source: Source, name: str) -> bool:
 
 def count(source: Source) -> int:
     """Count the lines of all files, including blank ones; pipes count as empty."""
-    total = 0
-    for path in files_of(source, "jsonl"):
-        if path.is_file():
-            last = b"\n"
-            with open_source(path) as file:
-                while block := file.read(_BLOCK):
-                    total += block.count(b"\n")
-                    last = block[-1:]
-            total += last != b"\n"  # the last line may have no line feed
-    return total
+    return sum(count_lines(path) for path in files_of(source, "jsonl") if path.is_file())
 
 
 def _keys(line: bytes) -> Collection[str]:
     """Return the keys of a line, or none if it cannot be read, which is reported elsewhere."""
     try:
+        refuse_longer(line, LONGEST_LINE, "the line")
         return _parsed(decoded(line)).keys()
     except Unreadable:
         return ()
@@ -95,6 +87,7 @@ def _document(
     named_line: tuple[str, bytes],
 ) -> Document:
     file, line = named_line
+    refuse_longer(line, LONGEST_LINE, "the line")
     record = _parsed(decoded(line, " of the line"))
     if columns.id in record or not columns.is_default("id"):
         name = _name(record, columns.id)

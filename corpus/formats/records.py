@@ -16,6 +16,7 @@ NULL = "rows without an id or a text"
 NOT_ENCODED = "text that is not in the encoding that was named"
 NOT_UNICODE = "text with half a surrogate pair"
 NOT_READABLE = "files that cannot be read"
+TOO_LONG = "lines or files that are too long"
 
 
 class Unreadable(Exception):  # noqa: N818 - a fact about a record, caught before it is an error
@@ -71,6 +72,12 @@ def _attempt(
         return parse(where, record), None
     except Unreadable as error:
         return None, Problem(error.kind, where, error.detail)
+
+
+def refuse_longer(data: bytes, most: int, what: str) -> None:
+    """Raise `Unreadable` if a line or a file has more bytes than `most`; `what` names it."""
+    if len(data) > most:
+        raise Unreadable(TOO_LONG, f"{what} has more than {most:,} bytes, the limit")
 
 
 def decoded(data: bytes, what: str = "", encoding: str = "utf-8") -> str:

@@ -10,8 +10,15 @@ from glob import glob, has_magic
 from pathlib import Path
 
 from corpus.errors import InputError, shown
-from corpus.formats.files import CODECS, STANDARD, is_standard, open_binary, reason_of
-from corpus.formats.records import NOT_READABLE, Unreadable, decoded, encodable
+from corpus.formats.files import (
+    CODECS,
+    LONGEST_FILE,
+    STANDARD,
+    is_standard,
+    open_binary,
+    reason_of,
+)
+from corpus.formats.records import NOT_READABLE, Unreadable, decoded, encodable, refuse_longer
 from corpus.formats.source import Source
 from corpus.formats.table import FORMATS
 
@@ -192,11 +199,12 @@ def text_of(file: Path, encoding: str = "utf-8") -> str:
     Raises
     ------
     Unreadable
-        If it cannot be opened, or is not in this encoding.
+        If it cannot be opened, has more than `LONGEST_FILE` bytes, or is not in this encoding.
     """
     try:
         with open_binary(file) as content:
-            data = content.read()
+            data = content.read(LONGEST_FILE + 1)
     except OSError as error:
         raise Unreadable(NOT_READABLE, reason_of(error)) from error
+    refuse_longer(data, LONGEST_FILE, "the file")
     return decoded(data, encoding=encoding)

@@ -12,9 +12,9 @@ from pathlib import Path
 from corpus.document import Document
 from corpus.errors import InputError, shown
 from corpus.formats.columns import Columns, ReadOptions
-from corpus.formats.files import is_standard, lines_of
+from corpus.formats.files import LONGEST_LINE, is_standard, lines_of
 from corpus.formats.outputs import new_text_file
-from corpus.formats.records import decoded, documents_of
+from corpus.formats.records import decoded, documents_of, refuse_longer
 from corpus.formats.rows import Row, Rows, Tally, checked
 from corpus.formats.source import Source
 from corpus.formats.sources import files_of, id_of, name_within, stem_of, text_of
@@ -54,6 +54,7 @@ def _documents_of_lines(
 
 
 def _line_document(encoding: str, where: str, line: bytes) -> Document:
+    refuse_longer(line, LONGEST_LINE, "the line")
     return Document(where, decoded(line.removesuffix(b"\n"), " of the line", encoding))
 
 

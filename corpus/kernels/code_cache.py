@@ -122,8 +122,9 @@ class CodeFolder:
             return
         self._cleaned = True
         for path in self.path.iterdir():
-            if is_partial(path) and time.time() - path.lstat().st_mtime > _UNFINISHED:
-                path.unlink(missing_ok=True)
+            with suppress(OSError):  # it has been finished meanwhile
+                if is_partial(path) and time.time() - path.lstat().st_mtime > _UNFINISHED:
+                    path.unlink()
 
     def _is_usable(self) -> bool:
         if not self._checked:

@@ -22,6 +22,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from corpus.errors import InputError, shown
+from corpus.formats.tabular.read_ahead import read_ahead
 from gazetteers.importing.encodings import find_encoding
 
 #: Delimiters and their names, the most likely first.
@@ -158,11 +159,12 @@ class Table:
                 # Buffered, since pyarrow fails on short reads: it stops at a block that is only
                 # the line feed after a carriage return.
                 stream = io.BufferedReader(_Stream(file, invalid.end, self.encoding, progress))
-                for batch in self._batches(stream, invalid):
-                    numbers, faults = invalid.placed(len(batch))
-                    rows, numbers = _without_empty_rows(batch, numbers)
-                    columns = {name: rows.column(self.columns.index(name)) for name in names}
-                    yield Rows(columns, numbers, faults)
+                with read_ahead(stream) as shared:
+                    for batch in self._batches(shared, invalid):
+                        numbers, faults = invalid.placed(len(batch))
+                        rows, numbers = _without_empty_rows(batch, numbers)
+                        columns = {name: rows.column(self.columns.index(name)) for name in names}
+                        yield Rows(columns, numbers, faults)
         except OSError as error:
             raise InputError(f"{shown(self.path)} cannot be read: {error.strerror}") from None
         except pa.ArrowInvalid:
@@ -179,7 +181,7 @@ class Table:
         if faults:
             yield Rows(empty, numbers, faults)
 
-    def _batches(self, stream: BinaryIO, invalid: _InvalidRows) -> Iterator[pa.RecordBatch]:
+    def _batches(self, stream: io.RawIOBase, invalid: _InvalidRows) -> Iterator[pa.RecordBatch]:
         """Yield all columns as strings; empty lines are rows of empty strings."""
         names = [str(place) for place in range(len(self.columns))]
         yield from pa.csv.open_csv(

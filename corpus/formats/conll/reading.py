@@ -28,7 +28,7 @@ from corpus.formats.conll.schemes import (
     entities_of,
     parsed_tag,
 )
-from corpus.formats.files import lines_of
+from corpus.formats.files import LONGEST_LINE, lines_of
 from corpus.formats.records import Unreadable, documents_of
 from corpus.formats.source import Source
 from corpus.formats.sources import files_of, name_within
@@ -128,6 +128,11 @@ def _records(source: Source, options: ReadOptions) -> Iterator[tuple[str, _Recor
 def _numbered(path: Path, encoding: str) -> Iterator[tuple[int, str]]:
     """Yield the lines of a file without their ends."""
     for number, line in enumerate(lines_of(path), start=1):
+        if len(line) > LONGEST_LINE:
+            raise InputError(
+                f"{shown(path)}:{number}: the line has more than {LONGEST_LINE:,} bytes; expected "
+                "a token and its tag"
+            )
         position = None
         try:
             text = line.decode(encoding)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import astuple
 from functools import partial
 from pathlib import Path
@@ -25,13 +25,14 @@ from corpus.errors import InputError, shown
 from corpus.formats.annotations import MALFORMED, settled, within
 from corpus.formats.batches import CONFIDENCE_TYPES, MOST_BYTES, SCHEMA
 from corpus.formats.columns import Columns, ReadOptions
-from corpus.formats.files import open_source
+from corpus.formats.files import LONGEST_LINE, count_lines, open_source
 from corpus.formats.jsonl import span_of
 from corpus.formats.records import NOT_UTF8, NULL, Unreadable
 from corpus.formats.source import Source
 from corpus.formats.sources import files_of, name_within
 from corpus.formats.tabular.checks import INVALID, FlatSpans, Part, checked_batches, value_of
 from corpus.formats.tabular.delimited_writing import delimiter_of, write
+from corpus.formats.tabular.read_ahead import read_ahead
 from corpus.problems import Problem, ProblemError, Problems
 
 __all__ = ["count", "has_column", "read", "write"]
@@ -69,12 +70,7 @@ def has_column(source: Source, name: str) -> bool:
 
 def count(source: Source) -> int:
     """Count the rows of all files, roughly: line feeds inside of values count as well."""
-    total = 0
-    for path in files_of(source, "csv"):
-        with open_source(path) as file:
-            lines = sum(1 for _ in file)
-        total += max(0, lines - 1)
-    return total
+    return sum(max(0, count_lines(path) - 1) for path in files_of(source, "csv"))
 
 
 def _others_of_all(files: list[Path], options: ReadOptions) -> list[str]:
@@ -84,11 +80,20 @@ def _others_of_all(files: list[Path], options: ReadOptions) -> list[str]:
     return [name for name in dict.fromkeys(names) if name not in taken]
 
 
+def _complete(lines: Iterable[str], where: str) -> Iterator[str]:
+    """Yield lines, or raise an `InputError` at one that was cut since it is too long."""
+    for line in lines:
+        if len(line) == LONGEST_LINE:
+            raise InputError(f"{where}: its first row has more than {LONGEST_LINE:,} characters")
+        yield line
+
+
 def _header(path: Path, encoding: str) -> list[str]:
     """Return the names of the columns of a file; none if the file is empty."""
     with open_source(path) as file:
         text = io.TextIOWrapper(file, encoding, errors="replace", newline="")
-        rows = csv.reader(text, delimiter=delimiter_of(path))
+        lines = iter(partial(text.readline, LONGEST_LINE), "")
+        rows = csv.reader(_complete(lines, shown(path)), delimiter=delimiter_of(path))
         try:
             names = next((row for row in rows if row), [])
         except csv.Error as error:
@@ -206,26 +211,29 @@ class _Reader:
 
         strings = dict.fromkeys(wanted, pa.large_string())
         try:
-            with pa_csv.open_csv(
-                pa.PythonFile(file, "r"),
-                # With one thread, invalid rows have numbers.
-                pa_csv.ReadOptions(
-                    use_threads=False, block_size=MOST_BYTES, encoding=self._options.encoding
-                ),
-                pa_csv.ParseOptions(
-                    delimiter=delimiter_of(self._path),
-                    newlines_in_values=True,
-                    invalid_row_handler=invalid,
-                ),
-                pa_csv.ConvertOptions(
-                    check_utf8=False,
-                    column_types=strings,
-                    include_columns=wanted,
-                    null_values=[""],
-                    strings_can_be_null=True,
-                    quoted_strings_can_be_null=False,
-                ),
-            ) as batches:
+            with (
+                read_ahead(file) as shared,
+                pa_csv.open_csv(
+                    pa.PythonFile(shared, "r"),
+                    # With one thread, invalid rows have numbers.
+                    pa_csv.ReadOptions(
+                        use_threads=False, block_size=MOST_BYTES, encoding=self._options.encoding
+                    ),
+                    pa_csv.ParseOptions(
+                        delimiter=delimiter_of(self._path),
+                        newlines_in_values=True,
+                        invalid_row_handler=invalid,
+                    ),
+                    pa_csv.ConvertOptions(
+                        check_utf8=False,
+                        column_types=strings,
+                        include_columns=wanted,
+                        null_values=[""],
+                        strings_can_be_null=True,
+                        quoted_strings_can_be_null=False,
+                    ),
+                ) as batches,
+            ):
                 yield from batches
         except pa.ArrowInvalid as error:
             raise InputError(f"{self._shown} cannot be read as CSV: {_reason(error)}") from None

@@ -319,6 +319,7 @@ def test_processes_that_start_at_once_share_a_folder(home: Home, number: int) ->
 @pytest.mark.parametrize("kills", [2, pytest.param(40, marks=pytest.mark.slow)])
 def test_killed_processes_leave_what_others_can_use(compiled_home: Home, kills: int) -> None:
     home, draw = compiled_home, random.Random(kills)
+    names = {path.name for path in home.files()}
     for _ in range(kills):
         for path in home.files():
             if draw.random() < 0.5:
@@ -334,7 +335,8 @@ def test_killed_processes_leave_what_others_can_use(compiled_home: Home, kills: 
         assert (other.returncode, out.splitlines()[-1], errors) == (0, RIGHT, "")
     home.run()
     assert home.run() == ([RIGHT], [])
-    assert len([path for path in home.files() if not is_partial(path)]) == 5
+    finished = {path.name for path in home.files() if not is_partial(path)}
+    assert finished >= {name for name in names if name.startswith("own_kernels")}
 
 
 def test_what_killed_processes_left_is_removed_an_hour_later(tmp_path: Path) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -336,3 +338,24 @@ def test_progress_goes_to_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert told == sorted(told)
     assert told[-1] == (4000, 4000)
     assert len(told) >= 3
+
+
+def test_a_row_of_331_megabytes_ends_in_one_line_and_not_in_a_crash(tmp_path: Path) -> None:
+    """Arrow's thread goes on reading after an error, also while the interpreter ends."""
+    path = tmp_path / "names.csv"
+    with path.open("wb") as file:
+        file.write(b'name,count\n"')
+        for _ in range(331):
+            file.write(b"x" * 1_000_000)
+        file.write(b'",1\n')
+    script = (
+        "import sys\nfrom pathlib import Path\nfrom corpus.errors import InputError\n"
+        "from gazetteers.importing.importer import import_table\n"
+        "try:\n    import_table(Path(sys.argv[1]))\nexcept InputError as error:\n    print(error)\n"
+    )
+    for _ in range(3):
+        done = subprocess.run(
+            [sys.executable, "-c", script, str(path)], capture_output=True, text=True, check=False
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.startswith(f"{path}:2: this row is longer than 8,388,608 bytes")

@@ -1,0 +1,110 @@
+"""Lines and files that would fill the memory end in one line, in bounded memory."""
+
+import gzip
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from corpus.document import Document
+from corpus.errors import InputError
+from corpus.formats import count_records, read
+from corpus.formats import files as files_module
+from corpus.problems import ProblemError, Problems
+
+LIMIT = files_module.LONGEST_LINE
+
+
+@pytest.fixture
+def short_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Set limits of 100 bytes."""
+    for module in ("files", "jsonl", "text", "sources", "conll.reading", "tabular.delimited"):
+        for name in ("LONGEST_LINE", "LONGEST_FILE"):
+            monkeypatch.setattr(f"corpus.formats.{module}.{name}", 100, raising=False)
+
+
+def _line(name: str, size: int) -> str:
+    line = f'{{"id": "{name}", "text": ""}}'
+    return line.replace('""', '"' + "x" * (size - len(line)) + '"')
+
+
+@pytest.mark.usefixtures("short_limits")
+@pytest.mark.parametrize("end", ["\n", ""])
+def test_a_line_up_to_the_limit_is_read_and_a_longer_one_is_not(tmp_path: Path, end: str) -> None:
+    path = tmp_path / "notes.jsonl"
+    path.write_text("\n".join([_line("a", 99), _line("b", 1000), _line("c", 102)]) + end)
+    problems = Problems(invalid="skip")
+    documents = list(read(path, problems=problems))
+    assert [document.id for document in documents] == ["a"]
+    assert [str(each) for each in problems.named["lines or files that are too long"]] == [
+        f"{path}:{row}: lines or files that are too long: the line has more than 100 bytes, the "
+        "limit"
+        for row in (2, 3)
+    ]
+    with pytest.raises(ProblemError, match=r"notes.jsonl:2: .* more than 100 bytes, the limit"):
+        list(read(path, problems=Problems()))
+    assert count_records(path) == 3
+
+
+@pytest.mark.usefixtures("short_limits")
+def test_long_files_and_lines_of_other_formats_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "text").mkdir()
+    (tmp_path / "text" / "a.txt").write_text("x" * 100)
+    (tmp_path / "text" / "b.txt").write_text("x" * 101)
+    problems = Problems(invalid="skip")
+    assert list(read(tmp_path / "text", problems=problems)) == [Document("a", "x" * 100)]
+    assert problems.rejected == 1
+    (tmp_path / "notes.conll").write_text("x O\n" + "y" * 101 + " O\n")
+    with pytest.raises(InputError, match=r"notes\.conll:2: the line has more than 100 bytes"):
+        list(read(tmp_path / "notes.conll", problems=Problems()))
+    (tmp_path / "notes.csv").write_text("id,text," + ",".join("abcdefgh" * 10) + "\n")
+    with pytest.raises(InputError, match="its first row has more than 100 characters"):
+        list(read(tmp_path / "notes.csv", problems=Problems()))
+
+
+MEASURE = """
+import resource, sys
+from corpus.errors import InputError
+from corpus.formats import read
+from corpus.problems import Problems
+message = "read"
+try:
+    list(read(sys.argv[1], problems=Problems()))
+except InputError as error:
+    message = str(error)
+print(message)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+"""
+
+
+def _measured(path: Path) -> tuple[str, int]:
+    """Return the message about a file, and the memory that reading it took, in MiB."""
+    done = subprocess.run(
+        [sys.executable, "-c", MEASURE, str(path)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    message, memory = done.stdout.splitlines()
+    return message, int(memory)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="measures memory as Linux does")
+@pytest.mark.parametrize("name", ["notes.jsonl", "notes.jsonl.gz", "notes.csv", "notes.csv.gz"])
+def test_a_line_of_331_megabytes_takes_little_memory(tmp_path: Path, name: str) -> None:
+    header = b"id,text\n" if ".csv" in name else b""
+    good, bad = tmp_path / "good" / name, tmp_path / name
+    good.parent.mkdir()
+    opened = gzip.open if name.endswith(".gz") else open
+    with opened(good, "wb") as file:
+        file.write(header + (b"a,b\n" if header else b'{"id": "a", "text": "b"}\n'))
+    with opened(bad, "wb") as file:
+        file.write(header + (b'a,"' if header else b'{"id": "a", "text": "'))
+        for _ in range(331):
+            file.write(b"x" * 1_000_000)
+        file.write(b'"\n' if header else b'"}\n')
+    assert _measured(good)[0] == "read"
+    message, memory = _measured(bad)
+    assert f"more than {LIMIT:,} bytes" in message and message.startswith(str(bad))
+    assert memory < _measured(good)[1] + 5 * LIMIT // 2**20
