@@ -51,7 +51,8 @@ def load_pretrained(
     ----------
     source : Path
         A file of word2vec (text or binary), fastText (``.vec`` or ``.bin``) or GloVe (text), also
-        compressed by gzip (``.gz``). The format is detected from the content.
+        compressed by gzip (``.gz``); see `corpus.unpacking` for its limits. The format is detected
+        from the content.
     folder : Path
         A folder of embeddings, in which a folder is created.
     name : str, optional
@@ -153,6 +154,11 @@ def _loaded(source: Path, staging: Path, file_format: VectorFormat, encoding: st
         raise InputError(
             f"{shown(source)} cannot be read as vectors of {file_format.dimension} numbers: it is "
             "damaged"
+        ) from None
+    except MemoryError:
+        raise InputError(
+            f"{shown(source)}: its {file_format.words:,} vectors of {file_format.dimension:,} "
+            "components do not fit into memory"
         ) from None
     finally:
         copy.unlink(missing_ok=True)

@@ -7,17 +7,19 @@ vectors, hangs on a truncated vocabulary of fastText, and does not report the da
 from __future__ import annotations
 
 import gzip
+import io
 import re
 import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, cast
+from typing import Any, BinaryIO, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from corpus.errors import InputError
+from corpus.errors import InputError, shown
+from corpus.unpacking import LimitedReader, refuse_more_than_memory
 
 Floats = npt.NDArray[np.float32]
 
@@ -26,6 +28,7 @@ LONGEST = 1 << 20
 #: Maximum dimension of a vector.
 LARGEST = 1 << 14
 
+_WORD_SIZE = 150  # bytes of memory that gensim needs for a word beside its vector
 _MARK = b"\xef\xbb\xbf"  # the byte-order mark that some editors write
 _DIGITS = 100  # maximum length of a number
 _PARTS_OF_LINE = re.compile(rb"[^\s]+( -?[0-9][0-9.e+-]*)+ ?\r?\n?")
@@ -67,8 +70,17 @@ class VectorFormat:
 
 
 def open_vectors(path: Path) -> BinaryIO:
-    """Open a file of vectors; one whose name ends in ``.gz`` is decompressed."""
-    return cast(BinaryIO, gzip.open(path) if path.suffix == ".gz" else path.open("rb"))
+    """Open a file of vectors; one whose name ends in ``.gz`` is decompressed, up to a limit.
+
+    Raises
+    ------
+    InputError
+        When more is read than a file of this size may contain.
+    """
+    if path.suffix != ".gz":
+        return path.open("rb")
+    content = gzip.open(path)  # noqa: SIM115 - closed with what it is returned in
+    return io.BufferedReader(LimitedReader(content, shown(path), path.stat().st_size))
 
 
 def check_vectors(file: BinaryIO, name: str, encoding: str) -> VectorFormat:
@@ -107,14 +119,19 @@ def check_vectors(file: BinaryIO, name: str, encoding: str) -> VectorFormat:
             )
         file.seek(len(_MARK) if marked else 0)
         words, plain = _check_lines(file, name, encoding, dimension, before=0)
+        refuse_too_many(name, words, dimension)
         return VectorFormat("text", words, dimension, header=False, plain=plain and not marked)
     words, dimension = map(int, fields)
     if not (words and 0 < dimension <= LARGEST):
-        raise InputError(f"{name} declares {words} vectors of {dimension} components")
+        raise InputError(
+            f"{name} declares {words:,} vectors of {dimension:,} components; expected at least "
+            f"one vector, and 1 to {LARGEST:,} components"
+        )
     place = file.tell()
     second = file.readline(LONGEST).split()
     file.seek(place)
     if not (len(_numbers(second[1:])) or len(_numbers(second[1:][-dimension:]))):
+        refuse_too_many(name, words, dimension)
         _check_binary(file, name, encoding, words, dimension)
         return VectorFormat("binary", words, dimension)
     found, plain = _check_lines(file, name, encoding, dimension, before=1)
@@ -123,7 +140,25 @@ def check_vectors(file: BinaryIO, name: str, encoding: str) -> VectorFormat:
             f"{name} declares {words:,} vectors, but contains {found:,}"
             f"{': was it cut off?' if found < words else ''}"
         )
+    refuse_too_many(name, words, dimension)
     return VectorFormat("text", words, dimension, plain=plain and not marked)
+
+
+def refuse_too_many(name: str, words: int, dimension: int, parts: int = 0) -> None:
+    """Raise an `InputError` if vectors do not fit into memory, which gensim would take for them.
+
+    Parameters
+    ----------
+    name : str
+        The name of the file in messages.
+    words, dimension, parts : int
+        The number of words, of the components of a vector, and of vectors of n-grams.
+    """
+    needed = 4 * (words + parts) * dimension + _WORD_SIZE * words
+    of_parts = f" and {parts:,} of n-grams" if parts else ""
+    refuse_more_than_memory(
+        needed, f"{name}: its {words:,} vectors{of_parts} of {dimension:,} components"
+    )
 
 
 def plain_lines(file: BinaryIO, dimension: int, *, header: bool) -> Iterator[bytes]:
@@ -208,6 +243,7 @@ def _check_fasttext(file: BinaryIO, name: str, encoding: str) -> VectorFormat:
     try:
         header = _unpacked(file, _HEADER)
         number = _number_of_words(header, _unpacked(file, _SIZES))
+        refuse_too_many(name, number, header[_DIMENSION], header[_BUCKETS])
         words, rest = _read_words(file, number, b"\0", after=_ENTRY, name=name, encoding=encoding)
         if len(set(words)) < number:  # the file ends, or gensim would assign vectors wrongly
             raise ValueError

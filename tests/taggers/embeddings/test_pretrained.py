@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import errno
 import gzip
+import re
 import struct
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +19,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from corpus.errors import InputError
+from corpus.unpacking import free_memory
 from taggers.embeddings import pretrained, vector_formats
 from taggers.embeddings.embedding import Embedding
 from taggers.embeddings.pretrained import load_pretrained
@@ -376,8 +380,8 @@ def test_a_model_with_components_that_are_no_numbers_is_an_error(
         ("3 2\n", "a.txt, word 1 of 3"),
         ("3 2", "a.txt, word 1 of 3"),
         ("3 2\n\n\n", "a.txt"),
-        ("1 99999999999\nde 1 2\n", "declares 1 vectors of 99999999999 components"),
-        ("1 20000\nde 1 2\n", "declares 1 vectors of 20000 components"),
+        ("1 99999999999\nde 1 2\n", "declares 1 vectors of 99,999,999,999 components"),
+        ("1 20000\nde 1 2\n", "declares 1 vectors of 20,000 components"),
         ("9" * 5000 + " 2\nde 1 2\n", "a.txt"),
         (f"de {'1 ' * 20_000}\n", "a.txt"),
         ("99999999999999999999999 2\nde 1 2\n", "but contains 1: was it cut off?"),
@@ -569,3 +573,102 @@ def test_nothing_is_left_where_it_is_interrupted(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         load_pretrained(tmp_path / "a.txt", tmp_path / "embeddings", progress=interrupted)
     assert not list((tmp_path / "embeddings").iterdir())
+
+
+def peak_of(path: Path) -> tuple[str, int]:
+    """Return what loading a file says, and the memory in MiB, in a process of its own."""
+    script = (
+        "import sys\nfrom pathlib import Path\nimport gensim.models\n"
+        "from corpus.errors import InputError\n"
+        "from taggers.embeddings.pretrained import load_pretrained\n"
+        "try:\n    load_pretrained(Path(sys.argv[1]), Path(sys.argv[1] + '.d'), name='x')\n"
+        "    print('loaded')\n"
+        "except InputError as error:\n    print(error)\n"
+        "status = Path('/proc/self/status').read_text()\n"
+        "print(int(status.partition('VmHWM:')[2].split()[0]) // 1024)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(path)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    message, memory = done.stdout.splitlines()
+    return message, int(memory)
+
+
+#: Beginnings of files, and what is repeated after them until they are too large.
+BOMBS = {
+    "words.txt": (b"", b"a 0\n"),
+    "words with header.txt": (b"400000000 1\n", b"a 0\n"),
+    "spaces.txt": (b"a 1\n", b" "),
+    "blank lines.txt": (b"a 1\n", b"\n"),
+    "one word.bin": (b"5 1\n", b"a"),
+    "words.bin": (b"5 1\n", b"a 0000\n"),
+    "zeros.bin": (b"", bytes(1000)),
+}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="measures memory as Linux does")
+@pytest.mark.parametrize("name", BOMBS)
+def test_what_unpacks_a_thousandfold_stops_at_a_limit_that_is_named(
+    tmp_path: Path, name: str
+) -> None:
+    begin, rest = BOMBS[name]
+    path = tmp_path / f"{name}.gz"
+    with gzip.open(path, "wb") as file:
+        file.write(begin)
+        for _ in range(150):
+            file.write(rest * (1_000_000 // len(rest)))
+    assert path.stat().st_size < 1_000_000
+    message, memory = peak_of(path)
+    assert message.startswith(str(path))
+    assert memory < 300  # of which most is that of gensim
+    # Some are found to be damaged before; those that are not stop at the limit.
+    if name in ("words.txt", "words with header.txt", "blank lines.txt"):
+        size = path.stat().st_size
+        assert message == (
+            f"{path} has {size:,} bytes and unpacks to more than {max(100 * size, 1 << 26):,}, the "
+            "limit (100 times as many, and at least 67,108,864)"
+        )
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_zeros_that_a_header_promises_and_a_sparse_file_holds_take_no_memory(
+    tmp_path: Path,
+) -> None:
+    path = saved(tmp_path / "a.bin", bucket=20)
+    data = bytearray(path.read_bytes())
+    place = 4 * 10  # of the number of buckets
+    assert struct.unpack_from("<i", data, place) == (20,)
+    struct.pack_into("<i", data, place, 2**31 - 1)
+    path.write_bytes(data)
+    with path.open("r+b") as file:
+        file.truncate(2**40)
+    assert re.search(r"n-grams of 3 components need [0-9.]+ GB of memory, of which", refused(path))
+
+
+@pytest.mark.parametrize("kind", ["text", "headless", "binary", "fasttext"])
+def test_vectors_that_do_not_fit_into_memory_are_refused(
+    tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.vectors"
+    if kind == "fasttext":
+        saved(path, bucket=20)
+    else:
+        keyed().save_word2vec_format(
+            str(path), binary=kind == "binary", write_header=kind != "headless"
+        )
+    monkeypatch.setattr("corpus.unpacking.free_memory", lambda: 1000.0)
+    assert re.search("components need [0-9.]+ GB of memory, of which 0.0 GB are", refused(path))
+    monkeypatch.setattr("corpus.unpacking.free_memory", lambda: 1e6)
+    load_pretrained(path, tmp_path / "embeddings")
+
+
+def test_free_memory_is_what_limits_leave() -> None:
+    before = free_memory()
+    assert 2**20 < before < 2**50
+    script = (
+        "import resource\nfrom corpus.unpacking import free_memory\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))\nprint(free_memory())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
+    assert 0 < float(done.stdout) < 1 << 30

@@ -1,0 +1,115 @@
+"""Limits on what a file may contain, so that a small one cannot fill the memory.
+
+A file of a few kilobytes can claim a billion words, or unpack to a thousand times its size. Limits
+are checked before memory is taken.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from corpus.errors import InputError
+
+#: What a file may contain for each of its bytes. Compressed text has 3 to 20 for each.
+MOST_RATIO = 100
+#: What any file may contain, in bytes.
+ALWAYS = 1 << 26
+
+
+def most_unpacked(size: int) -> int:
+    """Return how many bytes a compressed file of `size` bytes may contain."""
+    return max(ALWAYS, MOST_RATIO * size)
+
+
+def unpacking_error(name: str, size: int) -> InputError:
+    """Build the error of a compressed file that contains more than it may."""
+    return InputError(
+        f"{name} has {size:,} bytes and unpacks to more than {most_unpacked(size):,}, the limit "
+        f"({MOST_RATIO} times as many, and at least {ALWAYS:,})"
+    )
+
+
+class LimitedReader(io.RawIOBase):
+    """The content of a compressed file, up to its limit.
+
+    Parameters
+    ----------
+    file : io.BufferedIOBase
+        What decompresses it.
+    name : str
+        The name of the file in messages.
+    size : int
+        The size of the compressed file.
+    """
+
+    def __init__(self, file: io.BufferedIOBase, name: str, size: int) -> None:
+        self._file, self._name, self._size = file, name, size
+        self._place = 0
+
+    def readable(self) -> bool:
+        """Return true."""
+        return True
+
+    def seekable(self) -> bool:
+        """Return true."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read into a buffer, and return the number of bytes."""
+        number: int = self._file.readinto(buffer)
+        self._move(self._place + number)
+        return number
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        """Move within the file; what is passed is decompressed."""
+        target = offset + (self._place if whence == os.SEEK_CUR else 0)
+        # The file may end before; then nothing is wrong with its size.
+        self._move(self._file.seek(min(target, most_unpacked(self._size) + 1)))
+        return self._place
+
+    def tell(self) -> int:
+        """Return the place in the content."""
+        return self._place
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+        super().close()
+
+    def _move(self, place: int) -> None:
+        if place > most_unpacked(self._size):
+            raise unpacking_error(self._name, self._size)
+        self._place = place
+
+
+def refuse_more_than_memory(needed: int, what: str) -> None:
+    """Raise an `InputError` if more memory is needed than is free; `what` needs it."""
+    free = free_memory()
+    if needed > free:
+        raise InputError(
+            f"{what} need {needed / 1e9:,.1f} GB of memory, of which {free / 1e9:,.1f} GB are free"
+        )
+
+
+def free_memory() -> float:
+    """Return the bytes of memory that this process can take; infinity if that is unknown."""
+    found = [float("inf")]
+    with suppress(OSError, ValueError):
+        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
+            if line.startswith("MemAvailable:"):  # in kB
+                found.append(int(line.split()[1]) * 1024)
+    if sys.platform != "win32":
+        import resource  # noqa: PLC0415 - not on Windows
+
+        limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+        if limit != resource.RLIM_INFINITY:
+            with suppress(OSError, ValueError):
+                pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+                limit -= pages * resource.getpagesize()
+            found.append(max(limit, 0))
+    return min(found)
