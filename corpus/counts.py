@@ -16,10 +16,11 @@ import pyarrow.compute as pc
 
 from corpus.document import Document
 from corpus.errors import InputError, shown
+from corpus.parquet_tables import read_columns
 from corpus.patient_sets import PatientSets
 from corpus.patients import patient_key
 from corpus.storage import new_file
-from corpus.table_files import ChangedTableError, read_table, write_table
+from corpus.table_files import ChangedTableError, write_table
 from corpus.tokens import Tokens, in_chunks, tokenize
 
 Int64Array = npt.NDArray[np.int64]
@@ -38,6 +39,7 @@ _COLUMNS = pa.schema(
 _ROWS = 1 << 16
 
 _PATIENTS = "patients"  # a column of files that count them
+_OPTIONAL = pa.schema([pa.field(_PATIENTS, pa.int32())])
 
 _TOTAL = b"documents"  # the metadata key of the total number of documents
 
@@ -103,7 +105,7 @@ class WordCounts:
             If the file does not exist, is damaged or is not a file of word counts.
         """
         try:
-            table = read_table(path)
+            table = read_columns(path, _COLUMNS, optional=_OPTIONAL)
             total = int((table.schema.metadata or {})[_TOTAL])
             columns = [table[field.name].combine_chunks() for field in _COLUMNS]
             patients = _patients(table)
@@ -120,8 +122,24 @@ class WordCounts:
                 f"{shown(path)} is not a file of word counts: expected the columns "
                 f"{', '.join(_COLUMNS.names)} as bootstrap count writes them"
             )
-        words, counts, documents = columns
-        return cls(words, counts.to_numpy(), documents.to_numpy(), total, patients)
+        found = cls(columns[0], columns[1].to_numpy(), columns[2].to_numpy(), total, patients)
+        found._check(path)
+        return found
+
+    def _check(self, path: Path) -> None:
+        """Raise an `InputError` if the counts cannot be those of a corpus."""
+        right = not len(self) or (
+            self.documents.min() > 0
+            and self.documents.max() <= self.total
+            and (self.documents <= self.counts).all()
+            and self.counts.sum(dtype=np.float64) < 2.0**62
+        )
+        if not (right and 0 <= self.total < 2**62):
+            raise InputError(
+                f"{shown(path)} is damaged: expected that each word occurs in 1 to "
+                f"{shown(self.total)} documents, at least once in each; count again by bootstrap "
+                "count"
+            )
 
 
 def _patients(table: pa.Table) -> npt.NDArray[np.int32] | None:

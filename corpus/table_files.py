@@ -81,6 +81,22 @@ def read_table(path: Path) -> pa.Table:
         table = pq.read_table(path)
     except _DAMAGED as error:
         raise ValueError(str(error)) from error
+    return verified(table)
+
+
+def verified(table: pa.Table) -> pa.Table:
+    """Compare the content of a table with its digest, if it has one among its metadata.
+
+    Returns
+    -------
+    pyarrow.Table
+        The table, without the digest.
+
+    Raises
+    ------
+    ChangedTableError
+        If the content has changed since it was written.
+    """
     metadata = dict(table.schema.metadata or {})
     digest = metadata.pop(DIGEST, None)
     table = table.replace_schema_metadata(metadata or None)

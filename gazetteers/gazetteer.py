@@ -13,8 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from corpus.errors import InputError, shown
+from corpus.parquet_tables import read_columns
 from corpus.storage import new_file
-from corpus.table_files import ChangedTableError, read_table, write_table
+from corpus.table_files import ChangedTableError, write_table
 
 #: The columns of a gazetteer.
 COLUMNS = pa.schema(
@@ -151,7 +152,7 @@ class Gazetteer:
         if not path.exists():
             raise InputError(f"{shown(path)} does not exist; expected a gazetteer")
         try:
-            table = read_table(path)
+            table = read_columns(path, COLUMNS)
             columns = [table[field.name].combine_chunks() for field in COLUMNS]
         except ChangedTableError as error:
             raise InputError(f"{shown(path)} is damaged: {error}; import it again") from None
@@ -167,7 +168,18 @@ class Gazetteer:
                 f"{shown(path)} is not a gazetteer: its columns are not "
                 f"{', '.join(COLUMNS.names)} as bootstrap gazetteer import writes them"
             )
-        return cls(columns[0], columns[1], columns[2].to_numpy())
+        counts = columns[2].to_numpy()
+        _check_counts(counts, path)
+        return cls(columns[0], columns[1], counts)
+
+
+def _check_counts(counts: npt.NDArray[np.int64], path: Path) -> None:
+    """Raise an `InputError` if a count is negative, or their sum is not below 2 ** 62."""
+    if len(counts) and counts.min() < 0:
+        row = int(np.flatnonzero(counts < 0)[0]) + 1
+        raise InputError(f"{shown(path)}, row {row:,}: the count is negative; expected 0 or more")
+    if counts.sum(dtype=np.float64) >= 2.0**62:
+        raise InputError(f"{shown(path)}: the sum of its counts is 2 ** 62 or more, the limit")
 
 
 def sum_counts(table: pa.Table) -> pa.Table:

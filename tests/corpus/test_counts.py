@@ -276,6 +276,27 @@ COLUMNS = {
 
 
 @pytest.mark.parametrize(
+    ("counts", "documents", "total"),
+    [
+        ([2, 1], [1, 0], 9),  # a word of no document
+        ([2, 1], [1, 2], 9),  # of more documents than it occurs times
+        ([2, 1], [2, 1], 1),  # of more documents than there are
+        ([2, -1], [1, -1], 9),
+        ([2**62, 1], [1, 1], 9),
+        ([2, 1], [1, 1], -1),
+        ([2, 1], [1, 1], 2**63),
+    ],
+)
+def test_counts_of_no_corpus_are_an_error(
+    tmp_path: Path, counts: list[int], documents: list[int], total: int
+) -> None:
+    words = pa.array(["a", "b"], pa.large_string())
+    path = tmp_path / "counts.parquet"
+    WordCounts(words, np.array(counts), np.array(documents), total).save(path)
+    assert "is damaged: expected that each word occurs in" in refused(path)
+
+
+@pytest.mark.parametrize(
     ("columns", "total"),
     [
         (COLUMNS, None),

@@ -1,0 +1,78 @@
+"""Parquet files of known columns, read with a limit on what they contain.
+
+A dictionary or the difference to the row before can stand for a long string in millions of rows. A
+column is therefore read in pieces, none of which can be large, until the limit is reached.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from corpus.errors import shown
+from corpus.table_files import verified
+from corpus.unpacking import most_unpacked, unpacking_error
+
+#: Bytes that the strings of a piece can have at most, and rows of a piece.
+_PIECE, _ROWS = 1 << 28, 1 << 16
+
+_NONE = pa.schema([])
+
+
+def read_columns(path: Path, columns: pa.Schema, *, optional: pa.Schema = _NONE) -> pa.Table:
+    """Read columns of a Parquet file, and compare them with their digest, if the file has one.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    columns : pyarrow.Schema
+        The columns to read. If one has another type in the file, no row is read.
+    optional : pyarrow.Schema
+        More columns, of which the file may have some.
+
+    Raises
+    ------
+    InputError
+        If the columns contain more than a file of this size may; see `corpus.unpacking`.
+    ChangedTableError
+        If the content has changed since it was written.
+    KeyError
+        If there is no such column, or several of the name.
+    OSError, pyarrow.ArrowException
+        If the file cannot be read, or is damaged.
+    """
+    with pq.ParquetFile(path, pre_buffer=False, buffer_size=1 << 20) as file:
+        known = set(file.schema_arrow.names)
+        columns = pa.schema([*columns, *(each for each in optional if each.name in known)])
+        found = [file.schema_arrow.field(name) for name in columns.names]
+        schema = pa.schema(found, file.schema_arrow.metadata)
+        if [field.type for field in found] != columns.types:
+            return schema.remove_metadata().empty_table()
+        size = path.stat().st_size
+        claimed, longest = _claims(file.metadata, columns.names)
+        if claimed > most_unpacked(size):
+            raise unpacking_error(shown(path), size)
+        rows = max(1, min(_ROWS, _PIECE // max(longest, 1)))
+        batches, total = [], 0
+        for batch in file.iter_batches(batch_size=rows, columns=columns.names):
+            total += batch.nbytes
+            if total > most_unpacked(size):
+                raise unpacking_error(shown(path), size)
+            batches.append(batch.select(columns.names))
+    return verified(pa.Table.from_batches(batches, schema))
+
+
+def _claims(metadata: pq.FileMetaData, names: list[str]) -> tuple[int, int]:
+    """Return the size of all columns as the file claims it, and that of the largest in a group."""
+    total = longest = 0
+    for group in range(metadata.num_row_groups):
+        columns = metadata.row_group(group)
+        for index in range(columns.num_columns):
+            column = columns.column(index)
+            if column.path_in_schema in names:
+                total += column.total_uncompressed_size
+                longest = max(longest, column.total_uncompressed_size)
+    return total, longest
