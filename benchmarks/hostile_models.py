@@ -9,6 +9,8 @@ changed model is opened and tags notes in a process of its own.
     python benchmarks/hostile_models.py --models 500 --kinds crf crfsuite
     python benchmarks/hostile_models.py --seed 7 --keep FOLDER   # keeps the models that do harm
 
+`hostile_files.py` does the same with embeddings, vectors, gazetteers and word counts.
+
 A model does harm if the process crashes, takes more than five seconds, needs more than twice the
 memory that the model needs without changes, or raises another error than one of the input.
 """
@@ -26,7 +28,8 @@ import shutil
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -62,6 +65,8 @@ VALUES: Sequence[Any] = (
 )
 
 Random = np.random.Generator
+#: Opens a folder, uses it, and returns how much it found.
+Use = Callable[[Path], int]
 
 
 def trained(folder: Path, settings: dict[str, Any], notes: Batch) -> Path:
@@ -112,7 +117,7 @@ def some_file(folder: Path, rng: Random, suffix: str = "") -> Path:
 def flip_bits(folder: Path, rng: Random) -> str:
     """Flip bits of a file."""
     path = some_file(folder, rng)
-    if path.is_symlink():
+    if path.is_symlink() or not path.exists():
         return "nothing"
     content = np.frombuffer(path.read_bytes(), np.uint8).copy()
     number = int(rng.choice([1, 1, 4, 100]))
@@ -125,7 +130,7 @@ def flip_bits(folder: Path, rng: Random) -> str:
 def change_array(folder: Path, rng: Random) -> str:
     """Change the values, the data type or the shape of an array."""
     path = some_file(folder, rng, ".npy")
-    if path.is_symlink():
+    if path.is_symlink() or not path.exists():
         return "nothing"
     try:
         array = np.load(path, allow_pickle=False)
@@ -163,14 +168,16 @@ def change_array(folder: Path, rng: Random) -> str:
 
 def change_description(folder: Path, rng: Random) -> str:
     """Change a value or a key of the description, at any depth."""
-    path = folder / "model.json"
+    path = some_file(folder, rng, ".json")
     if path.is_symlink():
-        return "nothing of model.json"
+        return f"nothing of {path.name}"
     try:
         description = json.loads(path.read_bytes())
     except (ValueError, OSError, RecursionError):
-        return "nothing of model.json"
+        return f"nothing of {path.name}"
     places = list(_places(description))
+    if not places:
+        return f"nothing of {path.name}"
     holder, key = places[int(rng.integers(len(places)))]
     kind = str(rng.choice(["value", "value", "remove", "copy", "deep"]))
     if kind == "value":
@@ -184,7 +191,7 @@ def change_description(folder: Path, rng: Random) -> str:
     if kind == "deep":
         text = text.replace("{", "[" * int(rng.choice([3, 100_000])), 1)
     path.write_text(text)
-    return f"{kind} of {key} in model.json"
+    return f"{kind} of {key} in {path.name}"
 
 
 def _places(value: Any) -> Iterator[tuple[Any, Any]]:
@@ -199,7 +206,7 @@ def _places(value: Any) -> Iterator[tuple[Any, Any]]:
 def change_file(folder: Path, rng: Random) -> str:
     """Cut off, empty, remove or exchange a file, or replace it by a link."""
     path = some_file(folder, rng)
-    if path.is_symlink():
+    if path.is_symlink() or not path.exists():
         return "nothing"
     content = path.read_bytes()
     kind = str(rng.choice(["cut", "empty", "remove", "exchange", "link", "long"]))
@@ -219,29 +226,40 @@ def change_file(folder: Path, rng: Random) -> str:
     return f"{kind} {path.name}"
 
 
-def opened(folder: Path, notes: Batch, sender: Connection) -> None:
-    """Open a model and tag notes, in a process of its own."""
+def tagged(folder: Path, notes: Batch) -> int:
+    """Open a model, tag notes, and return the number of tokens in entities."""
+    tagging = load_tagger(folder).tag(notes, measure="min_marginal")
+    if not np.isfinite(tagging.confidence).all():
+        raise ValueError("confidence is not finite")
+    return int((tagging.tags > 0).sum())
+
+
+def opened(folder: Path, use: Use, sender: Connection) -> None:
+    """Use a model in a process of its own."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    before = memory_of("VmRSS")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     try:
-        tagging = load_tagger(folder).tag(notes, measure="min_marginal")
-        fault = "" if np.isfinite(tagging.confidence).all() else "confidence is not finite"
-        outcome = ("harm", fault) if fault else ("tags", int((tagging.tags > 0).sum()))
+        outcome: tuple[str, Any] = ("used", use(folder))
     except InputError as error:
         text = str(error)
         plain = text.isprintable() and len(text) < 1000
         outcome = ("refused", text) if plain else ("harm", f"unclear: {text[:200]!r}")
     except BaseException as error:
         outcome = ("harm", f"{type(error).__name__}: {str(error)[:200]}")
-    sender.send((*outcome, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024))
+    sender.send((*outcome, memory_of("VmHWM") - before))
 
 
-def outcome_of(folder: Path, notes: Batch) -> tuple[str, Any, float]:
-    """Return what happens to a model, and the memory that it needed, in MiB."""
+def memory_of(kind: str) -> float:
+    """Return the memory of this process in MiB: what it has (VmRSS), or had at most (VmHWM)."""
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    return int(status.partition(f"{kind}:")[2].split()[0]) / 1024
+
+
+def outcome_of(folder: Path, use: Use) -> tuple[str, Any, float]:
+    """Return what happens to a model, and the memory that it took, in MiB."""
     receiver, sender = multiprocessing.Pipe(duplex=False)
-    process = multiprocessing.get_context("fork").Process(
-        target=opened, args=(folder, notes, sender)
-    )
+    process = multiprocessing.get_context("fork").Process(target=opened, args=(folder, use, sender))
     process.start()
     sender.close()
     try:
@@ -257,38 +275,64 @@ def outcome_of(folder: Path, notes: Batch) -> tuple[str, Any, float]:
         process.join()
 
 
-def attack(name: str, good: Path, notes: Batch, options: argparse.Namespace) -> Counter[str]:
-    """Change a model many times, and count what happens."""
-    load_tagger(good).tag(notes, measure="min_marginal")  # compiles, once for all processes
-    what, tags, memory = outcome_of(good, notes)
-    assert what == "tags", (name, what, tags)
+def attack(
+    name: str,
+    good: Path,
+    use: Use,
+    options: argparse.Namespace,
+    change: Callable[[Path, Path, Random], str] = changed,
+) -> Counter[str]:
+    """Change a model many times, and count what happens.
+
+    Parameters
+    ----------
+    name : str
+        The name of the model.
+    good : Path
+        Its folder.
+    use : callable
+        Opens a folder, uses it, and returns how much it found.
+    options : argparse.Namespace
+        The options of the command line.
+    change : callable
+        Copies a folder, changes the copy, and returns what was changed.
+    """
+    use(good)  # compiles, once for all processes
+    base = memory_of("VmRSS")
+    what, found_before, memory = outcome_of(good, use)
+    assert what == "used", (name, what, found_before)
     counts: Counter[str] = Counter()
     for number in range(options.models // len(options.kinds)):
         rng = np.random.default_rng([options.seed, number])
         with tempfile.TemporaryDirectory() as parent:
             folder = Path(parent) / "model"
-            change = changed(good, folder, rng)
-            found, detail, used = outcome_of(folder, notes)
-            if found == "tags" and tags and not detail:
-                found, detail = "finds nothing", change
-            if used > MEMORY * memory:
-                found, detail = "harm", f"{used:,.0f} MiB instead of {memory:,.0f}"
+            changes = change(good, folder, rng)
+            found, detail, used = outcome_of(folder, use)
+            if found == "used" and found_before and not detail:
+                found, detail = "finds nothing", changes
+            if base + used > MEMORY * (base + memory):
+                found, detail = "harm", f"{base + used:,.0f} MiB, not {base + memory:,.0f}"
             counts[found] += 1
             if found in ("harm", "finds nothing"):
-                print(f"{name} {number}: {found}: {change}: {detail}", flush=True)
+                print(f"{name} {number}: {found}: {changes}: {detail}", flush=True)
                 if options.keep:
                     shutil.copytree(folder, options.keep / f"{name}-{number}", symlinks=True)
     return counts
 
 
-def main() -> None:
-    """Train models, change them, and print what happens."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def options_of(description: str, kinds: Sequence[str]) -> argparse.Namespace:
+    """Parse the command line."""
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--models", type=int, default=10_000)
-    parser.add_argument("--kinds", nargs="+", choices=tuple(MODELS), default=tuple(MODELS))
+    parser.add_argument("--kinds", nargs="+", choices=tuple(kinds), default=tuple(kinds))
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--keep", type=Path, help="a folder for the models that do harm")
-    options = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Train models, change them, and print what happens."""
+    options = options_of(__doc__.splitlines()[0], tuple(MODELS))
     train = make_batch(list(synthetic_notes(400, part="seed")), labelled=True)
     notes = make_batch(list(synthetic_notes(40, random_state=1, part="seed")), labelled=False)
     total: Counter[str] = Counter()
@@ -296,7 +340,7 @@ def main() -> None:
         for name in options.kinds:
             begin = time.monotonic()
             good = trained(Path(parent) / name, MODELS[name], train)
-            counts = attack(name, good, notes, options)
+            counts = attack(name, good, partial(tagged, notes=notes), options)
             total += counts
             print(f"{name}: {dict(counts)} in {time.monotonic() - begin:.0f} seconds", flush=True)
     print(f"all: {dict(total)}")

@@ -106,6 +106,8 @@ def read_array(path: Path, expected: Expected, *, mapped: bool = False) -> Array
 
 def _opened(path: Path, expected: Expected, *, mapped: bool) -> Array:
     place = shown(path)
+    if path.exists() and not path.is_file():  # of devices and pipes, some have no end
+        raise InputError(f"{place} is not a regular file")
     with path.open("rb") as file:
         dtype, shape = _header(file, place)
         _check_header(dtype, shape, expected, place)

@@ -3,10 +3,33 @@
 from __future__ import annotations
 
 import json
+import stat
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from corpus.errors import InputError, shown
+
+#: Maximum number of bytes of a file of JSON that is read at once.
+LARGEST_FILE = 1 << 26
+
+
+def read_json(path: Path) -> Any:
+    """Read a file of JSON.
+
+    Raises
+    ------
+    InputError
+        If it is not a regular file, is too large, or is not JSON; see `parse_json`.
+    OSError
+        If it does not exist or cannot be read.
+    """
+    status = path.stat()
+    if not stat.S_ISREG(status.st_mode):  # of devices and pipes, some have no end
+        raise InputError(f"{shown(path.name)} is not a regular file")
+    if status.st_size > LARGEST_FILE:
+        raise InputError(f"{shown(path.name)} has more than {LARGEST_FILE:,} bytes, the limit")
+    return parse_json(path.read_bytes(), shown(path.name))
 
 
 def parse_json(content: bytes, place: str) -> Any:

@@ -16,7 +16,7 @@ from corpus.table_files import verified
 from corpus.unpacking import most_unpacked, unpacking_error
 
 #: Bytes that the strings of a piece can have at most, and rows of a piece.
-_PIECE, _ROWS = 1 << 28, 1 << 16
+_PIECE, _ROWS = 1 << 26, 1 << 16
 
 _NONE = pa.schema([])
 
@@ -44,6 +44,8 @@ def read_columns(path: Path, columns: pa.Schema, *, optional: pa.Schema = _NONE)
     OSError, pyarrow.ArrowException
         If the file cannot be read, or is damaged.
     """
+    if path.exists() and not path.is_file():  # of devices and pipes, some have no end
+        raise OSError("not a regular file")
     with pq.ParquetFile(path, pre_buffer=False, buffer_size=1 << 20) as file:
         known = set(file.schema_arrow.names)
         columns = pa.schema([*columns, *(each for each in optional if each.name in known)])
@@ -52,27 +54,32 @@ def read_columns(path: Path, columns: pa.Schema, *, optional: pa.Schema = _NONE)
         if [field.type for field in found] != columns.types:
             return schema.remove_metadata().empty_table()
         size = path.stat().st_size
-        claimed, longest = _claims(file.metadata, columns.names)
-        if claimed > most_unpacked(size):
+        claims = {name: _claims(file.metadata, name) for name in columns.names}
+        if sum(sum(sizes) for sizes in claims.values()) > most_unpacked(size):
             raise unpacking_error(shown(path), size)
-        rows = max(1, min(_ROWS, _PIECE // max(longest, 1)))
-        batches, total = [], 0
-        for batch in file.iter_batches(batch_size=rows, columns=columns.names):
-            total += batch.nbytes
-            if total > most_unpacked(size):
-                raise unpacking_error(shown(path), size)
-            batches.append(batch.select(columns.names))
-    return verified(pa.Table.from_batches(batches, schema))
+        arrays, total = [], 0
+        for field in found:
+            rows = max(1, min(_ROWS, _PIECE // max([1, *claims[field.name]])))
+            pieces = []
+            for batch in file.iter_batches(batch_size=rows, columns=[field.name]):
+                total += batch.nbytes
+                if total > most_unpacked(size):
+                    raise unpacking_error(shown(path), size)
+                pieces.append(batch.column(0))
+            arrays.append(pa.chunked_array(pieces, field.type))
+    return verified(pa.table(arrays, schema))
 
 
-def _claims(metadata: pq.FileMetaData, names: list[str]) -> tuple[int, int]:
-    """Return the size of all columns as the file claims it, and that of the largest in a group."""
-    total = longest = 0
+def _claims(metadata: pq.FileMetaData, name: str) -> list[int]:
+    """Return the size of a column in each group of rows, as the file claims it.
+
+    No string of the column is longer.
+    """
+    sizes = []
     for group in range(metadata.num_row_groups):
         columns = metadata.row_group(group)
         for index in range(columns.num_columns):
             column = columns.column(index)
-            if column.path_in_schema in names:
-                total += column.total_uncompressed_size
-                longest = max(longest, column.total_uncompressed_size)
-    return total, longest
+            if column.path_in_schema == name:
+                sizes.append(int(column.total_uncompressed_size))
+    return sizes

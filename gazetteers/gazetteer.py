@@ -174,8 +174,10 @@ class Gazetteer:
 
 
 def _check_counts(counts: npt.NDArray[np.int64], path: Path) -> None:
-    """Raise an `InputError` if a count is negative, or their sum is not below 2 ** 62."""
-    if len(counts) and counts.min() < 0:
+    """Raise an `InputError` if there is no count, or a negative one, or their sum is too large."""
+    if not len(counts):
+        raise InputError(f"{shown(path)} has no terms; expected at least one")
+    if counts.min() < 0:
         row = int(np.flatnonzero(counts < 0)[0]) + 1
         raise InputError(f"{shown(path)}, row {row:,}: the count is negative; expected 0 or more")
     if counts.sum(dtype=np.float64) >= 2.0**62:
