@@ -126,9 +126,9 @@ def use_embedding(folder: Path) -> int:
     return found
 
 
-def use_vectors(folder: Path) -> int:
+def use_vectors(folder: Path, *, name: str) -> int:
     """Load pretrained vectors."""
-    path = next(path for path in sorted(folder.iterdir()) if path.suffix == ".gz")
+    path = folder / name
     with tempfile.TemporaryDirectory() as target:
         embedding, _ = load_pretrained(path, Path(target), name="x")
         return len(embedding)
@@ -270,17 +270,17 @@ FILES: dict[str, tuple[Callable[[Path], None], Use, Callable[[Path, Random], str
     "counts": (make_counts, use_counts, change_table),
     "text": (
         partial(make_vectors, name="vectors.txt.gz", content=vectors_text()),
-        use_vectors,
+        partial(use_vectors, name="vectors.txt.gz"),
         change_vectors,
     ),
     "glove": (
         partial(make_vectors, name="vectors.txt.gz", content=vectors_text(header=False)),
-        use_vectors,
+        partial(use_vectors, name="vectors.txt.gz"),
         change_vectors,
     ),
     "binary": (
         partial(make_vectors, name="vectors.bin.gz", content=vectors_binary()),
-        use_vectors,
+        partial(use_vectors, name="vectors.bin.gz"),
         change_vectors,
     ),
 }

@@ -65,6 +65,7 @@ def read_columns(path: Path, columns: pa.Schema, *, optional: pa.Schema = _NONE)
                 total += batch.nbytes
                 if total > most_unpacked(size):
                     raise unpacking_error(shown(path), size)
+                batch.validate(full=True)  # such as that strings are text
                 pieces.append(batch.column(0))
             arrays.append(pa.chunked_array(pieces, field.type))
     return verified(pa.table(arrays, schema))

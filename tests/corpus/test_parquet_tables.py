@@ -133,3 +133,11 @@ def test_counts_of_other_types_are_refused(tmp_path: Path, column: pa.Array) -> 
     pq.write_table(pa.table([terms, terms, column], names=COLUMNS.names), path)
     with pytest.raises(InputError, match="is not a gazetteer"):
         Gazetteer.load(path)
+
+
+def test_strings_that_are_no_text_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    terms = pa.array([b"\xff\x91"]).view(pa.string()).cast(pa.large_string(), safe=False)
+    pq.write_table(pa.table([terms, pa.array(["a"], pa.large_string()), [1]], COLUMNS.names), path)
+    with pytest.raises(InputError, match="is not a gazetteer"):
+        Gazetteer.load(path)
