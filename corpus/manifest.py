@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from corpus.errors import InputError, shown
-from corpus.json_fields import Fields, parse_json
+from corpus.json_fields import Fields, read_json
 
 FILES, DIGEST = "files", "digest"
 
@@ -192,7 +192,6 @@ def read_fields(path: Path) -> Fields:
         If the file is missing, or does not contain an object.
     """
     try:
-        content = path.read_bytes()
+        return Fields(read_json(path), shown(path))
     except OSError as error:
         raise InputError(f"{shown(path)} cannot be read: {error.strerror}") from None
-    return Fields(parse_json(content, shown(path)), shown(path))

@@ -96,8 +96,10 @@ def _opened(embedding: Embedding, name: str, path: Path) -> Clustering:
         manifest.verify([file])
         clusters = read_array(manifest.path(file), expected, mapped=True)
         return Clustering(name, clusters, found, description.number("inertia"))
-    except (InputError, *DAMAGED) as error:
+    except InputError as error:
         raise InputError(f"{shown(path)} holds no clusters: {error}") from None
+    except DAMAGED as error:
+        raise InputError(f"{shown(path)} holds no clusters: {shown(error)}") from None
 
 
 def write_clusters(

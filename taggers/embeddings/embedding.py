@@ -24,6 +24,7 @@ from taggers.string_table import StringTable
 Rows = npt.NDArray[np.int32]
 
 _HASH_NAMESPACE = "word"
+_CHECKED_WORDS = 64  # whose hashes are computed anew when an embedding is opened
 _PIECE = 1 << 14  # vectors that are compared at once
 _LONGEST_PART = 2**31 - 1  # characters of an n-gram
 
@@ -84,7 +85,9 @@ class Embedding:
         description = manifest.fields.values
         # Vectors are large, and are verified on request.
         manifest.verify(name for name in manifest.names if Path(name).stem not in _VECTORS)
-        self.normalisation = str(description["normalisation"])
+        self.normalisation = manifest.fields.text("normalisation")
+        if self.normalisation not in NORMALISATIONS:
+            raise ValueError(f"the normalisation is none of {', '.join(NORMALISATIONS)}")
         self._normalise = NORMALISATIONS[self.normalisation]
         self.settings: dict[str, Any] = description["settings"]
         self.names = StringTable(_mapped(manifest, "words"), _mapped(manifest, "word_ends"))
@@ -111,6 +114,10 @@ class Embedding:
             raise ValueError("the text of its words does not have the expected length")
         if self._parts is not None and self._parts.shape[1] != self.dimension:
             raise ValueError("the vectors of words and of n-grams have different dimensions")
+        some = np.linspace(0, len(self) - 1, min(len(self), _CHECKED_WORDS)).astype(int)
+        expected = word_hashes([self.names[index] for index in some.tolist()])
+        if (self._index.hashes[some] != expected).any():
+            raise ValueError("hashes.npy has other hashes than those of its words")
 
     @classmethod
     def load(cls, folder: Path) -> Self:
@@ -125,8 +132,10 @@ class Embedding:
             fields = read_fields(folder / DESCRIPTION)
             if (found := fields.value("format")) == FORMAT:
                 return cls(folder, Manifest(folder / DESCRIPTION, fields))
-        except (InputError, *DAMAGED) as error:
+        except InputError as error:
             raise InputError(f"{shown(folder)} holds no embedding: {error}") from None
+        except DAMAGED as error:
+            raise InputError(f"{shown(folder)} holds no embedding: {shown(error)}") from None
         raise InputError(
             f"{shown(folder)} holds an embedding of format {shown(found)}; this version reads "
             f"format {FORMAT}: train or load it again"

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -66,6 +67,30 @@ def test_what_has_no_end_is_not_read(embedding: Path, name: str, what: str) -> N
     assert str(caught.value).isprintable()
     if what == "sparse" and name.endswith(".json"):
         assert f"has more than {LARGEST_FILE:,} bytes, the limit" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda each: np.full_like(each, each[0]), "has other hashes than those of its words"),
+        (lambda each: each[::-1].copy(), "has other hashes than those of its words"),
+    ],
+)
+def test_hashes_of_other_words_are_refused(
+    embedding: Path, damage: Callable[[np.ndarray], np.ndarray], message: str
+) -> None:
+    np.save(embedding / "hashes.npy", damage(np.load(embedding / "hashes.npy")))
+    with pytest.raises(InputError, match=message):
+        Embedding.load(embedding)
+
+
+@pytest.mark.parametrize("value", ["x" * 100_000, "\x1b[31m", 3, None, ["none"], {}])
+def test_another_normalisation_is_refused_in_one_line(embedding: Path, value: object) -> None:
+    path = embedding / "embedding.json"
+    path.write_text(json.dumps(json.loads(path.read_bytes()) | {"normalisation": value}))
+    with pytest.raises(InputError, match="holds no embedding") as caught:
+        Embedding.load(embedding)
+    assert str(caught.value).isprintable() and len(str(caught.value)) < 500
 
 
 def test_a_gazetteer_without_terms_is_refused(
