@@ -34,11 +34,13 @@ from hostile_models import (
     change_file,
     flip_bits,
     options_of,
+    sign,
 )
 
 from corpus.batch import Batch, make_batch
 from corpus.counts import WordCounts, count_words
 from corpus.synthetic import synthetic_notes
+from corpus.table_files import table_bytes
 from gazetteers.frequencies import Frequencies
 from gazetteers.gazetteer import Gazetteer
 from gazetteers.phrases.matcher import PhraseMatcher
@@ -159,7 +161,9 @@ def changed_files(
     shutil.copytree(good, folder)
     changes = (flip_bits, change_file, extra, extra, extra)
     number = int(rng.integers(1, 3))
-    return ", ".join(changes[int(rng.integers(len(changes)))](folder, rng) for _ in range(number))
+    done = [changes[int(rng.integers(len(changes)))](folder, rng) for _ in range(number)]
+    sign(folder)
+    return ", ".join(done)
 
 
 def change_embedding(folder: Path, rng: Random) -> str:
@@ -259,7 +263,7 @@ def change_table(folder: Path, rng: Random) -> str:
         table = table.set_column(index, name, column)
     elif kind == "order":
         table = table.take(pa.array(rng.permutation(len(table))))
-    pq.write_table(table, path, compression="zstd")
+    path.write_bytes(table_bytes(table))
     return f"{kind} of {name}"
 
 

@@ -91,10 +91,13 @@ def changed(good: Path, folder: Path, rng: Random) -> str:
 
 
 def sign(folder: Path) -> None:
-    """Compute the digests of a changed model."""
-    path = folder / "model.json"
-    if path.is_symlink():  # to an endless file
-        return
+    """Compute the digests of a changed model or embedding."""
+    for path in sorted(folder.glob("*.json")):
+        if path.is_file() and not path.is_symlink():  # to an endless file
+            _sign(folder, path)
+
+
+def _sign(folder: Path, path: Path) -> None:
     try:
         description = json.loads(path.read_bytes())
         for name in description["files"]:

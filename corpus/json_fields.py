@@ -14,8 +14,15 @@ from corpus.errors import InputError, shown
 LARGEST_FILE = 1 << 26
 
 
-def read_json(path: Path) -> Any:
+def read_json(path: Path, place: str = "") -> Any:
     """Read a file of JSON.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    place : str
+        Its name in error messages; by default the last part of the path.
 
     Raises
     ------
@@ -24,12 +31,12 @@ def read_json(path: Path) -> Any:
     OSError
         If it does not exist or cannot be read.
     """
-    status = path.stat()
+    status, place = path.stat(), place or shown(path.name)
     if not stat.S_ISREG(status.st_mode):  # of devices and pipes, some have no end
-        raise InputError(f"{shown(path.name)} is not a regular file")
+        raise InputError(f"{place} is not a regular file")
     if status.st_size > LARGEST_FILE:
-        raise InputError(f"{shown(path.name)} has more than {LARGEST_FILE:,} bytes, the limit")
-    return parse_json(path.read_bytes(), shown(path.name))
+        raise InputError(f"{place} has more than {LARGEST_FILE:,} bytes, the limit")
+    return parse_json(path.read_bytes(), place)
 
 
 def parse_json(content: bytes, place: str) -> Any:

@@ -192,6 +192,6 @@ def read_fields(path: Path) -> Fields:
         If the file is missing, or does not contain an object.
     """
     try:
-        return Fields(read_json(path), shown(path))
+        return Fields(read_json(path, shown(path)), shown(path))
     except OSError as error:
         raise InputError(f"{shown(path)} cannot be read: {error.strerror}") from None

@@ -18,6 +18,7 @@ import pytest
 
 from corpus.errors import InputError
 from corpus.json_fields import LARGEST_FILE
+from corpus.manifest import digests_of_files, manifest_bytes
 from gazetteers.gazetteer import Gazetteer
 from taggers.embeddings.clusters import ClusterOptions, clusterings_of, write_clusters
 from taggers.embeddings.embedding import Embedding
@@ -69,6 +70,14 @@ def test_what_has_no_end_is_not_read(embedding: Path, name: str, what: str) -> N
         assert f"has more than {LARGEST_FILE:,} bytes, the limit" in str(caught.value)
 
 
+def sign(embedding: Path, **changes: object) -> None:
+    """Write the description of an embedding with the digests that its files have now."""
+    path = embedding / "embedding.json"
+    description = json.loads(path.read_bytes()) | changes
+    digests = digests_of_files(embedding, description.pop("files"))
+    path.write_bytes(manifest_bytes(description, digests))
+
+
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
@@ -80,14 +89,14 @@ def test_hashes_of_other_words_are_refused(
     embedding: Path, damage: Callable[[np.ndarray], np.ndarray], message: str
 ) -> None:
     np.save(embedding / "hashes.npy", damage(np.load(embedding / "hashes.npy")))
+    sign(embedding)
     with pytest.raises(InputError, match=message):
         Embedding.load(embedding)
 
 
 @pytest.mark.parametrize("value", ["x" * 100_000, "\x1b[31m", 3, None, ["none"], {}])
 def test_another_normalisation_is_refused_in_one_line(embedding: Path, value: object) -> None:
-    path = embedding / "embedding.json"
-    path.write_text(json.dumps(json.loads(path.read_bytes()) | {"normalisation": value}))
+    sign(embedding, normalisation=value)
     with pytest.raises(InputError, match="holds no embedding") as caught:
         Embedding.load(embedding)
     assert str(caught.value).isprintable() and len(str(caught.value)) < 500
