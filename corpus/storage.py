@@ -1,8 +1,8 @@
 """Files and folders on disk: written atomically, private to their owner, and locked.
 
-What is written gets its final name only when it is complete. Until then it has a temporary name,
-``.NAME.partial-`` and 16 hexadecimal digits, in the same folder. A process that is killed leaves
-only such names behind; whoever writes the same name next removes them.
+What is written gets its final name only when it is complete and on the disk. Until then it is in a
+staging folder beside it, see `corpus.staging`. A process that is killed leaves only such folders
+behind; whoever writes into the same folder next removes them.
 """
 
 from __future__ import annotations
@@ -10,39 +10,84 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import re
-import secrets
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 from corpus.errors import InputError, shown
+from corpus.staging import (
+    WriteError,
+    in_staging,
+    is_partial,
+    lock_of,
+    remove_leftovers,
+    remove_partial,
+    set_aside,
+    staging_for,
+    write_errors_of,
+)
 
-if TYPE_CHECKING:
-    from filelock import BaseFileLock
-
-_PARTIAL = re.compile(r"\..+\.partial-[0-9a-f]{16}", re.DOTALL)
-_LOCK = ".lock"
-_CONTENT = "content"  # of a staging folder: what gets the final name
-_ATTEMPTS = 100  # of writing a file that other processes write at the same time
+__all__ = [
+    "WriteError",
+    "create_folder",
+    "folder_lock",
+    "is_partial",
+    "new_file",
+    "new_folder",
+    "open_new",
+    "publish_folder",
+    "refuse_existing",
+    "remove_partial",
+    "replaced_folder",
+    "write_atomically",
+    "write_errors_of",
+    "write_link",
+]
 
 #: What a file system without hard links answers when one is requested.
 _NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
 
-#: Errors of locking that mean that the file system cannot lock; filelock raises the second.
-_CANNOT_LOCK = (OSError, NotImplementedError)
+#: The most files of a folder that are flushed one by one; of more, all of the system is flushed.
+_FLUSHED_SINGLY = 200
 
 
 def refuse_existing(target: Path) -> None:
-    """Raise an `InputError` if a file, a folder or a link has the name of the target."""
+    """Raise an `InputError` if a file, a folder or a link has the name of the target.
+
+    What killed processes left beside the target is removed.
+    """
+    with suppress(OSError):  # such as a folder that does not exist yet
+        remove_leftovers(target.parent)
     if os.path.lexists(target):
         raise InputError(f"{shown(target)} exists: nothing is overwritten; name another target")
 
 
+def create_folder(folder: Path) -> None:
+    """Create a folder that only its owner can access; one that exists keeps its mode.
+
+    Missing folders above it are created, too.
+
+    Raises
+    ------
+    InputError
+        If it cannot be created.
+    WriteError
+        If the file system is full or read-only.
+    """
+    try:
+        with write_errors_of(folder):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except WriteError:
+        raise
+    except OSError as error:
+        raise InputError(f"{shown(folder)} cannot be created: {error.strerror}") from None
+
+
 def open_new(path: Path) -> BinaryIO:
     """Open a file for writing that does not exist yet, readable by its owner only.
+
+    Links are not followed.
 
     Raises
     ------
@@ -73,12 +118,15 @@ def new_file(target: Path) -> Iterator[BinaryIO]:
     ------
     InputError
         If the target exists, before or afterwards, or cannot be created.
+    WriteError
+        If the file system is full or read-only.
     """
     with _staging_of_new(target) as partial:
         with open_new(partial) as file:
             yield file
             _flush(file)
         _publish_file(partial, target)
+        _flush_path(target.parent)
 
 
 @contextmanager
@@ -101,6 +149,8 @@ def new_folder(target: Path) -> Iterator[Path]:
     ------
     InputError
         If the target exists, before or afterwards, or cannot be created.
+    WriteError
+        If the file system is full or read-only.
     """
     with _staging_of_new(target) as partial:
         partial.mkdir(mode=0o700)
@@ -112,33 +162,40 @@ def new_folder(target: Path) -> Iterator[Path]:
 def replaced_folder(target: Path) -> Iterator[Path]:
     """Create a folder that takes the place of `target`, if there is one, when it is complete.
 
+    A process that is killed between the two renames leaves the former folder in its staging folder,
+    from which the next process that writes into the same folder puts it back.
+
     Yields
     ------
     Path
         The folder to fill, under its temporary name.
     """
-    with _staging(target) as partial:
+    with staging_for(target) as partial:
         partial.mkdir(mode=0o700)
         yield partial
-        with suppress(FileNotFoundError):
-            target.rename(partial.with_name("replaced"))
+        _flush_tree(partial)
+        set_aside(target, partial)
         partial.rename(target)
+        _flush_path(target.parent)
 
 
 def publish_folder(partial: Path, target: Path) -> None:
-    """Rename a complete folder to its final name.
+    """Rename a complete folder to its final name, when its files are on the disk.
 
     Raises
     ------
     InputError
         If the target exists.
     """
-    if os.name == "nt":  # where a rename never replaces what exists
-        _rename_on_windows(partial, target)
-    else:
-        _claim_and_rename(
-            partial, target, claim=lambda: target.mkdir(mode=0o700), drop=target.rmdir
-        )
+    _flush_tree(partial)
+    refuse_existing(target)
+    try:
+        # Which fails if another process has created the target since, unless as an empty folder.
+        partial.rename(target)
+    except OSError:
+        refuse_existing(target)
+        raise
+    _flush_path(target.parent)
 
 
 def write_atomically(path: Path, data: bytes) -> None:
@@ -156,23 +213,14 @@ def write_atomically(path: Path, data: bytes) -> None:
     OSError
         If it cannot be written; a file that exists is then as it was.
     """
-    for leftover in _leftovers(path):
-        with suppress(OSError):  # such as a staging folder of the same name
-            leftover.unlink()
-    for attempt in range(_ATTEMPTS):
-        partial = _partial_name(path)
-        try:
-            with open_new(partial) as file:
-                file.write(data)
+    with staging_for(path) as partial:
+        with open_new(partial) as file:
+            file.write(data)
+            if not in_staging(path):  # otherwise it is flushed before it gets its final name
                 _flush(file)
-            partial.replace(path)
-            return
-        except FileNotFoundError:
-            # Another process that wrote the same file took this one for a leftover.
-            if attempt == _ATTEMPTS - 1 or not path.parent.is_dir():
-                raise
-        finally:
-            partial.unlink(missing_ok=True)
+        partial.replace(path)
+        if not in_staging(path):
+            _flush_path(path.parent)
 
 
 def write_link(path: Path, target: Path) -> None:
@@ -188,29 +236,14 @@ def write_link(path: Path, target: Path) -> None:
     target : Path
         Where it leads, relative to the folder of the link.
     """
-    partial = _partial_name(path)
-    try:
-        partial.symlink_to(target, target_is_directory=True)
-        partial.replace(path)
-    except (OSError, NotImplementedError):
-        write_atomically(path, f"{target.as_posix()}\n".encode())
-    finally:
-        partial.unlink(missing_ok=True)
-
-
-def is_partial(path: Path) -> bool:
-    """Check whether a name is that of a file or folder that was not completed."""
-    return _PARTIAL.fullmatch(path.name) is not None
-
-
-def remove_partial(folder: Path) -> None:
-    """Remove files and folders that killed processes did not complete.
-
-    Only for a folder that this process has locked: what another one is writing is removed, too.
-    """
-    for path in folder.iterdir():
-        if is_partial(path):
-            _remove(path)
+    with staging_for(path) as partial:
+        try:
+            partial.symlink_to(target, target_is_directory=True)
+            partial.replace(path)
+            return
+        except (OSError, NotImplementedError):
+            pass
+    write_atomically(path, f"{target.as_posix()}\n".encode())
 
 
 @contextmanager
@@ -225,7 +258,7 @@ def folder_lock(folder: Path) -> Iterator[None]:
     from filelock import Timeout  # noqa: PLC0415 - slow to import
 
     try:
-        lock = _locked(folder / _LOCK)
+        lock = lock_of(folder)
     except Timeout:
         raise BlockingIOError(
             errno.EWOULDBLOCK, "another process has locked it", str(folder)
@@ -236,108 +269,50 @@ def folder_lock(folder: Path) -> Iterator[None]:
         lock.release()
 
 
-def _locked(path: Path) -> BaseFileLock:
-    """Lock a file without waiting, creating it if necessary.
-
-    Raises
-    ------
-    filelock.Timeout
-        If another process has locked it.
-    """
-    from filelock import FileLock  # noqa: PLC0415 - slow to import
-
-    lock = FileLock(path, timeout=0, mode=0o600, thread_local=False)
-    lock.acquire()
-    return lock
-
-
 @contextmanager
 def _staging_of_new(target: Path) -> Iterator[Path]:
-    """Create a staging folder for a target that must not exist; see `_staging`."""
+    """Create a staging folder for a target that must not exist; see `staging_for`."""
     refuse_existing(target)
     with contextlib.ExitStack() as stack:
         try:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            partial = stack.enter_context(_staging(target))
+            with write_errors_of(target):
+                target.parent.mkdir(parents=True, exist_ok=True)
+                partial = stack.enter_context(staging_for(target))
+        except WriteError:
+            raise
         except OSError as error:
             raise InputError(f"{shown(target)} cannot be made: {error.strerror}") from error
         yield partial
 
 
-@contextmanager
-def _staging(target: Path) -> Iterator[Path]:
-    """Create a private, locked folder beside a target, and remove it in the end.
-
-    Yields
-    ------
-    Path
-        The name in that folder of what becomes the target. It does not exist yet.
-    """
-    _remove_leftovers(target)
-    staging, lock = _new_staging(target)
-    try:
-        yield staging / _CONTENT
-    finally:
-        _remove_staging(staging, lock)
-
-
-def _new_staging(target: Path) -> tuple[Path, BaseFileLock | None]:
-    """Create a staging folder and lock it, where the file system can lock."""
-    from filelock import Timeout  # noqa: PLC0415 - slow to import
-
-    while True:
-        staging = _partial_name(target)
-        staging.mkdir(mode=0o700)
-        try:
-            return staging, _locked(staging / _LOCK)
-        except (Timeout, FileNotFoundError):
-            continue  # another process took it for a leftover before it was locked
-        except _CANNOT_LOCK:
-            return staging, None
-
-
-def _remove_staging(staging: Path, lock: BaseFileLock | None) -> None:
-    for path in (staging / _CONTENT, staging / "replaced"):
-        _remove(path)
-    if lock is not None:
-        lock.release()  # Windows does not remove a file that is open
-    _remove(staging)
-
-
-def _remove_leftovers(target: Path) -> None:
-    """Remove what killed processes left of this target: it may contain the text of notes."""
-    for path in _leftovers(target):
-        if path.is_dir():
-            with suppress(*_CANNOT_LOCK):  # another process is still writing, or nobody can tell
-                _remove_staging(path, _locked(path / _LOCK))
-
-
-def _leftovers(target: Path) -> list[Path]:
-    prefix = _partial_prefix(target)
-    with os.scandir(target.parent) as entries:
-        names = [entry.name for entry in entries if entry.name.startswith(prefix)]
-    return [target.with_name(name) for name in names if _PARTIAL.fullmatch(name)]
-
-
-def _partial_name(target: Path) -> Path:
-    return target.with_name(f"{_partial_prefix(target)}{secrets.token_hex(8)}")
-
-
-def _partial_prefix(target: Path) -> str:
-    return f".{target.name}.partial-"
-
-
-def _remove(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        with suppress(OSError):
-            path.unlink()
-
-
 def _flush(file: BinaryIO) -> None:
     file.flush()
     os.fsync(file.fileno())
+
+
+def _flush_path(path: Path) -> None:
+    """Write a file, or the names in a folder, to the disk, where the system can do so."""
+    if os.name == "nt":  # where only a file that is open for writing can be flushed
+        return
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.EBADF):  # as of file systems that cannot do it
+            raise
+    finally:
+        os.close(descriptor)
+
+
+def _flush_tree(folder: Path) -> None:
+    """Write the files of a folder, and of those in it, to the disk."""
+    paths = [folder, *folder.rglob("*")]
+    if len(paths) > _FLUSHED_SINGLY and hasattr(os, "sync"):
+        os.sync()
+        return
+    for path in paths:
+        if not path.is_symlink():
+            _flush_path(path)
 
 
 def _publish_file(partial: Path, target: Path) -> None:

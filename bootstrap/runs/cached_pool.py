@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from bootstrap.self_training.loop import Pool
 from corpus.batch import Batch
-from corpus.storage import write_atomically
+from corpus.storage import is_partial, write_atomically
 
 _DIGESTS = "digests.json"
 _DIGEST_SIZE = 16  # bytes
@@ -93,7 +93,7 @@ class CachedPool:
         kept = {_DIGESTS, *(self._path(number).name for number in range(len(self._digests)))}
         if self._folder.is_dir():
             for path in self._folder.iterdir():
-                if path.name not in kept:
+                if path.name not in kept and not is_partial(path):
                     path.unlink()
 
 

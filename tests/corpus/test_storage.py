@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import pickle
+import re
 import signal
 import stat
 import subprocess
@@ -14,9 +17,12 @@ import pytest
 
 from corpus.errors import InputError
 from corpus.storage import (
+    WriteError,
     folder_lock,
+    new_file,
     new_folder,
     publish_folder,
+    refuse_existing,
     remove_partial,
     replaced_folder,
     write_atomically,
@@ -89,12 +95,120 @@ def test_what_fails_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.Monk
     assert names(tmp_path) == ["file"]
 
 
-def test_whoever_writes_a_file_again_removes_what_a_killed_process_left(tmp_path: Path) -> None:
-    others = [f".other.{PARTIAL}", ".file.partial-0", f"file.{PARTIAL}", f".file.{PARTIAL}.txt"]
-    for name in (f".file.{PARTIAL}", *others):
-        (tmp_path / name).write_text("half")
-    write_atomically(tmp_path / "file", b"whole")
-    assert names(tmp_path) == sorted(["file", *others])
+def killed_writer(folder: Path, name: str) -> Path:
+    """Return what a process left that was killed as it wrote a file of this name."""
+    left = folder / f".{name}.{PARTIAL}"
+    left.mkdir(mode=0o700)
+    (left / "content").write_text("Anna Puig")
+    (left / ".lock").touch()
+    return left
+
+
+def new_anything(folder: Path, how: str) -> None:
+    """Write something of another name."""
+    if how == "file":
+        with new_file(folder / "new") as file:
+            file.write(b"whole")
+    elif how == "folder":
+        with new_folder(folder / "new"):
+            pass
+    elif how == "replaced folder":
+        with replaced_folder(folder / "new"):
+            pass
+    elif how == "link":
+        write_link(folder / "new", Path("anything"))
+    else:
+        write_atomically(folder / "new", b"whole")
+
+
+@pytest.mark.parametrize("how", ["file", "folder", "replaced folder", "link", "replaced file"])
+def test_whoever_writes_anything_removes_what_killed_processes_left(
+    tmp_path: Path, how: str
+) -> None:
+    killed_writer(tmp_path, "old")
+    killed_writer(tmp_path, "new")
+    new_anything(tmp_path, how)
+    assert names(tmp_path) == ["new"]
+
+
+@pytest.mark.parametrize("how", ["file", "folder", "replaced folder", "link", "replaced file"])
+def test_nothing_else_is_removed(tmp_path: Path, how: str) -> None:
+    """Neither what is written at the moment, nor what only has such a name."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "content").write_text("precious")
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / f".file.{PARTIAL}").write_text("a file")
+    (folder / f".link.{PARTIAL}").symlink_to(outside, target_is_directory=True)
+    (killed_writer(folder, "other-content") / "mine").write_text("precious")
+    (folder / f".lock-is-a-link.{PARTIAL}").mkdir(mode=0o700)
+    (folder / f".lock-is-a-link.{PARTIAL}" / ".lock").symlink_to(outside / "content")
+    (folder / f".of-everyone.{PARTIAL}").mkdir()
+    (folder / f".of-everyone.{PARTIAL}").chmod(0o777)
+    for name in (f"file.{PARTIAL}", f".x.{PARTIAL}.txt", ".x.partial-0"):
+        (folder / name).mkdir(mode=0o700)
+    before = sorted(path.relative_to(folder) for path in folder.rglob("*"))
+    with new_file(folder / "live") as file:
+        (live,) = folder.glob(".live.*")
+        new_anything(folder, how)
+        file.write(b"text")
+        assert live.is_dir()
+    found = [path.relative_to(folder) for path in folder.rglob("*")]
+    assert sorted(found) == sorted([*before, Path("live"), Path("new")])
+    assert (outside / "content").read_text() == "precious"
+
+
+def test_a_target_that_exists_is_refused_after_what_was_left_is_removed(tmp_path: Path) -> None:
+    """A process may be killed when its file is complete, and its staging folder still there."""
+    (tmp_path / "file").write_text("whole")
+    killed_writer(tmp_path, "file")
+    with pytest.raises(InputError, match="exists: nothing is overwritten"):
+        refuse_existing(tmp_path / "file")
+    assert names(tmp_path) == ["file"]
+
+
+def test_what_was_to_be_replaced_is_put_back(tmp_path: Path) -> None:
+    """As if a process had been killed between the two renames."""
+    for name in ("gone", "there"):
+        left = killed_writer(tmp_path, name)
+        (left / "replaced").mkdir()
+        (left / "replaced" / "old").touch()
+    (tmp_path / "there").mkdir()
+    write_atomically(tmp_path / "file", b"")
+    assert names(tmp_path) == ["file", "gone", "there"]
+    assert names(tmp_path / "gone") == ["old"]
+    assert names(tmp_path / "there") == []
+
+
+@pytest.mark.parametrize("error", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS])
+@pytest.mark.parametrize("how", ["file", "folder", "replaced folder", "replaced file"])
+def test_a_full_disk_names_the_target_and_how_to_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str, error: int
+) -> None:
+    def fail(*arguments: object) -> None:
+        raise OSError(error, os.strerror(error))
+
+    (tmp_path / "old").write_text("as it was")
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(WriteError) as raised:
+        new_anything(tmp_path, how)
+    expected = rf".*/new cannot be written: {os.strerror(error)}; nothing incomplete is kept.*"
+    assert re.fullmatch(expected, str(raised.value))
+    assert names(tmp_path) == ["old"]
+    again = pickle.loads(pickle.dumps(raised.value))  # as from a process of training
+    assert (str(again), again.errno) == (str(raised.value), error)
+
+
+def test_a_full_disk_names_the_folder_that_would_have_been_complete(tmp_path: Path) -> None:
+    def write_a_model() -> None:
+        with new_folder(tmp_path / "model") as folder:
+            write_atomically(folder / "weights", b"1")
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(WriteError, match=r"/model cannot be written: No space left on device; "):
+        write_a_model()
+    assert names(tmp_path) == []
 
 
 def test_processes_that_write_the_same_file_do_not_fail(tmp_path: Path) -> None:
