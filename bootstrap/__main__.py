@@ -1,8 +1,6 @@
 """``python -m bootstrap``: the command line."""
 
-import sys
-
-from bootstrap.cli.main import main
+from bootstrap.cli.program import run
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run()

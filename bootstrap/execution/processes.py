@@ -5,7 +5,8 @@ once, and its memory is released.
 
 Ctrl-C on a terminal reaches all processes of a program. Only the first one may react: it ends the
 others. On POSIX they are started with SIGINT blocked, which they inherit before their first
-instruction; on every platform they ignore it as soon as they run code of this module.
+instruction; on every platform they ignore it as soon as they run code of this module. The same
+holds for SIGHUP, which a closed terminal sends.
 """
 
 from __future__ import annotations
@@ -22,13 +23,26 @@ from contextlib import contextmanager, suppress
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
+from types import FrameType
 from typing import Any
+
+from bootstrap.execution.resource_trackers import silence_trackers
 
 #: Seconds between two checks of another process.
 POLL = 0.1
 
 #: A process that has used more memory, in bytes, is not reused.
 _MOST_MEMORY = 2**30
+
+#: Seconds in which a process that has processes of its own may end them and remove its files.
+_PATIENCE = 10
+
+#: The signals that a terminal sends to all processes of a program; Windows lacks the second.
+_OF_TERMINAL = tuple(
+    getattr(signal, name) for name in ("SIGINT", "SIGHUP") if hasattr(signal, name)
+)
+#: The signals that may interrupt the first process.
+_INTERRUPTING = (*_OF_TERMINAL, signal.SIGTERM)
 
 
 class KilledError(OSError):
@@ -112,6 +126,8 @@ def in_processes(
                     yield worker.index, message
     finally:
         for worker in workers.values():
+            worker.terminate()  # all of them, before one is waited for
+        for worker in workers.values():
             worker.end()
 
 
@@ -134,7 +150,7 @@ class _Worker:
         self._process = context.Process(
             # A daemon has no processes of its own. Either kind ends with this process: `_serve`.
             target=_serve,
-            args=(self._child_end, os.getpid()),
+            args=(self._child_end, os.getpid(), nested),
             daemon=not nested,
         )
 
@@ -162,10 +178,17 @@ class _Worker:
             received: tuple[bool, Any] = self.connection.recv()
             return received
 
+    def terminate(self) -> None:
+        """Send the process the signal to end, if it has not ended."""
+        if self._process.pid is not None:
+            self._process.terminate()
+
     def end(self) -> None:
         """End the process, if it has not ended."""
         if self._process.pid is not None:
             self._process.terminate()
+            self._process.join(_PATIENCE)
+            self._process.kill()
             self._process.join()
         self.connection.close()
 
@@ -230,8 +253,10 @@ def _as_killed() -> Iterator[None]:
         ) from None
 
 
-def _serve(connection: Connection, parent: int) -> None:
+def _serve(connection: Connection, parent: int, nested: bool) -> None:
     set_up_worker(parent)
+    if nested:  # it ends its own processes, and removes what it has not completed
+        signal.signal(signal.SIGTERM, _exit)
     os.umask(0o077)  # files that it writes are as private as the notes
     reusable = True
     while reusable:
@@ -245,6 +270,11 @@ def _serve(connection: Connection, parent: int) -> None:
             reusable = False
             with suppress(OSError):
                 connection.send((True, error))
+
+
+def _exit(number: int, frame: FrameType | None) -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    raise SystemExit(1)
 
 
 def _peak_memory() -> float:
@@ -264,47 +294,53 @@ def _peak_memory() -> float:
 
 @contextmanager
 def sigint_blocked() -> Iterator[None]:
-    """Start processes that never receive SIGINT, and without being interrupted by it.
+    """Start processes that never receive the signals of a terminal, and without interruption.
 
-    Processes started meanwhile inherit the blocked signal. Ctrl-C in the meantime takes effect at
+    Processes started meanwhile inherit the blocked signals. Ctrl-C in the meantime takes effect at
     the end: a process that is started only halfway would fail with a traceback.
     """
-    with _sigint_deferred():
+    with interruptions_deferred():
         if not hasattr(signal, "pthread_sigmask"):  # Windows
             yield
             return
-        # Otherwise the first process starts it, which unblocks SIGINT (until Python 3.12).
-        resource_tracker.ensure_running()
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        silence_trackers()
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
         try:
+            # Otherwise the first process starts it, which unblocks SIGINT (until Python 3.12). It
+            # ignores SIGINT, but would be ended by SIGHUP.
+            resource_tracker.ensure_running()
+            signal.pthread_sigmask(signal.SIG_BLOCK, _OF_TERMINAL)
             yield
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager
-def _sigint_deferred() -> Iterator[None]:
-    """Handle SIGINT at the end of a block of code.
+def interruptions_deferred() -> Iterator[None]:
+    """Handle the signals that interrupt this process at the end of a block of code.
 
     A blocked signal is not enough: another thread of this process, such as one of Arrow's, may
     receive it, and Python then interrupts the main thread.
     """
-    handler = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or not callable(handler):
-        yield  # other threads are not interrupted, and no thread is if SIGINT is ignored
+    handlers = {number: signal.getsignal(number) for number in _INTERRUPTING}
+    if threading.current_thread() is not threading.main_thread():
+        yield  # other threads are not interrupted
         return
     received: list[int] = []
-    signal.signal(signal.SIGINT, lambda number, frame: received.append(number))
+    deferred = [number for number in _INTERRUPTING if callable(handlers[number])]
+    for number in deferred:  # others end the process at once, or are ignored
+        signal.signal(number, lambda number, frame: received.append(number))
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, handler)
-        if received:
-            signal.raise_signal(signal.SIGINT)
+        for number in deferred:
+            signal.signal(number, handlers[number])
+        for number in received[:1]:
+            signal.raise_signal(number)
 
 
 def set_up_worker(parent: int, module_paths: Sequence[str] = ()) -> None:
-    """Configure a worker process to ignore Ctrl-C and to end with its parent process.
+    """Configure a worker process to ignore the terminal and to end with its parent process.
 
     Parameters
     ----------
@@ -314,7 +350,9 @@ def set_up_worker(parent: int, module_paths: Sequence[str] = ()) -> None:
         Where the parent process finds modules, such as the tagger of another package.
     """
     sys.path += [path for path in module_paths if path not in sys.path]
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    silence_trackers()
+    for number in _OF_TERMINAL:
+        signal.signal(number, signal.SIG_IGN)
     exit_with_parent(parent)
 
 

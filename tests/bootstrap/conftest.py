@@ -10,7 +10,6 @@ import random
 import shutil
 import subprocess
 import sys
-import sysconfig
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, replace
@@ -224,12 +223,12 @@ class Launch:
 
     def __init__(self, scratch: Path) -> None:
         self.scratch = scratch
-        self._program = Path(sysconfig.get_path("scripts")) / "bootstrap"
+        self._program = (sys.executable, "-m", "bootstrap")
         self._environment = {**os.environ, "TMPDIR": str(scratch), "COLUMNS": "100"}
 
     def start(self, *arguments: object) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            [str(self._program), *map(str, arguments)],
+            [*self._program, *map(str, arguments)],
             env=self._environment,
             umask=0o022,
             start_new_session=True,
@@ -250,7 +249,7 @@ class Launch:
         """Carry out a command on a terminal of its own, as wide as it likes."""
         ours, theirs = pty.openpty()
         process = subprocess.Popen(
-            [str(self._program), *map(str, arguments)],
+            [*self._program, *map(str, arguments)],
             env={**self._environment, "COLUMNS": "150", "TERM": "xterm-256color"},
             start_new_session=True,
             stdin=theirs,

@@ -1,0 +1,34 @@
+"""The program ``bootstrap``: the command line as a process of its own."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from typing import NoReturn
+
+
+def run() -> NoReturn:
+    """Run the command line, and end the process with its exit code.
+
+    No moment of the process ends in a traceback after Ctrl-C: as it imports, there is nothing to
+    clean up, so that it just ends, and as the interpreter closes, it ends anyway.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    from bootstrap.cli.main import FAILURE, main  # noqa: PLC0415 - after Ctrl-C has been set
+    from bootstrap.cli.signals import ignore_ending_signals  # noqa: PLC0415
+
+    try:
+        code = main()
+    finally:
+        ignore_ending_signals()
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        # What is left to write would fail again as the interpreter closes.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):  # the reader of the output has closed it
+            sys.stderr.write(f"bootstrap: the output cannot be written: {error.strerror}\n")
+            code = code or FAILURE
+    sys.exit(code)
