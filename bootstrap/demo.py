@@ -16,6 +16,7 @@ from corpus.document import Document
 from corpus.evaluation import Scores, score
 from corpus.formats import read, write
 from corpus.problems import Problems
+from corpus.storage import create_folder, write_atomically
 from corpus.synthetic import synthetic_notes
 
 #: Number of notes of the seed, and of validation and test each.
@@ -186,7 +187,7 @@ def make_demo(folder: Path, number: int, initial_model: str = SEED) -> Demo:
     for split, documents in splits.items():
         write(documents, demo.notes(split))
     settings = _CONFIGURATIONS[initial_model].format(batch=max(1, number // 3))
-    demo.config.write_text(settings, encoding="utf-8")
+    write_atomically(demo.config, settings.encode())
     return demo
 
 
@@ -208,7 +209,7 @@ def make_comparison(folder: Path, number: int) -> Demo:
     sizes = {"validation": COMPARED_VALIDATION, "test": COMPARED_TEST, "annotated": number}
     for random_state, (split, size) in enumerate(sizes.items(), 1):
         write(synthetic_notes(size, random_state=random_state), demo.notes(split))
-    demo.comparison.write_text(_COMPARISON, encoding="utf-8")
+    write_atomically(demo.comparison, _COMPARISON.encode())
     return demo
 
 
@@ -218,8 +219,8 @@ def _new_demo(folder: Path) -> Demo:
     Synthetic notes are not private; the permissions are those that real notes need.
     """
     demo = Demo(folder)
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    demo.notes("seed").parent.mkdir(mode=0o700)
+    create_folder(folder)
+    create_folder(demo.notes("seed").parent)
     return demo
 
 

@@ -17,12 +17,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from bootstrap.execution.processes import in_processes
+from corpus.array_files import write_array
 from corpus.corpora import is_synthetic
 from corpus.counts import WordCounter, WordCounts, in_pieces
 from corpus.document import Document
 from corpus.errors import InputError, shown
 from corpus.formats import find_files
-from corpus.storage import folder_lock, write_atomically
+from corpus.storage import (
+    create_folder,
+    folder_lock,
+    remove_partial,
+    write_atomically,
+    write_errors_of,
+)
 from corpus.tokens import tokenize
 from taggers.embeddings import training
 from taggers.embeddings.encoded_corpus import Piece, write_numbers
@@ -43,6 +50,8 @@ ENCODED = ".notes"
 #: The tokens processed in all epochs together, within the limits on their number.
 _TOKENS = 12_000_000
 _MIN_EPOCHS, _MAX_EPOCHS = 5, 30
+
+_CONTINUE = "what is trained is kept; make space, and continue with the same command and --resume"
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,16 +149,16 @@ def locked_folder(folder: Path) -> Iterator[None]:
     ------
     InputError
         If it cannot be created, or another process works on it.
+    WriteError
+        If the file system is full.
     """
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{shown(folder)} cannot be created: {error.strerror}") from None
-    with contextlib.ExitStack() as stack:
+    create_folder(folder)
+    with contextlib.ExitStack() as stack, write_errors_of(folder, _CONTINUE):
         try:
             stack.enter_context(folder_lock(folder))
         except BlockingIOError:
             raise InputError(f"{shown(folder)}: another process works on it") from None
+        remove_partial(folder)
         yield
 
 
@@ -235,7 +244,7 @@ def encode_notes(
     counts.save(folder / _WORDS)
     places = np.empty(len(order), np.int32)
     places[order] = np.arange(len(order), dtype=np.int32)
-    np.save(folder / _PLACES, places)
+    write_array(folder / _PLACES, places)
     write_atomically(marker, json.dumps(notes).encode())
     return counts
 
@@ -309,7 +318,7 @@ def _prepare(send: Callable[[None], None], task: Task) -> None:
     if not (begun.exists() and begun.read_text() == text):
         shutil.rmtree(task.folder, ignore_errors=True)
         task.folder.mkdir(mode=0o700)
-    np.save(task.folder / "ranks.npy", ranks)
+    write_array(task.folder / "ranks.npy", ranks)
     write_words(task.folder, frequent["word"].to_pylist(), frequent["count"].to_numpy())
     write_atomically(begun, text.encode())
 

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.errors import InputError, shown
+from corpus.storage import open_anew
 
 Array = npt.NDArray[Any]
 
@@ -62,6 +63,24 @@ def array_bytes(array: Array) -> bytes:
     stream = io.BytesIO()
     np.save(stream, array, allow_pickle=False)
     return stream.getvalue()
+
+
+def write_array(path: Path, array: Array) -> None:
+    """Write a NumPy file of an array into a folder that is locked or not complete."""
+    with open_anew(path) as file:
+        # To a file that it knows, NumPy writes in a way that does not report why it fails.
+        np.save(_Stream(file), array, allow_pickle=False)
+
+
+class _Stream:
+    """A file that only writes."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+
+    def write(self, data: bytes) -> int:
+        """Write bytes."""
+        return self._file.write(data)
 
 
 def map_array(path: Path, expected: Expected) -> Array:

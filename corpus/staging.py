@@ -61,8 +61,15 @@ class WriteError(OSError):
 
 
 @contextmanager
-def write_errors_of(target: Path) -> Iterator[None]:
-    """Raise a full or read-only file system as a `WriteError` of a target.
+def write_errors_of(target: Path, advice: str = "") -> Iterator[None]:
+    """Raise a full or read-only file system as a `WriteError`.
+
+    Parameters
+    ----------
+    target : Path
+        What is being written, for an error that names no file with a final name.
+    advice : str
+        What is kept, and how to continue, if that is not what the error says.
 
     Raises
     ------
@@ -74,7 +81,11 @@ def write_errors_of(target: Path) -> Iterator[None]:
     except OSError as error:
         if error.errno is None or error.errno not in _FULL:
             raise
-        raise WriteError(error.errno, os.strerror(error.errno), str(target)) from error
+        is_named = isinstance(error, WriteError) and not in_staging(Path(error.filename))
+        name = error.filename if is_named else str(target)
+        raised = WriteError(error.errno, os.strerror(error.errno), name)
+        raised.advice = advice or getattr(error, "advice", raised.advice)
+        raise raised from error
 
 
 @contextmanager

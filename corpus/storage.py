@@ -35,6 +35,7 @@ __all__ = [
     "is_partial",
     "new_file",
     "new_folder",
+    "open_anew",
     "open_new",
     "publish_folder",
     "refuse_existing",
@@ -96,6 +97,15 @@ def open_new(path: Path) -> BinaryIO:
     """
     flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0)
     return os.fdopen(os.open(path, flags, 0o600), "wb")
+
+
+def open_anew(path: Path) -> BinaryIO:
+    """Open a file like `open_new`, in place of one that a killed process left.
+
+    Only for a folder that is locked or not complete, in which nobody else writes.
+    """
+    path.unlink(missing_ok=True)
+    return open_new(path)
 
 
 @contextmanager

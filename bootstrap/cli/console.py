@@ -17,7 +17,7 @@ from rich.text import Text
 from bootstrap.cli.logs import log_lines
 from corpus.errors import InputError, escaped, shown
 from corpus.problems import Problems
-from corpus.storage import write_atomically
+from corpus.storage import WriteError, write_atomically
 
 if TYPE_CHECKING:
     from corpus.unusual_characters import UnusualCharacters
@@ -113,6 +113,8 @@ def write_file(path: Path, data: bytes) -> None:
     ------
     InputError
         If it cannot be written.
+    WriteError
+        If the file system is full.
     """
     try:
         # Such as /dev/stdout or /dev/null, which would be replaced if root runs the command.
@@ -122,6 +124,8 @@ def write_file(path: Path, data: bytes) -> None:
         target = Path(os.path.realpath(path))  # a link stays a link
         target.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(target, data)
+    except WriteError:
+        raise
     except OSError as error:
         raise InputError(f"{shown(path)} cannot be written: {error.strerror}") from None
 

@@ -22,7 +22,13 @@ from bootstrap.runs.folder import Run
 from bootstrap.runs.parquet_files import read_table
 from bootstrap.runs.resume import known_digests, refuse_other_data
 from corpus.errors import InputError, shown
-from corpus.storage import folder_lock, is_partial, remove_partial, write_atomically
+from corpus.storage import (
+    create_folder,
+    folder_lock,
+    is_partial,
+    remove_partial,
+    write_atomically,
+)
 from corpus.table_files import table_bytes
 from corpus.toml_tables import is_unchanged, parse_toml, with_digest
 
@@ -215,10 +221,7 @@ def _create(experiment: ExperimentFolder) -> None:
             raise RunError(
                 f"{folder} exists already and is not an experiment; name another folder with --out"
             )
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # one that exists keeps its mode
-    except OSError as error:
-        raise RunError(f"{folder} cannot be created: {error.strerror}") from None
+    create_folder(folder)
 
 
 def _described(plan: Plan) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from bootstrap.runs.folder import Run
 from bootstrap.runs.resume import opened_run
 from bootstrap.runs.runner import complete_run, run_iterations
 from corpus.errors import InputError
-from corpus.storage import new_folder
+from corpus.storage import WriteError, new_folder
 from taggers.base import TrainingError
 
 
@@ -122,7 +122,7 @@ def _reported(send: Send) -> Iterator[None]:
     try:
         yield
         send(Message("finished"))
-    except (InputError, TrainingError, KilledError) as error:
+    except (InputError, TrainingError, KilledError, WriteError) as error:
         send(Message("failed", str(error)))
     except Exception as error:  # its message may contain text of notes
         place = traceback.extract_tb(error.__traceback__)[-1]

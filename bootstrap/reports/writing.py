@@ -16,7 +16,7 @@ from bootstrap.reports.parts.scores import scores_figure
 from bootstrap.reports.run_report import run_report
 from bootstrap.runs.folder import Run
 from corpus.errors import InputError, shown
-from corpus.storage import write_atomically
+from corpus.storage import WriteError, write_atomically
 
 #: The page in a run folder.
 PAGE = "report.html"
@@ -99,12 +99,16 @@ def write_report(groups: Sequence[RunGroup], target: Path, *, test: bool = False
         If a run cannot be read; see `bootstrap.reports.groups.load_groups`.
     InputError
         If the file cannot be written.
+    WriteError
+        If the file system is full.
     """
     report = report_of(load_groups(groups, test=test))
     page = page_of(report)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(target, page.encode())
+    except WriteError:
+        raise
     except OSError as error:
         raise InputError(f"{shown(target)} cannot be written: {error.strerror}") from None
     return report

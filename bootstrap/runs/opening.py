@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bootstrap.runs.errors import RunError
 from bootstrap.runs.folder import Run
-from corpus.storage import folder_lock, is_partial
+from corpus.storage import create_folder, folder_lock, is_partial
 
 
 def new_folder(folder: Path) -> Run:
@@ -27,10 +27,7 @@ def new_folder(folder: Path) -> Run:
             else "exists already and is not a run;"
         )
         raise RunError(f"{folder} {what} name another folder with --out")
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # one that exists keeps its mode
-    except OSError as error:
-        raise RunError(f"{folder} cannot be created: {error.strerror}") from None
+    create_folder(folder)
     return run
 
 

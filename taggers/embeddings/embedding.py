@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from corpus.array_files import Expected, map_array, read_array
+from corpus.array_files import Expected, map_array, read_array, write_array
 from corpus.errors import InputError, shown
 from corpus.kernels.hash_index import ABSENT, HashIndex, is_crowded
 from corpus.kernels.hashing import Hashes, hash_values
@@ -302,7 +302,7 @@ def _lemma(words: Sequence[str]) -> list[str]:
 def write_words(folder: Path, words: Sequence[str], counts: npt.NDArray[np.int64]) -> None:
     """Write the words of an embedding, the most frequent first, and their counts."""
     names = StringTable.of(words)
-    np.save(folder / "words.npy", names.text)
-    np.save(folder / "word_ends.npy", names.ends)
-    np.save(folder / "counts.npy", counts.astype(np.int64))
-    np.save(folder / "hashes.npy", word_hashes(words))
+    write_array(folder / "words.npy", names.text)
+    write_array(folder / "word_ends.npy", names.ends)
+    write_array(folder / "counts.npy", counts.astype(np.int64))
+    write_array(folder / "hashes.npy", word_hashes(words))

@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from corpus.storage import open_new
+
 #: The lengths of sentences, and the numbers of the words of all of them.
 Piece = tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]
 
@@ -29,10 +31,10 @@ def write_numbers(folder: Path, pieces: Iterable[Piece]) -> None:
     pieces : iterable of Piece
         Batches of sentences.
     """
-    with (folder / "lengths").open("wb") as lengths, (folder / "numbers").open("wb") as numbers:
+    with open_new(folder / "lengths") as lengths, open_new(folder / "numbers") as numbers:
         for of_sentences, of_words in pieces:
-            of_sentences.astype(np.int32).tofile(lengths)
-            of_words.astype(np.int32).tofile(numbers)
+            lengths.write(of_sentences.astype(np.int32).tobytes())
+            numbers.write(of_words.astype(np.int32).tobytes())
 
 
 def read_numbers(folder: Path) -> Iterator[Piece]:

@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from corpus.array_files import write_array
 from corpus.errors import InputError, shown
-from corpus.storage import new_folder
+from corpus.storage import new_folder, open_new
 from taggers.embeddings.embedding import Embedding, write_words
 from taggers.embeddings.listing import checked_name, write_description
 from taggers.embeddings.normalisation import NORMALISATIONS
@@ -122,7 +123,7 @@ def _write_embedding(
     if file_format.kind == "fasttext":
         refuse_infinite(vectors.vectors_ngrams, shown(source))
         if len(vectors.vectors_ngrams):
-            np.save(staging / "parts.npy", vectors.vectors_ngrams)
+            write_array(staging / "parts.npy", vectors.vectors_ngrams)
             lengths = (vectors.min_n, vectors.max_n)
     words = _write_vectors(staging, source, vectors, normalisation, progress)
     write_words(staging, words, np.zeros(len(words), np.int64))
@@ -166,7 +167,7 @@ def _loaded(source: Path, staging: Path, file_format: VectorFormat, encoding: st
 
 def _write_copy(source: Path, target: Path, file_format: VectorFormat) -> None:
     """Write a copy that gensim can read, which supports no compressed models or unusual text."""
-    with open_vectors(source) as file, target.open("wb") as copy:
+    with open_vectors(source) as file, open_new(target) as copy:
         if file_format.kind == "fasttext":
             shutil.copyfileobj(file, copy)
         else:

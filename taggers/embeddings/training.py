@@ -16,7 +16,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from corpus.storage import publish_folder, replaced_folder
+from corpus.array_files import write_array
+from corpus.storage import publish_folder, replaced_folder, write_atomically
 from taggers.embeddings.encoded_corpus import RankedSentences
 from taggers.embeddings.listing import write_description
 from taggers.embeddings.vectors import VectorFile
@@ -141,7 +142,7 @@ def train(send: Callable[[int], None], task: Task) -> None:
         for begin in range(0, len(counts), _PIECE):  # in pieces, to avoid a copy of the whole
             file.add(model.wv.vectors[begin : begin + _PIECE])
     if options.kind == "fasttext":
-        np.save(task.folder / "parts.npy", model.wv.vectors_ngrams)
+        write_array(task.folder / "parts.npy", model.wv.vectors_ngrams)
     checkpoint.remove()
     for name in ("ranks.npy", BEGUN):
         (task.folder / name).unlink(missing_ok=True)
@@ -260,8 +261,9 @@ class _Checkpoint:
         state = [kind, keys.tolist(), place, *gauss]
         with replaced_folder(self._folder) as staging:
             for name, array in self._arrays().items():
-                np.save(staging / f"{name}.npy", array)
-            (staging / "state.json").write_text(json.dumps({"epoch": epoch, "random": state}))
+                write_array(staging / f"{name}.npy", array)
+            content = json.dumps({"epoch": epoch, "random": state})
+            write_atomically(staging / "state.json", content.encode())
 
     def load(self) -> int:
         """Load the saved state, and return the number of completed epochs."""

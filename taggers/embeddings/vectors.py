@@ -10,6 +10,8 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
+from corpus.storage import open_anew
+
 Floats = npt.NDArray[np.float32]
 
 #: Rows before those of words: zeros for padding and for positions outside of a document, and the
@@ -34,7 +36,7 @@ class VectorFile:
         self._dimension = dimension
         self._sum = np.zeros(dimension)
         self._number = 0
-        self._file = path.open("wb")
+        self._file = open_anew(path)
         self._file.seek(_HEADER + FIRST * dimension * 4)
 
     def __enter__(self) -> Self:
@@ -42,7 +44,7 @@ class VectorFile:
 
     def add(self, vectors: Floats) -> None:
         """Write the vectors of the next words, shape (words, N)."""
-        np.ascontiguousarray(vectors, "<f4").tofile(self._file)
+        self._file.write(np.ascontiguousarray(vectors, "<f4").tobytes())
         self._sum += vectors.sum(axis=0, dtype=np.float64)
         self._number += len(vectors)
 
@@ -63,5 +65,5 @@ class VectorFile:
             assert header.tell() == _HEADER
             file.seek(0)
             file.write(header.getvalue())
-            np.zeros(self._dimension, "<f4").tofile(file)
-            (self._sum / max(self._number, 1)).astype("<f4").tofile(file)
+            file.write(np.zeros(self._dimension, "<f4").tobytes())
+            file.write((self._sum / max(self._number, 1)).astype("<f4").tobytes())

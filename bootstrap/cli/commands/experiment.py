@@ -27,6 +27,8 @@ _MANY_RUNS = 100
 #: Seconds between two pages of an experiment that is being carried out.
 _PAGE_SECONDS = 30
 
+_AFTER_FULL_DISK = "finished runs are kept; make space, and continue with the same command"
+
 
 def register(commands: Commands) -> None:
     """Add the command."""
@@ -113,11 +115,12 @@ def run_plan(plan: Plan, folder: Path, *, jobs: int | None, confirmed: bool = Fa
     from bootstrap.experiments.folder import opened_experiment
     from bootstrap.experiments.methods import check_variants
     from bootstrap.experiments.results.writing import write_results
+    from corpus.storage import write_errors_of
 
     os.umask(0o077)  # the files of a run are as private as the notes
     _confirm(plan, confirmed=confirmed)
     check_variants(plan)  # before there is a folder
-    with opened_experiment(folder, plan) as experiment:
+    with write_errors_of(folder, _AFTER_FULL_DISK), opened_experiment(folder, plan) as experiment:
         failed = _carry_out(plan, experiment, jobs)
         print_lines([""])
         print_experiment(experiment)

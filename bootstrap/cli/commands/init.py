@@ -6,7 +6,6 @@ import argparse
 from pathlib import Path
 
 from bootstrap.cli.arguments import Commands, add_command
-from corpus.errors import InputError
 
 
 def register(commands: Commands) -> None:
@@ -21,16 +20,11 @@ def main(options: argparse.Namespace) -> None:
     """Write ``config.toml`` into a folder; an existing one is not overwritten."""
     from bootstrap.cli.console import print_lines
     from bootstrap.config.template import commented_template
+    from corpus.storage import new_file
 
     path = options.folder / "config.toml"
-    try:
-        options.folder.mkdir(parents=True, exist_ok=True)
-        with path.open("x", encoding="utf-8") as file:
-            file.write(commented_template())
-    except FileExistsError:
-        raise InputError(f"{path} exists already and is not overwritten") from None
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror}") from None
+    with new_file(path) as file:
+        file.write(commented_template().encode())
     print_lines(
         [
             f"{path} has every setting with its default.",

@@ -31,6 +31,8 @@ _log = logging.getLogger(__name__)
 #: The maximum number of classes that fit into the live table.
 _SHOWN_CLASSES = 3
 
+_AFTER_FULL_DISK = "finished iterations are kept; make space, and continue with --resume"
+
 
 def register(commands: Commands) -> None:
     """Add the command."""
@@ -97,11 +99,15 @@ def run_and_show(
     from bootstrap.execution.processes import KilledError, default_jobs
     from bootstrap.runs.resume import opened_run
     from bootstrap.runs.runner import complete_run, warm_up_taggers
+    from corpus.storage import write_errors_of
     from taggers import TrainingError
 
     os.umask(0o077)  # the files of a run are as private as the notes
     notes, coverage_lines = prepare(configuration)  # before there is a folder
-    with opened_run(folder, configuration, resume=resume) as run:
+    with (
+        write_errors_of(folder, _AFTER_FULL_DISK),
+        opened_run(folder, configuration, resume=resume) as run,
+    ):
         if run.is_finished():
             # The process may have been killed before it did so.
             complete_run(run, configuration, notes, jobs=jobs or default_jobs())
