@@ -1,0 +1,137 @@
+"""Every command that writes, killed at each of its steps on disk, and on a disk that gets full.
+
+What it writes is then absent or complete, what existed before is unchanged, and the same command
+ends as one that nobody disturbed. Those that make a run folder: see `test_killing`.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.skipif(
+    not Path("/proc/self/fd").exists(), reason="it looks for open files in /proc"
+)
+
+_EMBED = "embed train {}/notes.jsonl -o {}/embeddings --normalise lower --dimension 4 --epochs 2"
+
+#: The commands, in which ``{}`` is a folder with what the fixture `prepared` makes.
+COMMANDS = {
+    "convert": "convert {}/notes.jsonl {}/new/out.jsonl",
+    "convert to gzip": "convert {}/notes.jsonl {}/out.jsonl.gz",
+    "convert to csv": "convert {}/notes.jsonl {}/out.csv",
+    "convert to conll": "convert {}/notes.jsonl {}/out.conll",
+    "convert to parquet": "convert {}/notes.jsonl {}/out.parquet",
+    "convert to brat": "convert {}/few.jsonl {}/out --to brat",
+    "convert to text": "convert {}/few.jsonl {}/out --to text",
+    "tag": "tag {}/model {}/notes.jsonl {}/out.parquet --jobs 1",
+    "tag to brat": "tag {}/model {}/few.jsonl {}/out --to brat --jobs 1",
+    "count": "count {}/notes.jsonl -o {}/out.parquet",
+    "gazetteer import": "gazetteer import {}/names.csv --class name -o {}/out.parquet",
+    "gazetteer merge": "gazetteer merge {}/names.parquet {}/places.parquet -o {}/out.parquet",
+    "init": "init {}/new",
+    "embed train": f"{_EMBED} --resume",
+    "embed load": "embed load {}/vectors.txt -o {}/loaded",
+    "cluster": "cluster {}/old --k 2,4 --jobs 1",
+    "export": "export {}/model {}/out --gold {}/few.jsonl",
+    "plot": "plot {}/run -o {}/f1.svg",
+    "report": "report {}/run -o {}/report.html --csv {}/tables --tensorboard {}/events",
+}
+
+#: Those of the fast tests: a file, a folder, and files that replace others.
+QUICK = ("convert", "convert to brat", "report")
+
+
+#: The folders that appear with everything in them.
+WHOLE = {"out", "loaded", "embeddings/lower-w5"}
+
+
+@pytest.fixture(scope="module")
+def prepared(
+    tmp_path_factory: pytest.TempPathFactory, project: Path, finished: Path, run_here: Any
+) -> Path:
+    """A folder with notes, a run, a model, embeddings, lists, and files that are replaced."""
+    folder = tmp_path_factory.mktemp("prepared")
+    lines = (project / "gold.jsonl").read_text().splitlines(keepends=True)
+    (folder / "notes.jsonl").write_text("".join(lines))
+    (folder / "few.jsonl").write_text("".join(lines[:3]))
+    shutil.copytree(finished, folder / "run", symlinks=True)
+    shutil.copytree(finished / "best" / "model", folder / "model")
+    (folder / "names.csv").write_text("term,count\nanna,20\npuig,3\n")
+    (folder / "places.csv").write_text("term,count\ngirona,5\n")
+    (folder / "vectors.txt").write_text("2 3\nanna 1 2 3\npuig 4 5 6\n")
+    (folder / "report.html").write_text("an old page")
+    (folder / "f1.svg").write_text("an old figure")
+    for name in ("names", "places"):
+        source, target = folder / f"{name}.csv", folder / f"{name}.parquet"
+        done = run_here("gazetteer", "import", source, "--class", name, "-o", target)
+        assert done.code == 0, done
+    words = _EMBED.replace("{}/embeddings", "{}/old").replace("{}", str(folder)).split()
+    assert run_here(*words).code == 0
+    return folder
+
+
+def attempts(
+    how: str, command: str, prepared: Path, folder: Path
+) -> tuple[dict[str, str], list[dict[str, Any]]]:
+    """Return what was there before, and what each attempt left; the last was not disturbed."""
+    script = Path(__file__).with_name("crash_commands.py")
+    done = subprocess.run(
+        [sys.executable, script, folder, how, prepared, *COMMANDS[command].split()],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=1500,
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    return found["before"], found["attempts"]
+
+
+def seen(contents: dict[str, str]) -> dict[str, str]:
+    """Return what is not hidden: no lock, staging folder or training that is continued."""
+    return {
+        name: digest
+        for name, digest in contents.items()
+        if not any(part.startswith(".") for part in name.split("/"))
+    }
+
+
+def check_left(left: dict[str, str], before: dict[str, str], complete: dict[str, str]) -> None:
+    """Check that everything is as it was, or complete."""
+    assert before.keys() <= left.keys()
+    for name, digest in left.items():
+        assert digest in (before.get(name), complete.get(name)), name
+    for name in WHOLE & left.keys():
+        assert {each for each in complete if each.startswith(name)} <= left.keys(), name
+
+
+@pytest.mark.parametrize("how", ["killed", "full"])
+@pytest.mark.parametrize(
+    "command",
+    [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in COMMANDS],
+)
+def test_disturbed_at_every_step_on_disk_it_ends_as_if_left_alone(
+    how: str, command: str, prepared: Path, tmp_path: Path
+) -> None:
+    before, found = attempts(how, command, prepared, tmp_path)
+    complete = found[-1]["after"]
+    assert found[-1]["code"] == 0, found[-1]["messages"]
+    assert complete != before
+    assert len(found) > 3
+    for attempt in found[:-1]:
+        left = seen(attempt["after"])
+        check_left(left, seen(before), seen(complete))
+        if how == "full":
+            assert "cannot be written: No space left on device; " in attempt["messages"], attempt
+            assert (attempt["code"], attempt["messages"].count("\n")) == (1, 1), attempt
+            assert not [name for name in attempt["after"] if ".partial-" in name], attempt
+        is_refused = attempt["again"] == 2 and "exists" in attempt["said"]
+        assert attempt["again"] == 0 or (is_refused and left == seen(complete)), attempt
+        assert attempt["end"] == complete, attempt
