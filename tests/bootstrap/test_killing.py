@@ -185,11 +185,24 @@ if any("{stage}" in argument for argument in sys.orig_argv):
 
 
 @pytest.mark.parametrize("stage", ["spawn_main", "popen_loky"])
-@pytest.mark.parametrize("everyone", [False, True], ids=["to one", "to all, as a terminal does"])
-def test_ctrl_c_ends_it_and_says_how_to_go_on(
-    run: Killed, stage: str, everyone: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("number", "everyone"),
+    [
+        pytest.param(signal.SIGINT, False, id="ctrl-c to one"),
+        pytest.param(signal.SIGINT, True, id="ctrl-c to all, as a terminal does"),
+        pytest.param(signal.SIGTERM, False, id="the end"),
+        pytest.param(signal.SIGHUP, True, id="the end of the terminal"),
+    ],
+)
+def test_a_signal_ends_it_and_says_how_to_go_on(
+    run: Killed,
+    stage: str,
+    number: signal.Signals,
+    everyone: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """While processes of a stage start: not even their first instruction receives SIGINT."""
+    """While processes of a stage start: not even their first instruction receives it."""
     (tmp_path / "sitecustomize.py").write_text(PAUSE.format(stage=stage))
     path = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("PYTHONPATH")]))
     monkeypatch.setitem(run.launch._environment, "PYTHONPATH", path)
@@ -201,11 +214,11 @@ def test_ctrl_c_ends_it_and_says_how_to_go_on(
     assert others
     assert not any(map(receives_sigint, others))
     if everyone:
-        os.killpg(process.pid, signal.SIGINT)
+        os.killpg(process.pid, number)
     else:
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
     ended = run.launch.finish(process)
-    assert ended.code == 130
+    assert ended.code == 128 + number
     assert re.search(r"finished: \d+ iterations?\. Continue with --resume", ended.err)
     # A process whose parent goes while it starts may complain, but not of Ctrl-C or from our code.
     assert "KeyboardInterrupt" not in ended.all

@@ -122,7 +122,7 @@ def test_a_report_takes_the_place_of_an_earlier_one(
 @REPORTS
 @pytest.mark.parametrize(
     ("error", "code"),
-    [(OSError(28, "No space left on device"), 2), (KeyboardInterrupt(), 130)],
+    [(OSError(28, "No space left on device"), 1), (KeyboardInterrupt(), 130)],
 )
 def test_a_report_that_is_not_written_leaves_the_earlier_one(
     report: str,

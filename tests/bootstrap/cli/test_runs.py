@@ -42,7 +42,7 @@ def test_init_overwrites_nothing(tmp_path: Path, command: Command) -> None:
     (tmp_path / "config.toml").write_text("mine")
     refused = command("init", tmp_path)
     assert refused.code == 2
-    assert "config.toml exists already and is not overwritten" in refused.err
+    assert "config.toml exists: nothing is overwritten" in refused.err
     assert (tmp_path / "config.toml").read_text() == "mine"
 
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -48,17 +49,29 @@ def wait_for(found: Callable[[], object]) -> None:
     raise AssertionError("it is not there after a minute")
 
 
+@contextmanager
+def inherited(number: signal.Signals, handler: signal.Handlers) -> Iterator[None]:
+    """Start processes that begin with this handler."""
+    before = signal.signal(number, handler)
+    try:
+        yield
+    finally:
+        signal.signal(number, before)
+
+
 @pytest.fixture
 def converting(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
     """A command that writes a file, and waits for more notes on standard input."""
     (tmp_path / "out").mkdir()
-    with subprocess.Popen(
-        [sys.executable, "-m", "bootstrap", "convert", "-", str(tmp_path / "out" / "notes.csv")],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
-    ) as process:
+    with (
+        inherited(signal.SIGHUP, signal.SIG_DFL),
+        subprocess.Popen(
+            [sys.executable, "-m", "bootstrap", "convert", "-", str(tmp_path / "out/notes.csv")],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        ) as process,
+    ):
         assert process.stdin
         process.stdin.write(b"".join(NOTE % number for number in range(20_000)))
         process.stdin.flush()
@@ -92,12 +105,10 @@ def test_a_signal_ends_a_command_and_nothing_is_left(
 def test_a_hangup_that_is_ignored_ends_nothing(tmp_path: Path) -> None:
     """As after ``nohup``."""
     command = [sys.executable, "-m", "bootstrap", "convert", "-", str(tmp_path / "notes.csv")]
-    with subprocess.Popen(
-        command,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN),
-    ) as process:
+    with (
+        inherited(signal.SIGHUP, signal.SIG_IGN),
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as process,
+    ):
         wait_for(lambda: list(tmp_path.glob(".notes.csv.*")))
         process.send_signal(signal.SIGHUP)
         process.communicate(NOTE % 0, timeout=60)

@@ -52,6 +52,14 @@ def wait(send):
 def number(send):
     send(os.getpid())
 
+def write_folder(send, path):
+    from pathlib import Path
+    from corpus.storage import new_folder
+    with new_folder(Path(path)) as folder:
+        (folder / "note").write_text("Anna Puig")
+        send(os.getpid())
+        time.sleep(200)
+
 def use_much_memory(send):
     from bootstrap.execution import processes
     processes._MOST_MEMORY = processes._peak_memory()
@@ -226,6 +234,67 @@ def test_processes_that_wait_for_a_task_can_be_ended(work: Any) -> None:
         with pytest.raises(ProcessLookupError):
             os.kill(process, 0)
     end_idle_processes()  # there are none
+
+
+def test_a_process_with_processes_of_its_own_removes_what_it_has_not_completed(
+    work: Any, tmp_path: Path
+) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    messages = in_processes(work.write_folder, [(str(folder / "new"),)], jobs=1, nested=True)
+    _, number = next(messages)
+    assert list(folder.iterdir())
+    messages.close()  # type: ignore[attr-defined]
+    assert list(folder.iterdir()) == []
+    with pytest.raises(ProcessLookupError):
+        os.kill(number, 0)
+
+
+TRACKED = """
+import os, signal, sys
+from multiprocessing import resource_tracker
+from pathlib import Path
+
+from joblib.externals.loky.backend import resource_tracker as loky_tracker
+
+from bootstrap.execution.executor import executor_for
+from bootstrap.execution.processes import in_processes
+
+
+def double(number):
+    return 2 * number
+
+
+def send_one(send):
+    send(1)
+
+
+if __name__ == "__main__":
+    for _ in range(2):
+        with executor_for(2, Path(sys.argv[1])) as executor:
+            print(*executor.map(double, range(3)), *in_processes(send_one, [()], jobs=1))
+            for tracker in (resource_tracker, loky_tracker):
+                process = tracker._resource_tracker._pid
+                os.kill(process, signal.SIGKILL)
+                os.waitpid(process, os.WNOHANG)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks for semaphores in /dev/shm")
+def test_a_killed_tracker_of_semaphores_is_no_message_and_leaves_none(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(TRACKED)
+    with subprocess.Popen(
+        [sys.executable, tmp_path / "script.py", tmp_path],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        out, errors = process.communicate(timeout=100)
+    assert (process.returncode, errors) == (0, "")
+    assert out == "0 2 4 (0, 1)\n" * 2
+    assert not list(Path("/dev/shm").glob(f"*-{process.pid}-*"))
+    assert [path.name for path in tmp_path.iterdir() if path.name != "script.py"] == []
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a working directory that is removed")
