@@ -17,7 +17,7 @@ from rich.text import Text
 from bootstrap.cli.logs import log_lines
 from corpus.errors import InputError, escaped, shown
 from corpus.problems import Problems
-from corpus.storage import WriteError, write_atomically
+from corpus.storage import WriteError, write_atomically, write_errors_of
 
 if TYPE_CHECKING:
     from corpus.unusual_characters import UnusualCharacters
@@ -122,8 +122,9 @@ def write_file(path: Path, data: bytes) -> None:
             path.write_bytes(data)
             return
         target = Path(os.path.realpath(path))  # a link stays a link
-        target.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(target, data)
+        with write_errors_of(path):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(target, data)
     except WriteError:
         raise
     except OSError as error:

@@ -16,7 +16,7 @@ from bootstrap.reports.parts.scores import scores_figure
 from bootstrap.reports.run_report import run_report
 from bootstrap.runs.folder import Run
 from corpus.errors import InputError, shown
-from corpus.storage import WriteError, write_atomically
+from corpus.storage import WriteError, write_atomically, write_errors_of
 
 #: The page in a run folder.
 PAGE = "report.html"
@@ -105,8 +105,9 @@ def write_report(groups: Sequence[RunGroup], target: Path, *, test: bool = False
     report = report_of(load_groups(groups, test=test))
     page = page_of(report)
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(target, page.encode())
+        with write_errors_of(target):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(target, page.encode())
     except WriteError:
         raise
     except OSError as error:
