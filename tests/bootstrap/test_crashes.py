@@ -49,7 +49,7 @@ QUICK = ("plot", "convert to brat")
 
 
 #: The folders that appear with everything in them.
-WHOLE = {"out", "loaded", "embeddings/lower-w5"}
+WHOLE = {"out", "loaded/vectors", "embeddings/lower-w5"}
 
 
 @pytest.fixture(scope="module")

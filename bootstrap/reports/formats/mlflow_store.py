@@ -6,6 +6,7 @@ import logging
 import os
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from bootstrap.reports.formats.scalars import scalars_of, time_of
 from bootstrap.reports.groups import RunRecord
 from bootstrap.reports.run_report import environment_of, settings_of
 from corpus.errors import InputError, shown
+from corpus.storage import open_new
 
 #: The database in the folder of a store, and the experiment in it.
 STORE, EXPERIMENT = "mlflow.db", "bootstrap"
@@ -56,6 +58,8 @@ def save_runs(records: Iterable[RunRecord], folder: Path) -> None:
     store = folder / STORE
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with suppress(FileExistsError):
+            open_new(store).close()  # an empty database, which only its owner can read
         client = MlflowClient(tracking_uri=f"sqlite:///{store.resolve()}")
         for record in records:
             _save(client, record)
