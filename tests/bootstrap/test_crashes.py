@@ -19,9 +19,10 @@ pytestmark = pytest.mark.skipif(
     not Path("/proc/self/fd").exists(), reason="it looks for open files in /proc"
 )
 
-_EMBED = "embed train {}/notes.jsonl -o {}/embeddings --normalise lower --dimension 4 --epochs 2"
+_EMBED = "embed train {prepared}/notes.jsonl --normalise lower --dimension 4 --epochs 2 -o"
 
-#: The commands, in which ``{}`` is a folder with what the fixture `prepared` makes.
+#: The commands, in which ``{}`` is a copy of what the fixture `prepared` makes. Embeddings name the
+#: notes that they were trained on, which are therefore those of the original.
 COMMANDS = {
     "convert": "convert {}/notes.jsonl {}/new/out.jsonl",
     "convert to gzip": "convert {}/notes.jsonl {}/out.jsonl.gz",
@@ -36,7 +37,7 @@ COMMANDS = {
     "gazetteer import": "gazetteer import {}/names.csv --class name -o {}/out.parquet",
     "gazetteer merge": "gazetteer merge {}/names.parquet {}/places.parquet -o {}/out.parquet",
     "init": "init {}/new",
-    "embed train": f"{_EMBED} --resume",
+    "embed train": f"{_EMBED} {{}}/embeddings --resume",
     "embed load": "embed load {}/vectors.txt -o {}/loaded",
     "cluster": "cluster {}/old --k 2,4 --jobs 1",
     "export": "export {}/model {}/out --gold {}/few.jsonl",
@@ -72,8 +73,8 @@ def prepared(
         source, target = folder / f"{name}.csv", folder / f"{name}.parquet"
         done = run_here("gazetteer", "import", source, "--class", name, "-o", target)
         assert done.code == 0, done
-    words = _EMBED.replace("{}/embeddings", "{}/old").replace("{}", str(folder)).split()
-    assert run_here(*words).code == 0
+    words = _EMBED.replace("{prepared}", str(folder)).split()
+    assert run_here(*words, folder / "old").code == 0
     return folder
 
 
@@ -82,8 +83,9 @@ def attempts(
 ) -> tuple[dict[str, str], list[dict[str, Any]]]:
     """Return what was there before, and what each attempt left; the last was not disturbed."""
     script = Path(__file__).with_name("crash_commands.py")
+    words = COMMANDS[command].replace("{prepared}", str(prepared)).split()
     done = subprocess.run(
-        [sys.executable, script, folder, how, prepared, *COMMANDS[command].split()],
+        [sys.executable, script, folder, how, prepared, *words],
         check=False,
         capture_output=True,
         text=True,

@@ -272,7 +272,7 @@ def test_killed_at_every_step_on_disk_it_ends_as_if_left_alone(
         check=True,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=1500,
     )
     places = [line.split(": ") for line in done.stdout.splitlines()]
     assert {codes for _, codes in places[:-1]} == {"99, 0"}, done
