@@ -188,8 +188,9 @@ class _Worker:
         if self._process.pid is not None:
             self._process.terminate()
             self._process.join(_PATIENCE)
-            self._process.kill()
-            self._process.join()
+            if self._process.is_alive():
+                self._process.kill()
+                self._process.join()
         self.connection.close()
 
 

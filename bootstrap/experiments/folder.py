@@ -221,7 +221,10 @@ def _create(experiment: ExperimentFolder) -> None:
             raise RunError(
                 f"{folder} exists already and is not an experiment; name another folder with --out"
             )
-    create_folder(folder)
+    try:
+        create_folder(folder)
+    except InputError as error:
+        raise RunError(str(error)) from None
 
 
 def _described(plan: Plan) -> dict[str, Any]:

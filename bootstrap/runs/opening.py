@@ -8,6 +8,7 @@ from pathlib import Path
 
 from bootstrap.runs.errors import RunError
 from bootstrap.runs.folder import Run
+from corpus.errors import InputError
 from corpus.storage import create_folder, folder_lock, is_partial
 
 
@@ -27,7 +28,10 @@ def new_folder(folder: Path) -> Run:
             else "exists already and is not a run;"
         )
         raise RunError(f"{folder} {what} name another folder with --out")
-    create_folder(folder)
+    try:
+        create_folder(folder)
+    except InputError as error:
+        raise RunError(str(error)) from None
     return run
 
 
