@@ -150,6 +150,7 @@ class ModelFiles:
                 f"{shown(folder)} holds a model of format {shown(found)}; this version reads "
                 f"format {version}: train it again"
             )
+        self.fields.fields("files")  # without it, a manifest is that of itself alone
         self._manifest = Manifest(folder / DESCRIPTION, self.fields)
         self._manifest.verify()
 

@@ -8,6 +8,7 @@ import os
 import pty
 import random
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -218,6 +219,11 @@ def command(capfd: pytest.CaptureFixture[str]) -> Iterator[Command]:
     os.umask(before)
 
 
+def _as_of_a_terminal() -> None:
+    """Let the process end at SIGHUP, which the tests may ignore as they were started by nohup."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
 class Launch:
     """Carries out commands in processes of their own, each in a session of its own."""
 
@@ -232,6 +238,7 @@ class Launch:
             env=self._environment,
             umask=0o022,
             start_new_session=True,
+            preexec_fn=_as_of_a_terminal,  # noqa: PLW1509 - no thread starts processes
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -18,6 +18,7 @@ import pytest
 from corpus.counts import WordCounts
 from corpus.document import Document
 from corpus.formats import write
+from corpus.manifest import digests_of_files, manifest_bytes, read_manifest
 from taggers.embeddings.embedding import Embedding
 from taggers.embeddings.folder import find_embeddings
 
@@ -400,6 +401,12 @@ def test_a_run_goes_on_with_the_clusters_that_it_was_begun_with(
     file = copied / "none-w5" / "clusters-4.npy"
     clusters = np.load(file)
     np.save(file, clusters[::-1])
+    done = command("run", config, "--out", tmp_path / "run", "--resume")
+    assert done.code == 2
+    assert "clusters-4.npy is damaged: it is not the file that was saved" in done.err
+    description = read_manifest(file.with_suffix(".json")).description
+    digests = digests_of_files(file.parent, [file.name])
+    file.with_suffix(".json").write_bytes(manifest_bytes(description, digests))
     done = command("run", config, "--out", tmp_path / "run", "--resume")
     assert done.code == 2
     assert "clusters file" in done.err

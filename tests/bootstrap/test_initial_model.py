@@ -258,7 +258,10 @@ def test_a_list_that_is_missing_or_empty_is_told_before_there_is_a_run(
     kind: str, seedless: Path, tmp_path: Path, make_gazetteer: MakeGazetteer, command: Command
 ) -> None:
     make_gazetteer().save(tmp_path / "empty.parquet")
-    for name, message in (("none", "does not exist; expected a gazetteer"), ("empty", "no phrase")):
+    for name, message in (
+        ("none", "does not exist; expected a gazetteer"),
+        ("empty", "has no terms"),
+    ):
         path = tmp_path / f"{name}.parquet"
         given = settings(
             f"initial_model.kind={kind}", f'initial_model.blocked=["blocking", "{path}"]'

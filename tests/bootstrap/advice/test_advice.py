@@ -28,6 +28,7 @@ from corpus.errors import InputError
 from corpus.formats import read, write
 from corpus.problems import Problems
 from taggers import CRFOptions, load_tagger
+from tests.bootstrap.changed_runs import rewrite_manifests
 
 Command = Callable[..., Any]
 
@@ -249,6 +250,7 @@ def test_a_run_says_what_it_did_and_what_to_do_next(finished: Path, command: Com
 def test_a_run_of_an_earlier_version_has_no_interval(copied: Path, command: Command) -> None:
     for path in copied.glob("iterations/*/validation.parquet"):
         path.unlink()
+    rewrite_manifests(copied)
     assert Run(copied).outcome().interval is None
     shown = command("show", copied)
     assert shown.code == 0 and "95 %" not in shown.out and "interval" not in shown.out

@@ -55,7 +55,7 @@ def test_a_run_folder_holds_what_it_should_and_no_more(finished: Path) -> None:
         "transition",
         "names",
         "name_ends",
-        "seen",
+        "patients",
     )
     model = {"model", "model/model.json", "model/unit.json"}
     model |= {f"model/{name}.npy" for name in arrays}

@@ -131,7 +131,7 @@ def test_files_are_read_in_training_alone(gazetteer_file: GazetteerFile, tmp_pat
 
 
 def test_a_file_without_phrases_is_refused(gazetteer_file: GazetteerFile) -> None:
-    with pytest.raises(InputError, match=r"none\.parquet has no phrase"):
+    with pytest.raises(InputError, match=r"none\.parquet has no terms"):
         Phrases.of_files([gazetteer_file("some", TOWN=TOWNS), gazetteer_file("none")])
 
 

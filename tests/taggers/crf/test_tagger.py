@@ -1068,7 +1068,7 @@ def test_files_that_changed_places_are_an_input_error(saved: Path) -> None:
 
 def test_a_truncated_description_is_an_input_error(saved: Path) -> None:
     file = saved / "model.json"
-    whole = file.read_bytes()
+    whole = file.read_bytes().rstrip()
     for length in {*range(0, len(whole), 7), len(whole) - 1}:
         file.write_bytes(whole[:length])
         with pytest.raises(InputError, match="is not the folder of a"):
