@@ -11,8 +11,9 @@ changed model is opened and tags notes in a process of its own.
 
 `hostile_files.py` does the same with embeddings, vectors, gazetteers and word counts.
 
-A model does harm if the process crashes, takes more than five seconds, needs more than twice the
-memory that the model needs without changes, or raises another error than one of the input.
+A model does harm if the process crashes, takes more than five seconds of a processor, needs more
+than twice the memory that the model needs without changes, or raises another error than one of the
+input.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ import multiprocessing
 import os
 import resource
 import shutil
+import signal
 import tempfile
 import time
 from collections import Counter
@@ -43,7 +45,9 @@ from corpus.synthetic import synthetic_notes
 from taggers import make_tagger
 from taggers.kinds import find_kind, load_tagger
 
-SECONDS = 5.0
+SECONDS = 5
+#: The seconds until it must have ended, which are more where the machine is busy.
+WAIT = 60
 MEMORY = 2.0  # of the memory that the model needs without changes
 
 #: The models that are changed, by name.
@@ -240,6 +244,7 @@ def tagged(folder: Path, notes: Batch) -> int:
 def opened(folder: Path, use: Use, sender: Connection) -> None:
     """Use a model in a process of its own."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 1))
     before = memory_of("VmRSS")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     try:
@@ -266,12 +271,14 @@ def outcome_of(folder: Path, use: Use) -> tuple[str, Any, float]:
     process.start()
     sender.close()
     try:
-        if not receiver.poll(SECONDS):
-            return "harm", f"more than {SECONDS:g} seconds", 0.0
+        if not receiver.poll(WAIT):
+            return "harm", f"no answer in {WAIT} seconds", 0.0
         found: tuple[str, Any, float] = receiver.recv()
         return found
     except EOFError:
         process.join()
+        if process.exitcode == -signal.SIGXCPU:
+            return "harm", f"more than {SECONDS} seconds", 0.0
         return "harm", f"the process ended with {process.exitcode}", 0.0
     finally:
         process.kill()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import shutil
 import zlib
 from collections.abc import Callable, Iterator
@@ -15,7 +14,7 @@ import numpy as np
 
 from corpus.array_files import write_array
 from corpus.errors import InputError, shown
-from corpus.storage import new_folder, open_new
+from corpus.storage import new_folder, open_new, refuse_existing
 from taggers.embeddings.embedding import Embedding, write_words
 from taggers.embeddings.listing import checked_name, write_description
 from taggers.embeddings.normalisation import NORMALISATIONS
@@ -80,8 +79,11 @@ def load_pretrained(
     _check_encoding(encoding)
     with _reading(source), open_vectors(source) as file:
         file_format = check_vectors(file, shown(source), encoding)
-    if os.path.lexists(target):
-        raise InputError(f"{shown(target)} exists already: choose another name with --name")
+    try:
+        refuse_existing(target)
+    except InputError:
+        message = f"{shown(target)} exists already: choose another name with --name"
+        raise InputError(message) from None
     with new_folder(target) as staging:
         repeated = _write_embedding(
             source,
