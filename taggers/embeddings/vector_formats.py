@@ -25,6 +25,9 @@ Floats = npt.NDArray[np.float32]
 
 #: Maximum number of bytes of a line or a word.
 LONGEST = 1 << 20
+
+#: The most empty lines. A compressed file could have a thousand of them in a byte.
+_MOST_EMPTY = 100_000
 #: Maximum dimension of a vector.
 LARGEST = 1 << 14
 
@@ -186,6 +189,11 @@ def _check_lines(
         fields = line.split()
         if not fields:
             plain = False
+            if number - before - words > _MOST_EMPTY:
+                raise InputError(
+                    f"{name}:{number}: more than {_MOST_EMPTY:,} empty lines; expected a word and "
+                    "its vector in each"
+                )
             continue
         words += 1
         if len(fields) != dimension + 1 or not _PARTS_OF_LINE.fullmatch(line):
