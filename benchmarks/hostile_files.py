@@ -117,7 +117,7 @@ def make_counts(folder: Path) -> None:
 
 
 def use_embedding(folder: Path) -> int:
-    """Look up words in an embedding, and use its clusters."""
+    """Return how many words an embedding finds, and use its clusters."""
     embedding = Embedding.load(folder)
     found = int((embedding.rows(KNOWN) > 1).sum())
     embedding.of(KNOWN)
@@ -137,7 +137,7 @@ def use_vectors(folder: Path, *, name: str) -> int:
 
 
 def use_gazetteer(folder: Path) -> int:
-    """Look up words and phrases in a gazetteer."""
+    """Return how many words a gazetteer finds, and match its phrases."""
     gazetteer = Gazetteer.load(folder / "names.parquet")
     gazetteer.sizes()
     gazetteer.rows_of_term("maria")

@@ -297,7 +297,7 @@ class _Attack:
     found: Occurrences
 
     def on(self, tagger: PrunableTagger, f1: float | None) -> Confirmed:
-        """Look up the names in a model, whose F1 is passed on."""
+        """Compute which names a model confirms; its F1 is passed on."""
         rows, found = self.rows, self.found
         spelled = [spellings(self.names.words[row]) for row in rows.tolist()]
         words = [word for each in spelled for word in each]

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -136,7 +137,7 @@ def _described(kind: pa.DataType) -> Any:
 
 def _update(digest: blake2b, chunks: Sequence[pa.Array], kind: pa.DataType) -> None:
     """Add the values of a column to a digest, whatever lies beneath those that are null."""
-    array = pa.concat_arrays([pa.array([], kind), *chunks])
+    array = chunks[0] if len(chunks) == 1 else pa.concat_arrays([pa.array([], kind), *chunks])
     if pa.types.is_dictionary(kind):
         array, kind = array.dictionary_decode(), kind.value_type
     digest.update(array.null_count.to_bytes(8, "little"))
@@ -154,14 +155,15 @@ def _update(digest: blake2b, chunks: Sequence[pa.Array], kind: pa.DataType) -> N
         digest.update(len(array).to_bytes(8, "little"))
     else:  # strings and bytes
         digest.update(_numbers(pc.binary_length(array)))
-        digest.update(_characters(array.drop_null()))
+        digest.update(_characters(array.drop_null() if array.null_count else array))
 
 
-def _numbers(array: pa.Array) -> bytes:
-    """Return the values of numbers as bytes, with 0 in the place of null."""
-    values = array.fill_null(False if pa.types.is_boolean(array.type) else 0)
-    numbers: npt.NDArray[Any] = values.to_numpy(zero_copy_only=False)
-    return numbers.tobytes()
+def _numbers(array: pa.Array) -> npt.NDArray[np.uint8]:
+    """Return the bytes of the values of numbers, with 0 in the place of null."""
+    if array.null_count:
+        array = array.fill_null(False if pa.types.is_boolean(array.type) else 0)
+    numbers: npt.NDArray[Any] = array.to_numpy(zero_copy_only=False)
+    return np.ascontiguousarray(numbers).view(np.uint8)
 
 
 def _characters(array: pa.Array) -> pa.Buffer | bytes:

@@ -41,8 +41,9 @@ def _notes(*names: str) -> list[Document]:
 
 
 @pytest.fixture
-def evil(tmp_path: Path) -> Path:
+def evil(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with a hostile name that holds notes, tables and configurations with such values."""
+    monkeypatch.chdir(tmp_path)  # where commands write what no argument names
     folder = tmp_path / EVIL
     folder.mkdir()
     write(_notes("a" + EVIL, "b"), folder / "gold.jsonl")
@@ -181,7 +182,7 @@ def test_a_run_shows_hostile_labels_and_folders_escaped(evil_run: Any, command: 
         ("tag", "--propagate", "x", folder / "run", folder / "gold.jsonl", folder / "t.jsonl"),
         ("evaluate", folder / "gold.jsonl", folder / "tagged.jsonl"),
         ("export", folder / "run", folder / "exported"),
-        ("report", folder / "run"),
+        ("report", folder / "run", "-o", folder / "report.html"),
         ("plot", folder / "run", "-o", folder / "plot.png"),
     ):
         done = command(*arguments)
