@@ -158,12 +158,12 @@ def _update(digest: blake2b, chunks: Sequence[pa.Array], kind: pa.DataType) -> N
         digest.update(_characters(array.drop_null() if array.null_count else array))
 
 
-def _numbers(array: pa.Array) -> npt.NDArray[np.uint8]:
+def _numbers(array: pa.Array) -> memoryview:
     """Return the bytes of the values of numbers, with 0 in the place of null."""
     if array.null_count:
         array = array.fill_null(False if pa.types.is_boolean(array.type) else 0)
     numbers: npt.NDArray[Any] = array.to_numpy(zero_copy_only=False)
-    return np.ascontiguousarray(numbers).view(np.uint8)
+    return np.ascontiguousarray(numbers).view(np.uint8).data
 
 
 def _characters(array: pa.Array) -> pa.Buffer | bytes:
