@@ -2,6 +2,8 @@
 
 python benchmarks/privacy.py             # a CRF
 python benchmarks/privacy.py names       # a CRF with names of the census as features
+python benchmarks/privacy.py clusters    # a CRF with clusters of words of train and dev
+python benchmarks/privacy.py network     # a BiLSTM-CRF with vectors of words of train and dev
 python benchmarks/privacy.py lists       # the tagger of lists; F1 is that of people and places
 """
 
@@ -17,16 +19,21 @@ import numpy as np
 from meddocan_lines import DATA, MERGED
 
 from bootstrap.audit import audit
+from bootstrap.cli.main import main as bootstrap
 from bootstrap.export import export_model
 from bootstrap.runs.runner import UNIT_FILE
 from corpus.batch import make_batch
 from corpus.corpora import read_corpus, with_classes
 from corpus.document import Document
+from corpus.formats import write
 from corpus.problems import Problems
 from corpus.units import split_documents
 from gazetteers.builtin import CENSUS
 from taggers import CRFOptions, make_tagger
 from taggers.dictionaries.places.options import ListOptions
+from taggers.embeddings.automatic import AUTO, KS, NORMALISATION, WINDOWS
+from taggers.model_folder import add_to_model
+from taggers.networks.network_options import BiLSTMCRFOptions
 from taggers.options import TaggerOptions
 from taggers.pruning import AFFIXES, Pruning
 
@@ -43,7 +50,12 @@ def notes_of(split: str) -> list[Document]:
 
 def entries(contents: Mapping[str, int]) -> int:
     """Return the number of values that are removed: of a CRF, or the words of a tagger of lists."""
-    parts = ("feature values", "words of lists that occur in the notes", "words of the notes")
+    parts = (
+        "feature values",
+        "words",
+        "words of lists that occur in the notes",
+        "words of the notes",
+    )
     return sum(contents.get(part, 0) for part in parts)
 
 
@@ -51,8 +63,23 @@ def entries(contents: Mapping[str, int]) -> int:
 TAGGERS: dict[str, tuple[str, TaggerOptions, dict[str, str] | None]] = {
     "crf": ("crf", CRFOptions(), None),
     "names": ("crf", CRFOptions(names=(CENSUS,)), None),
+    "clusters": ("crf", CRFOptions(clusters=AUTO), None),
+    "network": ("bilstm-crf", BiLSTMCRFOptions(embeddings=AUTO), None),
     "lists": ("lists", ListOptions(names=(CENSUS,)), MERGED),
 }
+
+
+def trained_embeddings(notes: list[Document], folder: Path) -> Path:
+    """Train embeddings and clusters on the texts of notes, as runs do."""
+    write((Document(note.id, note.text) for note in notes), folder / "texts.jsonl")
+    target = folder / "embeddings"
+    options = ["--normalise", NORMALISATION, "--window", ",".join(map(str, WINDOWS))]
+    options += ["--min-count", "2", "--dimension", "50"]
+    train = ["embed", "train", str(folder / "texts.jsonl"), "-o", str(target), *options]
+    cluster = ["cluster", str(target), "--k", ",".join(map(str, KS))]
+    if bootstrap(train) or bootstrap(cluster):
+        sys.exit(1)
+    return target
 
 
 def main() -> None:
@@ -64,8 +91,9 @@ def main() -> None:
         model = Path(folder) / "model"
         model.mkdir(mode=0o700)
         gold = [with_classes(note, classes) for note in dev]
+        options = options.with_embeddings(lambda: trained_embeddings(train + dev, Path(folder)))
         make_tagger(kind, options).fit(lines, rng=np.random.default_rng(0)).save(model)
-        (model / UNIT_FILE).write_text(json.dumps({"unit": "line"}))
+        add_to_model(model, {UNIT_FILE: json.dumps({"unit": "line"}).encode()})
         targets, values = [model], []
         for least in THRESHOLDS:
             target = Path(folder) / f"{least}"

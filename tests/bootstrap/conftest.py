@@ -11,11 +11,10 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -25,6 +24,7 @@ from bootstrap.execution import parallel_tagger, processes
 from bootstrap.experiments import runner as experiment_runner
 from corpus.document import Document, Span
 from corpus.formats import write
+from tests.bootstrap.work_here import in_processes_here
 
 MakeNotes = Callable[..., list[Document]]
 Command = Callable[..., "Result"]
@@ -124,27 +124,12 @@ def project(tmp_path_factory: pytest.TempPathFactory, make_project: Callable[...
     return make_project(tmp_path_factory.mktemp("project"))
 
 
-def _in_processes_here(
-    work: Callable[..., None],
-    tasks: Sequence[Sequence[Any]],
-    *,
-    jobs: int,
-    reuse: bool = False,
-    nested: bool = False,
-) -> Iterator[tuple[int, Any]]:
-    """Do the work of other processes in this one, and yield what they send."""
-    for index, arguments in enumerate(tasks):
-        sent: list[Any] = []
-        work(sent.append, *arguments)
-        yield from ((index, message) for message in sent)
-
-
 @pytest.fixture(scope="session", autouse=True)
 def train_here() -> Iterator[pytest.MonkeyPatch]:
     """Train in the process of the tests: starting another one takes longer than their training."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parallel_tagger, "in_processes", _in_processes_here)
-        patch.setattr(experiment_runner, "in_processes", _in_processes_here)
+        patch.setattr(parallel_tagger, "in_processes", in_processes_here)
+        patch.setattr(experiment_runner, "in_processes", in_processes_here)
         yield patch
 
 

@@ -17,13 +17,13 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from bootstrap import embedding_training
 from bootstrap.cli.main import main
 from bootstrap.execution import processes
+from tests.bootstrap.work_here import in_processes_here
 
 KILLED = 99
 
@@ -33,16 +33,6 @@ SECONDS = 120
 #: What a file system refuses when it is full, and what else a process can be killed before.
 CREATING = {"os.rename", "os.link", "os.mkdir", "os.symlink"}
 REMOVING = {"os.remove", "os.rmdir", "shutil.rmtree"}
-
-
-def in_processes_here(
-    work: Callable[..., None], tasks: Sequence[Sequence[Any]], *, jobs: int, **options: Any
-) -> Iterator[tuple[int, Any]]:
-    """Do the work of other processes in this one."""
-    for index, arguments in enumerate(tasks):
-        sent: list[Any] = []
-        work(sent.append, *arguments)
-        yield from ((index, message) for message in sent)
 
 
 def disturb(how: str, place: int, folder: str) -> None:

@@ -42,7 +42,7 @@ COMMANDS = {
     "cluster": "cluster {}/old --k 2,4 --jobs 1",
     "export": "export {}/model {}/out --gold {}/few.jsonl",
     "plot": "plot {}/run -o {}/f1.svg",
-    "report": "report {}/run -o {}/report.html --tensorboard {}/events",
+    "report": "report {}/run -o {}/report.html --csv {}/tables --tensorboard {}/events",
 }
 
 #: Those of the fast tests: a file that replaces another one, and a folder.
@@ -82,10 +82,10 @@ def attempts(
     how: str, command: str, prepared: Path, folder: Path
 ) -> tuple[dict[str, str], list[dict[str, Any]]]:
     """Return what was there before, and what each attempt left; the last was not disturbed."""
-    script = Path(__file__).with_name("crash_commands.py")
     words = COMMANDS[command].replace("{prepared}", str(prepared)).split()
     done = subprocess.run(
-        [sys.executable, script, folder, how, prepared, *words],
+        [sys.executable, "-m", "tests.bootstrap.crash_commands", folder, how, prepared, *words],
+        cwd=Path(__file__).parents[2],
         check=False,
         capture_output=True,
         text=True,

@@ -249,6 +249,34 @@ def test_ctrl_c_before_anything_has_begun_is_no_traceback(run: Killed) -> None:
         assert str(Path(bootstrap.__file__).parent) not in ended.all
 
 
+def killed_everywhere(folder: Path, *command: object) -> list[str]:
+    """Carry out a command, killed at each of its steps on disk and then repeated.
+
+    Returns
+    -------
+    list of str
+        The names of the folders in which it ended, the undisturbed one last.
+    """
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.bootstrap.crash_everywhere", folder, *map(str, command)],
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=1500,
+        cwd=Path(__file__).parents[2],
+    )
+    places = [line.split(": ") for line in done.stdout.splitlines()]
+    assert {codes for _, codes in places[:-1]} == {"99, 0"}, done.stderr
+    assert places[-1][1] == "0, 0"
+    assert len(places) > 20
+    return [name for name, _ in places]
+
+
+def settings(*values: str) -> Iterator[str]:
+    """Yield the arguments that override settings."""
+    return (part for value in values for part in ("--set", value))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("command", ["run", "active"])
 def test_killed_at_every_step_on_disk_it_ends_as_if_left_alone(
@@ -258,27 +286,71 @@ def test_killed_at_every_step_on_disk_it_ends_as_if_left_alone(
 
     One of hybrid active learning also keeps the documents of its rounds.
     """
-    script = Path(__file__).with_name("crash_everywhere.py")
-    settings = ["loop.iterations=1", "loop.batch=300", "select.proportions=false"]
-    settings.append(f"loop.keep={RELABEL}")
+    values = ["loop.iterations=1", "loop.batch=300", "select.proportions=false"]
+    values.append(f"loop.keep={RELABEL}")
     if command == "active":
-        settings += [f"active.gold={project / 'gold.jsonl'}", "active.budget=80"]
-        settings += ["active.round=10", "active.hybrid=true"]
-    done = subprocess.run(
-        [
-            *(sys.executable, script, tmp_path, command, project / "config.toml"),
-            *(part for setting in settings for part in ("--set", setting)),
-        ],
-        check=True,
-        capture_output=True,
-        text=True,
-        timeout=1500,
-    )
-    places = [line.split(": ") for line in done.stdout.splitlines()]
-    assert {codes for _, codes in places[:-1]} == {"99, 0"}, done
-    assert places[-1][1] == "0, 0"
-    assert len(places) > 20
-    alone = contents(tmp_path / places[-1][0])
+        values += [f"active.gold={project / 'gold.jsonl'}", "active.budget=80"]
+        values += ["active.round=10", "active.hybrid=true"]
+    last = ("--resume", "--jobs", 1, "--out")
+    names = killed_everywhere(tmp_path, command, project / "config.toml", *settings(*values), *last)
+    alone = contents(tmp_path / names[-1])
     assert alone["best"] and alone["metrics.parquet"]
-    for name, _ in places[:-1]:
+    for name in names[:-1]:
         assert contents(tmp_path / name) == alone, name
+
+
+#: The configuration of a run that takes no time.
+SMALL = """\
+[loop]
+preset = "paper"
+
+[tagger]
+features = ["lower", "shape"]
+window = 1
+max_iterations = 5
+
+[data]
+seed = "{project}/gold.jsonl"
+validation = "{project}/seed.jsonl"
+"""
+
+#: What makes it an experiment of one run.
+VARIANT = """\
+test = "{project}/validation.jsonl"
+
+[experiment]
+random_states = [0]
+
+[seed]
+documents = 20
+with_entities = 0.75
+
+[variants.alone]
+method = "supervised"
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["experiment", "crossvalidate"])
+def test_an_experiment_killed_at_every_step_on_disk_ends_as_if_left_alone(
+    command: str, project: Path, tmp_path: Path, contents: Callable[[Path], Any]
+) -> None:
+    file = tmp_path / "file.toml"
+    words: tuple[object, ...] = (command, file)
+    file.write_text(SMALL.format(project=project), encoding="utf-8")
+    if command == "crossvalidate":
+        words += ("--folds", 2, "--methods", "supervised")
+    else:
+        file.write_text((SMALL + VARIANT).format(project=project), encoding="utf-8")
+    names = killed_everywhere(tmp_path, *words, "--jobs", 1, "--out")
+    alone = contents(tmp_path / names[-1])
+    for name in names[:-1]:
+        found = contents(tmp_path / name)
+        different = {each for each in {*alone, *found} if alone.get(each) != found.get(each)}
+        # The first two name the folder of the experiment, the last one the seconds of its runs.
+        assert {Path(each).name for each in different} <= {
+            "config.toml",
+            "data.parquet",
+            "runs.csv",
+        }
+        assert alone.keys() == found.keys()
