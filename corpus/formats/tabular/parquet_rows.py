@@ -1,0 +1,198 @@
+"""Rows of a Parquet file, read in parts that are not large in memory.
+
+A dictionary can stand for a long string in millions of rows. Strings are therefore read as
+dictionaries, and decoded in parts of bounded size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from corpus.errors import InputError, shown
+from corpus.formats import batches
+from corpus.unpacking import MOST_RATIO
+
+#: Bytes of a column that are read from the file at once.
+BUFFER = 1 << 20
+
+#: Bytes of a group of rows that are allowed however small it is on disk.
+MOST_OF_GROUP = 1 << 30
+#: Bytes of the strings of a row, which has a document, and of an id, a group or a label.
+MOST_OF_ROW, MOST_OF_NAME = 1 << 28, 1 << 16
+
+
+def opened(path: Path, **options: Any) -> pq.ParquetFile:
+    """Open a file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    **options
+        More options of `pyarrow.parquet.ParquetFile`.
+
+    Raises
+    ------
+    InputError
+        If it is not a Parquet file, or is not complete.
+    """
+    try:  # without pre_buffer, a column is read in pieces and not a whole row group at once
+        return pq.ParquetFile(path, pre_buffer=False, buffer_size=BUFFER, **options)
+    except (OSError, ValueError, pa.ArrowException) as error:
+        raise InputError(
+            f"{shown(path)} is not a complete Parquet file: was it cut off while it was written?"
+        ) from error
+
+
+def _strings_in(file: pq.ParquetFile, columns: Collection[str]) -> list[str]:
+    """Return the paths of the strings that are in columns."""
+    leaves = [file.schema.column(index) for index in range(len(file.schema))]
+    return [
+        leaf.path
+        for leaf in leaves
+        if leaf.physical_type == "BYTE_ARRAY" and leaf.path.partition(".")[0] in columns
+    ]
+
+
+def groups_from(metadata: pq.FileMetaData, start: int) -> tuple[int, list[int]]:
+    """Return how many rows the groups that end before row `start` hold, and the other groups."""
+    sizes = [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
+    ends = list(accumulate(sizes))
+    groups = [group for group, end in enumerate(ends) if end > start]
+    return ends[groups[0]] - sizes[groups[0]], groups
+
+
+def rows_of(
+    path: Path, file: pq.ParquetFile, groups: list[int], columns: list[str], names: Collection[str]
+) -> Iterator[pa.RecordBatch]:
+    """Yield record batches of the rows of some groups, none of which is large when decoded.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    file : pyarrow.parquet.ParquetFile
+        The same file, open.
+    groups : list of int
+        The groups of rows.
+    columns : list of str
+        The columns to read. Their strings become dictionaries.
+    names : collection of str
+        Those of them that have ids, groups or labels.
+
+    Raises
+    ------
+    InputError
+        If the file is damaged, or unpacks to more than it may.
+    """
+    _check_groups(file.metadata, shown(path), groups)
+    rows, strings = _rows_at_once(file.metadata), _strings_in(file, columns)
+    with opened(path, metadata=file.metadata, read_dictionary=strings) as coded:
+        try:
+            for batch in coded.iter_batches(batch_size=rows, row_groups=groups, columns=columns):
+                _check_names(batch, shown(path), names)
+                yield from _parts(batch, shown(path))
+        except (OSError, pa.ArrowException) as error:
+            raise InputError(f"{shown(path)} is damaged: its rows cannot be read") from error
+
+
+def decoded(column: pa.Array[Any]) -> pa.Array[Any]:
+    """Return a column without dictionary."""
+    return column.dictionary_decode() if isinstance(column, pa.DictionaryArray) else column
+
+
+def _check_groups(metadata: pq.FileMetaData, name: str, groups: list[int]) -> None:
+    """Raise an `InputError` if a group of rows unpacks to more than it may."""
+    for group in groups:
+        found = metadata.row_group(group)
+        columns = [found.column(index) for index in range(found.num_columns)]
+        packed = sum(int(column.total_compressed_size) for column in columns)
+        most = max(MOST_OF_GROUP, MOST_RATIO * packed)
+        if sum(int(column.total_uncompressed_size) for column in columns) > most:
+            raise InputError(
+                f"{name}: row group {group} has {packed:,} bytes and unpacks to more than "
+                f"{most:,}, the limit ({MOST_RATIO} times as many, and at least "
+                f"{MOST_OF_GROUP:,})"
+            )
+
+
+def _rows_at_once(metadata: pq.FileMetaData) -> int:
+    groups = range(metadata.num_row_groups)
+    size = sum(int(metadata.row_group(group).total_byte_size) for group in groups)
+    bound = batches.MOST_BYTES * int(metadata.num_rows) // max(1, size)
+    return max(1, min(batches.MOST_ROWS, bound))
+
+
+def _check_names(batch: pa.RecordBatch, file: str, names: Collection[str]) -> None:
+    """Raise an `InputError` if an id, a group or a label is as long as a text."""
+    for name in names:
+        if name in batch.schema.names:
+            for strings in _dictionaries(batch.column(name)):
+                longest = _numbers(pc.binary_length(strings)).max(initial=0)
+                if longest > MOST_OF_NAME:
+                    raise InputError(
+                        f"{file}: column {name!r} has a string of {longest:,} bytes: expected "
+                        f"{MOST_OF_NAME:,} or fewer"
+                    )
+
+
+def _dictionaries(column: pa.Array[Any]) -> Iterator[pa.Array[Any]]:
+    """Yield the dictionaries of strings in a column."""
+    if isinstance(column, pa.DictionaryArray) and _has_strings(column):
+        yield column.dictionary
+    for child in _children(column):
+        yield from _dictionaries(child)
+
+
+def _has_strings(column: pa.DictionaryArray[Any]) -> bool:
+    kind = column.type.value_type
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _children(column: pa.Array[Any]) -> list[pa.Array[Any]]:
+    """Return the fields of the structures in a column of lists."""
+    if isinstance(column.type, pa.ListType | pa.LargeListType | pa.FixedSizeListType):
+        items = column.flatten()
+        return list(items.flatten()) if isinstance(items, pa.StructArray) else []
+    return []
+
+
+def _parts(batch: pa.RecordBatch, name: str) -> Iterator[pa.RecordBatch]:
+    """Yield slices of a batch, whose strings have a bounded size or are those of one row."""
+    sizes = sum((_sizes(column) for column in batch.columns), np.zeros(len(batch), np.int64))
+    if len(sizes) and sizes.max() > MOST_OF_ROW:
+        raise InputError(
+            f"{name}: the strings of a row unpack to {sizes.max():,} bytes: expected "
+            f"{MOST_OF_ROW:,} or fewer"
+        )
+    parts = np.cumsum(sizes) // batches.MOST_BYTES
+    begins = [0, *(np.flatnonzero(np.diff(parts)) + 1).tolist()]
+    for begin, end in zip(begins, [*begins[1:], len(batch)], strict=True):
+        yield batch.slice(begin, end - begin)
+
+
+def _sizes(column: pa.Array[Any]) -> npt.NDArray[np.int64]:
+    """Compute how many bytes the dictionaries in a column stand for, by row."""
+    if isinstance(column, pa.DictionaryArray) and _has_strings(column):
+        return _numbers(pc.binary_length(column.dictionary).take(column.indices))
+    children = _children(column)
+    if not children:
+        return np.zeros(len(column), np.int64)
+    totals = np.concatenate([[0], np.cumsum(sum(map(_sizes, children)))])
+    ends = np.cumsum(_numbers(pc.list_value_length(column)))
+    return np.diff(totals[ends], prepend=0)
+
+
+def _numbers(lengths: pa.Array[Any]) -> npt.NDArray[np.int64]:
+    """Return lengths, with 0 in the place of null."""
+    found: npt.NDArray[np.int64] = lengths.fill_null(0).to_numpy(zero_copy_only=False)
+    return found.astype(np.int64, copy=False)

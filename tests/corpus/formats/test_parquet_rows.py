@@ -1,0 +1,102 @@
+"""Parquet files of a few kilobytes whose strings fill gigabytes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from corpus.errors import InputError
+from corpus.formats import batches, read, read_batches
+from corpus.formats.tabular import parquet_rows
+from corpus.problems import Problems
+from tests.corpus.formats.test_parquet import documents, label
+
+LONG = "Anna Puig vive en Olot. " * 50_000
+
+
+def repeated(value: str, rows: int) -> pa.DictionaryArray[Any]:
+    return pa.DictionaryArray.from_arrays(pa.array(np.zeros(rows, np.int32)), pa.array([value]))
+
+
+def save(path: Path, rows: int, **columns: Any) -> Path:
+    ids = {"id": [str(row) for row in range(rows)], "text": ["Anna, Reus"] * rows}
+    pq.write_table(pa.table({**ids, **columns}), path)
+    return path
+
+
+def labels(values: pa.Array[Any]) -> pa.Array[Any]:
+    """Return a column of labels, one in each row."""
+    offsets = [pa.array([number] * len(values), pa.int32()) for number in (0, 4)]
+    spans = pa.StructArray.from_arrays([*offsets, values], ["start", "end", "label"])
+    return pa.ListArray.from_arrays(pa.array(range(len(values) + 1), pa.int32()), spans)
+
+
+def test_a_long_text_in_many_rows_is_decoded_in_parts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = save(tmp_path / "notes.parquet", 300, text=repeated(LONG, 300))
+    assert path.stat().st_size < len(LONG) / 10
+    sizes: list[int] = []
+    decoded = parquet_rows.decoded
+
+    def measured(column: pa.Array[Any]) -> pa.Array[Any]:
+        found = decoded(column)
+        sizes.append(found.nbytes)
+        return found
+
+    monkeypatch.setattr("corpus.formats.tabular.parquet.decoded", measured)
+    texts = [len(document.text) for document in read(path, problems=Problems())]
+    assert texts == [len(LONG)] * 300
+    assert len(LONG) * 5 < max(sizes) < batches.MOST_BYTES + 2 * len(LONG)
+
+
+@pytest.mark.parametrize("column", ["id", "group", "label"])
+def test_names_as_long_as_texts_are_refused(tmp_path: Path, column: str) -> None:
+    values: Any = repeated("x" * 70_000, 3)
+    path = save(
+        tmp_path / "notes.parquet", 3, **{column: labels(values) if column == "label" else values}
+    )
+    message = f"column '{column}' has a string of 70,000 bytes: expected 65,536 or fewer"
+    with pytest.raises(InputError, match=message):
+        documents(path)
+
+
+def test_a_row_has_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parquet_rows, "MOST_OF_ROW", 1000)
+    path = save(tmp_path / "notes.parquet", 3, text=["A", "B" * 1000, "C"])
+    with pytest.raises(InputError, match="strings of a row unpack to 1,001 bytes: expected 1,000"):
+        documents(path)
+
+
+def test_a_group_of_rows_has_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parquet_rows, "MOST_OF_GROUP", 10_000)
+    path = tmp_path / "notes.parquet"
+    table = pa.table({"id": ["a"], "text": [" " * 1_000_000]})
+    pq.write_table(table, path, compression="zstd", use_dictionary=False)
+    with pytest.raises(InputError, match=r"row group 0 has .* unpacks to more than .*, the limit"):
+        documents(path)
+
+
+def test_what_is_read_as_dictionaries_is_as_it_was(tmp_path: Path) -> None:
+    """Also strings in lists and structures, of columns that are carried along."""
+    others = {
+        "ward": ["A", None, "A"],
+        "codes": pa.array([["x", "y"], None, []], pa.list_(pa.large_string())),
+        "staff": pa.array([{"role": "r", "years": 2}, None, {"role": None, "years": 1}]),
+    }
+    spans = [[label(0, 4, "NAME"), label(6, 10, "TOWN")], None, [label(0, 4, "NAME")]]
+    path = save(tmp_path / "notes.parquet", 3, label=spans, group=["p", None, "p"], **others)
+    expected = pq.read_table(path)
+    found = pa.Table.from_batches(read_batches(path, problems=Problems()))
+    for name in others:
+        assert found[name].combine_chunks().equals(expected[name].combine_chunks()), name
+    assert [[span.label for span in each.spans] for each in documents(path)] == [
+        ["NAME", "TOWN"],
+        [],
+        ["NAME"],
+    ]
