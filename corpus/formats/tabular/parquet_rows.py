@@ -1,13 +1,14 @@
 """Rows of a Parquet file, read in parts that are not large in memory.
 
-A dictionary can stand for a long string in millions of rows. Strings are therefore read as
-dictionaries, and decoded in parts of bounded size.
+A dictionary, or the difference to the row before, can stand for a long string in millions of rows.
+Where the dictionary of a column has long strings, its rows are therefore read as numbers of them,
+and decoded in parts of bounded size. Reading all strings so would take twice the time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from itertools import accumulate
+from itertools import accumulate, islice
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +22,14 @@ from corpus.errors import InputError, shown
 from corpus.formats import batches
 from corpus.unpacking import MOST_RATIO
 
+#: The encoding of strings by their differences to the rows before.
+_DELTA = "DELTA_BYTE_ARRAY"
+
 #: Bytes of a column that are read from the file at once.
 BUFFER = 1 << 20
 
+#: Bytes that the strings of a column may have in the rows that are read at once.
+MOST_AT_ONCE = 1 << 30
 #: Bytes of a group of rows that are allowed however small it is on disk.
 MOST_OF_GROUP = 1 << 30
 #: Bytes of the strings of a row, which has a document, and of an id, a group or a label.
@@ -53,16 +59,6 @@ def opened(path: Path, **options: Any) -> pq.ParquetFile:
         ) from error
 
 
-def _strings_in(file: pq.ParquetFile, columns: Collection[str]) -> list[str]:
-    """Return the paths of the strings that are in columns."""
-    leaves = [file.schema.column(index) for index in range(len(file.schema))]
-    return [
-        leaf.path
-        for leaf in leaves
-        if leaf.physical_type == "BYTE_ARRAY" and leaf.path.partition(".")[0] in columns
-    ]
-
-
 def groups_from(metadata: pq.FileMetaData, start: int) -> tuple[int, list[int]]:
     """Return how many rows the groups that end before row `start` hold, and the other groups."""
     sizes = [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
@@ -85,7 +81,7 @@ def rows_of(
     groups : list of int
         The groups of rows.
     columns : list of str
-        The columns to read. Their strings become dictionaries.
+        The columns to read. Their strings become dictionaries where those are long.
     names : collection of str
         Those of them that have ids, groups or labels.
 
@@ -95,14 +91,14 @@ def rows_of(
         If the file is damaged, or unpacks to more than it may.
     """
     _check_groups(file.metadata, shown(path), groups)
-    rows, strings = _rows_at_once(file.metadata), _strings_in(file, columns)
-    with opened(path, metadata=file.metadata, read_dictionary=strings) as coded:
-        try:
+    try:
+        rows, strings = _rows_and_dictionaries(path, file, groups, columns)
+        with opened(path, metadata=file.metadata, read_dictionary=strings) as coded:
             for batch in coded.iter_batches(batch_size=rows, row_groups=groups, columns=columns):
                 _check_names(batch, shown(path), names)
                 yield from _parts(batch, shown(path))
-        except (OSError, pa.ArrowException) as error:
-            raise InputError(f"{shown(path)} is damaged: its rows cannot be read") from error
+    except (OSError, pa.ArrowException) as error:
+        raise InputError(f"{shown(path)} is damaged: its rows cannot be read") from error
 
 
 def decoded(column: pa.Array[Any]) -> pa.Array[Any]:
@@ -123,6 +119,43 @@ def _check_groups(metadata: pq.FileMetaData, name: str, groups: list[int]) -> No
                 f"{most:,}, the limit ({MOST_RATIO} times as many, and at least "
                 f"{MOST_OF_GROUP:,})"
             )
+
+
+def _rows_and_dictionaries(
+    path: Path, file: pq.ParquetFile, groups: list[int], columns: list[str]
+) -> tuple[int, list[str]]:
+    """Return how many rows to read at once, and the paths of strings to read as dictionaries.
+
+    These are strings in lists, such as labels, which are few, and those that can be large.
+    """
+    rows, paths = _rows_at_once(file.metadata), []
+    for number in range(len(file.schema)):
+        leaf = file.schema.column(number)
+        name, _, rest = leaf.path.partition(".")
+        if leaf.physical_type != "BYTE_ARRAY" or name not in columns:
+            continue
+        chunks = [file.metadata.row_group(group).column(number) for group in groups]
+        claims = [
+            int(chunk.total_uncompressed_size) for chunk in chunks if _DELTA in chunk.encodings
+        ]
+        if claims:  # cannot be read as a dictionary; no string is longer than this
+            rows = max(1, min(rows, MOST_AT_ONCE // max(1, *claims)))
+        elif rest or rows * _longest_of(path, file, groups, name) > MOST_AT_ONCE:
+            paths.append(leaf.path)
+    return rows, paths
+
+
+def _longest_of(path: Path, file: pq.ParquetFile, groups: list[int], name: str) -> int:
+    """Return the number of bytes of the longest string in the dictionaries of a column."""
+    longest = 0
+    with opened(path, metadata=file.metadata, read_dictionary=[name]) as coded:
+        for group in groups:
+            batches_of_group = coded.iter_batches(batch_size=1, row_groups=[group], columns=[name])
+            for batch in islice(batches_of_group, 1):
+                for strings in _dictionaries(batch.column(0)):
+                    lengths = _numbers(pc.binary_length(strings))
+                    longest = max(longest, int(lengths.max(initial=0)))
+    return longest
 
 
 def _rows_at_once(metadata: pq.FileMetaData) -> int:
@@ -147,14 +180,13 @@ def _check_names(batch: pa.RecordBatch, file: str, names: Collection[str]) -> No
 
 def _dictionaries(column: pa.Array[Any]) -> Iterator[pa.Array[Any]]:
     """Yield the dictionaries of strings in a column."""
-    if isinstance(column, pa.DictionaryArray) and _has_strings(column):
+    if isinstance(column, pa.DictionaryArray) and _is_string(column.type.value_type):
         yield column.dictionary
     for child in _children(column):
         yield from _dictionaries(child)
 
 
-def _has_strings(column: pa.DictionaryArray[Any]) -> bool:
-    kind = column.type.value_type
+def _is_string(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
@@ -181,8 +213,10 @@ def _parts(batch: pa.RecordBatch, name: str) -> Iterator[pa.RecordBatch]:
 
 
 def _sizes(column: pa.Array[Any]) -> npt.NDArray[np.int64]:
-    """Compute how many bytes the dictionaries in a column stand for, by row."""
-    if isinstance(column, pa.DictionaryArray) and _has_strings(column):
+    """Compute how many bytes the strings in a column have when they are decoded, by row."""
+    if _is_string(column.type):
+        return _numbers(pc.binary_length(column))
+    if isinstance(column, pa.DictionaryArray) and _is_string(column.type.value_type):
         return _numbers(pc.binary_length(column.dictionary).take(column.indices))
     children = _children(column)
     if not children:

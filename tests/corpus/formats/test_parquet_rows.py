@@ -41,6 +41,7 @@ def test_a_long_text_in_many_rows_is_decoded_in_parts(
 ) -> None:
     path = save(tmp_path / "notes.parquet", 300, text=repeated(LONG, 300))
     assert path.stat().st_size < len(LONG) / 10
+    monkeypatch.setattr(parquet_rows, "MOST_AT_ONCE", 1 << 28)
     sizes: list[int] = []
     decoded = parquet_rows.decoded
 
@@ -56,7 +57,10 @@ def test_a_long_text_in_many_rows_is_decoded_in_parts(
 
 
 @pytest.mark.parametrize("column", ["id", "group", "label"])
-def test_names_as_long_as_texts_are_refused(tmp_path: Path, column: str) -> None:
+def test_many_names_as_long_as_texts_are_refused(
+    tmp_path: Path, column: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parquet_rows, "MOST_AT_ONCE", 200_000)
     values: Any = repeated("x" * 70_000, 3)
     path = save(
         tmp_path / "notes.parquet", 3, **{column: labels(values) if column == "label" else values}
@@ -66,8 +70,10 @@ def test_names_as_long_as_texts_are_refused(tmp_path: Path, column: str) -> None
         documents(path)
 
 
-def test_a_row_has_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("most", [1 << 30, 2000])
+def test_a_row_has_a_limit(tmp_path: Path, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parquet_rows, "MOST_OF_ROW", 1000)
+    monkeypatch.setattr(parquet_rows, "MOST_AT_ONCE", most)
     path = save(tmp_path / "notes.parquet", 3, text=["A", "B" * 1000, "C"])
     with pytest.raises(InputError, match="strings of a row unpack to 1,001 bytes: expected 1,000"):
         documents(path)
@@ -82,8 +88,24 @@ def test_a_group_of_rows_has_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyP
         documents(path)
 
 
-def test_what_is_read_as_dictionaries_is_as_it_was(tmp_path: Path) -> None:
+def test_long_strings_that_continue_the_row_before_are_read_in_few_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "notes.parquet"
+    table = pa.table({"id": [str(row) for row in range(50)], "text": ["x" * 100_000] * 50})
+    pq.write_table(table, path, use_dictionary=False, column_encoding={"text": "DELTA_BYTE_ARRAY"})
+    monkeypatch.setattr(parquet_rows, "MOST_AT_ONCE", 300_000)
+    found = list(read_batches(path, problems=Problems()))
+    assert max(batch.nbytes for batch in found) < 400_000
+    assert pa.Table.from_batches(found)["text"].to_pylist() == ["x" * 100_000] * 50
+
+
+@pytest.mark.parametrize("most", [1 << 30, 1])
+def test_what_is_read_as_dictionaries_is_as_it_was(
+    tmp_path: Path, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Also strings in lists and structures, of columns that are carried along."""
+    monkeypatch.setattr(parquet_rows, "MOST_AT_ONCE", most)
     others = {
         "ward": ["A", None, "A"],
         "codes": pa.array([["x", "y"], None, []], pa.list_(pa.large_string())),
