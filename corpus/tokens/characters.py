@@ -67,6 +67,7 @@ _LATIN_1 = "\xff"
 _LAST_READ = "\u03ff"  # compatibility forms are read as Latin and Greek letters only
 _ENCLOSED_NAME = re.compile(r"NEGATIVE (?:CIRCLED|SQUARED) LATIN CAPITAL LETTER ([A-Z])")
 _SMALL_CAPITAL_NAME = re.compile(r"LATIN LETTER SMALL CAPITAL ([A-Z])")
+_LUNATE = "\u03f2\u03f9"  # these sigmas look like c and C; what they are read as does not
 _LATIN_FORMS = {"ɑ": "a", "ɡ": "g", "ɩ": "i"}
 _LOWER_BEFORE_CAPITAL = re.compile(r"[^\W\d_A-ZÀ-ÖØ-Þ][A-ZÀ-ÖØ-Þ]")
 
@@ -156,7 +157,9 @@ def _compatibility_form(character: str) -> tuple[str, str] | None:
     kind = _KINDS_OF_DECOMPOSITIONS.get(parts[0])
     plain = unicodedata.normalize("NFKC", character)
     symbol = parts[0] == "<compat>" and unicodedata.category(character) == "So"
-    if kind is None or symbol or max(plain) > _LAST_READ or not _is_undivided(plain):
+    if kind is None or symbol or character in _LUNATE:
+        return None
+    if max(plain) > _LAST_READ or not _is_undivided(plain):
         return None
     if len(plain) > 1 and kind == OTHER_FORMS:
         kind = LIGATURES

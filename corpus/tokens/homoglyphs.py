@@ -39,6 +39,9 @@ TWINS = {
     other: latin for others, latins in _PAIRS for other, latin in zip(others, latins, strict=True)
 }
 
+#: Letters of a word that is no Greek symbol, such as ``α`` or ``αβ``, if it has as many.
+_NO_SYMBOL = 3
+
 _FIRST_FOREIGN = "\u0370"
 _BEYOND = re.compile(f"[{_FIRST_FOREIGN}-\U0010ffff]")
 _WORD = re.compile(rf"(?:[^\W\d_]|[{MARKS}])+")
@@ -68,22 +71,48 @@ def may_be_twin(character: str) -> bool:
     return is_foreign(character) and (not _is_greek(character) or bool(twin(character)))
 
 
-def has_foreign_word(text: str) -> bool:
-    """Return whether a text has a letter of another script than Latin and Greek."""
-    return any(is_foreign(letter) and not _is_greek(letter) for letter in _BEYOND.findall(text))
+def has_twin(text: str) -> bool:
+    """Return whether a text has a letter that may be one of a word of another script."""
+    return any(map(may_be_twin, _BEYOND.findall(text)))
+
+
+def may_have_foreign_word(line: str) -> bool:
+    """Return whether a line has foreign letters that are not all single Greek ones: fast."""
+    if _greek_within().search(line):
+        return True
+    return any(is_foreign(letter) and not _is_greek(letter) for letter in _BEYOND.findall(line))
+
+
+@functools.cache
+def _greek_within() -> re.Pattern[str]:
+    """Compile the expression of Greek letters with a twin that have such a letter beside them."""
+    codes = (*range(0x370, 0x400), *range(0x1F00, 0x2000))
+    greek = [letter for letter in map(chr, codes) if is_foreign(letter) and twin(letter)]
+    certain = "".join(each for each in greek if each.isupper() or unicodedata.decomposition(each))
+    beside = rf"(?<=[{certain}])(?:(?=[^\W\d_])|(?<=[^\W\d_].))"
+    # It begins with the letters that are rare, so that the search is fast.
+    return re.compile(rf"[{''.join(greek)}](?:(?=[a-zß-öø-ÿ\u03ac-\u03fb])|{beside})")
 
 
 def looks_latin(line: str) -> bool:
-    """Return whether a line has Latin letters, and letters of other scripts only as their twins.
+    """Return whether all letters of a line are Latin or look so.
 
     Greek letters are not considered, because they may be symbols.
     """
     read = "".join(reading(each)[0] for each in unicodedata.normalize("NFKC", line))
     others = (letter for letter in _BEYOND.findall(read) if is_foreign(letter))
-    return any(map(_is_latin, read)) and all(twin(each) or _is_greek(each) for each in others)
+    return all(twin(each) or _is_greek(each) for each in others)
 
 
-def read_words(text: str, *, whole: bool) -> Iterator[tuple[int, int, str]]:
+def is_disguised(line: str) -> bool:
+    """Return whether a word of a line has Greek letters that look like Latin ones, no symbols."""
+    return any(
+        latin != line[start:end] and any(map(_is_greek, line[start:end]))
+        for start, end, latin in read_words(line, whole=True)
+    )
+
+
+def read_words(text: str, *, whole: bool, symbols: bool = True) -> Iterator[tuple[int, int, str]]:
     """Yield the words of a text that contain letters of other scripts beside Latin ones.
 
     Parameters
@@ -92,7 +121,9 @@ def read_words(text: str, *, whole: bool) -> Iterator[tuple[int, int, str]]:
         A text.
     whole : bool
         Whether to read words without Latin letters as Latin, too; see `looks_latin`. Words with
-        Greek letters never are.
+        Greek letters are if they have three letters or more.
+    symbols : bool
+        Whether Greek letters may be symbols; see `is_disguised`.
 
     Yields
     ------
@@ -106,13 +137,22 @@ def read_words(text: str, *, whole: bool) -> Iterator[tuple[int, int, str]]:
         return
     for match in _WORD.finditer(text):
         word = match.group()
+        if word.isascii():
+            continue
         foreign = [letter for letter in word if is_foreign(letter)]
+        if not foreign:
+            continue
         if any(map(_is_latin, word)):
-            certain = _is_certain(word)
+            certain = not symbols or _is_certain(word)
             if certain or _is_possible(word):
                 same = certain and all(map(twin, foreign))
                 yield *match.span(), _latin(word) if same else word
-        elif whole and foreign and not any(map(_is_greek, foreign)) and all(map(twin, foreign)):
+        elif (
+            whole
+            and foreign
+            and all(map(twin, foreign))
+            and not (symbols and _may_be_symbol(foreign))
+        ):
             yield *match.span(), _latin(word)
 
 
@@ -126,6 +166,10 @@ def _is_latin(character: str) -> bool:
 
 def _is_greek(character: str) -> bool:
     return unicodedata.name(character, "").startswith("GREEK")
+
+
+def _may_be_symbol(letters: list[str]) -> bool:
+    return len(letters) < _NO_SYMBOL and any(map(_is_greek, letters))
 
 
 def _is_certain(word: str) -> bool:

@@ -43,10 +43,12 @@ from corpus.tokens.characters import (
 )
 from corpus.tokens.homoglyphs import (
     OTHER_SCRIPTS,
-    has_foreign_word,
+    has_twin,
+    is_disguised,
     is_foreign,
     looks_latin,
     may_be_twin,
+    may_have_foreign_word,
     read_words,
 )
 
@@ -226,7 +228,7 @@ def _normalised(text: str, places: _Places) -> Normalised | None:
     found = [
         (begin, end, run)
         for begin, end in _runs(text, places.tolist())
-        if (run := _normalised_run(text[begin:end], lines.read_as_latin(begin, end))).kinds
+        if (run := _normalised_run(text[begin:end], *lines.scripts(begin, end))).kinds
     ]
     if not found:
         return None
@@ -282,29 +284,40 @@ class _Lines:
     def __init__(self, text: str) -> None:
         self._text = text
         self._end = 0
-        self._latin = False
+        self._found = (False, True)
 
-    def read_as_latin(self, begin: int, end: int) -> bool:
-        """Return whether a word of another script, somewhere in a run, is read as Latin."""
-        if not has_foreign_word(_HIDDEN.sub("", self._text[begin:end])):
-            return False
+    def scripts(self, begin: int, end: int) -> tuple[bool, bool]:
+        """Return how to read a run with letters of other scripts, by its line.
+
+        Returns
+        -------
+        whole : bool
+            Whether words without Latin letters are read as Latin.
+        symbols : bool
+            Whether Greek letters may be symbols.
+        """
+        if not has_twin(_HIDDEN.sub("", self._text[begin:end])):
+            return False, True
         if begin >= self._end:
             first = max(self._text.rfind(mark, 0, begin) for mark in "\r\n") + 1
-            line = _LINE.match(self._text, first)
-            assert line is not None
-            self._end = line.end()
-            self._latin = looks_latin(_HIDDEN.sub("", line.group()))
-        return self._latin
+            match = _LINE.match(self._text, first)
+            assert match is not None
+            self._end = match.end()
+            line = _HIDDEN.sub("", match.group())
+            whole = may_have_foreign_word(line) and looks_latin(line)
+            self._found = whole, not (whole and is_disguised(line))
+        return self._found
 
 
 @functools.lru_cache(maxsize=1 << 15)  # words repeat
-def _normalised_run(text: str, read_as_latin: bool) -> _Run:
+def _normalised_run(text: str, whole: bool, symbols: bool) -> _Run:
     run = _Changed(text, list(range(len(text))), list(range(1, len(text) + 1)))
     for _ in range(_ROUNDS):  # a composed accent may complete a word that is read as Latin
         before = run.text
         for step in _STEPS:
             run.change(step(run.text))
-        run.change((*change, OTHER_SCRIPTS) for change in read_words(run.text, whole=read_as_latin))
+        words = read_words(run.text, whole=whole, symbols=symbols)
+        run.change((*change, OTHER_SCRIPTS) for change in words)
         for step in _LAST_STEPS:
             run.change(step(run.text))
         if run.text == before:

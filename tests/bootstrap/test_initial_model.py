@@ -6,8 +6,6 @@ import html
 import json
 import shutil
 import stat
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +21,7 @@ from corpus.formats import write
 from corpus.synthetic import synthetic_notes
 from gazetteers.builtin import CENSUS, read_gazetteer
 from gazetteers.gazetteer import Gazetteer
+from tests.bootstrap.killing import killed_everywhere
 
 Command = Callable[..., Any]
 Contents = Callable[[Path], dict[str, Any]]
@@ -492,26 +491,16 @@ def test_killed_at_every_step_on_disk_it_ends_as_if_left_alone(
     seedless: Path, tmp_path: Path, contents: Contents
 ) -> None:
     """From the beginning to the end of iteration 0, and so while words are counted."""
-    script = Path(__file__).with_name("crash_everywhere.py")
     few = "".join((seedless / "unlabeled.jsonl").open(encoding="utf-8").readlines()[:200])
     (tmp_path / "few.jsonl").write_text(few, encoding="utf-8")
     runs = tmp_path / "runs"
-    done = subprocess.run(
-        [
-            *(sys.executable, script, runs, "run", seedless / "config.toml"),
-            *settings("loop.iterations=0", f"data.unlabeled={tmp_path / 'few.jsonl'}"),
-        ],
-        check=True,
-        capture_output=True,
-        text=True,
-        timeout=300,
+    names = killed_everywhere(
+        *(runs, "run", seedless / "config.toml"),
+        *settings("loop.iterations=0", f"data.unlabeled={tmp_path / 'few.jsonl'}"),
+        *("--resume", "--jobs", 1, "--out"),
     )
-    places = [line.split(": ") for line in done.stdout.splitlines()]
-    assert {codes for _, codes in places[:-1]} == {"99, 0"}, done
-    assert places[-1][1] == "0, 0"
-    assert len(places) > 15
-    alone = contents(runs / places[-1][0])
+    alone = contents(runs / names[-1])
     assert alone["best"] and alone["words.parquet"]
-    for name, _ in places[:-1]:
+    for name in names[:-1]:
         assert contents(runs / name) == alone, name
         assert not [*(runs / name).glob(".words*")]

@@ -7,7 +7,6 @@ import random
 import re
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,6 +16,7 @@ import pytest
 
 import bootstrap
 from bootstrap.self_training.iteration import RELABEL
+from tests.bootstrap.killing import killed_everywhere
 
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self/stat").exists(), reason="it looks for processes in /proc"
@@ -247,30 +247,6 @@ def test_ctrl_c_before_anything_has_begun_is_no_traceback(run: Killed) -> None:
     if ended.code == 130:
         assert ended.err.endswith("bootstrap: interrupted\n")
         assert str(Path(bootstrap.__file__).parent) not in ended.all
-
-
-def killed_everywhere(folder: Path, *command: object) -> list[str]:
-    """Carry out a command, killed at each of its steps on disk and then repeated.
-
-    Returns
-    -------
-    list of str
-        The names of the folders in which it ended, the undisturbed one last.
-    """
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.bootstrap.crash_everywhere", folder, *map(str, command)],
-        check=True,
-        capture_output=True,
-        text=True,
-        timeout=1500,
-        cwd=Path(__file__).parents[2],
-    )
-    places = [line.split(": ") for line in done.stdout.splitlines()]
-    wrong = [place for place in places[:-1] if place[1] != "99, 0"]
-    assert not wrong, (wrong, done.stderr[-2000:])
-    assert places[-1][1] == "0, 0"
-    assert len(places) > 20
-    return [name for name, _ in places]
 
 
 def settings(*values: str) -> Iterator[str]:

@@ -95,6 +95,13 @@ def words_of(text: str) -> list[str]:
         ("la Рера y el Расо", "la Pepa y el Paco"),
         ("Рера и Анна, Madrid", None),
         ("α α2a αFP IFNγ TNFα NFκB μg kΩ ΔT β-HCG Ωm", None),
+        ("αβ κ y λόγος", None),
+        ("ΑΝΤΟΝΙΟ Vila", "ANTONIO Vila"),
+        ("Αηtοηιο νιve εη la Rocα", "Antonio vive en la Roca"),
+        ("gαϲίa ΚΑΡΜΕΝ ϹΑΝΟ", "gacía KAPMEN CANO"),
+        # Lines without Latin letters.
+        ("ꓮꓠꓮ ꓣꓳꓚꓮ: 28", "ANA ROCA: 28"),
+        ("Анна", None),
         # Characters of Latin-1, and others that a token may end within.
         ("1ª nº µg ½ m³ x™ … ℃ ⑴ ß ´", None),
         ("\ufeffAna\n\ufeffPuig", None),
