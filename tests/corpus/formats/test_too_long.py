@@ -109,4 +109,5 @@ def test_a_line_of_331_megabytes_takes_little_memory(tmp_path: Path, name: str) 
     assert _measured(good)[0] == "read"
     message, memory = _measured(bad)
     assert f"more than {LIMIT:,} bytes" in message and message.startswith(str(bad))
-    assert memory < _measured(good)[1] + 8 * LIMIT // 2**20
+    # A fraction of the line, however far the threads of Arrow read ahead.
+    assert memory < _measured(good)[1] + 14 * LIMIT // 2**20
