@@ -191,8 +191,10 @@ def _new_staging(target: Path) -> tuple[Path, BaseFileLock | None]:
         staging.mkdir(mode=0o700)
         try:
             lock = lock_of(staging)
-        except (Timeout, FileNotFoundError):
-            continue  # another process took it for a leftover before it was locked
+        except (Timeout, FileNotFoundError, FileExistsError):
+            # Another process took it for a leftover before it was locked. filelock finds a folder
+            # that is removed at the same time to "exist".
+            continue
         except _CANNOT_LOCK as error:
             if isinstance(error, OSError) and error.errno in _FULL:
                 _remove_staging(staging, None)
@@ -201,6 +203,8 @@ def _new_staging(target: Path) -> tuple[Path, BaseFileLock | None]:
         except BaseException:  # such as Ctrl-C
             _remove_staging(staging, None)
             raise
+        with suppress(OSError):  # filelock makes it anew, open to others, if it was removed
+            staging.chmod(0o700)
         if (staging / _LOCK).exists():
             return staging, lock
         lock.release()  # of a file that was removed in the meantime

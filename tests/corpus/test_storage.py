@@ -41,6 +41,16 @@ with folder_lock(Path(sys.argv[1])):
     sys.stdin.read()
 """
 
+WRITING = """
+import sys
+from pathlib import Path
+from corpus.storage import write_atomically
+
+sys.stdin.read()  # until all are started
+for number in range(150):
+    write_atomically(Path(sys.argv[1]) / str(number % 5), b"whole")
+"""
+
 
 def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
@@ -230,6 +240,23 @@ def test_processes_that_write_the_same_file_do_not_fail(tmp_path: Path) -> None:
     assert errors == []
     assert path.read_bytes() in (b"a" * 1000, b"b" * 1000)
     assert names(tmp_path) == ["file"]
+
+
+def test_processes_that_write_into_the_same_folder_do_not_disturb_each_other(
+    tmp_path: Path,
+) -> None:
+    """Each may remove the staging folder that another one has created and not yet locked."""
+    command = [sys.executable, "-c", WRITING, str(tmp_path)]
+    processes = [
+        subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for _ in range(8)
+    ]
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.close()
+        process.stdin = None
+    assert [process.communicate()[1] for process in processes] == [""] * 8
+    assert names(tmp_path) == ["0", "1", "2", "3", "4"]
 
 
 def test_a_missing_folder_is_an_error(tmp_path: Path) -> None:
