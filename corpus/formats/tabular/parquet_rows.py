@@ -131,7 +131,7 @@ def _rows_and_dictionaries(
     rows, paths = _rows_at_once(file.metadata), []
     for number in range(len(file.schema)):
         leaf = file.schema.column(number)
-        name, _, rest = leaf.path.partition(".")
+        name, _, rest = (leaf.path, "", "") if leaf.path in columns else leaf.path.partition(".")
         if leaf.physical_type != "BYTE_ARRAY" or name not in columns:
             continue
         chunks = [file.metadata.row_group(group).column(number) for group in groups]
