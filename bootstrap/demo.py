@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from corpus.document import Document
 from corpus.evaluation import Scores, score
 from corpus.formats import read, write
 from corpus.problems import Problems
-from corpus.storage import create_folder, write_atomically
+from corpus.storage import create_folder, new_folder, write_atomically
 from corpus.synthetic import synthetic_notes
 
 #: Number of notes of the seed, and of validation and test each.
@@ -176,7 +177,6 @@ def make_demo(folder: Path, number: int, initial_model: str = SEED) -> Demo:
     -------
     Demo
     """
-    demo = _new_demo(folder)
     splits = {
         "validation": synthetic_notes(EVALUATION_NOTES, random_state=1),
         "test": synthetic_notes(EVALUATION_NOTES, random_state=2),
@@ -184,11 +184,10 @@ def make_demo(folder: Path, number: int, initial_model: str = SEED) -> Demo:
     }
     if initial_model == SEED:
         splits["seed"] = synthetic_notes(SEED_NOTES, random_state=0, part="seed")
-    for split, documents in splits.items():
-        write(documents, demo.notes(split))
     settings = _CONFIGURATIONS[initial_model].format(batch=max(1, number // 3))
-    write_atomically(demo.config, settings.encode())
-    return demo
+    with _new_demo(folder, splits) as demo:
+        write_atomically(demo.config, settings.encode())
+    return Demo(folder)
 
 
 def make_comparison(folder: Path, number: int) -> Demo:
@@ -205,23 +204,33 @@ def make_comparison(folder: Path, number: int) -> Demo:
     -------
     Demo
     """
-    demo = _new_demo(folder)
     sizes = {"validation": COMPARED_VALIDATION, "test": COMPARED_TEST, "annotated": number}
-    for random_state, (split, size) in enumerate(sizes.items(), 1):
-        write(synthetic_notes(size, random_state=random_state), demo.notes(split))
-    write_atomically(demo.comparison, _COMPARISON.encode())
-    return demo
+    splits = {
+        split: synthetic_notes(size, random_state=random_state)
+        for random_state, (split, size) in enumerate(sizes.items(), 1)
+    }
+    with _new_demo(folder, splits) as demo:
+        write_atomically(demo.comparison, _COMPARISON.encode())
+    return Demo(folder)
 
 
-def _new_demo(folder: Path) -> Demo:
-    """Create the folder of a demonstration.
+@contextmanager
+def _new_demo(folder: Path, splits: Mapping[str, Iterable[Document]]) -> Iterator[Demo]:
+    """Write the notes of a demonstration into a folder that appears when it is complete.
 
     Synthetic notes are not private; the permissions are those that real notes need.
+
+    Yields
+    ------
+    Demo
+        The demonstration under its temporary name.
     """
-    demo = Demo(folder)
-    create_folder(folder)
-    create_folder(demo.notes("seed").parent)
-    return demo
+    with new_folder(folder) as partial:
+        demo = Demo(partial)
+        create_folder(demo.notes("seed").parent)
+        for split, documents in splits.items():
+            write(documents, demo.notes(split))
+        yield demo
 
 
 def _without_labels(documents: Iterator[Document]) -> Iterator[Document]:

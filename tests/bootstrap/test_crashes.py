@@ -41,6 +41,7 @@ COMMANDS = {
     "embed load": "embed load {}/vectors.txt -o {}/loaded",
     "cluster": "cluster {}/old --k 2,4 --jobs 1",
     "export": "export {}/model {}/out --gold {}/few.jsonl",
+    "audit": "audit {}/model --against {}/places.parquet --notes {}/few.jsonl --json {}/audit.json",
     "plot": "plot {}/run -o {}/f1.svg",
     "report": "report {}/run -o {}/report.html --csv {}/tables --tensorboard {}/events",
 }
@@ -65,7 +66,7 @@ def prepared(
     shutil.copytree(finished, folder / "run", symlinks=True)
     shutil.copytree(finished / "best" / "model", folder / "model")
     (folder / "names.csv").write_text("term,count\nanna,20\npuig,3\n")
-    (folder / "places.csv").write_text("term,count\ngirona,5\n")
+    (folder / "places.csv").write_text("term,count\nolot,5\n")
     (folder / "vectors.txt").write_text("2 3\nanna 1 2 3\npuig 4 5 6\n")
     (folder / "report.html").write_text("an old page")
     (folder / "f1.svg").write_text("an old figure")

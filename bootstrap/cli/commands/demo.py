@@ -60,8 +60,7 @@ def main(options: argparse.Namespace) -> None:
     from bootstrap.self_training.iteration import STOPPED
 
     folder = options.out or free_folder(Path("runs"))
-    if folder.exists():
-        raise InputError(f"{folder} exists already; name a new folder with --out")
+    _refuse_existing(folder)
     if options.compare:
         _compare(options, folder)
         return
@@ -92,6 +91,24 @@ def main(options: argparse.Namespace) -> None:
     first, last = (scores_on_test(demo, iteration, jobs) for iteration in (0, best))
     print_lines(gain_lines(first, last, best))
     print_lines(_next_lines(demo))
+
+
+def _refuse_existing(folder: Path) -> None:
+    """Raise an `InputError` if the folder exists, with the command that continues its run."""
+    from bootstrap.demo import Demo
+
+    if not folder.exists():
+        return
+    demo = Demo(folder)
+    how = "name a new folder with --out"
+    if demo.config.is_file():
+        how += f", or continue: bootstrap run {shown(demo.config)} --out {shown(demo.run)} --resume"
+    elif demo.comparison.is_file():
+        how += (
+            f", or continue: bootstrap experiment {shown(demo.comparison)} "
+            f"--out {shown(demo.experiment)}"
+        )
+    raise InputError(f"{shown(folder)} exists already; {how}")
 
 
 def _compare(options: argparse.Namespace, folder: Path) -> None:

@@ -196,6 +196,40 @@ def test_the_comparison_is_an_experiment_on_its_notes(
     assert all(texts)
 
 
+@pytest.mark.parametrize(
+    "arguments, config, continued",
+    [
+        ((), "demo.toml", "bootstrap run {0}/demo.toml --out {0}/run --resume"),
+        (("--compare",), "compare.toml", "bootstrap experiment {0}/compare.toml --out {0}/compare"),
+    ],
+)
+def test_a_demonstration_appears_complete_and_is_continued_when_it_was_interrupted(
+    arguments: tuple[str, ...],
+    config: str,
+    continued: str,
+    tmp_path: Path,
+    command: Command,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def interrupted(*arguments: Any, **options: Any) -> None:
+        raise KeyboardInterrupt
+
+    folder = tmp_path / "demo"
+    demo = ("demo", *arguments, "--notes", "1000", "--out", folder)
+    with monkeypatch.context() as patch:
+        patch.setattr("bootstrap.demo.write_atomically", interrupted)  # the last of its files
+        assert command(*demo).code == 130
+    assert list(tmp_path.iterdir()) == []
+    for name in ("run.run_and_show", "experiment.run_plan"):
+        monkeypatch.setattr(f"bootstrap.cli.commands.{name}", interrupted)
+    assert command(*demo).code == 130
+    assert sorted(path.name for path in folder.iterdir()) == [config, "notes"]
+    assert stat.S_IMODE((folder / "notes").stat().st_mode) == 0o700
+    again = command(*demo)
+    assert again.code == 2
+    assert f"name a new folder with --out, or continue: {continued.format(folder)}" in again.err
+
+
 @pytest.mark.parametrize("initial_model", ["seed", "divergence"])
 def test_the_demonstration_runs_what_it_prints(
     initial_model: str,
