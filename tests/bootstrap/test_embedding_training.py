@@ -249,6 +249,18 @@ def test_neighbours_are_shown(embeddings: Path, command: Command) -> None:
     assert command("embed", "show", embeddings / "none-w5", "Girona").out.startswith("none-w5: ")
 
 
+def test_damaged_vectors_have_no_neighbours(
+    embeddings: Path, tmp_path: Path, command: Command
+) -> None:
+    folder = Path(shutil.copytree(embeddings / "none-w5", tmp_path / "damaged"))
+    vectors = bytearray((folder / "vectors.npy").read_bytes())
+    vectors[-3] ^= 1
+    (folder / "vectors.npy").write_bytes(vectors)
+    done = command("embed", "show", folder, "Girona")
+    assert (done.code, done.out) == (2, "")
+    assert "vectors.npy is damaged: it is not the file that was saved" in done.err
+
+
 def test_a_word_without_a_vector_is_told(embeddings: Path, command: Command) -> None:
     done = command("embed", "show", embeddings, "Zaragoza")
     assert done.code == 2

@@ -33,6 +33,8 @@ def main(options: argparse.Namespace) -> None:
     from taggers.embeddings.folder import find_embeddings
 
     embeddings = find_embeddings(options.folder)
+    for each in embeddings:
+        each.verify()  # all vectors are read below, so that this costs little
     found = {each.name: each.neighbours(options.word, options.number) for each in embeddings}
     if not any(found.values()):
         raise InputError(
