@@ -221,10 +221,10 @@ def change_table(folder: Path, rng: Random) -> str:
         assert path is not None and not path.is_symlink()
         table = pq.read_table(path)
         assert len(table)
+        index = int(rng.integers(table.num_columns))
+        name, rows = table.column_names[index], table.column(index).to_pylist()
     except (AssertionError, OSError, ValueError, pa.ArrowException):
         return "nothing"
-    index = int(rng.integers(table.num_columns))
-    name, rows = table.column_names[index], table.column(index).to_pylist()
     kind = str(rng.choice(["value", "value", "type", "drop", "twice", "rows", "bomb", "order"]))
     if kind == "value":
         values: list[Any] = ["", " ", "\x1b[31m", "x" * 1_000_000, "\ufeff", "a" * 300, "1"]

@@ -6,17 +6,19 @@ column is therefore read in pieces, none of which can be large, until the limit 
 
 from __future__ import annotations
 
+from itertools import chain
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from corpus.errors import shown
+from corpus.parquet_footer import column_chunks
 from corpus.table_files import verified
 from corpus.unpacking import most_unpacked, unpacking_error
 
 #: Bytes that the strings of a piece can have at most, and rows of a piece.
-_PIECE, _ROWS = 1 << 26, 1 << 16
+_PIECE, _ROWS = 1 << 23, 1 << 16
 
 _NONE = pa.schema([])
 
@@ -41,7 +43,7 @@ def read_columns(path: Path, columns: pa.Schema, *, optional: pa.Schema = _NONE)
         If the content has changed since it was written.
     KeyError
         If there is no such column, or several of the name.
-    OSError, pyarrow.ArrowException
+    OSError, ValueError, pyarrow.ArrowException
         If the file cannot be read, or is damaged.
     """
     if path.exists() and not path.is_file():  # of devices and pipes, some have no end
@@ -54,12 +56,16 @@ def read_columns(path: Path, columns: pa.Schema, *, optional: pa.Schema = _NONE)
         if [field.type for field in found] != columns.types:
             return schema.remove_metadata().empty_table()
         size = path.stat().st_size
-        claims = {name: _claims(file.metadata, name) for name in columns.names}
+        # No string of a column is longer than the column is in its group of rows.
+        claims = {name: [0] for name in columns.names}
+        for chunk in chain.from_iterable(column_chunks(path)):
+            if chunk.path in claims:
+                claims[chunk.path].append(chunk.unpacked)
         if sum(sum(sizes) for sizes in claims.values()) > most_unpacked(size):
             raise unpacking_error(shown(path), size)
         arrays, total = [], 0
         for field in found:
-            rows = max(1, min(_ROWS, _PIECE // max([1, *claims[field.name]])))
+            rows = max(1, min(_ROWS, _PIECE // max(1, *claims[field.name])))
             pieces = []
             for batch in file.iter_batches(batch_size=rows, columns=[field.name]):
                 total += batch.nbytes
@@ -69,18 +75,3 @@ def read_columns(path: Path, columns: pa.Schema, *, optional: pa.Schema = _NONE)
                 pieces.append(batch.column(0))
             arrays.append(pa.chunked_array(pieces, field.type))
     return verified(pa.table(arrays, schema))
-
-
-def _claims(metadata: pq.FileMetaData, name: str) -> list[int]:
-    """Return the size of a column in each group of rows, as the file claims it.
-
-    No string of the column is longer.
-    """
-    sizes = []
-    for group in range(metadata.num_row_groups):
-        columns = metadata.row_group(group)
-        for index in range(columns.num_columns):
-            column = columns.column(index)
-            if column.path_in_schema == name:
-                sizes.append(int(column.total_uncompressed_size))
-    return sizes

@@ -18,7 +18,7 @@ from corpus.errors import InputError
 #: What a file may contain for each of its bytes. Compressed text has 3 to 20 for each.
 MOST_RATIO = 100
 #: What any file may contain, in bytes.
-ALWAYS = 1 << 26
+ALWAYS = 1 << 24
 
 
 def most_unpacked(size: int) -> int:

@@ -20,10 +20,8 @@ import pyarrow.parquet as pq
 
 from corpus.errors import InputError, shown
 from corpus.formats import batches
+from corpus.parquet_footer import DELTA_BYTE_ARRAY, ColumnChunk, column_chunks
 from corpus.unpacking import MOST_RATIO
-
-#: The encoding of strings by their differences to the rows before.
-_DELTA = "DELTA_BYTE_ARRAY"
 
 #: Bytes of a column that are read from the file at once.
 BUFFER = 1 << 20
@@ -34,6 +32,9 @@ MOST_AT_ONCE = 1 << 30
 MOST_OF_GROUP = 1 << 30
 #: Bytes of the strings of a row, which has a document, and of an id, a group or a label.
 MOST_OF_ROW, MOST_OF_NAME = 1 << 28, 1 << 16
+
+#: The columns of groups of rows, by the number of the group.
+Chunks = dict[int, list[ColumnChunk]]
 
 
 def opened(path: Path, **options: Any) -> pq.ParquetFile:
@@ -90,9 +91,10 @@ def rows_of(
     InputError
         If the file is damaged, or unpacks to more than it may.
     """
-    _check_groups(file.metadata, shown(path), groups)
+    chunks = _chunks_of(path, file, groups)
+    _check_groups(chunks, shown(path))
     try:
-        rows, strings = _rows_and_dictionaries(path, file, groups, columns)
+        rows, strings = _rows_and_dictionaries(path, file, chunks, columns)
         with opened(path, metadata=file.metadata, read_dictionary=strings) as coded:
             for batch in coded.iter_batches(batch_size=rows, row_groups=groups, columns=columns):
                 _check_names(batch, shown(path), names)
@@ -106,14 +108,23 @@ def decoded(column: pa.Array[Any]) -> pa.Array[Any]:
     return column.dictionary_decode() if isinstance(column, pa.DictionaryArray) else column
 
 
-def _check_groups(metadata: pq.FileMetaData, name: str, groups: list[int]) -> None:
+def _chunks_of(path: Path, file: pq.ParquetFile, groups: list[int]) -> Chunks:
+    """Read what the footer says of the columns of some groups."""
+    try:
+        found = column_chunks(path)
+    except (OSError, ValueError) as error:
+        raise InputError(f"{shown(path)} is damaged: {error}") from error
+    if {len(columns) for columns in found} != {len(file.schema)}:
+        raise InputError(f"{shown(path)} is damaged: it has groups of rows that lack columns")
+    return {group: found[group] for group in groups}
+
+
+def _check_groups(chunks: Chunks, name: str) -> None:
     """Raise an `InputError` if a group of rows unpacks to more than it may."""
-    for group in groups:
-        found = metadata.row_group(group)
-        columns = [found.column(index) for index in range(found.num_columns)]
-        packed = sum(int(column.total_compressed_size) for column in columns)
+    for group, columns in chunks.items():
+        packed = sum(column.packed for column in columns)
         most = max(MOST_OF_GROUP, MOST_RATIO * packed)
-        if sum(int(column.total_uncompressed_size) for column in columns) > most:
+        if sum(column.unpacked for column in columns) > most:
             raise InputError(
                 f"{name}: row group {group} has {packed:,} bytes and unpacks to more than "
                 f"{most:,}, the limit ({MOST_RATIO} times as many, and at least "
@@ -122,7 +133,7 @@ def _check_groups(metadata: pq.FileMetaData, name: str, groups: list[int]) -> No
 
 
 def _rows_and_dictionaries(
-    path: Path, file: pq.ParquetFile, groups: list[int], columns: list[str]
+    path: Path, file: pq.ParquetFile, chunks: Chunks, columns: list[str]
 ) -> tuple[int, list[str]]:
     """Return how many rows to read at once, and the paths of strings to read as dictionaries.
 
@@ -134,13 +145,14 @@ def _rows_and_dictionaries(
         name, _, rest = (leaf.path, "", "") if leaf.path in columns else leaf.path.partition(".")
         if leaf.physical_type != "BYTE_ARRAY" or name not in columns:
             continue
-        chunks = [file.metadata.row_group(group).column(number) for group in groups]
         claims = [
-            int(chunk.total_uncompressed_size) for chunk in chunks if _DELTA in chunk.encodings
+            group[number].unpacked
+            for group in chunks.values()
+            if DELTA_BYTE_ARRAY in group[number].encodings
         ]
         if claims:  # cannot be read as a dictionary; no string is longer than this
             rows = max(1, min(rows, MOST_AT_ONCE // max(1, *claims)))
-        elif rest or rows * _longest_of(path, file, groups, name) > MOST_AT_ONCE:
+        elif rest or rows * _longest_of(path, file, list(chunks), name) > MOST_AT_ONCE:
             paths.append(leaf.path)
     return rows, paths
 

@@ -626,8 +626,8 @@ def test_what_unpacks_a_thousandfold_stops_at_a_limit_that_is_named(
     if name in ("words.txt", "words with header.txt"):
         size = path.stat().st_size
         assert message == (
-            f"{path} has {size:,} bytes and unpacks to more than {max(100 * size, 1 << 26):,}, the "
-            "limit (100 times as many, and at least 67,108,864)"
+            f"{path} has {size:,} bytes and unpacks to more than {max(100 * size, 1 << 24):,}, the "
+            "limit (100 times as many, and at least 16,777,216)"
         )
     assert list(tmp_path.iterdir()) == [path]
 
