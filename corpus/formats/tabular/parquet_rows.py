@@ -53,16 +53,27 @@ def opened(path: Path, **options: Any) -> pq.ParquetFile:
         If it is not a Parquet file, or is not complete.
     """
     try:  # without pre_buffer, a column is read in pieces and not a whole row group at once
-        return pq.ParquetFile(path, pre_buffer=False, buffer_size=BUFFER, **options)
+        file = pq.ParquetFile(path, pre_buffer=False, buffer_size=BUFFER, **options)
     except (OSError, ValueError, pa.ArrowException) as error:
         raise InputError(
             f"{shown(path)} is not a complete Parquet file: was it cut off while it was written?"
         ) from error
+    rows = _rows_of_groups(file.metadata)
+    if min(rows, default=0) < 0 or sum(rows) != file.metadata.num_rows:
+        file.close()
+        raise InputError(
+            f"{shown(path)} is damaged: its groups have other numbers of rows than the file"
+        )
+    return file
+
+
+def _rows_of_groups(metadata: pq.FileMetaData) -> list[int]:
+    return [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
 
 
 def groups_from(metadata: pq.FileMetaData, start: int) -> tuple[int, list[int]]:
     """Return how many rows the groups that end before row `start` hold, and the other groups."""
-    sizes = [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
+    sizes = _rows_of_groups(metadata)
     ends = list(accumulate(sizes))
     groups = [group for group, end in enumerate(ends) if end > start]
     return ends[groups[0]] - sizes[groups[0]], groups

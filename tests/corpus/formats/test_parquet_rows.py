@@ -122,3 +122,17 @@ def test_what_is_read_as_dictionaries_is_as_it_was(
         [],
         ["NAME"],
     ]
+
+
+@pytest.mark.parametrize("rows", [0, 2, 4, 63])
+def test_a_file_with_other_numbers_of_rows_than_its_groups_is_refused(
+    tmp_path: Path, rows: int
+) -> None:
+    path = save(tmp_path / "notes.parquet", 3)
+    content = path.read_bytes()
+    # The number of rows, in the field before the groups of rows: twice the number, as one byte.
+    places = [b"\x16" + bytes([2 * number]) + b"\x19\x1c" for number in (3, rows)]
+    assert content.count(places[0]) == 1
+    path.write_bytes(content.replace(*places))
+    with pytest.raises(InputError, match=r"is damaged: its groups have other numbers of rows"):
+        documents(path)
