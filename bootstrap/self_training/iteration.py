@@ -34,7 +34,7 @@ STOPPED = {
     "stagnation": "validation F1 has not risen for as many iterations as patience allows",
     "exhausted": "the unlabeled notes are used up",
     "no_entities": "the initial model found no entities to learn from in the unlabeled notes",
-    "budget": "the budget of annotated documents is used up",
+    "budget": "the budget of annotation is used up",
     "candidates": "all documents that could be annotated are annotated",
     "target": "validation F1 has reached the target",
     "stable": "the predictions on validation hardly change any more",

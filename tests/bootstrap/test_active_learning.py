@@ -337,7 +337,7 @@ def test_a_run_keeps_the_documents_of_its_rounds(
     out = tmp_path / "run"
     done = command("active", project / "config.toml", "--out", out, "--jobs", 1, *settings)
     assert done.code == 0, done
-    assert "Stopped: the budget of annotated documents is used up." in done.out
+    assert "Stopped: the budget of annotation is used up." in done.out
     assert "annotated" in done.out.splitlines()[0]
     rows = json.loads(command("show", out, "--json").out)
     assert [row["human_documents"] for row in rows] == [60, 80, 100]
