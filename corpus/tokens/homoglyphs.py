@@ -147,12 +147,7 @@ def read_words(text: str, *, whole: bool, symbols: bool = True) -> Iterator[tupl
             if certain or _is_possible(word):
                 same = certain and all(map(twin, foreign))
                 yield *match.span(), _latin(word) if same else word
-        elif (
-            whole
-            and foreign
-            and all(map(twin, foreign))
-            and not (symbols and _may_be_symbol(foreign))
-        ):
+        elif whole and all(map(twin, foreign)) and not (symbols and _may_be_symbol(foreign)):
             yield *match.span(), _latin(word)
 
 
