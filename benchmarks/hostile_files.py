@@ -1,8 +1,8 @@
-"""Embeddings, vectors, gazetteers and word counts that somebody changed on purpose.
+"""Embeddings, vectors, gazetteers, word counts and notes that somebody changed on purpose.
 
 Each has to be refused in one line, or to be harmless; see `hostile_models.py`, which does this with
-models. Compressed files are changed before they are compressed as well, and tables before they are
-written.
+models. Compressed files are changed before they are compressed as well, tables before they are
+written, and Parquet notes mostly in their footer.
 
     python benchmarks/hostile_files.py                      # 10,000 files
     python benchmarks/hostile_files.py --models 500 --kinds gazetteer
@@ -39,6 +39,8 @@ from hostile_models import (
 
 from corpus.batch import Batch, make_batch
 from corpus.counts import WordCounts, count_words
+from corpus.formats import read, write
+from corpus.problems import Problems
 from corpus.synthetic import synthetic_notes
 from corpus.table_files import table_bytes
 from gazetteers.frequencies import Frequencies
@@ -116,6 +118,11 @@ def make_counts(folder: Path) -> None:
     count_words(synthetic_notes(200, part="seed")).save(folder / "counts.parquet")
 
 
+def make_notes(folder: Path) -> None:
+    """Write annotated notes."""
+    write(synthetic_notes(200, part="seed"), folder / "notes.parquet")
+
+
 def use_embedding(folder: Path) -> int:
     """Return how many words an embedding finds, and use its clusters."""
     embedding = Embedding.load(folder)
@@ -152,6 +159,11 @@ def use_counts(folder: Path) -> int:
     counts = WordCounts.load(folder / "counts.parquet")
     counts.words.to_pylist()
     return counts.total  # that there are no words is right for notes without any
+
+
+def use_notes(folder: Path) -> int:
+    """Return how many notes are read."""
+    return sum(1 for _ in read(folder / "notes.parquet", problems=Problems()))
 
 
 def changed_files(
@@ -214,6 +226,22 @@ def change_vectors(folder: Path, rng: Random) -> str:
     return f"{kind} at {place:,}"
 
 
+def change_footer(folder: Path, rng: Random) -> str:
+    """Flip bits of the footer of a Parquet file."""
+    path = folder / "notes.parquet"
+    if path.is_symlink() or not path.is_file():
+        return "nothing"
+    content = bytearray(path.read_bytes())
+    footer = int.from_bytes(content[-8:-4], "little") + 8
+    places = [int(rng.integers(1, footer + 1)) for _ in range(int(rng.choice([1, 1, 2, 4])))]
+    if max(places) > len(content):
+        return "nothing"
+    for place in places:
+        content[-place] ^= 1 << int(rng.integers(8))
+    path.write_bytes(content)
+    return f"{len(places)} bits of the footer"
+
+
 def change_table(folder: Path, rng: Random) -> str:
     """Change the values, the types or the encoding of a table."""
     path = next(iter(folder.iterdir()), None)
@@ -272,6 +300,7 @@ FILES: dict[str, tuple[Callable[[Path], None], Use, Callable[[Path, Random], str
     "embedding": (make_embedding, use_embedding, change_embedding),
     "gazetteer": (make_gazetteer, use_gazetteer, change_table),
     "counts": (make_counts, use_counts, change_table),
+    "notes": (make_notes, use_notes, change_footer),
     "text": (
         partial(make_vectors, name="vectors.txt.gz", content=vectors_text()),
         partial(use_vectors, name="vectors.txt.gz"),
