@@ -4,6 +4,7 @@ The members are a CRF and several networks from different random states, two of 
 the same time. All are scored, each network together with the CRF, and the ensemble of all.
 
     python benchmarks/ensembles.py
+    python benchmarks/ensembles.py --unit line          # documents are lines, not whole notes
     python benchmarks/ensembles.py --classes merged --networks 1
     python benchmarks/ensembles.py --text train         # embeddings without the text of dev
     python benchmarks/ensembles.py --set units=128      # options of the networks
@@ -20,7 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
-from meddocan_lines import MERGED, lines_of, scores_of
+from meddocan_lines import MERGED, lines_of, scores_of, units_of
 
 from bootstrap.config.configuration import Configuration, parse_configuration
 from bootstrap.config.overrides import Source
@@ -28,6 +29,7 @@ from bootstrap.execution.processes import default_jobs
 from bootstrap.runs.embeddings import trained_embeddings
 from corpus.batch import Batch, make_batch
 from corpus.document import Document
+from corpus.units import UNITS
 from taggers import make_tagger
 from taggers.base import Tagger
 from taggers.ensemble.tagger import EnsembleTagger
@@ -86,13 +88,14 @@ def main() -> None:
     """Train the members and print all scores."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--classes", choices=("all", "merged"), default="all")
+    parser.add_argument("--unit", choices=UNITS, default="document")
     parser.add_argument("--networks", type=int, default=3)
     parser.add_argument("--text", nargs="+", default=["train", "dev"], help="splits of embeddings")
     parser.add_argument("--set", dest="overrides", action="append", default=[])
     arguments = parser.parse_args()
     settings = tomllib.loads("\n".join(arguments.overrides))
     classes = MERGED if arguments.classes == "merged" else None
-    train, gold = lines_of("train", classes), lines_of("dev", classes)
+    train, gold = (units_of(split, classes, arguments.unit) for split in ("train", "dev"))
     batch = make_batch(train, labelled=True)
     with tempfile.TemporaryDirectory() as folder:
         made = Path(folder) / "embeddings"

@@ -15,7 +15,7 @@ from corpus.evaluation import GoldBatch, score_batches
 from corpus.formats import read
 from corpus.problems import Problems
 from corpus.scores import Scores
-from corpus.units import split_documents
+from corpus.units import Unit, split_documents
 from taggers.base import Tagger
 
 DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data" / "meddocan"
@@ -33,8 +33,13 @@ HEADER = re.compile(r"\s*[A-ZÁÉÍÓÚÑ]\w*:")
 
 def lines_of(split: str, classes: dict[str, str] | None) -> list[Document]:
     """Read the lines of a split."""
+    return units_of(split, classes, "line")
+
+
+def units_of(split: str, classes: dict[str, str] | None, unit: Unit) -> list[Document]:
+    """Read the units of a split: whole notes, lines or sentences."""
     documents = read(DATA / split, problems=Problems())
-    return list(split_documents((with_classes(d, classes) for d in documents), "line", Problems()))
+    return list(split_documents((with_classes(d, classes) for d in documents), unit, Problems()))
 
 
 def small_seed(lines: Sequence[Document], rng: np.random.Generator) -> np.ndarray:
