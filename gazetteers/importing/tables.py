@@ -10,8 +10,10 @@ import codecs
 import csv
 import io
 import stat
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -22,7 +24,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from corpus.errors import InputError, shown
-from corpus.formats.tabular.read_ahead import read_ahead
+from corpus.formats.tabular.csv_batches import csv_batches, transcoded
 from gazetteers.importing.encodings import find_encoding
 
 #: Delimiters and their names, the most likely first.
@@ -158,13 +160,12 @@ class Table:
             with self.path.open("rb") as file:
                 # Buffered, since pyarrow fails on short reads: it stops at a block that is only
                 # the line feed after a carriage return.
-                stream = io.BufferedReader(_Stream(file, invalid.end, self.encoding, progress))
-                with read_ahead(stream) as shared:
-                    for batch in self._batches(shared, invalid):
-                        numbers, faults = invalid.placed(len(batch))
-                        rows, numbers = _without_empty_rows(batch, numbers)
-                        columns = {name: rows.column(self.columns.index(name)) for name in names}
-                        yield Rows(columns, numbers, faults)
+                stream = io.BufferedReader(_Stream(file, self.encoding, invalid.end, progress))
+                for batch in self._batches(stream, invalid):
+                    numbers, faults = invalid.placed(len(batch))
+                    rows, numbers = _without_empty_rows(batch, numbers)
+                    columns = {name: rows.column(self.columns.index(name)) for name in names}
+                    yield Rows(columns, numbers, faults)
         except OSError as error:
             raise InputError(f"{shown(self.path)} cannot be read: {error.strerror}") from None
         except pa.ArrowInvalid:
@@ -181,28 +182,25 @@ class Table:
         if faults:
             yield Rows(empty, numbers, faults)
 
-    def _batches(self, stream: io.RawIOBase, invalid: _InvalidRows) -> Iterator[pa.RecordBatch]:
+    def _batches(self, stream: BinaryIO, invalid: _InvalidRows) -> Iterator[pa.RecordBatch]:
         """Yield all columns as strings; empty lines are rows of empty strings."""
         names = [str(place) for place in range(len(self.columns))]
-        yield from pa.csv.open_csv(
+        yield from csv_batches(
             stream,
             pa.csv.ReadOptions(
-                use_threads=False,  # with threads, pyarrow does not number invalid rows
+                use_threads=False,
                 block_size=_BLOCK,
-                encoding=self.encoding,
                 column_names=names,
                 skip_rows_after_names=self._header,
-            ),
-            pa.csv.ParseOptions(
-                delimiter=self.delimiter,
-                newlines_in_values=True,
-                ignore_empty_lines=False,
-                invalid_row_handler=invalid,
             ),
             pa.csv.ConvertOptions(
                 column_types=dict.fromkeys(names, pa.string()),
                 check_utf8=False,  # it was decoded before
             ),
+            invalid.add,
+            delimiter=self.delimiter,
+            newlines_in_values=True,
+            ignore_empty_lines=False,
         )
 
 
@@ -229,7 +227,7 @@ class _InvalidRows:
         self.ended = False
         self.next = first
 
-    def __call__(self, row: Any) -> str:
+    def add(self, row: pa.csv.InvalidRow) -> None:
         """Record an invalid row."""
         self._numbers.append(row.number)
         if row.text == self._last:
@@ -241,7 +239,6 @@ class _InvalidRows:
                 f"{found}, and the header has {expected}, with a {self._delimiter} between them"
             )
             self._faults.append(Fault(row.number, kind, detail))
-        return "skip"
 
     def placed(self, count: int) -> tuple[Numbers, list[Fault]]:
         """Return the numbers of the next valid rows, and the faults before, between and after them.
@@ -257,22 +254,22 @@ class _InvalidRows:
             if number > self.next:
                 break
             self.next += 1
-        faults = [fault for fault in self._faults if fault.row < self.next]
-        self._numbers = [number for number in self._numbers if number >= self.next]
-        self._faults = self._faults[len(faults) :]
+        # Only removed from the front: a thread of Arrow may append.
+        del self._numbers[: bisect_left(self._numbers, self.next)]
+        faults = self._faults[: bisect_left(self._faults, self.next, key=attrgetter("row"))]
+        del self._faults[: len(faults)]
         return numbers, faults
 
 
 class _Stream(io.RawIOBase):
-    """A file with some text appended, whose reading is reported."""
+    """A file in UTF-8 with some text appended, whose reading is reported."""
 
     def __init__(
-        self, file: BinaryIO, end: str, encoding: str, progress: Progress | None = None
+        self, file: BinaryIO, encoding: str, end: str, progress: Progress | None = None
     ) -> None:
-        encoder = codecs.getincrementalencoder(encoding)()
-        encoder.encode("x")  # so that the encoded end has no byte-order mark
         self._file = file
-        self._end = io.BytesIO(encoder.encode(end, True))
+        self._text = transcoded(file, encoding)
+        self._end = io.BytesIO(end.encode())
         self._progress = progress
         self._total = Path(file.name).stat().st_size
 
@@ -280,7 +277,7 @@ class _Stream(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        number: int = self._file.readinto(buffer)  # type: ignore[attr-defined]
+        number: int = self._text.readinto(buffer)  # type: ignore[attr-defined]
         if self._progress:
             self._progress(self._file.tell(), self._total)
         return number or self._end.readinto(buffer)

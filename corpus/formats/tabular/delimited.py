@@ -7,9 +7,11 @@ columns are carried along as text.
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import json
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import astuple
 from functools import partial
@@ -24,15 +26,15 @@ from corpus.document import Document, Span
 from corpus.errors import InputError, shown
 from corpus.formats.annotations import MALFORMED, settled, within
 from corpus.formats.batches import CONFIDENCE_TYPES, MOST_BYTES, SCHEMA
-from corpus.formats.columns import Columns, ReadOptions
+from corpus.formats.columns import ReadOptions
 from corpus.formats.files import LONGEST_LINE, count_lines, open_source
 from corpus.formats.jsonl import span_of
-from corpus.formats.records import NOT_UTF8, NULL, Unreadable
+from corpus.formats.records import NOT_ENCODED, NOT_UTF8, NULL, Unreadable
 from corpus.formats.source import Source
 from corpus.formats.sources import files_of, name_within
 from corpus.formats.tabular.checks import INVALID, FlatSpans, Part, checked_batches, value_of
+from corpus.formats.tabular.csv_batches import csv_batches, transcoded
 from corpus.formats.tabular.delimited_writing import delimiter_of, write
-from corpus.formats.tabular.read_ahead import read_ahead
 from corpus.problems import Problem, ProblemError, Problems
 
 __all__ = ["count", "has_column", "read", "write"]
@@ -167,14 +169,16 @@ class _Reader:
         parts = {*astuple(self._columns), *self._others}
         wanted = [name for name in dict.fromkeys(self._header) if name in parts]
         with open_source(self._path) as opened:
-            file, first = _Complete(opened), 2
+            file, first = _Complete(transcoded(opened, self._options.encoding)), 2
             for batch in self._parsed(file, wanted):
                 invalid = [row.number for row in self._invalid]
                 numbers = np.arange(first, first + len(batch) + len(invalid))
                 numbers = numbers[~np.isin(numbers, invalid)][: len(batch)]
                 end = int(numbers[-1]) + 1 if len(numbers) else first
-                bad = {row.number: row for row in self._invalid if row.number < end}
-                self._invalid = [row for row in self._invalid if row.number >= end]
+                before = self._invalid[: bisect_left(invalid, end)]
+                bad = {row.number: row for row in before}
+                # Only removed from the front: a thread of Arrow may append.
+                del self._invalid[: len(before)]
                 self.rows += end - first
                 yield from self._without_invalid(batch, numbers, bad, start)
                 first = end
@@ -205,36 +209,22 @@ class _Reader:
             raise error
 
     def _parsed(self, file: _Complete, wanted: list[str]) -> Iterator[pa.RecordBatch]:
-        def invalid(row: pa_csv.InvalidRow) -> str:
-            self._invalid.append(row)
-            return "skip"
-
-        strings = dict.fromkeys(wanted, pa.large_string())
         try:
-            with (
-                read_ahead(file) as shared,
-                pa_csv.open_csv(
-                    pa.PythonFile(shared, "r"),
-                    # With one thread, invalid rows have numbers.
-                    pa_csv.ReadOptions(
-                        use_threads=False, block_size=MOST_BYTES, encoding=self._options.encoding
-                    ),
-                    pa_csv.ParseOptions(
-                        delimiter=delimiter_of(self._path),
-                        newlines_in_values=True,
-                        invalid_row_handler=invalid,
-                    ),
-                    pa_csv.ConvertOptions(
-                        check_utf8=False,
-                        column_types=strings,
-                        include_columns=wanted,
-                        null_values=[""],
-                        strings_can_be_null=True,
-                        quoted_strings_can_be_null=False,
-                    ),
-                ) as batches,
-            ):
-                yield from batches
+            yield from csv_batches(
+                cast(IO[bytes], file),
+                pa_csv.ReadOptions(use_threads=False, block_size=MOST_BYTES),
+                pa_csv.ConvertOptions(
+                    check_utf8=False,
+                    column_types=dict.fromkeys(wanted, pa.large_string()),
+                    include_columns=wanted,
+                    null_values=[""],
+                    strings_can_be_null=True,
+                    quoted_strings_can_be_null=False,
+                ),
+                self._invalid.append,
+                delimiter=delimiter_of(self._path),
+                newlines_in_values=True,
+            )
         except pa.ArrowInvalid as error:
             raise InputError(f"{self._shown} cannot be read as CSV: {_reason(error)}") from None
 
@@ -253,7 +243,7 @@ class _Reader:
         values = [each.cast(pa.large_string()) for each in values]
         values[1] = values[1].fill_null("")
         part = Part(values[0], values[1], values[3], spans, others, odd)
-        document = partial(_document, values, columns, self._problems)
+        document = partial(_document, values, self._options, self._problems)
         yield from checked_batches(part, partial(self._where, numbers), document, self._problems)
 
     def _other(self, batch: pa.RecordBatch, name: str) -> pa.Array[Any]:
@@ -347,12 +337,13 @@ def _flat_spans(column: pa.Array[Any]) -> tuple[FlatSpans, Any]:
 
 
 def _document(
-    values: list[pa.Array[Any]], columns: Columns, problems: Problems, where: str, row: int
+    values: list[pa.Array[Any]], options: ReadOptions, problems: Problems, where: str, row: int
 ) -> Document:
     """Build the document of a single row, and report all that is wrong with it."""
+    columns = options.columns
     found = [value_of(each[row]) for each in values]
     if INVALID in found:
-        raise Unreadable(NOT_UTF8, "expected UTF-8; name another encoding, such as latin-1")
+        raise _undecodable(options.encoding)
     name, text, label, group = cast(list[str | None], found)
     if name is None or text is None:
         raise Unreadable(NULL, f"column {columns.id!r} is empty")
@@ -363,6 +354,13 @@ def _document(
         )
     spans = [span for item in items for span in _spans(item, text, where, problems)]
     return Document(name, text, settled(spans, f"{where}, document {shown(name)}", problems), group)
+
+
+def _undecodable(encoding: str) -> Unreadable:
+    """Return the error of a row that has values in another encoding."""
+    if codecs.lookup(encoding).name == "utf-8":
+        return Unreadable(NOT_UTF8, "expected UTF-8; name another encoding, such as latin-1")
+    return Unreadable(NOT_ENCODED, f"it has bytes that are no characters of {encoding}")
 
 
 def _spans(item: object, text: str, where: str, problems: Problems) -> Iterator[Span]:

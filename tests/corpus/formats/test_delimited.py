@@ -224,3 +224,21 @@ def test_other_columns_and_confidences_are_carried_along(tmp_path: Path, path: P
         ["", "", ""],
         ['"x"', "", ""],
     ]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32"])
+def test_an_encoding_of_several_bytes_a_character_is_read(path: Path, encoding: str) -> None:
+    path.write_bytes('id,text\n1,"Núria ""N""\n"\n2,x'.encode(encoding))
+    found = documents(path, encoding=encoding)
+    assert found == [Document("1", 'Núria "N"\n'), Document("2", "x")]
+
+
+def test_a_row_that_cannot_be_decoded_is_a_problem_of_its_own(path: Path) -> None:
+    """Before, the error of Python's codec ended as an internal error."""
+    path.write_bytes(b"id,text\n1,N\xfaria\n2,a\x81b\n3,c\n")
+    with pytest.raises(ProblemError, match=r"row 3: .* bytes that are no characters of cp1252"):
+        documents(path, encoding="cp1252")
+    problems = Problems(invalid="skip")
+    (batch,) = read_batches(path, problems=problems, encoding="cp1252")
+    assert batch.column("id").to_pylist() == ["1", "3"]
+    assert problems.counts == {"text that is not in the encoding that was named": 1}
