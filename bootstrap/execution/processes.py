@@ -27,6 +27,7 @@ from types import FrameType
 from typing import Any
 
 from bootstrap.execution.resource_trackers import silence_trackers
+from corpus.errors import InputError
 
 #: Seconds between two checks of another process.
 POLL = 0.1
@@ -47,6 +48,24 @@ _INTERRUPTING = (*_OF_TERMINAL, signal.SIGTERM)
 
 class KilledError(OSError):
     """A worker process was ended by the system or by a user."""
+
+
+def check_main_module() -> None:
+    """Check that this process has its own script, and does not import that of its parent process.
+
+    A new process imports the script of the process that started it. A script that trains without
+    a guard would train again in each.
+
+    Raises
+    ------
+    InputError
+        If the script has no guard.
+    """
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        raise InputError(
+            "this script starts processes, and each of them imports it: put the code that trains "
+            'under `if __name__ == "__main__":`'
+        )
 
 
 def default_jobs() -> int:
@@ -161,7 +180,7 @@ class _Worker:
             with sigint_blocked(), _in_existing_folder():
                 self._process.start()
             self._child_end.close()
-        with _as_killed():
+        with self._as_killed():
             # Arguments of the process would make this one wait forever if it died at its start.
             self.connection.send((work, arguments))
 
@@ -174,9 +193,24 @@ class _Worker:
 
         When the task is done, the message is whether the process waits for another one.
         """
-        with _as_killed():
+        with self._as_killed():
             received: tuple[bool, Any] = self.connection.recv()
             return received
+
+    @contextmanager
+    def _as_killed(self) -> Iterator[None]:
+        """Raise a `KilledError` where the process has ended."""
+        try:
+            yield
+        except (EOFError, BrokenPipeError, ConnectionResetError):
+            self._process.join(_PATIENCE)
+            code = self._process.exitcode
+            reason = (
+                f"its exit status is {code}, and its own message is above"
+                if code and code > 0
+                else "the system may have been out of memory"
+            )
+            raise KilledError(f"a process ended before its work did; {reason}") from None
 
     def terminate(self) -> None:
         """Send the process the signal to end, if it has not ended."""
@@ -242,16 +276,6 @@ def _in_existing_folder() -> Iterator[None]:
     finally:
         os.fchdir(removed)
         os.close(removed)
-
-
-@contextmanager
-def _as_killed() -> Iterator[None]:
-    try:
-        yield
-    except (EOFError, BrokenPipeError, ConnectionResetError):
-        raise KilledError(
-            "a process ended before its work did; the system may have been out of memory"
-        ) from None
 
 
 def _serve(connection: Connection, parent: int, nested: bool) -> None:

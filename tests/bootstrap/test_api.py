@@ -55,6 +55,18 @@ def run(tmp_path_factory: pytest.TempPathFactory, splits: dict[str, Path]) -> An
     return done
 
 
+def test_a_script_without_a_guard_is_told_so(tmp_path: Path, splits: dict[str, Path]) -> None:
+    """Its processes import it, and would train again; without the check, they met a run folder."""
+    files = {name: str(path) for name, path in splits.items()}
+    script = tmp_path / "script.py"
+    script.write_text(f"import bootstrap\nbootstrap.train(out='run', **{files | SETTINGS!r})\n")
+    command = [sys.executable, str(script)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert done.returncode == 1
+    assert 'put the code that trains under `if __name__ == "__main__":`' in done.stderr
+    assert "exit status is 1, and its own message is above" in done.stderr.splitlines()[-1]
+
+
 def test_a_run_is_that_of_the_command_line(run: Any, splits: dict[str, Path]) -> None:
     assert run.is_finished()
     assert (run.folder / "report.html").is_file()

@@ -39,6 +39,9 @@ def fail(send):
 def die(send):
     os._exit(1)
 
+def be_killed(send):
+    os.kill(os.getpid(), signal.SIGKILL)
+
 def blocked(send):
     send(signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, []))
 
@@ -144,8 +147,10 @@ def test_raises_what_the_work_raises(work: Any) -> None:
 
 
 def test_a_process_that_dies_is_an_error(work: Any) -> None:
-    with pytest.raises(KilledError, match="ended before"):
+    with pytest.raises(KilledError, match=r"ended before .* exit status is 1, .* above"):
         list(in_process(work.die))
+    with pytest.raises(KilledError, match=r"ended before .* out of memory"):
+        list(in_process(work.be_killed))
 
 
 def test_a_process_that_nobody_listens_to_any_more_ends(work: Any) -> None:
