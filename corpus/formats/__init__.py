@@ -8,15 +8,15 @@ format cannot represent are counted in the report of the writer.
 
 from __future__ import annotations
 
-import codecs
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from corpus.document import Document
-from corpus.errors import InputError, shown
+from corpus.errors import InputError
 from corpus.formats.columns import CONFIDENCE, SPAN_CONFIDENCES, Columns, ReadOptions
+from corpus.formats.encodings import checked_codec
 from corpus.formats.files import is_standard
 from corpus.formats.rows import Row, Rows, WriteReport
 from corpus.formats.source import Source
@@ -228,13 +228,7 @@ def _located(source: str | Path, format: str | None, encoding: str) -> tuple[Sou
     found = format_named(format or format_of(located))
     if is_standard(source) and not found.is_stream:
         raise InputError(f"the format {found.name} cannot be read from standard input: {_STREAMS}")
-    try:
-        name = codecs.lookup(encoding).name
-    except LookupError:
-        raise InputError(
-            f"encoding {shown(encoding)} is unknown: expected utf-8 or latin-1"
-        ) from None
-    if name != "utf-8" and not found.has_encoding:
+    if checked_codec(encoding) != "utf-8" and not found.has_encoding:
         raise InputError(
             f"files of the format {found.name} are UTF-8: no other encoding can be read"
         )

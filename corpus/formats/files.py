@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from corpus.errors import InputError, shown
+from corpus.formats.encodings import transcoded
 
 #: The name of standard input and standard output.
 STANDARD = Path("-")
@@ -86,8 +87,8 @@ def open_source(path: Path) -> Iterator[BinaryIO]:
         raise InputError(f"{shown(path)} cannot be read: {reason_of(error)}") from error
 
 
-def lines_of(path: Path) -> Iterator[bytes]:
-    """Yield the lines of a file with their line feeds.
+def lines_of(path: Path, encoding: str = "utf-8") -> Iterator[bytes]:
+    """Yield the lines of a file in UTF-8 with their line feeds.
 
     Of a line that is longer than `LONGEST_LINE`, only one byte more than that is yielded, so that
     the memory needed is bounded; see `corpus.formats.records.refuse_longer`.
@@ -97,7 +98,8 @@ def lines_of(path: Path) -> Iterator[bytes]:
     InputError
         If it cannot be opened or read to its end.
     """
-    with open_source(path) as lines:
+    with open_source(path) as file:
+        lines = transcoded(file, encoding)
         while line := lines.readline(LONGEST_LINE + 1):
             yield line
             while len(line) > LONGEST_LINE and not line.endswith(b"\n"):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 from corpus.document import Document
+from corpus.formats.encodings import UNDECODABLE, is_utf8
 from corpus.problems import Problem, Problems
 
 Record = TypeVar("Record")
@@ -91,11 +92,38 @@ def decoded(data: bytes, what: str = "", encoding: str = "utf-8") -> str:
     """
     try:
         return data.decode(encoding)
-    except UnicodeDecodeError as error:
-        position = error.start
-    if encoding != "utf-8":
+    except UnicodeError as error:  # some codecs do not name the byte
+        position = getattr(error, "start", 0)
+    if not is_utf8(encoding):
         raise Unreadable(NOT_ENCODED, f"byte {position}{what} is no character of {encoding}")
     raise Unreadable(NOT_UTF8, f"byte {position}{what} begins no character (counted from 0)")
+
+
+def decoded_line(line: bytes, encoding: str) -> str:
+    """Decode a line of `corpus.formats.files.lines_of`, which is in UTF-8.
+
+    Parameters
+    ----------
+    line : bytes
+        The line.
+    encoding : str
+        The encoding of the file.
+
+    Raises
+    ------
+    Unreadable
+        If the line was not in the encoding of the file.
+    """
+    if UNDECODABLE in line and not is_utf8(encoding):
+        raise not_encoded(encoding)
+    return decoded(line, " of the line")
+
+
+def not_encoded(encoding: str) -> Unreadable:
+    """Return the error of text that is not in the encoding of its file."""
+    if is_utf8(encoding):
+        return Unreadable(NOT_UTF8, "expected UTF-8; name another encoding, such as latin-1")
+    return Unreadable(NOT_ENCODED, f"it has bytes that are no characters of {encoding}")
 
 
 def encodable(*texts: str | None) -> bool:

@@ -14,7 +14,7 @@ from corpus.errors import InputError, shown
 from corpus.formats.columns import Columns, ReadOptions
 from corpus.formats.files import LONGEST_LINE, is_standard, lines_of
 from corpus.formats.outputs import new_text_file
-from corpus.formats.records import decoded, documents_of, refuse_longer
+from corpus.formats.records import decoded_line, documents_of, refuse_longer
 from corpus.formats.rows import Row, Rows, Tally, checked
 from corpus.formats.source import Source
 from corpus.formats.sources import files_of, id_of, name_within, stem_of, text_of
@@ -48,14 +48,14 @@ def _documents_of_lines(
 ) -> Iterator[Document]:
     (file,) = source.files
     name = name_within(file, source.root)
-    numbered = enumerate(lines_of(file), start=1)
+    numbered = enumerate(lines_of(file, options.encoding), start=1)
     records = ((f"{name}:{number}", line) for number, line in numbered if number > options.start)
     return documents_of(records, partial(_line_document, options.encoding), problems)
 
 
 def _line_document(encoding: str, where: str, line: bytes) -> Document:
     refuse_longer(line, LONGEST_LINE, "the line")
-    return Document(where, decoded(line.removesuffix(b"\n"), " of the line", encoding))
+    return Document(where, decoded_line(line.removesuffix(b"\n"), encoding))
 
 
 def write(rows: Rows, target: Path, columns: Columns, tally: Tally) -> None:

@@ -1,7 +1,7 @@
 """The character encoding of a text file: detected, and checked before the file is parsed.
 
-pyarrow transcodes a file while it parses it, but neither detects its encoding nor reports the line
-of a byte that does not belong to it.
+A file is converted to UTF-8 while it is parsed, which neither detects its encoding nor reports the
+line of a byte that does not belong to it.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import io
 from pathlib import Path
 
 from corpus.errors import InputError, shown
+from corpus.formats.encodings import checked_codec
 
 #: Bytes that are decoded at a time.
 _PIECE = 1 << 23
@@ -77,23 +78,6 @@ def find_encoding(path: Path, named: str | None = None) -> str:
         encoding = "cp1252"
         _decode_all(path, encoding)
     return encoding or "utf-8"
-
-
-def checked_codec(name: str) -> str:
-    """Return the standard name of a text encoding.
-
-    Raises
-    ------
-    InputError
-        If Python has no such encoding.
-    """
-    try:
-        "".encode(name)
-        return codecs.lookup(name).name
-    except (LookupError, ValueError):
-        raise InputError(
-            f"there is no encoding {shown(name)}; expected a name such as utf-8 or latin-1"
-        ) from None
 
 
 class _UndecodableError(InputError):

@@ -24,7 +24,8 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from corpus.errors import InputError, shown
-from corpus.formats.tabular.csv_batches import csv_batches, transcoded
+from corpus.formats.encodings import transcoded
+from corpus.formats.tabular.csv_batches import csv_batches
 from gazetteers.importing.encodings import find_encoding
 
 #: Delimiters and their names, the most likely first.
@@ -158,8 +159,6 @@ class Table:
         empty = {name: pa.array([], pa.string()) for name in names}
         try:
             with self.path.open("rb") as file:
-                # Buffered, since pyarrow fails on short reads: it stops at a block that is only
-                # the line feed after a carriage return.
                 stream = io.BufferedReader(_Stream(file, self.encoding, invalid.end, progress))
                 for batch in self._batches(stream, invalid):
                     numbers, faults = invalid.placed(len(batch))

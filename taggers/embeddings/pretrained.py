@@ -14,6 +14,7 @@ import numpy as np
 
 from corpus.array_files import write_array
 from corpus.errors import InputError, shown
+from corpus.formats.encodings import checked_codec
 from corpus.storage import new_folder, open_new, refuse_existing
 from taggers.embeddings.embedding import Embedding, write_words
 from taggers.embeddings.listing import checked_name, write_description
@@ -76,7 +77,7 @@ def load_pretrained(
         If the file is damaged or of another format, or an embedding of this name exists.
     """
     target = folder / checked_name(name or source.name.partition(".")[0])
-    _check_encoding(encoding)
+    checked_codec(encoding)
     with _reading(source), open_vectors(source) as file:
         file_format = check_vectors(file, shown(source), encoding)
     try:
@@ -94,15 +95,6 @@ def load_pretrained(
             progress=progress or _silent,
         )
     return Embedding.load(target), repeated
-
-
-def _check_encoding(encoding: str) -> None:
-    try:
-        "".encode(encoding)
-    except (LookupError, ValueError):
-        raise InputError(
-            f"there is no encoding {shown(encoding)}; utf-8 and latin-1 are examples"
-        ) from None
 
 
 def _silent(done: int, total: int) -> None:

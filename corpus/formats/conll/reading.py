@@ -29,7 +29,7 @@ from corpus.formats.conll.schemes import (
     parsed_tag,
 )
 from corpus.formats.files import LONGEST_LINE, lines_of
-from corpus.formats.records import Unreadable, documents_of
+from corpus.formats.records import Unreadable, decoded_line, documents_of
 from corpus.formats.source import Source
 from corpus.formats.sources import files_of, name_within
 from corpus.problems import Problems
@@ -127,21 +127,20 @@ def _records(source: Source, options: ReadOptions) -> Iterator[tuple[str, _Recor
 
 def _numbered(path: Path, encoding: str) -> Iterator[tuple[int, str]]:
     """Yield the lines of a file without their ends."""
-    for number, line in enumerate(lines_of(path), start=1):
+    for number, line in enumerate(lines_of(path, encoding), start=1):
         if len(line) > LONGEST_LINE:
             raise InputError(
                 f"{shown(path)}:{number}: the line has more than {LONGEST_LINE:,} bytes; expected "
                 "a token and its tag"
             )
-        position = None
+        fault = ""
         try:
-            text = line.decode(encoding)
-        except UnicodeDecodeError as error:
-            position = error.start
-        if position is not None:  # outside of the handler, whose context holds text
+            text = decoded_line(line, encoding)
+        except Unreadable as error:
+            fault = f"{error.kind}: {error.detail}"
+        if fault:  # outside of the handler, whose context holds text
             raise InputError(
-                f"{shown(path)}:{number}: byte {position} of the line is not {encoding}: name the "
-                f"encoding of the file, such as latin-1"
+                f"{shown(path)}:{number}: {fault}; name the encoding of the file, such as latin-1"
             )
         text = text.removeprefix(_BYTE_ORDER_MARK) if number == 1 else text
         yield number, text.removesuffix("\n").removesuffix("\r")

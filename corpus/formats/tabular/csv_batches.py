@@ -8,78 +8,24 @@ waits until the thread has released everything.
 
 from __future__ import annotations
 
-import codecs
 import io
 import time
 import weakref
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import IO, Any, TypeVar, cast
+from typing import IO, Any, TypeVar
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
+
+from corpus.formats.encodings import SUBSTITUTE, Transcoded
 
 #: Maximum number of seconds to wait for Arrow's thread, which needs some milliseconds.
 _WAIT = 20.0
 _PAUSE = 0.001
 
 _T = TypeVar("_T")
-
-#: Bytes that are decoded at a time.
-_PIECE = 1 << 16
-
-#: The error handler of `transcoded`, and the lone surrogate it puts in place of bytes.
-_MARKING = "bootstrap.undecodable"
-_MARK = "\udc80"
-
-
-def _mark(error: UnicodeError) -> tuple[str, int]:
-    return _MARK, cast(UnicodeDecodeError, error).end
-
-
-codecs.register_error(_MARKING, _mark)
-
-
-def transcoded(file: IO[bytes], encoding: str) -> IO[bytes]:
-    """Return a file whose bytes are those of another one in UTF-8.
-
-    Bytes that cannot be decoded become bytes that are not UTF-8, so that the values that have them
-    can be told from others.
-
-    Parameters
-    ----------
-    file : file object
-        It is returned as it is if it is in UTF-8.
-    encoding : str
-        The name of a Python codec.
-    """
-    if codecs.lookup(encoding).name == "utf-8":
-        return file
-    return cast(IO[bytes], io.BufferedReader(_Transcoded(file, encoding)))
-
-
-class _Transcoded(io.RawIOBase):
-    """A file in another encoding, read as UTF-8."""
-
-    def __init__(self, file: IO[bytes], encoding: str) -> None:
-        self._file = file
-        self._decoder = codecs.getincrementaldecoder(encoding)(_MARKING)
-        self._ready = memoryview(b"")
-        self._ended = False
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        while not self._ready and not self._ended:
-            piece = self._file.read(_PIECE)
-            self._ended = not piece
-            text = self._decoder.decode(piece, self._ended)
-            self._ready = memoryview(text.encode("utf-8", "surrogatepass"))
-        size = min(len(buffer), len(self._ready))
-        buffer[:size] = self._ready[:size]
-        self._ready = self._ready[size:]
-        return size
 
 
 def csv_batches(
@@ -94,8 +40,8 @@ def csv_batches(
     Parameters
     ----------
     file : file object
-        CSV in UTF-8, whose `read` returns as many bytes as are asked for, or all that are left.
-        Nothing else may read it meanwhile.
+        CSV in UTF-8. Nothing else may read it meanwhile. Values that cannot be decoded are not
+        UTF-8 in the batches either.
     read, convert : ReadOptions, ConvertOptions
         Options of pyarrow. Rows are numbered only with ``use_threads=False``.
     on_invalid_row : callable
@@ -123,7 +69,7 @@ def csv_batches(
             convert,
         ):
             if last is not None:
-                yield last
+                yield lent.restored(last)
             last = batch
     except pa.ArrowInvalid as error:
         invalid = error
@@ -131,7 +77,7 @@ def csv_batches(
         lent.wait_for_return()
     lent.check()  # before the last batch: where reading fails, its last row is cut off
     if last is not None:
-        yield last
+        yield lent.restored(last)
     if invalid:
         raise invalid
 
@@ -142,7 +88,10 @@ class _Lent:
     def __init__(
         self, file: IO[bytes], on_invalid_row: Callable[[pa_csv.InvalidRow], None]
     ) -> None:
-        self._read = file.read
+        # pyarrow needs UTF-8 to report an invalid row, and full blocks: it stops at one that is
+        # only the line feed after a carriage return.
+        self._text = Transcoded(file, "utf-8", substituting=True)
+        self._file = io.BufferedReader(self._text)
         self._on_invalid_row = on_invalid_row
         self._ended = False
         self._error: Exception | None = None
@@ -162,6 +111,13 @@ class _Lent:
         if self._error:
             raise self._error
 
+    def restored(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Return rows in which values that could not be decoded are not UTF-8."""
+        if not self._text.undecodable:
+            return batch
+        columns = [_with_invalid_bytes(column) for column in batch.columns]
+        return pa.RecordBatch.from_arrays(columns, schema=batch.schema)
+
     def wait_for_return(self) -> None:
         """End the file where it is read, and wait until all that was lent is released."""
         self._ended = True
@@ -172,7 +128,7 @@ class _Lent:
     def _block(self, size: int) -> memoryview:
         """Return the next bytes; an error is kept, since Arrow's thread would release it later."""
         try:
-            data = b"" if self._ended else self._read(size)
+            data = b"" if self._ended else self._file.read(size)
         except Exception as error:
             # Its traceback would keep the frames of Arrow's calls, and with them the file, alive.
             self._error, data = error.with_traceback(None), b""
@@ -200,3 +156,11 @@ class _File(io.RawIOBase):
 
     def read(self, size: int = -1) -> memoryview:
         return self._read(size)
+
+
+def _with_invalid_bytes(column: pa.Array[Any]) -> pa.Array[Any]:
+    """Return strings with a byte that is not UTF-8 in place of each `SUBSTITUTE`."""
+    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        return column
+    data = column.cast(pa.binary() if pa.types.is_string(column.type) else pa.large_binary())
+    return pc.replace_substring(data, SUBSTITUTE.encode(), b"\xff").view(column.type)

@@ -7,7 +7,6 @@ columns are carried along as text.
 
 from __future__ import annotations
 
-import codecs
 import csv
 import io
 import json
@@ -27,13 +26,14 @@ from corpus.errors import InputError, shown
 from corpus.formats.annotations import MALFORMED, settled, within
 from corpus.formats.batches import CONFIDENCE_TYPES, MOST_BYTES, SCHEMA
 from corpus.formats.columns import ReadOptions
+from corpus.formats.encodings import transcoded
 from corpus.formats.files import LONGEST_LINE, count_lines, open_source
 from corpus.formats.jsonl import span_of
-from corpus.formats.records import NOT_ENCODED, NOT_UTF8, NULL, Unreadable
+from corpus.formats.records import NULL, Unreadable, not_encoded
 from corpus.formats.source import Source
 from corpus.formats.sources import files_of, name_within
 from corpus.formats.tabular.checks import INVALID, FlatSpans, Part, checked_batches, value_of
-from corpus.formats.tabular.csv_batches import csv_batches, transcoded
+from corpus.formats.tabular.csv_batches import csv_batches
 from corpus.formats.tabular.delimited_writing import delimiter_of, write
 from corpus.problems import Problem, ProblemError, Problems
 
@@ -93,7 +93,7 @@ def _complete(lines: Iterable[str], where: str) -> Iterator[str]:
 def _header(path: Path, encoding: str) -> list[str]:
     """Return the names of the columns of a file; none if the file is empty."""
     with open_source(path) as file:
-        text = io.TextIOWrapper(file, encoding, errors="replace", newline="")
+        text = io.TextIOWrapper(transcoded(file, encoding), "utf-8", errors="replace", newline="")
         lines = iter(partial(text.readline, LONGEST_LINE), "")
         rows = csv.reader(_complete(lines, shown(path)), delimiter=delimiter_of(path))
         try:
@@ -227,6 +227,11 @@ class _Reader:
             )
         except pa.ArrowInvalid as error:
             raise InputError(f"{self._shown} cannot be read as CSV: {_reason(error)}") from None
+        except pa.ArrowKeyError:  # a column that the header has where it is decoded leniently
+            raise InputError(
+                f"{self._shown}, row 1: a name of a column is not in {self._options.encoding}, or "
+                "has a quotation mark inside; name another encoding, such as latin-1, or correct it"
+            ) from None
 
     def _count_unused(self, rows: int) -> None:
         unused = set(self._header).difference(astuple(self._columns), self._others)
@@ -343,7 +348,7 @@ def _document(
     columns = options.columns
     found = [value_of(each[row]) for each in values]
     if INVALID in found:
-        raise _undecodable(options.encoding)
+        raise not_encoded(options.encoding)
     name, text, label, group = cast(list[str | None], found)
     if name is None or text is None:
         raise Unreadable(NULL, f"column {columns.id!r} is empty")
@@ -354,13 +359,6 @@ def _document(
         )
     spans = [span for item in items for span in _spans(item, text, where, problems)]
     return Document(name, text, settled(spans, f"{where}, document {shown(name)}", problems), group)
-
-
-def _undecodable(encoding: str) -> Unreadable:
-    """Return the error of a row that has values in another encoding."""
-    if codecs.lookup(encoding).name == "utf-8":
-        return Unreadable(NOT_UTF8, "expected UTF-8; name another encoding, such as latin-1")
-    return Unreadable(NOT_ENCODED, f"it has bytes that are no characters of {encoding}")
 
 
 def _spans(item: object, text: str, where: str, problems: Problems) -> Iterator[Span]:

@@ -242,3 +242,10 @@ def test_a_row_that_cannot_be_decoded_is_a_problem_of_its_own(path: Path) -> Non
     (batch,) = read_batches(path, problems=problems, encoding="cp1252")
     assert batch.column("id").to_pylist() == ["1", "3"]
     assert problems.counts == {"text that is not in the encoding that was named": 1}
+
+
+def test_the_name_of_a_carried_column_has_to_be_decoded(path: Path) -> None:
+    path.write_bytes("id,text,año\n1,Nuria,2\n".encode("latin-1"))
+    assert documents(path) == [Document("1", "Nuria")]  # which carries no other columns
+    with pytest.raises(InputError, match=r"row 1: a name of a column is not in utf-8, .* latin-1"):
+        list(read_batches(path, problems=Problems()))
