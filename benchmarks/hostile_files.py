@@ -41,8 +41,8 @@ from corpus.batch import Batch, make_batch
 from corpus.counts import WordCounts, count_words
 from corpus.formats import read, write
 from corpus.problems import Problems
+from corpus.storage.tables import table_bytes
 from corpus.synthetic import synthetic_notes
-from corpus.table_files import table_bytes
 from gazetteers.frequencies import Frequencies
 from gazetteers.gazetteer import Gazetteer
 from gazetteers.phrases.matcher import PhraseMatcher

@@ -40,7 +40,7 @@ import numpy as np
 
 from corpus.batch import Batch, make_batch
 from corpus.errors import InputError
-from corpus.manifest import digest_of
+from corpus.storage.manifest import digest_of
 from corpus.synthetic import synthetic_notes
 from taggers import make_tagger
 from taggers.kinds import find_kind, load_tagger

@@ -17,7 +17,7 @@ from corpus.document import Document
 from corpus.evaluation import Scores, score
 from corpus.formats import read, write
 from corpus.problems import Problems
-from corpus.storage import create_folder, new_folder, write_atomically
+from corpus.storage.atomic import create_folder, new_folder, write_atomically
 from corpus.synthetic import synthetic_notes
 
 #: Number of notes of the seed, and of validation and test each.

@@ -17,13 +17,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from bootstrap.execution.processes import in_processes
-from corpus.array_files import write_array
 from corpus.corpora import is_synthetic
 from corpus.counts import WordCounter, WordCounts, in_pieces
 from corpus.document import Document
 from corpus.errors import InputError, shown
 from corpus.formats import find_files
-from corpus.storage import (
+from corpus.storage.arrays import write_array
+from corpus.storage.atomic import (
     create_folder,
     folder_lock,
     remove_partial,

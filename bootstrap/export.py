@@ -14,7 +14,7 @@ from bootstrap.runs.runner import UNIT_FILE
 from corpus.document import Document
 from corpus.errors import InputError
 from corpus.evaluation import score
-from corpus.storage import new_folder, refuse_existing
+from corpus.storage.atomic import new_folder, refuse_existing
 from corpus.units import Unit
 from taggers import load_tagger
 from taggers.model_folder import add_to_model, read_file_of_model

@@ -7,8 +7,8 @@ from pathlib import Path
 from bootstrap.experiments.folder import ExperimentFolder, read_run
 from bootstrap.runs.advice_files import read_advice
 from bootstrap.runs.folder import Run
-from corpus import table_files
 from corpus.errors import InputError, shown
+from corpus.storage import tables
 from taggers.embeddings.listing import embedding_folders
 from taggers.model_description import DESCRIPTION
 from taggers.model_folder import verify_model
@@ -84,10 +84,10 @@ def _verify_embeddings(folder: Path) -> int:
 
 def _verify_table(path: Path) -> int:
     try:
-        table_files.read_table(path)
-        if table_files.has_digest(path):
+        tables.read_table(path)
+        if tables.has_digest(path):
             return 1
-    except table_files.ChangedTableError as error:
+    except tables.ChangedTableError as error:
         raise InputError(f"{shown(path)} is damaged: {error}") from None
     except (OSError, ValueError):  # Arrow's errors are among them
         raise InputError(f"{shown(path)} is not a Parquet file, or is damaged") from None

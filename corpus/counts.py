@@ -16,11 +16,11 @@ import pyarrow.compute as pc
 
 from corpus.document import Document
 from corpus.errors import InputError, shown
-from corpus.parquet_tables import read_columns
 from corpus.patient_sets import PatientSets
 from corpus.patients import patient_key
-from corpus.storage import new_file
-from corpus.table_files import ChangedTableError, write_table
+from corpus.storage.atomic import new_file
+from corpus.storage.bounded_tables import read_columns
+from corpus.storage.tables import ChangedTableError, write_table
 from corpus.tokens import Tokens, in_chunks, tokenize
 
 Int64Array = npt.NDArray[np.int64]

@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from corpus.errors import InputError, shown
-from corpus.parquet_tables import read_columns
-from corpus.storage import new_file
-from corpus.table_files import ChangedTableError, write_table
+from corpus.storage.atomic import new_file
+from corpus.storage.bounded_tables import read_columns
+from corpus.storage.tables import ChangedTableError, write_table
 
 #: The columns of a gazetteer.
 COLUMNS = pa.schema(

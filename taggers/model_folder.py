@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 
 import numpy.typing as npt
 
-from corpus.array_files import Expected, read_array
 from corpus.errors import InputError, shown
-from corpus.manifest import Manifest, digest_of_content, manifest_bytes, read_manifest
-from corpus.storage import write_atomically
+from corpus.storage.arrays import Expected, read_array
+from corpus.storage.atomic import write_atomically
+from corpus.storage.manifest import Manifest, digest_of_content, manifest_bytes, read_manifest
 from corpus.tags import bio_labels, classes_of
 from taggers.base import Training
 from taggers.kinds import BUILTIN
@@ -159,7 +159,7 @@ class ModelFiles:
         return self._manifest.content(name)
 
     def array(self, name: str, expected: Expected, *, mapped: bool = False) -> npt.NDArray[Any]:
-        """Read an array of `corpus.array_files.array_files`, and check it.
+        """Read an array of `corpus.storage.arrays.array_files`, and check it.
 
         Parameters
         ----------

@@ -8,7 +8,7 @@ from dataclasses import fields
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from corpus.errors import InputError, shown
-from corpus.json_fields import Fields
+from corpus.storage.json_fields import Fields
 from taggers.ensemble.member import is_members
 from taggers.options import INSIDE_MODEL, TaggerOptions
 

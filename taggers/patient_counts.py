@@ -12,10 +12,10 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from corpus.array_files import Expected
 from corpus.batch import Batch
 from corpus.kernels.compiled import Array, compiled, kernel_array
 from corpus.patients import NOBODY, patient_numbers
+from corpus.storage.arrays import Expected
 
 Codes = npt.NDArray[np.int32]
 Indices = npt.NDArray[np.int64]

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from corpus.array_files import Expected
 from corpus.errors import InputError
+from corpus.storage.arrays import Expected
 
 if TYPE_CHECKING:
     from taggers.model_folder import ModelFiles

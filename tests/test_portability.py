@@ -52,7 +52,7 @@ if __name__ == "__main__":
     from bootstrap.cli.main import main
     from bootstrap.execution.executor import executor_for
     from bootstrap.execution.processes import default_jobs, in_process
-    from corpus.storage import folder_lock, write_link
+    from corpus.storage.atomic import folder_lock, write_link
 
     folder = Path(sys.argv[1])
     with folder_lock(folder):

@@ -17,7 +17,7 @@ from rich.text import Text
 from bootstrap.cli.logs import log_lines
 from corpus.errors import InputError, escaped, shown
 from corpus.problems import Problems
-from corpus.storage import WriteError, write_atomically, write_errors_of
+from corpus.storage.atomic import WriteError, write_atomically, write_errors_of
 
 if TYPE_CHECKING:
     from corpus.unusual_characters import UnusualCharacters

@@ -80,7 +80,7 @@ def _ending_of(error: BaseException) -> tuple[str, int]:
         case InputError():
             return str(error), MISTAKE
         case OSError(errno=errno.ENOSPC | errno.EFBIG | errno.EDQUOT, filename=None):
-            # What commands write themselves is named: see `corpus.storage.WriteError`.
+            # What commands write themselves is named: see `corpus.storage.atomic.WriteError`.
             return f"the output cannot be written: {error.strerror}", FAILURE
         case OSError():
             return str(error), FAILURE

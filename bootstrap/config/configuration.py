@@ -39,7 +39,7 @@ from bootstrap.config.validation import parse_section, refuse_unknown, table_of
 from corpus.corpora import is_synthetic
 from corpus.errors import InputError
 from corpus.formats import find_files
-from corpus.toml_tables import parse_toml
+from corpus.storage.toml_tables import parse_toml
 from taggers.augmentation import AugmentOptions
 from taggers.options import Capability, Coverage, TaggerOptions
 

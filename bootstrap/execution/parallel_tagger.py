@@ -16,7 +16,7 @@ from bootstrap.execution.executor import Executor, SerialExecutor, executor_for
 from bootstrap.execution.processes import in_processes
 from corpus.batch import Batch
 from corpus.errors import InputError
-from corpus.storage import new_folder
+from corpus.storage.atomic import new_folder
 from taggers import Tagger, Tagging, Training, load_tagger, make_tagger
 from taggers.base import Detail, Progress, joined, kernels_of
 from taggers.model_folder import add_to_model, read_digest

@@ -22,15 +22,15 @@ from bootstrap.runs.folder import Run
 from bootstrap.runs.parquet_files import read_table
 from bootstrap.runs.resume import known_digests, refuse_other_data
 from corpus.errors import InputError, shown
-from corpus.storage import (
+from corpus.storage.atomic import (
     create_folder,
     folder_lock,
     is_partial,
     remove_partial,
     write_atomically,
 )
-from corpus.table_files import table_bytes
-from corpus.toml_tables import is_unchanged, parse_toml, with_digest
+from corpus.storage.tables import table_bytes
+from corpus.storage.toml_tables import is_unchanged, parse_toml, with_digest
 
 _LONGEST = 60  # characters of the name of a folder
 _UNSAFE = re.compile(r"[^\w.=-]+")

@@ -20,7 +20,7 @@ from bootstrap.runs.folder import Run
 from bootstrap.runs.resume import opened_run
 from bootstrap.runs.runner import complete_run, run_iterations
 from corpus.errors import InputError
-from corpus.storage import WriteError, new_folder
+from corpus.storage.atomic import WriteError, new_folder
 from taggers.base import TrainingError
 
 

@@ -31,7 +31,7 @@ from bootstrap.runs.metrics import beyond_tolerance
 from bootstrap.runs.outcome import gain_lines
 from bootstrap.self_training.iteration import STOPPED
 from corpus.errors import InputError, shown
-from corpus.manifest import read_manifest
+from corpus.storage.manifest import read_manifest
 
 
 def run_report(record: RunRecord, excerpts: Sequence[Block] = ()) -> Report:

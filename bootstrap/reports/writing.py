@@ -16,7 +16,7 @@ from bootstrap.reports.parts.scores import scores_figure
 from bootstrap.reports.run_report import run_report
 from bootstrap.runs.folder import Run
 from corpus.errors import InputError, shown
-from corpus.storage import WriteError, write_atomically, write_errors_of
+from corpus.storage.atomic import WriteError, write_atomically, write_errors_of
 
 #: The page in a run folder.
 PAGE = "report.html"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from bootstrap.advice.advice import Advice
 from corpus.errors import InputError
-from corpus.manifest import manifest_bytes, read_manifest
-from corpus.storage import write_atomically
+from corpus.storage.atomic import write_atomically
+from corpus.storage.manifest import manifest_bytes, read_manifest
 
 #: The file with the ids of unlabeled documents to annotate, one a line.
 ANNOTATE = "annotate.txt"

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from bootstrap.self_training.loop import Pool
 from corpus.batch import Batch
-from corpus.storage import is_partial, write_atomically
+from corpus.storage.atomic import is_partial, write_atomically
 
 _DIGESTS = "digests.json"
 _DIGEST_SIZE = 16  # bytes

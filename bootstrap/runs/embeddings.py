@@ -28,7 +28,7 @@ from bootstrap.runs.folder import Run
 from corpus.counts import WordCounts
 from corpus.document import Document
 from corpus.problems import Problems
-from corpus.storage import write_atomically
+from corpus.storage.atomic import write_atomically
 from corpus.units import split_documents
 from taggers.embeddings import automatic
 from taggers.embeddings.listing import cluster_files

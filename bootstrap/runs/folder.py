@@ -54,10 +54,10 @@ from bootstrap.self_training.iteration import (
     compares_strategies,
 )
 from corpus.errors import InputError
-from corpus.manifest import manifest_bytes, read_manifest
-from corpus.storage import remove_partial, write_atomically, write_link
-from corpus.table_files import table_bytes
-from corpus.toml_tables import is_unchanged, parse_toml, with_digest
+from corpus.storage.atomic import remove_partial, write_atomically, write_link
+from corpus.storage.manifest import manifest_bytes, read_manifest
+from corpus.storage.tables import table_bytes
+from corpus.storage.toml_tables import is_unchanged, parse_toml, with_digest
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,9 @@ import pyarrow as pa
 from bootstrap.runs.errors import RunError
 from bootstrap.runs.metrics import IterationMetrics
 from corpus.errors import InputError
-from corpus.json_fields import Fields, parse_json
-from corpus.manifest import (
+from corpus.storage.atomic import write_atomically
+from corpus.storage.json_fields import Fields, parse_json
+from corpus.storage.manifest import (
     Manifest,
     digest_of,
     digest_of_content,
@@ -26,8 +27,7 @@ from corpus.manifest import (
     manifest_bytes,
     read_manifest,
 )
-from corpus.storage import write_atomically
-from corpus.table_files import table_bytes
+from corpus.storage.tables import table_bytes
 from taggers.model_folder import verify_model
 
 #: The documents that were selected.

@@ -9,7 +9,7 @@ from pathlib import Path
 from bootstrap.runs.errors import RunError
 from bootstrap.runs.folder import Run
 from corpus.errors import InputError
-from corpus.storage import create_folder, folder_lock, is_partial
+from corpus.storage.atomic import create_folder, folder_lock, is_partial
 
 
 def new_folder(folder: Path) -> Run:

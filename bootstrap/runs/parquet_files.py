@@ -7,8 +7,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from bootstrap.runs.errors import RunError
-from corpus import table_files
-from corpus.table_files import ChangedTableError
+from corpus.storage import tables
+from corpus.storage.tables import ChangedTableError
 
 
 def read_table(path: Path) -> pa.Table:
@@ -20,8 +20,8 @@ def read_table(path: Path) -> pa.Table:
         If it is missing, damaged or changed.
     """
     try:
-        table = table_files.read_table(path)
-        if not table_files.has_digest(path):
+        table = tables.read_table(path)
+        if not tables.has_digest(path):
             raise RunError(
                 f"{path} has no digest of its content: an earlier version or another program wrote "
                 "it; name another folder"

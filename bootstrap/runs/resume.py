@@ -15,8 +15,8 @@ from bootstrap.runs.errors import RunError
 from bootstrap.runs.folder import Run
 from bootstrap.runs.opening import locked, new_folder
 from bootstrap.runs.parquet_files import read_table
-from corpus.storage import write_atomically
-from corpus.table_files import table_bytes
+from corpus.storage.atomic import write_atomically
+from corpus.storage.tables import table_bytes
 
 # Nanoseconds; longer than the clock tick of any file system.
 _TICK = 2 * 10**9

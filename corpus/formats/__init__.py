@@ -24,7 +24,7 @@ from corpus.formats.sources import format_of, locate
 from corpus.formats.table import FORMATS, Format, format_named
 from corpus.formats.targets import format_for
 from corpus.problems import Problems
-from corpus.storage import refuse_existing
+from corpus.storage.atomic import refuse_existing
 
 if TYPE_CHECKING:
     import pyarrow as pa

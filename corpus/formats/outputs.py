@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, BinaryIO, cast
 
 from corpus.formats.files import codec_of, is_standard
-from corpus.storage import new_file
+from corpus.storage.atomic import new_file
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from corpus.errors import InputError, shown
 from corpus.formats.rows import checked
 from corpus.formats.sources import EXPECTED, suffix_of
 from corpus.formats.table import FORMATS
-from corpus.storage import new_folder, open_new
+from corpus.storage.atomic import new_folder, open_new
 
 #: Errors of file systems for names that exist, and for names that are invalid.
 TAKEN = (errno.EEXIST, errno.ENOTDIR, errno.EISDIR)
@@ -44,7 +44,7 @@ def format_for(target: Path) -> str:
 
 @contextmanager
 def new_document_folder(target: Path) -> Iterator[Path]:
-    """Create a folder for files of documents; see `corpus.storage.new_folder`.
+    """Create a folder for files of documents; see `corpus.storage.atomic.new_folder`.
 
     Raises
     ------

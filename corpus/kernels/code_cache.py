@@ -40,7 +40,7 @@ from numba.misc.appdirs import AppDirs
 
 from corpus.errors import shown
 from corpus.kernels.private_folder import is_own_file, make_private
-from corpus.storage import is_partial, write_atomically
+from corpus.storage.atomic import is_partial, write_atomically
 
 _NAME = "bootstrap-ner"
 _MAGIC = b"machine code of bootstrap, 1\n"

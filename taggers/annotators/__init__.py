@@ -7,7 +7,7 @@ from typing import Any, Protocol, Self
 
 from corpus.batch import Batch
 from corpus.errors import InputError
-from corpus.json_fields import Fields
+from corpus.storage.json_fields import Fields
 from corpus.streams import Stream
 from taggers.annotators.lines import Colons, LineHeaders
 from taggers.annotators.phrases import Phrases

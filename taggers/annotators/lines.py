@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.batch import Batch
-from corpus.json_fields import Fields
 from corpus.lines import line_numbers
+from corpus.storage.json_fields import Fields
 from corpus.streams import NO_VALUE, Stream
 
 Indices = npt.NDArray[np.int64]

@@ -10,7 +10,7 @@ import numpy as np
 
 from corpus.batch import Batch
 from corpus.errors import InputError, shown
-from corpus.json_fields import Fields
+from corpus.storage.json_fields import Fields
 from corpus.streams import NO_VALUE, Stream
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import regex
 from corpus.alignment import touched_tokens
 from corpus.batch import Batch
 from corpus.errors import InputError, shown
-from corpus.json_fields import Fields
+from corpus.storage.json_fields import Fields
 from corpus.streams import NO_VALUE, Stream
 from corpus.tokens.normalisation import Normalised, normalise_all
 

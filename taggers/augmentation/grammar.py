@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from corpus.errors import InputError, shown
-from corpus.toml_tables import parse_toml
+from corpus.storage.toml_tables import parse_toml
 from gazetteers.folding import fold
 
 _SHIPPED = "grammar.toml"

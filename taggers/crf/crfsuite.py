@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 import pycrfsuite
 
-from corpus.array_files import Expected, array_files
 from corpus.batch import Batch
+from corpus.storage.arrays import Expected, array_files
 from taggers.base import Detail, Progress, Training, TrainingError
 from taggers.crf.attributes import WindowAttributes
 from taggers.crf.crf_options import UNTRAINED

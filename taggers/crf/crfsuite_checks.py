@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from corpus.array_files import LARGEST
 from corpus.errors import InputError
+from corpus.storage.arrays import LARGEST
 from taggers.crf.crfsuite_file import CHUNK, DATABASE, HEADER, read_crfsuite, read_features
 
 Numbers = npt.NDArray[np.int64]

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from corpus.array_files import Expected, weights_of_shape
 from corpus.errors import InputError
 from corpus.kernels.compiled import Array, compiled, kernel_array
 from corpus.kernels.hashing import MOST_KEY, Hashes, hash_values
+from corpus.storage.arrays import Expected, weights_of_shape
 from taggers.crf import lattice
 from taggers.features import BEGIN, END, Words
 from taggers.patient_counts import Counts, expected_counts

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from corpus.array_files import array_bytes
 from corpus.batch import Batch
 from corpus.kernels.compiled import kernel_array
 from corpus.kernels.hash_index import HashIndex
 from corpus.kernels.hashing import Hashes, hash_values
+from corpus.storage.arrays import array_bytes
 from taggers.base import Detail, Progress, Training, TrainingError
 from taggers.crf import lattice
 from taggers.crf.channels import Channel, Channels

@@ -8,10 +8,10 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from corpus.array_files import Expected, array_files
 from corpus.batch import Batch
 from corpus.kernels.hash_index import HashIndex
 from corpus.kernels.hashing import Hashes
+from corpus.storage.arrays import Expected, array_files
 from gazetteers.folding import fold
 from gazetteers.frequencies import Frequencies, word_hashes
 from taggers.base import TrainingError

@@ -9,10 +9,10 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from corpus.array_files import Expected, array_files
 from corpus.errors import InputError, shown
 from corpus.kernels.hash_index import ABSENT, HashIndex
 from corpus.kernels.hashing import Hashes
+from corpus.storage.arrays import Expected, array_files
 from gazetteers.folding import fold
 from gazetteers.frequencies import Frequencies, word_hashes
 from taggers.features import Feature, Words

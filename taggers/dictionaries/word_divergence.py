@@ -8,11 +8,11 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from corpus.array_files import Expected, array_files, weights_of_shape
 from corpus.batch import Batch
-from corpus.json_fields import Fields
 from corpus.kernels.hash_index import HashIndex
 from corpus.kernels.hashing import Hashes
+from corpus.storage.arrays import Expected, array_files, weights_of_shape
+from corpus.storage.json_fields import Fields
 from gazetteers.folding import fold
 from gazetteers.frequencies import Frequencies, word_hashes
 from taggers.base import TrainingError

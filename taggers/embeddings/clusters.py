@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from corpus.array_files import Expected, array_bytes, read_array
 from corpus.errors import InputError, shown
-from corpus.manifest import digest_of_content, manifest_bytes, read_manifest
-from corpus.storage import write_atomically
+from corpus.storage.arrays import Expected, array_bytes, read_array
+from corpus.storage.atomic import write_atomically
+from corpus.storage.manifest import digest_of_content, manifest_bytes, read_manifest
 from taggers.embeddings.embedding import Embedding
 from taggers.embeddings.listing import DAMAGED, cluster_files
 

@@ -10,11 +10,11 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from corpus.array_files import Expected, map_array, read_array, write_array
 from corpus.errors import InputError, shown
 from corpus.kernels.hash_index import ABSENT, HashIndex, is_crowded
 from corpus.kernels.hashing import Hashes, hash_values
-from corpus.manifest import Manifest, read_fields
+from corpus.storage.arrays import Expected, map_array, read_array, write_array
+from corpus.storage.manifest import Manifest, read_fields
 from taggers.embeddings.listing import DAMAGED, DESCRIPTION, FORMAT
 from taggers.embeddings.normalisation import NORMALISATIONS
 from taggers.embeddings.vectors import FIRST, UNKNOWN, Floats

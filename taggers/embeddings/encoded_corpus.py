@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from corpus.storage import open_new
+from corpus.storage.atomic import open_new
 
 #: The lengths of sentences, and the numbers of the words of all of them.
 Piece = tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]

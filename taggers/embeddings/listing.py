@@ -9,8 +9,8 @@ from tokenize import TokenError
 from typing import Any
 
 from corpus.errors import InputError, shown
-from corpus.manifest import digests_of_files, manifest_bytes
-from corpus.storage import write_atomically
+from corpus.storage.atomic import write_atomically
+from corpus.storage.manifest import digests_of_files, manifest_bytes
 
 #: The description of an embedding, written last: its folder is complete once this file exists.
 DESCRIPTION = "embedding.json"

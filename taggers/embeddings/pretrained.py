@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from corpus.array_files import write_array
 from corpus.errors import InputError, shown
 from corpus.formats.encodings import checked_codec
-from corpus.storage import new_folder, open_new, refuse_existing
+from corpus.storage.arrays import write_array
+from corpus.storage.atomic import new_folder, open_new, refuse_existing
 from taggers.embeddings.embedding import Embedding, write_words
 from taggers.embeddings.listing import checked_name, write_description
 from taggers.embeddings.normalisation import NORMALISATIONS
@@ -52,8 +52,8 @@ def load_pretrained(
     ----------
     source : Path
         A file of word2vec (text or binary), fastText (``.vec`` or ``.bin``) or GloVe (text), also
-        compressed by gzip (``.gz``); see `corpus.unpacking` for its limits. The format is detected
-        from the content.
+        compressed by gzip (``.gz``); see `corpus.storage.unpacking` for its limits. The format is
+        detected from the content.
     folder : Path
         A folder of embeddings, in which a folder is created.
     name : str, optional

@@ -16,8 +16,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from corpus.array_files import write_array
-from corpus.storage import publish_folder, replaced_folder, write_atomically
+from corpus.storage.arrays import write_array
+from corpus.storage.atomic import publish_folder, replaced_folder, write_atomically
 from taggers.embeddings.encoded_corpus import RankedSentences
 from taggers.embeddings.listing import write_description
 from taggers.embeddings.vectors import VectorFile

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.errors import InputError, shown
-from corpus.unpacking import LimitedReader, refuse_more_than_memory
+from corpus.storage.unpacking import LimitedReader, refuse_more_than_memory
 
 Floats = npt.NDArray[np.float32]
 

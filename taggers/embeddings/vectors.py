@@ -10,7 +10,7 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from corpus.storage import open_anew
+from corpus.storage.atomic import open_anew
 
 Floats = npt.NDArray[np.float32]
 

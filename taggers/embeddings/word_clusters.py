@@ -11,11 +11,11 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from corpus.array_files import Expected, array_bytes
 from corpus.batch import Batch
 from corpus.errors import InputError, shown
 from corpus.kernels.hash_index import ABSENT, HashIndex, Positions
 from corpus.kernels.hashing import MOST_KEY, Hashes, hash_values
+from corpus.storage.arrays import Expected, array_bytes
 from taggers.embeddings.clusters import MOST_CLUSTERS, clusterings_of
 from taggers.embeddings.embedding import word_hashes
 from taggers.embeddings.folder import find_embeddings

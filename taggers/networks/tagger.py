@@ -10,10 +10,10 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from corpus.array_files import array_files, weights_of_shape
 from corpus.batch import Batch
 from corpus.errors import InputError
 from corpus.kernels.compiled import kernel_array
+from corpus.storage.arrays import array_files, weights_of_shape
 from corpus.tags import find_entities, well_formed
 from taggers.annotators import ANNOTATORS, Annotator, Phrases, Rules, annotated, annotators_of
 from taggers.annotators.content import contents_of, pruned_annotators, traces_in

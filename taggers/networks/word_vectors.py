@@ -10,11 +10,11 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from corpus.array_files import array_files, weights_of_shape
 from corpus.batch import Batch
-from corpus.json_fields import Fields
 from corpus.kernels.hash_index import ABSENT, HashIndex
 from corpus.kernels.hashing import MOST_KEY, Hashes
+from corpus.storage.arrays import array_files, weights_of_shape
+from corpus.storage.json_fields import Fields
 from taggers.embeddings.embedding import word_hashes
 from taggers.embeddings.folder import find_embeddings
 from taggers.embeddings.normalisation import NORMALISATIONS

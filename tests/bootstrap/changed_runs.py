@@ -5,7 +5,7 @@ from pathlib import Path
 
 from bootstrap.runs import iteration_folder
 from bootstrap.runs.folder import Run
-from corpus.manifest import digest_of_file, manifest_bytes
+from corpus.storage.manifest import digest_of_file, manifest_bytes
 
 
 def rewrite_manifests(run: Path) -> None:

@@ -18,7 +18,7 @@ import pytest
 from corpus.counts import WordCounts
 from corpus.document import Document
 from corpus.formats import write
-from corpus.manifest import digests_of_files, manifest_bytes, read_manifest
+from corpus.storage.manifest import digests_of_files, manifest_bytes, read_manifest
 from taggers.embeddings.embedding import Embedding
 from taggers.embeddings.folder import find_embeddings
 
@@ -222,7 +222,7 @@ def test_words_that_are_too_rare_are_told(pool: Path, tmp_path: Path, command: C
 def test_a_folder_that_another_process_works_on_is_left_alone(
     embeddings: Path, pool: Path, command: Command
 ) -> None:
-    from corpus.storage import folder_lock
+    from corpus.storage.atomic import folder_lock
 
     with folder_lock(embeddings):
         for arguments in (

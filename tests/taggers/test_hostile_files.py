@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 
 from corpus.errors import InputError
-from corpus.json_fields import LARGEST_FILE
-from corpus.manifest import digests_of_files, manifest_bytes
+from corpus.storage.json_fields import LARGEST_FILE
+from corpus.storage.manifest import digests_of_files, manifest_bytes
 from gazetteers.gazetteer import Gazetteer
 from taggers.embeddings.clusters import ClusterOptions, clusterings_of, write_clusters
 from taggers.embeddings.embedding import Embedding

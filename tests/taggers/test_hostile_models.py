@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from corpus.array_files import array_bytes
 from corpus.batch import make_batch
 from corpus.errors import InputError
+from corpus.storage.arrays import array_bytes
 from corpus.synthetic import synthetic_notes
 from taggers.kinds import load_tagger
 

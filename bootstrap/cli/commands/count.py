@@ -21,7 +21,7 @@ def main(options: argparse.Namespace) -> None:
     from bootstrap.cli.inputs import number_of, problems_of, read_unlabeled
     from bootstrap.cli.progress import StageProgress
     from corpus.counts import count_words
-    from corpus.storage import refuse_existing
+    from corpus.storage.atomic import refuse_existing
 
     refuse_existing(options.output)
     problems = problems_of(options)

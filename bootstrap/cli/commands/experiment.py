@@ -115,7 +115,7 @@ def run_plan(plan: Plan, folder: Path, *, jobs: int | None, confirmed: bool = Fa
     from bootstrap.experiments.folder import opened_experiment
     from bootstrap.experiments.methods import check_variants
     from bootstrap.experiments.results.writing import write_results
-    from corpus.storage import write_errors_of
+    from corpus.storage.atomic import write_errors_of
 
     os.umask(0o077)  # the files of a run are as private as the notes
     _confirm(plan, confirmed=confirmed)

@@ -80,7 +80,7 @@ def main(options: argparse.Namespace) -> None:
     """Import a gazetteer and report how each file was read."""
     from bootstrap.cli.console import print_lines, report_problems
     from bootstrap.cli.progress import StageProgress
-    from corpus.storage import refuse_existing
+    from corpus.storage.atomic import refuse_existing
     from gazetteers.gazetteer import merge
     from gazetteers.importing.importer import ImportOptions, import_table
 

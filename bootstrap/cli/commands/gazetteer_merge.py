@@ -31,7 +31,7 @@ def register(commands: Commands) -> None:
 def main(options: argparse.Namespace) -> None:
     """Merge gazetteers and write the sums of their counts."""
     from bootstrap.cli.console import print_lines
-    from corpus.storage import refuse_existing
+    from corpus.storage.atomic import refuse_existing
     from gazetteers.builtin import read_gazetteer
     from gazetteers.gazetteer import merge
 

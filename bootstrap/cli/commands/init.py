@@ -20,7 +20,7 @@ def main(options: argparse.Namespace) -> None:
     """Write ``config.toml`` into a folder; an existing one is not overwritten."""
     from bootstrap.cli.console import print_lines
     from bootstrap.config.template import commented_template
-    from corpus.storage import new_file
+    from corpus.storage.atomic import new_file
 
     path = options.folder / "config.toml"
     with new_file(path) as file:

@@ -99,7 +99,7 @@ def run_and_show(
     from bootstrap.execution.processes import KilledError, default_jobs
     from bootstrap.runs.resume import opened_run
     from bootstrap.runs.runner import complete_run, warm_up_taggers
-    from corpus.storage import write_errors_of
+    from corpus.storage.atomic import write_errors_of
     from taggers import TrainingError
 
     os.umask(0o077)  # the files of a run are as private as the notes

@@ -9,7 +9,7 @@ from bootstrap.experiments.results.report import report_of_results
 from bootstrap.experiments.results.run_results import read_results
 from bootstrap.reports.formats.page import page_of
 from bootstrap.reports.tables import table_csv
-from corpus.storage import write_atomically
+from corpus.storage.atomic import write_atomically
 
 #: The page in the folder of an experiment.
 PAGE = "report.html"

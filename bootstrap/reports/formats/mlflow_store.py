@@ -15,7 +15,7 @@ from bootstrap.reports.formats.scalars import scalars_of, time_of
 from bootstrap.reports.groups import RunRecord
 from bootstrap.reports.run_report import environment_of, settings_of
 from corpus.errors import InputError, shown
-from corpus.storage import open_new
+from corpus.storage.atomic import open_new
 
 #: The database in the folder of a store, and the experiment in it.
 STORE, EXPERIMENT = "mlflow.db", "bootstrap"

@@ -27,7 +27,7 @@ from corpus.formats.tabular.checks import INVALID, FlatSpans, Part, checked_batc
 from corpus.formats.tabular.parquet_rows import decoded, groups_from, opened, rows_of
 from corpus.formats.tabular.parquet_schema import columns_of, is_list_of_floats
 from corpus.problems import Problem, Problems
-from corpus.storage import new_file
+from corpus.storage.atomic import new_file
 
 NOT_WHOLE = "ids or groups that are broken numbers"
 

@@ -20,8 +20,8 @@ import pyarrow.parquet as pq
 
 from corpus.errors import InputError, shown
 from corpus.formats import batches
-from corpus.parquet_footer import DELTA_BYTE_ARRAY, ColumnChunk, column_chunks
-from corpus.unpacking import MOST_RATIO
+from corpus.storage.parquet_footer import DELTA_BYTE_ARRAY, ColumnChunk, column_chunks
+from corpus.storage.unpacking import MOST_RATIO
 
 #: Bytes of a column that are read from the file at once.
 BUFFER = 1 << 20

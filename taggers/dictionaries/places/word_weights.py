@@ -10,10 +10,10 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from corpus.array_files import Expected, array_files, weights_of_shape
-from corpus.json_fields import Fields
 from corpus.kernels.hash_index import HashIndex
 from corpus.kernels.hashing import MOST_KEY, Hashes
+from corpus.storage.arrays import Expected, array_files, weights_of_shape
+from corpus.storage.json_fields import Fields
 from gazetteers.folding import fold
 from gazetteers.frequencies import Frequencies, word_hashes
 from taggers.dictionaries.name_share import name_share

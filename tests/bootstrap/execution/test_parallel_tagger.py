@@ -25,7 +25,7 @@ from bootstrap.execution.processes import KilledError
 from corpus.batch import Batch, make_batch
 from corpus.document import Document
 from corpus.errors import InputError
-from corpus.manifest import digest_of
+from corpus.storage.manifest import digest_of
 from corpus.streams import Stream
 from corpus.tags import classes_of, find_entities
 from taggers import CRFOptions, CRFTagger, TrainingError

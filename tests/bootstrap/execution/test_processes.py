@@ -57,7 +57,7 @@ def number(send):
 
 def write_folder(send, path):
     from pathlib import Path
-    from corpus.storage import new_folder
+    from corpus.storage.atomic import new_folder
     with new_folder(Path(path)) as folder:
         (folder / "note").write_text("Anna Puig")
         send(os.getpid())

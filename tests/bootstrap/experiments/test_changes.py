@@ -20,7 +20,7 @@ from bootstrap.runs.folder import Run
 from corpus.document import Document, Span
 from corpus.errors import InputError
 from corpus.formats import write
-from corpus.table_files import table_bytes
+from corpus.storage.tables import table_bytes
 from tests.bootstrap.experiments.conftest import EXPERIMENT, QUICK
 
 Command = Callable[..., Any]

@@ -25,7 +25,7 @@ from bootstrap.experiments.results.run_results import read_results
 from bootstrap.runs.folder import Run
 from corpus.document import Document
 from corpus.formats import write
-from corpus.storage import folder_lock
+from corpus.storage.atomic import folder_lock
 from tests.bootstrap.experiments.conftest import EXPERIMENT, QUICK
 
 Command = Callable[..., Any]

@@ -14,7 +14,7 @@ import pytest
 from bootstrap.reports.writing import write_run_page
 from bootstrap.runs.document_counts import DocumentCounts
 from bootstrap.runs.folder import Run
-from corpus.table_files import table_bytes
+from corpus.storage.tables import table_bytes
 from tests.bootstrap.changed_runs import rewrite_manifests
 
 Browse = Callable[..., dict[str, Any]]

@@ -16,7 +16,7 @@ import pytest
 from bootstrap.reports.figure_names import FIGURES
 from bootstrap.runs.document_counts import DocumentCounts
 from bootstrap.runs.folder import Run
-from corpus.table_files import table_bytes
+from corpus.storage.tables import table_bytes
 from tests.bootstrap.changed_runs import rewrite_manifests
 
 Command = Callable[..., Any]

@@ -23,7 +23,7 @@ from bootstrap.runs.document_counts import DocumentCounts
 from bootstrap.runs.errors import RunError
 from bootstrap.runs.folder import Run
 from corpus.errors import InputError
-from corpus.table_files import table_bytes
+from corpus.storage.tables import table_bytes
 from tests.bootstrap.changed_runs import rewrite_manifests
 
 

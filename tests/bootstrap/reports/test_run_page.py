@@ -17,7 +17,7 @@ from bootstrap.runs import runner
 from bootstrap.runs.document_counts import DocumentCounts
 from bootstrap.runs.errors import RunError
 from bootstrap.runs.folder import Run
-from corpus.table_files import read_table, table_bytes
+from corpus.storage.tables import read_table, table_bytes
 from tests.bootstrap.changed_runs import rewrite_manifests
 
 Command = Callable[..., Any]

@@ -16,7 +16,7 @@ from corpus.batch import make_batch
 from corpus.document import Document, Span
 from corpus.errors import InputError
 from corpus.evaluation import score
-from corpus.table_files import table_bytes
+from corpus.storage.tables import table_bytes
 
 
 @given(

@@ -22,7 +22,7 @@ from bootstrap.runs.opening import locked, new_folder
 from bootstrap.self_training.iteration import PseudoLabelled
 from corpus.batch import Batch, make_batch
 from corpus.document import Document, Span
-from corpus.storage import write_atomically
+from corpus.storage.atomic import write_atomically
 from tests.bootstrap.changed_runs import rewrite_manifests
 
 DATA = pa.table({"split": ["seed"], "file": ["/x"], "bytes": [3], "blake2b": ["00"]})

@@ -16,7 +16,7 @@ from bootstrap.runs.tagging_errors import TaggingError, errors_table, load_error
 from bootstrap.self_training.iteration import CONFIDENCE_BINS
 from corpus.error_analysis import EntityError, Mention
 from corpus.errors import InputError
-from corpus.table_files import table_bytes
+from corpus.storage.tables import table_bytes
 
 MENTIONS = st.builds(Mention, st.integers(0, 9), st.integers(10, 20), st.text(max_size=3))
 

@@ -12,12 +12,12 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from corpus import storage
 from corpus.document import Document, Span
 from corpus.errors import InputError
 from corpus.formats import Columns, WriteReport, read, write
 from corpus.formats.files import open_source
 from corpus.problems import Problems
+from corpus.storage import atomic as storage
 
 TARGETS = [
     *(("out.jsonl", None), ("out.parquet", None), ("out.csv", None), ("out.jsonl.gz", None)),

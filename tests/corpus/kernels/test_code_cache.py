@@ -12,7 +12,7 @@ import pytest
 
 from corpus.kernels.code_cache import CodeFolder
 from corpus.kernels.private_folder import make_private
-from corpus.storage import is_partial, write_atomically
+from corpus.storage.atomic import is_partial, write_atomically
 
 KERNELS = """
 import numpy as np

@@ -17,9 +17,9 @@ from corpus.batch import Batch, concatenate, make_batch
 from corpus.document import Document
 from corpus.errors import InputError
 from corpus.formats import read
-from corpus.json_fields import Fields
 from corpus.lines import line_numbers
 from corpus.problems import Problems
+from corpus.storage.json_fields import Fields
 from corpus.streams import Stream
 from corpus.units import split_documents
 from taggers.annotators import ANNOTATORS, Colons, LineHeaders, annotated

@@ -15,7 +15,7 @@ import pytest
 from corpus.batch import Batch, make_batch
 from corpus.document import Document, Span
 from corpus.errors import InputError
-from corpus.json_fields import Fields
+from corpus.storage.json_fields import Fields
 from corpus.streams import Stream
 from gazetteers.gazetteer import Gazetteer
 from gazetteers.phrases.matcher import BLOCKED

@@ -15,8 +15,8 @@ from corpus.batch import Batch, make_batch
 from corpus.document import Document
 from corpus.errors import InputError
 from corpus.formats import read
-from corpus.json_fields import Fields
 from corpus.problems import Problems
+from corpus.storage.json_fields import Fields
 from corpus.streams import Stream
 from corpus.tokens.normalisation import normalise
 from taggers.annotators import Rules

@@ -21,7 +21,7 @@ import pytest
 from corpus.batch import Batch, concatenate, make_batch
 from corpus.document import Document, Span
 from corpus.errors import InputError
-from corpus.manifest import digest_of
+from corpus.storage.manifest import digest_of
 from corpus.tags import find_entities
 from taggers import CRFOptions, CRFTagger, TrainingError, load_tagger
 from taggers.crf import wordtype

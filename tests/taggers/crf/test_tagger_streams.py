@@ -19,7 +19,7 @@ from corpus.batch import Batch, concatenate, make_batch
 from corpus.document import Document, Span
 from corpus.errors import InputError
 from corpus.kernels.registry import KERNELS
-from corpus.manifest import digest_of
+from corpus.storage.manifest import digest_of
 from corpus.streams import NO_VALUE, Stream
 from corpus.tags import UNKNOWN
 from taggers import CRFOptions, CRFTagger, load_tagger

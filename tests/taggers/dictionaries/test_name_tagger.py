@@ -16,8 +16,8 @@ from corpus.counts import count_words
 from corpus.document import Document
 from corpus.errors import InputError
 from corpus.formats import read
-from corpus.manifest import digest_of
 from corpus.problems import Problems
+from corpus.storage.manifest import digest_of
 from corpus.synthetic import synthetic_notes
 from gazetteers.builtin import BLOCKING, CENSUS
 from gazetteers.gazetteer import Gazetteer

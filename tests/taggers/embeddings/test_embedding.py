@@ -18,7 +18,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from corpus.errors import InputError
-from corpus.manifest import manifest_bytes
+from corpus.storage.manifest import manifest_bytes
 from taggers.embeddings import embedding as opening
 from taggers.embeddings.embedding import Embedding, Neighbour
 from taggers.embeddings.folder import find_embeddings

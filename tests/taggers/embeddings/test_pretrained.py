@@ -19,7 +19,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from corpus.errors import InputError
-from corpus.unpacking import free_memory
+from corpus.storage.unpacking import free_memory
 from taggers.embeddings import pretrained, vector_formats
 from taggers.embeddings.embedding import Embedding
 from taggers.embeddings.pretrained import load_pretrained
@@ -657,9 +657,9 @@ def test_vectors_that_do_not_fit_into_memory_are_refused(
         keyed().save_word2vec_format(
             str(path), binary=kind == "binary", write_header=kind != "headless"
         )
-    monkeypatch.setattr("corpus.unpacking.free_memory", lambda: 1000.0)
+    monkeypatch.setattr("corpus.storage.unpacking.free_memory", lambda: 1000.0)
     assert re.search("components need [0-9.]+ GB of memory, of which 0.0 GB are", refused(path))
-    monkeypatch.setattr("corpus.unpacking.free_memory", lambda: 1e6)
+    monkeypatch.setattr("corpus.storage.unpacking.free_memory", lambda: 1e6)
     load_pretrained(path, tmp_path / "embeddings")
 
 
@@ -667,7 +667,7 @@ def test_free_memory_is_what_limits_leave() -> None:
     before = free_memory()
     assert 2**20 < before < 2**50
     script = (
-        "import resource\nfrom corpus.unpacking import free_memory\n"
+        "import resource\nfrom corpus.storage.unpacking import free_memory\n"
         "resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))\nprint(free_memory())\n"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)

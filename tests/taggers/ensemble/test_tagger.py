@@ -16,7 +16,7 @@ import pytest
 
 from corpus.batch import Batch
 from corpus.errors import InputError
-from corpus.manifest import digest_of
+from corpus.storage.manifest import digest_of
 from corpus.tags import find_entities, well_formed
 from taggers import CRFOptions, load_tagger, make_tagger
 from taggers.base import MEASURES, Tagger, TrainingError, kernels_of

@@ -1,8 +1,8 @@
 """Files and folders on disk: written atomically, private to their owner, and locked.
 
-What is written gets its final name only when it is complete and on the disk. Until then it is in a
-staging folder beside it, see `corpus.staging`. A process that is killed leaves only such folders
-behind; whoever writes into the same folder next removes them.
+What is written gets its final name only when it is complete and on the disk. Until then it is in
+a staging folder beside it, see `corpus.storage.staging`. A process that is killed leaves only such
+folders behind; whoever writes into the same folder next removes them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from corpus.errors import InputError, shown
-from corpus.staging import (
+from corpus.storage.staging import (
     WriteError,
     in_staging,
     is_partial,

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus.parquet_footer import ColumnChunk, column_chunks
+from corpus.storage.parquet_footer import ColumnChunk, column_chunks
 
 #: Numbers of some encodings in ``parquet.thrift``.
 ENCODINGS = {

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.errors import InputError, shown
-from corpus.storage import open_anew
+from corpus.storage.atomic import open_anew
 
 Array = npt.NDArray[Any]
 

@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from corpus.errors import shown
-from corpus.parquet_footer import column_chunks
-from corpus.table_files import verified
-from corpus.unpacking import most_unpacked, unpacking_error
+from corpus.storage.parquet_footer import column_chunks
+from corpus.storage.tables import verified
+from corpus.storage.unpacking import most_unpacked, unpacking_error
 
 #: Bytes that the strings of a piece can have at most, and rows of a piece.
 _PIECE, _ROWS = 1 << 23, 1 << 16
@@ -38,7 +38,7 @@ def read_columns(path: Path, columns: pa.Schema, *, optional: pa.Schema = _NONE)
     Raises
     ------
     InputError
-        If the columns contain more than a file of this size may; see `corpus.unpacking`.
+        If the columns contain more than a file of this size may; see `corpus.storage.unpacking`.
     ChangedTableError
         If the content has changed since it was written.
     KeyError

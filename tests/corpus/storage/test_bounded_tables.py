@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpus.errors import InputError
-from corpus.parquet_tables import read_columns
-from corpus.unpacking import ALWAYS, MOST_RATIO
+from corpus.storage.bounded_tables import read_columns
+from corpus.storage.unpacking import ALWAYS, MOST_RATIO
 from gazetteers.gazetteer import COLUMNS, Gazetteer
 
 ROWS = st.lists(st.tuples(st.text(max_size=5), st.sampled_from("ab"), st.integers(0, 9)))

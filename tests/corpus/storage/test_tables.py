@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus.table_files import (
+from corpus.storage.tables import (
     DIGEST,
     ChangedTableError,
     digest_of_table,

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from corpus.errors import InputError
-from corpus.storage import (
+from corpus.storage.atomic import (
     WriteError,
     folder_lock,
     new_file,
@@ -34,7 +34,7 @@ PARTIAL = "partial-0123456789abcdef"
 LOCKING = """
 import sys
 from pathlib import Path
-from corpus.storage import folder_lock
+from corpus.storage.atomic import folder_lock
 
 with folder_lock(Path(sys.argv[1])):
     print("locked", flush=True)
@@ -44,7 +44,7 @@ with folder_lock(Path(sys.argv[1])):
 WRITING = """
 import sys
 from pathlib import Path
-from corpus.storage import write_atomically
+from corpus.storage.atomic import write_atomically
 
 sys.stdin.read()  # until all are started
 for number in range(150):

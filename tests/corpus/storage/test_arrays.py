@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus.array_files import Expected, array_bytes, map_array, read_array
 from corpus.errors import InputError
+from corpus.storage.arrays import Expected, array_bytes, map_array, read_array
 
 FIVE = np.array([0, 1, 1, 4, 9], np.int64)
 ANY = Expected("int64", (None,))
