@@ -195,7 +195,8 @@ def test_units_are_put_together_at_the_offsets_of_the_source(
         ] == spans
         batch = make_batch([piece for _, piece in pieces], labelled=False)
         confidence = tagger.tag(batch).confidence
-        assert item.confidence == (confidence.min() if len(confidence) else 1.0)
+        # Linear algebra libraries may round a row by the number of rows beside it.
+        assert item.confidence == pytest.approx(confidence.min() if len(confidence) else 1.0, 1e-5)
         total += len(spans)
     assert total > 20
 
@@ -205,7 +206,10 @@ def test_how_many_are_tagged_at_a_time_changes_nothing(
 ) -> None:
     whole = list(tag_documents(fresh, tagger, "line", "normalised"))
     monkeypatch.setattr(inference, "_UNITS_PER_BATCH", 7)
-    assert list(tag_documents(fresh, tagger, "line", "normalised")) == whole
+    parts = list(tag_documents(fresh, tagger, "line", "normalised"))
+    assert [part.document for part in parts] == [item.document for item in whole]
+    expected = pytest.approx([item.confidence for item in whole], rel=1e-5)
+    assert [part.confidence for part in parts] == expected
 
 
 def test_documents_are_tagged_as_they_come(

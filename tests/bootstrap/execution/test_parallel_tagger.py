@@ -199,7 +199,8 @@ def test_a_later_model_in_the_same_folder_is_not_mistaken_for_the_earlier(
         tagger.fit(labelled, rng=np.random.default_rng(0))
         alone = CRFTagger.load(tmp_path / "model").tag(unlabelled)
         together = tagger.tag(unlabelled)
-        assert (alone.confidence == together.confidence).all()
+        # Linear algebra libraries may round a row by the number of rows beside it.
+        np.testing.assert_allclose(alone.confidence, together.confidence, rtol=1e-5)
         found.append(together.confidence)
         (tmp_path / "model").rename(tmp_path / f"model{len(found)}")
     assert (found[0] != found[1]).any()
