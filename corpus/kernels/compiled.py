@@ -1,19 +1,16 @@
-"""Functions compiled to machine code by numba, with the argument types that they are compiled for.
-
-Machine code is kept on disk: one process compiles it and the others load it; see
-`corpus.kernels.code_cache`.
-"""
+"""Functions compiled to machine code by numba, with the types of their arguments."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 import numba
 import numpy as np
 import numpy.typing as npt
 
-from corpus.kernels.code_cache import CodeCache, is_cachable
+from corpus.kernels.machine_code import code_folder
 from corpus.kernels.registry import KERNELS, Kernel
 
 #: An argument of a compiled function: an array of any type.
@@ -31,6 +28,8 @@ _VECTORISED = {"error_model": "numpy", "fastmath": {"nnan", "nsz", "arcp", "cont
 
 _REALS = ("float32", "float64")
 
+_config: Any = numba.config  # its attributes are made at run time
+
 
 def compiled(
     *signatures: str, vectorised: bool = False
@@ -45,7 +44,7 @@ def compiled(
     *signatures : str
         Types of the arguments, in numba's notation, such as ``"int32[::1], int64"``. ``real``
         stands for float32 and float64, and so for two signatures. A function that only other
-        compiled functions call needs no signature: it is compiled with them.
+        compiled functions call needs no signature: its machine code is part of theirs.
     vectorised : bool
         Whether the function divides as in C and receives no NaN, so that its loops can be compiled
         to vector instructions.
@@ -59,10 +58,15 @@ def compiled(
     njit: Callable[..., Any] = numba.njit  # numba's own annotations discard those of the function
 
     def decorate(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
-        dispatcher = njit(function, **options)
-        if is_cachable(function):
-            # As njit(cache=True) sets numba's own cache, which anyone's files could be read from.
-            dispatcher._cache = CodeCache(function)
+        has_source = Path(function.__code__.co_filename).is_file()
+        folder = code_folder() if expanded and has_source else None
+        before = _config.CACHE_DIR
+        try:
+            if folder:
+                _config.CACHE_DIR = str(folder)
+            dispatcher = njit(function, cache=folder is not None, **options)
+        finally:
+            _config.CACHE_DIR = before
         KERNELS.append(Kernel(dispatcher, expanded))
         kernel: Callable[_Arguments, _Result] = dispatcher
         return kernel

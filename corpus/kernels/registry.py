@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Kernel:
+class Kernel(NamedTuple):
     """A compiled function.
 
     Parameters
@@ -34,37 +32,20 @@ KERNELS: list[Kernel] = []
 def warm_up(*modules: str, announce: Callable[[], None] | None = None) -> None:
     """Load or compile the machine code of compiled functions for their declared signatures.
 
-    After this, calls with arrays from `corpus.kernels.compiled.kernel_array` compile nothing.
+    After this, calls with arrays from `corpus.kernels.compiled.kernel_array` compile nothing. Call
+    it before other processes start: they load what this one compiled. Processes that call it at the
+    same time wait for each other.
 
     Parameters
     ----------
     *modules : str
         Modules to import first. The functions of all imported modules are loaded or compiled.
     announce : callable, optional
-        Called once before the first compilation, which may take long.
+        Called once if a function has to be compiled, which may take long.
     """
     for name in modules:
         importlib.import_module(name)
-    if not KERNELS:
-        return
-    from numba.core.event import Listener, install_listener  # noqa: PLC0415 - numba is slow to import
-    from numba.core.sigutils import normalize_signature  # noqa: PLC0415
+    if KERNELS:
+        from corpus.kernels.machine_code import compile_all  # noqa: PLC0415 - numba is slow to import
 
-    class Announcer(Listener):
-        """A listener that calls `announce` when the first compilation starts."""
-
-        announced = announce is None
-
-        def on_start(self, event: Any) -> None:
-            if not self.announced and announce is not None:
-                self.announced = True
-                announce()
-
-        def on_end(self, event: Any) -> None:
-            """Ignore the end of a compilation."""
-
-    with install_listener("numba:compile", Announcer()):
-        for kernel in KERNELS:
-            for signature in kernel.signatures:
-                arguments, _ = normalize_signature(signature)  # type: ignore[no-untyped-call]
-                kernel.dispatcher.compile(arguments)
+        compile_all(KERNELS, announce)

@@ -1,7 +1,10 @@
 """Compiled functions are compiled ahead of use, for their declared signatures and no others."""
 
+import os
+import random
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -9,13 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from corpus.kernels.code_cache import CodeFolder
+from corpus.kernels import compiled as compiled_module
+from corpus.kernels import machine_code
 from corpus.kernels.compiled import compiled, kernel_array
 from corpus.kernels.registry import KERNELS, warm_up
 
 KERNEL = """
-import numpy as np
-from corpus.kernels.code_cache import CodeFolder
 from corpus.kernels.compiled import compiled
 
 @compiled()
@@ -40,8 +42,9 @@ def only_new_kernels() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep the machine code of tests out of the folder of the user."""
-    folder = CodeFolder(tmp_path / "code")
-    monkeypatch.setattr("corpus.kernels.code_cache._folder", lambda: folder)
+    (tmp_path / "code").mkdir()
+    for module in (compiled_module, machine_code):
+        monkeypatch.setattr(module, "code_folder", lambda: tmp_path / "code")
 
 
 @pytest.fixture
@@ -138,3 +141,112 @@ def test_an_array_that_fits_is_not_copied(tmp_path: Path) -> None:
     np.save(tmp_path / "array.npy", array)
     mapped = np.load(tmp_path / "array.npy", mmap_mode="c")
     assert np.shares_memory(kernel_array(mapped), mapped)
+
+
+#: Print the results of kernels, and whether they were compiled.
+SCRIPT = """
+import sys
+import numpy as np
+from corpus.kernels.registry import warm_up
+warm_up("fresh_kernels", announce=lambda: print("compiling"))
+from fresh_kernels import first_doubled
+print(first_doubled(np.ones(2)), first_doubled(np.full((2, 2), 3)))
+"""
+LIMITED = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))"
+
+
+class Home:
+    """A folder with kernels, and the folder of their machine code."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.base = folder, folder / "cache"
+        (folder / "fresh_kernels.py").write_text(KERNEL)
+
+    def start(self, before: str = "") -> "subprocess.Popen[str]":
+        environment = {**os.environ, "NUMBA_CACHE_DIR": str(self.base)}
+        environment["PYTHONPATH"] = os.pathsep.join([str(self.folder), *sys.path])
+        command = [sys.executable, "-c", before + SCRIPT]
+        pipe = subprocess.PIPE
+        return subprocess.Popen(command, env=environment, text=True, stdout=pipe, stderr=pipe)
+
+    def run(self, before: str = "") -> tuple[list[str], list[str]]:
+        """Return the lines of standard output and of standard error."""
+        process = self.start(before)
+        out, errors = process.communicate(timeout=600)
+        assert process.returncode == 0, (out, errors)
+        return out.splitlines(), errors.splitlines()
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path)
+
+
+RIGHT = "2.0 6"
+
+
+def test_one_process_compiles_and_others_load(home: Home) -> None:
+    assert home.run() == (["compiling", RIGHT], [])
+    (folder,) = (home.base / "bootstrap-ner").iterdir()
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert home.run() == ([RIGHT], [])
+
+
+def test_another_version_of_the_kernels_has_another_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    digests = set()
+    monkeypatch.setattr(machine_code, "__file__", str(tmp_path / "corpus/kernels/x.py"))
+    for folder, name, content in (
+        ("taggers/crf", "kernels", "from corpus.kernels.compiled import compiled"),
+        ("taggers/crf", "constants", "FACTOR = 10"),
+        ("taggers/crf", "constants", "FACTOR = 20"),
+        ("taggers/other", "options", "no kernels are beside this"),
+    ):
+        (tmp_path / folder).mkdir(parents=True, exist_ok=True)
+        (tmp_path / folder / f"{name}.py").write_text(content)
+        digests.add(machine_code._digest_of_sources())
+    assert len(digests) == 3
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no limits of files")
+def test_on_a_full_disk_code_is_compiled_and_one_line_says_why(home: Home) -> None:
+    home.run()
+    assert home.run(LIMITED) == ([RIGHT], [])
+    for path in home.base.rglob("*.nb[ci]"):
+        path.unlink()
+    out, errors = home.run(LIMITED)
+    assert out == ["compiling", RIGHT]
+    assert len(errors) == 1 and "cannot be kept (File too large)" in errors[0]
+    assert home.run() == (["compiling", RIGHT], [])
+
+
+def test_where_no_folder_can_be_made_code_is_compiled(home: Home) -> None:
+    home.base.write_text("a file")
+    out, errors = home.run()
+    assert out == ["compiling", RIGHT]
+    assert len(errors) == 1 and "cannot be kept (Not a directory)" in errors[0]
+
+
+def test_of_processes_that_start_at_once_one_compiles(home: Home) -> None:
+    processes = [home.start() for _ in range(3)]
+    results = [process.communicate(timeout=600) for process in processes]
+    assert sorted(results) == [(f"{RIGHT}\n", "")] * 2 + [(f"compiling\n{RIGHT}\n", "")]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such signals")
+@pytest.mark.parametrize("kills", [2, pytest.param(20, marks=pytest.mark.slow)])
+def test_killed_processes_leave_what_others_can_use(home: Home, kills: int) -> None:
+    draw = random.Random(kills)
+    for _ in range(kills):
+        doomed = home.start()
+        time.sleep(draw.uniform(0.5, 3))
+        doomed.kill()
+        doomed.communicate()
+        out, errors = home.run()
+        assert (out[-1], errors) == (RIGHT, [])
+        for path in home.base.rglob("*.nb[ci]"):
+            if draw.random() < 0.5:
+                path.unlink()
+    home.run()
+    assert home.run() == ([RIGHT], [])
