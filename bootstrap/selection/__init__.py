@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bootstrap.selection.proportional import Selection, select_examples
 from bootstrap.selection.proportions import Reference
-from bootstrap.selection.spans import confident_parts
 from bootstrap.selection.strategies import (
     LIST_VIEW,
     PORTFOLIO,
@@ -12,6 +11,7 @@ from bootstrap.selection.strategies import (
     STRATEGIES,
     SelectionFunction,
     Strategy,
+    confident_parts,
     initial_strategy_for,
     portfolio,
     strategy_for,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from bootstrap.selection.optimizer import Candidates, largest_selection, nearest_selection
+from bootstrap.selection.linear_program import Selector
 from bootstrap.selection.proportions import Proportions, Reference, content_of, proportions_of
 from corpus.batch import Batch
 from taggers.base import Tagging
@@ -109,11 +109,11 @@ def select_examples(
         return Selection(np.sort(confident[order[:number]]), len(confident), number)
     classes = reference.proportions.classes
     content = content_of(batch, tagging.tags, tagging.labels, classes).take(confident)
-    candidates = Candidates.of(content, tagging.confidence[confident], reference)
+    selector = Selector(content, tagging.confidence[confident], reference)
     floor = min(number, int(np.ceil(FLOOR * len(confident))))
-    chosen, bound = largest_selection(candidates, number, floor)
+    chosen, bound = selector.largest(number, floor)
     if len(chosen) < floor:
-        chosen = nearest_selection(candidates, floor)
+        chosen = selector.nearest(floor)
     found = proportions_of(content.take(chosen), classes)
     deviations = reference.deviations(found, len(chosen))
     return Selection(

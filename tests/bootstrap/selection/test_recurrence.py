@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bootstrap.selection.recurrence import MAX_WORDS, recurrences
+from bootstrap.selection.agreement import MAX_WORDS, recurrences
 from corpus.batch import Batch, make_batch
 from corpus.document import Document
 from corpus.tags import TokenSpans
