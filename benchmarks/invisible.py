@@ -2,7 +2,7 @@
 
 A CRF is trained on lines of the training split as they are. The development split is tagged by line
 as it is, and after each of the transformations: characters that are not displayed inside words,
-compatibility forms, decomposed accents, letters of other scripts. Gold spans move with their
+control characters, compatibility forms, decomposed accents. Gold spans move with their
 characters.
 
     python benchmarks/invisible.py recall
@@ -33,10 +33,9 @@ from corpus.evaluation import score
 from corpus.formats import read
 from corpus.problems import Problems
 from corpus.tokens.expression import Expression
-from corpus.tokens.homoglyphs import TWINS
+from corpus.tokens.normalisation import UnusualCharacters
 from corpus.tokens.scanner import Scanner
 from corpus.units import split_documents
-from corpus.unusual_characters import UnusualCharacters
 from taggers import Tagger, make_tagger
 from taggers.crf import CRFOptions
 
@@ -45,6 +44,10 @@ Pieces = list[tuple[str, str]]
 Transformation = Callable[[Document], Pieces]
 
 _INVISIBLE = {
+    "control U+0002": "\u0002",
+    "control U+001F": "\u001f",
+    "control U+0080": "\u0080",
+    "control U+009F": "\u009f",
     "soft hyphen": "\u00ad",
     "combining grapheme joiner": "\u034f",
     "Arabic letter mark": "\u061c",
@@ -108,8 +111,6 @@ _ALPHABETS = {
     "mathematical sans-serif bold": (0x1D5D4, 0x1D5EE, 0x1D7EC),
     "mathematical monospace": (0x1D670, 0x1D68A, 0x1D7F6),
     "circled": (0x24B6, 0x24D0, None),
-    "negative circled": (0x1F150, None, None),
-    "negative squared": (0x1F170, None, None),
 }
 _LIGATURES = ("ffi", "ffl", "ff", "fi", "fl", "st")
 _LIGATURE_CHARACTERS = dict(zip(_LIGATURES, "ﬃﬄﬀﬁﬂﬆ", strict=True))
@@ -191,7 +192,6 @@ def transformations() -> Iterator[tuple[str, Transformation]]:
     for name, alphabet in _ALPHABETS.items():
         yield f"{name} letters and digits", replaced(alphabet_of(*alphabet))
     yield "full-width ASCII and ideographic spaces", replaced(full_width())
-    yield "small capitals", replaced(small_capitals())
     yield "superscript digits", replaced(dict(zip("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹", strict=True)))
     yield "subscript digits", replaced(dict(zip("0123456789", "₀₁₂₃₄₅₆₇₈₉", strict=True)))
     yield "ligatures", ligatures
@@ -203,7 +203,6 @@ def transformations() -> Iterator[tuple[str, Transformation]]:
     yield "hyphens", replaced({"-": "\u2010"})
     yield "no-break hyphens", replaced({"-": "\u2011"})
     yield from combined()
-    yield from homoglyphs()
 
 
 def combined() -> Iterator[tuple[str, Transformation]]:
@@ -226,26 +225,6 @@ def combined() -> Iterator[tuple[str, Transformation]]:
         both(replaced({" ": "\u00a0"}), inserted("\ufeff", inside_words)),
     )
     yield "ligatures, soft hyphens", both(ligatures, hyphens)
-
-
-def homoglyphs() -> Iterator[tuple[str, Transformation]]:
-    """Yield transformations to letters of other scripts, some of which are symbols."""
-    scripts: dict[str, dict[str, str]] = {}
-    for other, latin in TWINS.items():
-        script = unicodedata.name(other).split()[0].capitalize()
-        scripts.setdefault(script, {}).setdefault(latin, other)
-    for script, letters in scripts.items():
-        yield f"{script} letters", replaced(letters)
-        yield f"{script} letters inside names", replaced(letters, only_names=True)
-    yield "Cyrillic vowels", replaced(dict(zip("aeoAEO", "аеоАЕО", strict=True)))
-    yield (
-        "Greek capitals",
-        replaced({latin: other for latin, other in scripts["Greek"].items() if latin.isupper()}),
-    )
-    yield (
-        "Cyrillic letters, soft hyphens",
-        both(replaced(scripts["Cyrillic"]), inserted("\u00ad", inside_words)),
-    )
 
 
 def inserted(
@@ -358,11 +337,6 @@ def alphabet_of(upper: int | None, lower: int | None, digits: int | None) -> dic
 def full_width() -> dict[str, str]:
     """Return the full-width forms of ASCII."""
     return {" ": "\u3000"} | {chr(code): chr(code + 0xFEE0) for code in range(0x21, 0x7F)}
-
-
-def small_capitals() -> dict[str, str]:
-    """Return small capitals by lower-case letters; x has none."""
-    return dict(zip("abcdefghijklmnoprstuvwyz", "ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ", strict=True))
 
 
 # Times

@@ -23,8 +23,8 @@ from corpus.formats import Columns, WriteReport, write
 from corpus.kernels.registry import warm_up
 from corpus.problems import Problems
 from corpus.tags import find_entities
+from corpus.tokens.normalisation import UnusualCharacters
 from corpus.units import UNITS, Unit, join_spans, split_document
-from corpus.unusual_characters import UnusualCharacters
 from taggers import Tagger
 from taggers.base import Detail
 from taggers.model_folder import read_file_of_model

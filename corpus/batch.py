@@ -27,6 +27,7 @@ from corpus.tags import (
     tags_of_entities,
 )
 from corpus.tokens import tokenize
+from corpus.tokens.normalisation import normalise_all
 
 _ScalarT = TypeVar("_ScalarT", bound=np.generic)
 
@@ -186,6 +187,21 @@ class Batch:
         for owner, start, end, kind in rows:
             spans[owner].append(Span(start, end, classes[kind]))
         return spans
+
+    def visible_starts(self) -> npt.NDArray[np.int32]:
+        """Return where each token seems to start, shape (N,).
+
+        A token starts where the token before it ends if there are only characters between them that
+        have no glyph, such as a soft hyphen in ``C/``. All others start at their offset.
+        """
+        starts = self.starts.copy()
+        for row, normalised in normalise_all(self.texts.to_pylist()).items():
+            tokens = slice(*self.document_offsets[row : row + 2].tolist())
+            of_text, ends = starts[tokens], self.ends[tokens]
+            first = np.searchsorted(normalised.starts, of_text)
+            after = np.searchsorted(normalised.ends, ends, side="right")
+            of_text[1:] = np.where(first[1:] == after[:-1], ends[:-1], of_text[1:])
+        return starts
 
     def to_bytes(self) -> bytes:
         """Write the batch as an Arrow stream with one row per document."""

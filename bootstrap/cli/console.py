@@ -20,7 +20,7 @@ from corpus.problems import Problems
 from corpus.storage.atomic import WriteError, write_atomically, write_errors_of
 
 if TYPE_CHECKING:
-    from corpus.unusual_characters import UnusualCharacters
+    from corpus.tokens.normalisation import UnusualCharacters
 
 # Names may contain markup, which is printed literally. Files and pipes have unlimited lines.
 _WIDE = 10_000

@@ -18,8 +18,8 @@ from corpus.document import Document
 from corpus.errors import shown
 from corpus.formats.annotations import UNUSABLE
 from corpus.problems import Problem, Problems
+from corpus.tokens.normalisation import UnusualCharacters
 from corpus.units import split_document
-from corpus.unusual_characters import UnusualCharacters
 from taggers.options import Coverage
 
 #: With fewer entities, a class cannot be learned or evaluated reliably.

@@ -1,17 +1,14 @@
-"""The code points of texts as arrays; nothing here is compiled."""
+"""The code points of texts as arrays, and tables of characters; nothing here is compiled."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Self
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 Codes = npt.NDArray[np.uint32]
-
-#: The code points of Latin-1.
-LATIN_1 = range(0x100)
 
 
 def code_points(text: str) -> Codes:
@@ -19,23 +16,36 @@ def code_points(text: str) -> Codes:
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Characters:
-    """The code points of a text, and which of them are rare in Spanish and Catalan.
+def text_of(codes: Codes) -> str:
+    """Return the text of code points."""
+    return codes.tobytes().decode("utf-32-le", "surrogatepass")
+
+
+class CharacterTable:
+    """A table of a value of each character, filled as characters occur.
 
     Parameters
     ----------
-    codes : ndarray of uint32
-        The code points.
-    rare : ndarray of int64
-        The places of those beyond Latin-1.
+    compute : callable
+        Returns the value of a character, a number that is not 0.
+    dtype : numpy dtype
+        The type of the values.
+
+    Attributes
+    ----------
+    values : ndarray, shape (0x110000,)
+        The value of each code point; 0 where it has not occurred.
     """
 
-    codes: Codes
-    rare: npt.NDArray[np.int64]
+    def __init__(self, compute: Callable[[str], int], dtype: npt.DTypeLike) -> None:
+        self._compute = compute
+        self.values: npt.NDArray[Any] = np.zeros(0x110000, dtype)
 
-    @classmethod
-    def of(cls, text: str) -> Self:
-        """Find the code points of a text."""
-        codes = code_points(text)
-        return cls(codes, np.flatnonzero(codes > LATIN_1[-1]))
+    def __call__(self, codes: Codes) -> npt.NDArray[Any]:
+        """Return the value of each code point, in an array of the same shape."""
+        values = self.values[codes]
+        if not values.all():
+            for code in np.unique(codes[values == 0]).tolist():
+                self.values[code] = self._compute(chr(code))
+            values = self.values[codes]
+        return values

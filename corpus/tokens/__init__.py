@@ -8,8 +8,8 @@ before a capital that follows a lower-case letter, where notes often lack a spac
 (``MartínezNHC``).
 
 The exact definition is the regular expression in `corpus.tokens.expression`. It is applied to the
-normalised form of a text (`corpus.tokens.normalisation`), in which words are without invisible
-characters and compatibility forms; the offsets of tokens are those of the text itself.
+normalised form of a text (`corpus.tokens.normalisation`), in which words have no invisible
+characters and no compatibility forms; the offsets of tokens are those of the text itself.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from corpus.kernels.code_points import Characters
+from corpus.kernels.code_points import Codes, code_points
 from corpus.tokens.expression import Expression
 from corpus.tokens.normalisation import normalise_joined
 
@@ -95,7 +95,7 @@ class _Finder(Protocol):
         ...
 
     def find(
-        self, text: str, characters: Characters | None = None
+        self, text: str, codes: Codes | None = None
     ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Return the words, starts and ends of the tokens of a text that ends with a gap."""
         ...
@@ -132,13 +132,13 @@ _Chunk = tuple[
 def _tokenize_chunk(texts: list[str], finder: _Finder) -> _Chunk:
     """Return the words, starts and ends of the tokens, and the number of tokens of each text."""
     joined, text_ends = _joined(texts)
-    characters = Characters.of(joined)
-    changed = normalise_joined(joined, characters, text_ends)
+    codes = code_points(joined)
+    changed = normalise_joined(codes, text_ends, texts)
     if changed:
         texts = [changed[row].text if row in changed else text for row, text in enumerate(texts)]
         joined, text_ends = _joined(texts)
-        characters = Characters.of(joined)
-    words, starts, ends = finder.find(joined, characters)
+        codes = code_points(joined)
+    words, starts, ends = finder.find(joined, codes)
     boundaries = np.searchsorted(starts, text_ends)
     counts = np.diff(boundaries, prepend=0)
     origins = np.repeat(np.concatenate([[0], text_ends[:-1]]), counts)

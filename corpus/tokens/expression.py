@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
-from corpus.kernels.code_points import Characters
+from corpus.kernels.code_points import Codes
 
 _UPPER = "A-ZÀ-ÖØ-Þ"
 _ACCENTS = "\u0300-\u036f"
@@ -18,8 +18,7 @@ LOWER = rf"[^\W\d_{_UPPER}]"  # any other letter
 LETTER = r"[^\W\d_]"
 MARK = f"[{_ACCENTS}]"  # combining accents belong to the letter they follow
 DIGIT = r"\d"
-# Byte-order marks and format characters are gaps like white space.
-GAP = r"[\s\ufeff\u00ad\u200b-\u200f\u2028-\u202e\u2060]"
+GAP = r"\s"
 CLITIC = "[lLdDsSnNmMtT]"
 APOSTROPHE = "['’]"
 ELL = "[lL]"  # geminate in col·legi
@@ -57,7 +56,7 @@ class Expression:
         return self._matches.types
 
     def find(
-        self, text: str, characters: Characters | None = None
+        self, text: str, codes: Codes | None = None
     ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Find the tokens of a text.
 
@@ -65,7 +64,7 @@ class Expression:
         ----------
         text : str
             Any text.
-        characters : Characters, optional
+        codes : ndarray of uint32, optional
             Not used.
 
         Returns

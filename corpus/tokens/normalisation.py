@@ -1,20 +1,18 @@
 """The normalised form of texts, in which words are looked up, with exact offsets in the source.
 
 Text that was copied from PDF files and web pages, or written to evade a filter, has characters that
-are not displayed inside words, full-width letters, ligatures, decomposed accents or letters of
-other scripts. Tokens are found in a form without them:
+are not displayed inside words, full-width letters, ligatures or decomposed accents. Tokens are
+found in a form without them:
 
-- Characters that are not displayed are dropped: soft hyphens, zero-width spaces and joiners,
-  byte-order marks, marks of writing direction, variation selectors, tag characters.
+- Characters without a glyph are dropped: control and format characters, such as soft hyphens,
+  zero-width spaces, byte-order marks and marks of writing direction.
 - Compatibility forms are read as the letters, digits and signs that they display, and unusual
   spaces, hyphens and apostrophes as the usual ones (`corpus.tokens.characters`). Superscripts and
   subscripts are read as letters and digits at the beginning of a word only: after a letter or digit
   they are exponents and indices. ``¹``, ``²`` and ``³`` stay unless others are next to them.
-- Accents are composed with their letters. Other marks on a Latin letter or a digit are dropped.
-- Letters of other scripts in Latin words are read as Latin (`corpus.tokens.homoglyphs`).
+- Accents are composed with their letters. Other marks on a letter or a digit are dropped.
 
-Characters of Latin-1 stay, except for soft hyphens and no-break spaces, and so does a byte-order
-mark at the beginning of a line.
+Other characters of Latin-1 stay.
 """
 
 from __future__ import annotations
@@ -22,56 +20,30 @@ from __future__ import annotations
 import functools
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
-from corpus.kernels.code_points import Characters, Codes
-from corpus.tokens.characters import (
-    BYTE_ORDER_MARK,
-    INVISIBLE,
-    LIGATURES,
-    MARKS,
-    RAISED,
-    RAISED_CHARACTERS,
-    is_invisible,
-    is_mark,
-    kind_of_invisible,
-    reading,
-)
-from corpus.tokens.homoglyphs import (
-    OTHER_SCRIPTS,
-    has_twin,
-    is_disguised,
-    is_foreign,
-    looks_latin,
-    may_be_twin,
-    may_have_foreign_word,
-    read_words,
-)
-
-#: Kinds of combining marks.
-DECOMPOSED = "decomposed accents"
-STRAY_MARKS = "combining marks that are no accents"
+from corpus.kernels.code_points import CharacterTable, Codes, code_points
+from corpus.tokens.characters import MARKS, RAISED, is_hidden, is_mark, kind_of, may_change, reading
 
 _Places = npt.NDArray[np.int64]
 
-_SUSPECTS_OF_LATIN_1 = "\xa0\xad"  # the no-break space and the soft hyphen
-_LINE_END = ord("\n")
-_ROUNDS = 4  # of all steps, more than any text is known to need
-_BEFORE_LINE = ("", "\n", "\r")  # the character before a line, if any
+_KEPT, _SUSPECT = 1, 2
+_PRINTABLE = range(0x20, 0x7F)  # of ASCII
 
-_RUN = re.compile(r"\S+")
-_LINE = re.compile(r"[^\r\n]+")
-_HIDDEN = re.compile(f"[{INVISIBLE}]+")
-_FORM = re.compile("[^\x00-\x9f\xa1-\xff]")
-_RAISED_CLASS = "".join(RAISED_CHARACTERS)
-_RAISED = re.compile(rf"(?<![^\W_]|[{MARKS}{_RAISED_CLASS}])[{_RAISED_CLASS}]+")
-_RARELY_RAISED = re.compile(f"[{_RAISED_CLASS.strip('¹²³')}]")
-_MARKED = re.compile(rf"([^\W_])([{MARKS}]+)")
-_GEMINATE = re.compile("[Ŀŀ](?=[lL])")
+_HALF_GEMINATES = {"ŀ": "l·", "Ŀ": "L·"}  # before another l
+
+_RUN = re.compile(r"[^ \t\n\v\f\r]+")
+_RAISED_CLASS = "".join(map(chr, RAISED))
+# At the beginning of a word, and not of ¹, ² and ³ alone.
+_RAISED = re.compile(
+    rf"(?<![^\W_])(?<![{MARKS}{_RAISED_CLASS}])"
+    rf"(?=[¹²³]*+[{_RAISED_CLASS.strip('¹²³')}])[{_RAISED_CLASS}]+"
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,7 +57,7 @@ class Normalised:
     starts, ends : ndarray of int64, shape (len(text),)
         The half-open offsets in the source of what each character was read from.
     kinds : frozenset of str
-        Names of the kinds of characters that were found.
+        Names of the kinds of characters that were changed.
     """
 
     text: str
@@ -111,13 +83,13 @@ def normalise(text: str) -> Normalised | None:
     Normalised or None
         None if the text has nothing to normalise, as most texts do.
     """
-    return None if text.isascii() else _normalised(text, suspects(text, Characters.of(text)))
+    return normalise_all([text]).get(0)
 
 
 def normalised_text(text: str) -> str:
     """Return the normalised form of a text without its offsets."""
-    found = normalise(text)
-    return text if found is None else found.text
+    normalised = normalise(text)
+    return text if normalised is None else normalised.text
 
 
 def normalise_all(texts: Sequence[str]) -> dict[int, Normalised]:
@@ -133,305 +105,139 @@ def normalise_all(texts: Sequence[str]) -> dict[int, Normalised]:
     dict of int to Normalised
         By index into the texts, in increasing order.
     """
-    joined = "\n".join([*texts, ""])
-    if joined.isascii():
-        return {}
     lengths = np.fromiter((len(text) + 1 for text in texts), np.int64, len(texts))
-    return normalise_joined(joined, Characters.of(joined), np.cumsum(lengths))
+    return normalise_joined(code_points("\n".join([*texts, ""])), np.cumsum(lengths), texts)
 
 
-def normalise_joined(joined: str, characters: Characters, ends: _Places) -> dict[int, Normalised]:
+def normalise_joined(codes: Codes, ends: _Places, texts: Sequence[str]) -> dict[int, Normalised]:
     """Do what `normalise_all` does, for texts that are joined already.
 
     Parameters
     ----------
-    joined : str
-        The texts, each with a line end after it.
-    characters : Characters
-        The code points of `joined`.
+    codes : ndarray of uint32
+        The code points of the texts, each with a line end after it.
     ends : ndarray of int64
-        Where each text with its line end ends in `joined`.
+        Where each text with its line end ends.
+    texts : sequence of str
+        The texts.
     """
-    places = suspects(joined, characters)
-    if not len(places):
-        return {}
+    places = suspects(codes)
     rows, firsts = np.unique(np.searchsorted(ends, places, side="right"), return_index=True)
     found = {}
-    for row, of_text in zip(rows.tolist(), np.split(places, firsts[1:]), strict=True):
+    for row, of_text in zip(rows.tolist(), np.split(places, firsts[1:]), strict=bool(len(places))):
         begin = int(ends[row - 1]) if row else 0
-        if normalised := _normalised(joined[begin : int(ends[row]) - 1], of_text - begin):
+        if normalised := _normalised(texts[row], of_text - begin):
             found[row] = normalised
     return found
 
 
-def suspects(text: str, characters: Characters) -> _Places:
-    """Return the places of the characters that may have to be normalised, in order.
-
-    Parameters
-    ----------
-    text : str
-        A text.
-    characters : Characters
-        Its code points.
-    """
-    codes, found = characters.codes, characters.rare
-    if len(found):
-        found = found[_suspicion(codes[found])]
-        leads = (found == 0) | (codes[found - 1] == _LINE_END)
-        found = found[~(leads & (codes[found] == ord(BYTE_ORDER_MARK)))]
-    several = [np.flatnonzero(codes == ord(each)) for each in _SUSPECTS_OF_LATIN_1 if each in text]
-    return np.sort(np.concatenate([found, *several])) if several else found
+def suspects(codes: Codes) -> _Places:
+    """Return the places of the characters that may have to be normalised, in order."""
+    # One comparison finds what is not printable ASCII: smaller numbers wrap around.
+    rare = np.flatnonzero(codes - np.uint32(_PRINTABLE[0]) >= len(_PRINTABLE))
+    suspicious: npt.NDArray[np.bool_] = _suspicion()(codes[rare]) == _SUSPECT
+    return rare[suspicious]
 
 
-class _Suspicion:
-    """A table of whether a character may have to be normalised, filled as characters occur."""
-
-    def __init__(self) -> None:
-        self._table: npt.NDArray[np.int8] = np.full(0x110000, -1, np.int8)
-
-    def __call__(self, codes: Codes) -> npt.NDArray[np.bool_]:
-        found = self._table[codes]
-        if (found < 0).any():
-            for code in np.unique(codes[found < 0]).tolist():
-                self._table[code] = _is_suspect(chr(code))
-            found = self._table[codes]
-        return found > 0
-
-
-_suspicion = _Suspicion()
-
-
-def _is_suspect(character: str) -> bool:
-    return (
-        is_invisible(character)
-        or is_mark(character)
-        or character in "Ŀŀ"
-        or character in RAISED_CHARACTERS
-        or reading(character)[0] != character
-        or may_be_twin(character)
-    )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Run:
-    """The normalised form of a run of characters without white space, or of one unusual space."""
-
-    text: str
-    starts: _Places
-    ends: _Places
-    kinds: frozenset[str]
+@functools.cache
+def _suspicion() -> CharacterTable:
+    return CharacterTable(lambda c: _SUSPECT if may_change(c) else _KEPT, np.uint8)
 
 
 def _normalised(text: str, places: _Places) -> Normalised | None:
     """Normalise the runs of characters around the suspects of a text."""
-    lines = _Lines(text)
-    found = [
-        (begin, end, run)
-        for begin, end in _runs(text, places.tolist())
-        if (run := _normalised_run(text[begin:end], *lines.scripts(begin, end))).kinds
-    ]
-    if not found:
+    parts: list[str] = []
+    starts: list[_Places] = []
+    ends: list[_Places] = []
+    kinds: set[str] = set()
+    after = 0
+    for begin, end in _runs(text, places.tolist()):
+        run = _normalised_run(text[begin:end])
+        if run is not None:
+            parts += [text[after:begin], run.text]
+            between = np.arange(after, begin)
+            starts += [between, begin + run.starts]
+            ends += [between + 1, begin + run.ends]
+            kinds |= run.kinds
+            after = end
+    if not parts:
         return None
-    parts, after = [], 0
-    for begin, end, run in found:
-        parts += [text[after:begin], run.text]
-        after = end
-    starts, ends = _offsets(len(text), found)
-    kinds = frozenset().union(*{run.kinds for _, _, run in found})
-    return Normalised("".join([*parts, text[after:]]), starts, ends, kinds)
+    rest = np.arange(after, len(text))
+    return Normalised(
+        "".join([*parts, text[after:]]),
+        np.concatenate([*starts, rest]),
+        np.concatenate([*ends, rest + 1]),
+        frozenset(kinds),
+    )
 
 
 def _runs(text: str, places: list[int]) -> Iterator[tuple[int, int]]:
-    """Yield the half-open offsets of the runs that contain places, in order."""
+    """Yield the half-open offsets of the runs without usual white space that contain places."""
     end = 0
     for place in places:
-        if place < end:
-            continue
-        begin = place
-        while begin > end and not text[begin - 1].isspace():
-            begin -= 1
-        if text[place].isspace():
-            begin, end = place, place + 1
-        else:
+        if place >= end:
+            begin = place
+            while begin > end and _RUN.match(text[begin - 1]):
+                begin -= 1
             run = _RUN.match(text, place)
             assert run is not None
             end = run.end()
-            begin += text[begin] == BYTE_ORDER_MARK and text[begin - 1 : begin] in _BEFORE_LINE
-        if begin < end:
             yield begin, end
 
 
-def _offsets(length: int, runs: Sequence[tuple[int, int, _Run]]) -> tuple[_Places, _Places]:
-    """Return the half-open offsets in the source of each character of the normalised text."""
-    begins, ends = (np.array([run[side] for run in runs], np.int64) for side in (0, 1))
-    sizes = np.array([len(run.text) for _, _, run in runs], np.int64)
-    shorter = ends - begins - sizes
-    new_ends = ends - np.cumsum(shorter)
-    total = length - int(shorter.sum())
-    jumps = np.bincount(new_ends, weights=shorter, minlength=total + 1)[:total]
-    places = np.arange(total) + np.cumsum(jumps).astype(np.int64)
-    within = np.arange(sizes.sum()) + np.repeat(new_ends - np.cumsum(sizes), sizes)
-    found = places.copy(), places + 1
-    for side, each in zip(found, ("starts", "ends"), strict=True):
-        relative = np.concatenate([getattr(run, each) for _, _, run in runs])
-        side[within] = relative + np.repeat(begins, sizes)
-    return found
-
-
-class _Lines:
-    """The lines of a text, asked about in order."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._end = 0
-        self._found = (False, True)
-
-    def scripts(self, begin: int, end: int) -> tuple[bool, bool]:
-        """Return how to read a run with letters of other scripts, by its line.
-
-        Returns
-        -------
-        whole : bool
-            Whether words without Latin letters are read as Latin.
-        symbols : bool
-            Whether Greek letters may be symbols.
-        """
-        if not has_twin(_HIDDEN.sub("", self._text[begin:end])):
-            return False, True
-        if begin >= self._end:
-            first = max(self._text.rfind(mark, 0, begin) for mark in "\r\n") + 1
-            match = _LINE.match(self._text, first)
-            assert match is not None
-            self._end = match.end()
-            line = _HIDDEN.sub("", match.group())
-            whole = may_have_foreign_word(line) and looks_latin(line)
-            self._found = whole, not (whole and is_disguised(line))
-        return self._found
-
-
 @functools.lru_cache(maxsize=1 << 15)  # words repeat
-def _normalised_run(text: str, whole: bool, symbols: bool) -> _Run:
-    run = _Changed(text, list(range(len(text))), list(range(1, len(text) + 1)))
-    for _ in range(_ROUNDS):  # a composed accent may complete a word that is read as Latin
-        before = run.text
-        for step in _STEPS:
-            run.change(step(run.text))
-        words = read_words(run.text, whole=whole, symbols=symbols)
-        run.change((*change, OTHER_SCRIPTS) for change in words)
-        for step in _LAST_STEPS:
-            run.change(step(run.text))
-        if run.text == before:
-            break
-    run.join_overlapping()
-    starts, ends = (np.array(side, np.int64) for side in (run.starts, run.ends))
-    return _Run(run.text, starts, ends, frozenset(run.kinds))
-
-
-_Changes = Iterable[tuple[int, int, str, str]]
+def _normalised_run(text: str) -> Normalised | None:
+    """Normalise a run of characters; the result is None if it is read as itself."""
+    places = [place for place, character in enumerate(text) if not is_hidden(character)]
+    visible = "".join([text[place] for place in places])
+    visible = _RAISED.sub(lambda match: match.group().translate(RAISED), visible)
+    cells: list[str] = []  # what is read from one place
+    starts: list[int] = []
+    ends: list[int] = []
+    for place, character in zip(places, visible, strict=True):
+        if is_mark(character) and cells and cells[-1][-1].isalnum():
+            composed = unicodedata.normalize("NFC", cells[-1] + character)
+            if len(composed) == len(cells[-1]):
+                cells[-1] = composed
+            ends[-1] = place + 1
+            continue
+        cells.append(reading(character))
+        starts.append(place)
+        ends.append(place + 1)
+    for number in reversed(range(len(cells) - 1)):
+        if cells[number] in _HALF_GEMINATES and cells[number + 1][0] in "lL":
+            cells[number] = _HALF_GEMINATES[cells[number]]
+    plain = "".join(cells)
+    if plain == text:
+        return None
+    lengths = list(map(len, cells))
+    kinds = frozenset(kind_of(character) for character in text if may_change(character))
+    return Normalised(plain, np.repeat(starts, lengths), np.repeat(ends, lengths), kinds)
 
 
 @dataclass(slots=True)
-class _Changed:
-    """A run that is normalised step by step.
+class UnusualCharacters:
+    """Counts of the notes with each kind of character that is not read as itself.
 
-    Parameters
+    Attributes
     ----------
-    text : str
-        The run as far as it is normalised.
-    starts, ends : list of int
-        The half-open offsets in the source of what each character was read from.
-    kinds : set of str
-        The kinds of characters that were found.
+    notes : int
+        The number of notes so far.
+    counts : Counter of str
+        The number of notes with characters of each kind.
     """
 
-    text: str
-    starts: list[int]
-    ends: list[int]
-    kinds: set[str] = field(default_factory=set)
+    notes: int = 0
+    counts: Counter[str] = field(default_factory=Counter)
 
-    def change(self, changes: _Changes) -> None:
-        """Replace ranges by other text, and note their kinds.
+    def add(self, texts: Sequence[str]) -> None:
+        """Count the texts of notes; a byte-order mark at the beginning of a text is usual."""
+        self.notes += len(texts)
+        for normalised in normalise_all([text.removeprefix("\ufeff") for text in texts]).values():
+            self.counts.update(normalised.kinds)
 
-        Parameters
-        ----------
-        changes : iterable of (int, int, str, str)
-            Half-open offsets, the text instead, and the kind. Text of the same length is replaced
-            character by character.
-        """
-        parts: list[str] = []
-        starts: list[int] = []
-        ends: list[int] = []
-        after = 0
-        for start, end, plain, kind in changes:
-            self.kinds.add(kind)
-            parts += [self.text[after:start], plain]
-            starts += self.starts[after:start]
-            ends += self.ends[after:start]
-            if len(plain) == end - start:
-                starts += self.starts[start:end]
-                ends += self.ends[start:end]
-            else:
-                starts += [self.starts[start]] * len(plain)
-                ends += [self.ends[end - 1]] * len(plain)
-            after = end
-        if parts:
-            self.text = "".join([*parts, self.text[after:]])
-            self.starts = starts + self.starts[after:]
-            self.ends = ends + self.ends[after:]
-
-    def join_overlapping(self) -> None:
-        """Let characters that share a part of the source be read from all of it together.
-
-        The accent after a ligature is composed with the last of its letters only.
-        """
-        first = 0
-        for place in range(1, len(self.text) + 1):
-            if place < len(self.text) and self.starts[place] < self.ends[place - 1]:
-                continue
-            if place - first > 1:
-                self.starts[first:place] = [self.starts[first]] * (place - first)
-                self.ends[first:place] = [self.ends[place - 1]] * (place - first)
-            first = place
-
-
-def _hidden(text: str) -> _Changes:
-    for match in _HIDDEN.finditer(text):
-        kinds = dict.fromkeys(map(kind_of_invisible, match.group()))
-        *others, last = kinds
-        yield from ((match.start(), match.start(), "", kind) for kind in others)
-        yield *match.span(), "", last
-
-
-def _forms(text: str) -> _Changes:
-    for match in _FORM.finditer(text):
-        plain, kind = reading(match.group())
-        if kind:
-            yield *match.span(), plain, kind
-
-
-def _raised(text: str) -> _Changes:
-    if _RARELY_RAISED.search(text):
-        for match in _RAISED.finditer(text):
-            yield *match.span(), "".join(map(RAISED_CHARACTERS.__getitem__, match.group())), RAISED
-
-
-def _accents(text: str) -> _Changes:
-    for match in _MARKED.finditer(text):
-        composed = unicodedata.normalize("NFC", match.group())
-        if composed != match.group():
-            yield *match.span(), composed, DECOMPOSED
-
-
-def _stray_marks(text: str) -> _Changes:
-    for match in _MARKED.finditer(text):
-        if not is_foreign(match[1]):
-            yield *match.span(), match[1], STRAY_MARKS
-
-
-def _geminates(text: str) -> _Changes:
-    for match in _GEMINATE.finditer(text):
-        yield *match.span(), unicodedata.normalize("NFKC", match.group()), LIGATURES
-
-
-_STEPS: tuple[Callable[[str], _Changes], ...] = (_hidden, _forms, _raised)
-_LAST_STEPS: tuple[Callable[[str], _Changes], ...] = (_accents, _stray_marks, _geminates)
+    def lines(self) -> Iterator[str]:
+        """Yield the lines of a report, the most frequent kind first; none for usual text."""
+        notes = f"of {self.notes:,} {'note' if self.notes == 1 else 'notes'}"
+        for kind, count in sorted(self.counts.items(), key=lambda item: (-item[1], item[0])):
+            yield f"{kind} in {count:,} {notes}"

@@ -8,7 +8,7 @@ import re
 import numpy as np
 import numpy.typing as npt
 
-from corpus.kernels.code_points import LATIN_1, Characters, Codes
+from corpus.kernels.code_points import CharacterTable, Codes, code_points
 from corpus.kernels.compiled import Array, compiled
 from corpus.kernels.hashing import CODE_POINTS
 from corpus.tokens import expression
@@ -36,7 +36,7 @@ _CLASSES = {
     _IDENTITY: expression.IDENTITY,
     _ASCII: expression.ASCII_LETTER,
 }
-_BLOCK = 256  # characters that are looked up together
+_LATIN_1 = range(0x100)
 
 
 class Scanner:
@@ -55,7 +55,7 @@ class Scanner:
         self._lexicon = Lexicon()
 
     def find(
-        self, text: str, characters: Characters | None = None
+        self, text: str, codes: Codes | None = None
     ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Find the tokens of a text.
 
@@ -63,7 +63,7 @@ class Scanner:
         ----------
         text : str
             A text whose last character is a line end.
-        characters : Characters, optional
+        codes : ndarray of uint32, optional
             The code points of the text, if they are known.
 
         Returns
@@ -73,10 +73,11 @@ class Scanner:
         starts, ends : ndarray of int64, shape (N,)
             Half-open offsets of each token.
         """
-        characters = characters or Characters.of(text)
-        codes = characters.codes
+        codes = code_points(text) if codes is None else codes
         starts, ends = np.empty((2, len(codes)), np.int64)
-        number = _find_tokens(codes, _classes().covering(codes[characters.rare]), starts, ends)
+        classes = _classes()
+        classes(codes[codes > _LATIN_1[-1]])  # enter characters that are not in the table yet
+        number = _find_tokens(codes, classes.values, starts, ends)
         starts, ends = starts[:number], ends[:number]
         words, firsts = self._lexicon.look_up(codes, starts, ends)
         new = zip(starts[firsts].tolist(), ends[firsts].tolist(), strict=True)
@@ -84,33 +85,18 @@ class Scanner:
         return words, starts, ends
 
 
-class _Classes:
-    """A table of the classes of characters, as bits, which is filled as characters occur."""
-
-    def __init__(self) -> None:
-        self._bits: npt.NDArray[np.uint16] = np.zeros(0x110000, np.uint16)
-        for first in LATIN_1[::_BLOCK]:
-            self._look_up(first)
-
-    def covering(self, rare: Codes) -> npt.NDArray[np.uint16]:
-        """Return the table, filled for Latin-1 and the given characters."""
-        unknown = rare[self._bits[rare] == 0]
-        for block in np.unique(unknown // _BLOCK).tolist():
-            self._look_up(block * _BLOCK)
-        return self._bits
-
-    def _look_up(self, first: int) -> None:
-        block = "".join(map(chr, range(first, first + _BLOCK)))
-        bits = np.full(_BLOCK, _KNOWN, np.uint16)
-        for bit, characters in _CLASSES.items():
-            for found in re.finditer(f"(?:{characters})+", block):
-                bits[found.start() : found.end()] |= bit
-        self._bits[first : first + _BLOCK] = bits
-
-
 @functools.cache
-def _classes() -> _Classes:
-    return _Classes()
+def _classes() -> CharacterTable:
+    """Return a table of the classes of characters, as bits, with those of Latin-1."""
+    expressions = {bit: re.compile(characters) for bit, characters in _CLASSES.items()}
+
+    def bits(character: str) -> int:
+        matching = (bit for bit, classes in expressions.items() if classes.fullmatch(character))
+        return sum(map(int, matching), start=int(_KNOWN))
+
+    table = CharacterTable(bits, np.uint16)
+    table(code_points("".join(map(chr, _LATIN_1))))
+    return table
 
 
 @compiled(f"{CODE_POINTS}, uint16[::1], int64[::1], int64[::1]")

@@ -9,7 +9,6 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from corpus.adjacency import visible_starts
 from corpus.batch import Batch
 from corpus.kernels.compiled import kernel_array
 from corpus.kernels.hashing import Hashes
@@ -61,7 +60,8 @@ class PhraseMatcher:
         """
         size = batch.n_tokens
         found = (np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64))
-        words, starts, ends = map(kernel_array, (batch.word_ids, visible_starts(batch), batch.ends))
+        columns = (batch.word_ids, batch.visible_starts(), batch.ends)
+        words, starts, ends = map(kernel_array, columns)
         tokens = (words, starts, ends, line_numbers(batch))
         compiled = self._compiled
         types, tree = compiled.types(batch.vocabulary, hashes), compiled.tree

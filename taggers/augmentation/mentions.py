@@ -13,7 +13,7 @@ import numpy.typing as npt
 from corpus.batch import Batch
 from corpus.tags import TokenSpans, classes_of, find_entities
 from corpus.tokens import tokenize
-from corpus.tokens.characters import BYTE_ORDER_MARK, is_invisible
+from corpus.tokens.characters import is_hidden
 from corpus.tokens.normalisation import normalised_text
 from gazetteers.folding import fold
 
@@ -163,7 +163,7 @@ def _joins(context: str) -> bool:
     if not context:
         return False
     character = context[0]
-    if is_invisible(character) and character != BYTE_ORDER_MARK:
+    if is_hidden(character):
         return True
     if character in _APOSTROPHES:
         return context[1:].isalpha()

@@ -156,7 +156,10 @@ def test_tag_names_unusual_characters(finished: Path, tmp_path: Path, command: C
         write(some, tmp_path / f"{name}.jsonl")
         done = command("tag", finished, tmp_path / f"{name}.jsonl", tmp_path / f"{name}-out.jsonl")
         assert done.code == 0
-        expected = ["soft hyphens in 2 of 3 notes", "ligatures in 1 of 3 notes"]
+        expected = [
+            "invisible characters in 2 of 3 notes",
+            "unusual forms of letters, digits and signs in 1 of 3 notes",
+        ]
         named = [line for line in expected if line in done.err]
         assert named == (expected if name == "odd" else [])
         assert "Pac" not in done.err

@@ -16,6 +16,7 @@ from corpus.problems import Problems
 from corpus.streams import NO_VALUE, Stream
 from corpus.tags import UNKNOWN
 from corpus.tokens import tokenize
+from corpus.tokens.characters import is_hidden
 
 PIECES = [
     *("Ana", "l'home", "col·legi", "28027España", ".", "-", " ", "\r\n", "\ufeff", "\0", "e\u0301"),
@@ -410,3 +411,27 @@ def test_sorting_the_vocabulary_changes_no_document(corpus: list[Document]) -> N
     assert list(found.vocabulary) == sorted(batch.vocabulary)
     assert words_of(found) == words_of(batch)
     assert_holds(found, corpus)
+
+
+def batch_of(corpus: list[str]) -> Batch:
+    documents = [Document(str(row), text) for row, text in enumerate(corpus)]
+    return make_batch(documents, labelled=False)
+
+
+def test_an_invisible_character_separates_no_tokens() -> None:
+    batch = batch_of(["C\xad/ Mar", "C /\xad Mar", "C/Mar"])
+    assert batch.starts.tolist() == [0, 2, 4, 0, 2, 5, 0, 1, 2]
+    assert batch.visible_starts().tolist() == [0, 1, 4, 0, 2, 5, 0, 1, 2]
+
+
+@given(st.lists(texts, max_size=5))
+def test_starts_move_over_invisible_characters_only(corpus: list[str]) -> None:
+    batch = batch_of(corpus)
+    expected = batch.starts.tolist()
+    for row, text in enumerate(corpus):
+        first, after = batch.document_offsets[row : row + 2].tolist()
+        for token in range(first + 1, after):
+            between = text[batch.ends[token - 1] : batch.starts[token]]
+            if all(map(is_hidden, between)):
+                expected[token] = int(batch.ends[token - 1])
+    assert batch.visible_starts().tolist() == expected

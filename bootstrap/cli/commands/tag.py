@@ -55,7 +55,7 @@ def main(options: argparse.Namespace) -> None:
     from bootstrap.cli.progress import StageProgress
     from bootstrap.execution.processes import default_jobs
     from bootstrap.inference import tag_corpus
-    from corpus.unusual_characters import UnusualCharacters
+    from corpus.tokens.normalisation import UnusualCharacters
 
     problems, unusual = problems_of(options), UnusualCharacters()
     with StageProgress() as bar:

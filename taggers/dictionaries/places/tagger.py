@@ -10,7 +10,6 @@ from typing import ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from corpus.adjacency import visible_starts
 from corpus.batch import Batch
 from corpus.kernels.compiled import kernel_array
 from corpus.kernels.hashing import Hashes
@@ -318,7 +317,7 @@ def _decoded(
     phrases, phrase_ends, blocked = _listed(model.matcher, batch, surfaces)
     rows[:, PHRASE], rows[:, PHRASE_END] = phrases, phrase_ends
     rows[:, ROLE] |= np.where(blocked, BLOCKS, 0).astype(np.int32)
-    touches = visible_starts(batch)[1:] == batch.ends[:-1]
+    touches = batch.visible_starts()[1:] == batch.ends[:-1]
     rows[:-1, ROLE] |= np.where(touches, TOUCHES, 0).astype(np.int32)
     reals = np.stack([judged.divergence, weights], 1)[batch.word_ids]
     classes, begins = np.full(size, OUTSIDE, np.int32), np.zeros(size, bool)

@@ -99,8 +99,8 @@ def test_names_the_unusual_characters_of_a_split(
     pool = {"a": ("Pere Pu\xadig", []), "b": ("P\xadere", []), "c": ("Ｐere", []), "d": ("Vic", [])}
     found = configured(many(30, prefix="s"), many(30, prefix="v"), pool, "loop.batch=1")
     expected = [
-        "unlabeled: soft hyphens in 2 of 4 notes",
-        "unlabeled: full-width and half-width characters in 1 of 4 notes",
+        "unlabeled: invisible characters in 2 of 4 notes",
+        "unlabeled: unusual forms of letters, digits and signs in 1 of 4 notes",
     ]
     assert check(found)[1] == expected
     monkeypatch.setattr("bootstrap.data.checks._CHUNK", 1)

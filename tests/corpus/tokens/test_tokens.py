@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from corpus import tokens
 from corpus.tokens import Tokens, tokenize
-from corpus.tokens.characters import is_invisible
+from corpus.tokens.characters import is_hidden
 from corpus.tokens.expression import Expression
 from corpus.tokens.normalisation import normalise, normalise_all, normalised_text
 from corpus.tokens.scanner import Scanner
@@ -99,7 +99,7 @@ def words(text: str) -> list[str]:
         # Marks of order and format are part of no word, all else is a token.
         ("\ufeffNombre:Ana\r\nde\u200bSant\xa0Pau", "Nombre : Ana de Sant Pau"),
         ("x\u2028x\u2060y\xadz\u202ea", "x xyza"),
-        ("a\0b\0\0", "a \0 b \0 \0"),
+        ("a\0b\0\0 \x85c", "ab c"),
         ("👩\u200d⚕\ufe0fAna👍🏽", "👩 ⚕ Ana 👍 🏽"),
         ("٣٤a你好1", "٣٤ a你好 1"),
         ("", ""),
@@ -128,7 +128,7 @@ def test_tokens_lie_in_order_and_leave_only_gaps(corpus: list[str]) -> None:
             gaps.append(text[place:start])
             place = end
         gaps.append(text[place:])
-        assert all(mark.isspace() or is_invisible(mark) for gap in gaps for mark in gap)
+        assert all(mark.isspace() or is_hidden(mark) for gap in gaps for mark in gap)
         assert not any(word.isspace() for word in words_of(found, number))
 
 
@@ -167,7 +167,8 @@ def test_a_text_has_the_same_tokens_whatever_stands_beside_it(
 def test_notes_without_unusual_characters_have_the_tokens_of_the_expression(meddocan: Path) -> None:
     files = sorted(meddocan.glob("*/*.txt"))
     texts = [file.read_bytes().decode() for file in files]
-    assert normalise_all(texts) == {}
+    texts = [text.removeprefix("\ufeff") for text in texts if "\x82" not in text]
+    assert len(texts) == 749 and normalise_all(texts) == {}
     found, expression = tokenize(texts), Expression()
     in_text = [expression.find(text + "\n") for text in texts]
     words, starts, ends = (np.concatenate(column) for column in zip(*in_text, strict=True))
