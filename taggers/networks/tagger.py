@@ -26,7 +26,7 @@ from taggers.confidence import (
     token_confidence_of,
 )
 from taggers.crf import lattice
-from taggers.crf.decoding import Decoded, ScoreDecoder
+from taggers.crf.lattice_decoder import Decoded, ScoreDecoder
 from taggers.embeddings.automatic import AUTO
 from taggers.feature_sources import PHRASES
 from taggers.model_folder import ModelFiles, errors_of_model, write_model
@@ -111,7 +111,11 @@ class BiLSTMCRFTagger:
     @property
     def kernels(self) -> tuple[str, ...]:
         """The modules whose compiled functions are called; see `taggers.base.kernels_of`."""
-        modules = ["corpus.tokens.scanner", "taggers.crf.decoding", "taggers.networks.forward"]
+        modules = [
+            "corpus.tokens.scanner",
+            "taggers.crf.lattice_decoder",
+            "taggers.networks.forward",
+        ]
         if self.options.phrases:
             modules.append("gazetteers.phrases.matching")
         if not self.labels and self.options.backend == "tensorflow":  # it will be trained

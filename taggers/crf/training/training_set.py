@@ -107,7 +107,7 @@ class TrainingSet:
         return 2 * self.reach + 1
 
     @classmethod
-    def of_batch(
+    def from_batch(
         cls, train: Batch, templates: Templates, *, min_frequency: float = 0.0
     ) -> tuple[TrainingSet, tuple[str, ...]]:
         """Build the training set of a batch with all streams of the templates.
@@ -129,7 +129,7 @@ class TrainingSet:
             number[train.tags],
             np.ones(len(train)) if train.weights is None else train.weights.astype(np.float64),
             templates=templates,
-            channels=Channels(templates).of(train),
+            channels=Channels(templates).from_batch(train),
             labels=len(labels),
             min_frequency=min_frequency,
             patients=patient_numbers(train),
