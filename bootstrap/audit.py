@@ -21,7 +21,7 @@ from bootstrap.export import f1_of, load_prunable, validation_notes
 from corpus.batch import Batch, make_batch
 from corpus.document import Document
 from corpus.errors import InputError
-from corpus.patients import patient_key
+from corpus.patients import number_patients
 from corpus.problems import Problems
 from gazetteers.builtin import read_gazetteer
 from gazetteers.frequencies import Frequencies
@@ -166,16 +166,16 @@ class Occurrences:
         numbers: dict[str, int] = {}
         documents, total = iter(notes), 0
         while piece := list(islice(documents, _DOCUMENTS)):
-            patients = [
-                numbers.setdefault(patient_key(each.group, each.id), len(numbers)) for each in piece
-            ]
+            patients = number_patients(
+                (note.group for note in piece), (note.id for note in piece), numbers
+            )
             batch = make_batch(
                 (_only(each, classes) for each in piece), labelled=True, problems=Problems()
             )
             rows = names.rows(batch.vocabulary)
             present[rows[rows >= 0]] = True
             found = _annotated(batch, rows)
-            owners = np.array(patients, np.int64)[found[:, 1]]
+            owners = patients[found[:, 1]]
             pairs.append(np.column_stack([found[:, 0], found[:, 1] + total, owners]))
             total += len(piece)
         joined = np.concatenate(pairs)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from corpus.batch import Batch
 from corpus.errors import InputError, shown
+from corpus.patients import number_patients
 from corpus.streams import NO_VALUE
 from corpus.tags import TokenSpans, classes_of, find_entities
 from taggers.base import Tagging
@@ -108,11 +109,7 @@ def note_numbers(batch: Batch) -> Indices:
     Documents of the same group have the same number; a document without a group has a number of its
     own. Units of a note, such as lines, belong to the group of its patient, or else of the note.
     """
-    numbers: dict[str, int] = {}
-    groups = enumerate(batch.groups.to_pylist())
-    return np.array(
-        [row if name is None else numbers.setdefault(name, row) for row, name in groups], np.int64
-    )
+    return number_patients(batch.groups.to_pylist(), batch.ids.to_pylist())
 
 
 def _full_name_words(

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.batch import Batch, concatenate
-from corpus.patients import unit_numbers
+from corpus.patients import number_patients
 
 #: Samples are of different kinds if the AUC is at least this, ...
 _LEAST_AUC = 0.6
@@ -102,7 +102,7 @@ def has_entities(batch: Batch) -> npt.NDArray[np.bool_]:
 
 def _auc(batch: Batch, is_first: npt.NDArray[np.bool_]) -> Separation | None:
     """Cross-validate a logistic regression; no patient is in training and held out at once."""
-    units = unit_numbers(batch.groups.to_pylist(), batch.ids.to_pylist())
+    units = number_patients(batch.groups.to_pylist(), batch.ids.to_pylist())
     # Documents of a patient are alike: the standard error is that of as many patients.
     sizes = [len(np.unique(units[is_first == side])) for side in (True, False)]
     if min(sizes) < _LEAST_UNITS:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from corpus.batch import Batch
 from corpus.errors import InputError
-from corpus.patients import unit_numbers
+from corpus.patients import number_patients
 from corpus.tags import classes_of, well_formed
 from taggers.annotators import (
     ANNOTATORS,
@@ -288,7 +288,7 @@ def _best_clustering(
 
 def _split(train: Batch, rng: np.random.Generator) -> tuple[Batch, Batch]:
     """Split documents into those to train on and those held out, by group."""
-    groups = unit_numbers(train.groups.to_pylist(), train.ids.to_pylist())
+    groups = number_patients(train.groups.to_pylist(), train.ids.to_pylist())
     drawn = rng.permutation(np.unique(groups))
     held = np.isin(groups, drawn[: len(drawn) // 5])
     return train.take(np.flatnonzero(~held)), train.take(np.flatnonzero(held))

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from corpus.batch import Batch
 from corpus.errors import InputError
 from corpus.kernels.compiled import kernel_array
+from corpus.patients import number_patients
 from corpus.storage.arrays import array_files, weights_of_shape
 from corpus.tags import find_entities, well_formed
 from taggers.annotators import ANNOTATORS, Annotator, Phrases, Rules, annotated, annotators_of
@@ -486,14 +487,7 @@ def _read_weights(
 
 def _held_out(train: Batch, share: float, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
     """Draw the documents that are held out, by group (patient), shape (D,)."""
-    groups = train.groups.to_pylist()
-    numbers: dict[str, int] = {}
-    of_documents = np.array(
-        [
-            numbers.setdefault(group if group is not None else f"\0{row}", len(numbers))
-            for row, group in enumerate(groups)
-        ],
-        np.int64,
-    )
-    drawn = rng.permutation(len(numbers))[: round(share * len(numbers))]
-    return np.isin(of_documents, drawn)
+    patients = number_patients(train.groups.to_pylist(), train.ids.to_pylist())
+    number = len(np.unique(patients))
+    drawn = rng.permutation(number)[: round(share * number)]
+    return np.isin(patients, drawn)
