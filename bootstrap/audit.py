@@ -23,6 +23,7 @@ from corpus.document import Document
 from corpus.errors import InputError
 from corpus.patients import number_patients
 from corpus.problems import Problems
+from corpus.ragged import owners_of
 from gazetteers.builtin import read_gazetteer
 from gazetteers.frequencies import Frequencies
 from gazetteers.gazetteer import merge
@@ -197,7 +198,7 @@ def _only(document: Document, classes: Collection[str]) -> Document:
 
 def _annotated(batch: Batch, rows: npt.NDArray[np.int32]) -> Rows:
     """Return the pairs of names and documents in which they are annotated, shape (P, 2)."""
-    owners = np.repeat(np.arange(len(batch)), batch.lengths)
+    owners = owners_of(batch.document_offsets)
     names = rows[batch.word_ids].astype(np.int64)
     found = (batch.tags > 0) & (names >= 0)
     return np.unique(np.column_stack([names[found], owners[found]]), axis=0)

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from corpus.errors import InputError
 from corpus.kernels.compiled import Array, compiled, kernel_array
 from corpus.kernels.hashing import MOST_KEY, Hashes, hash_values
+from corpus.ragged import offsets_of
 from corpus.storage.arrays import Expected, weights_of_shape
 from taggers.crf import lattice
 from taggers.features import BEGIN, END, Words
@@ -134,7 +135,7 @@ def prune(weights: Weights, values: npt.NDArray[np.bool_] | None = None) -> Weig
     kept = weights.state != 0
     if values is not None:
         kept = kept & np.repeat(np.repeat(values, weights.offsets), np.diff(weights.begins))
-    before = np.concatenate([np.zeros(1, np.int64), np.cumsum(kept)])
+    before = offsets_of(kept)
     held = np.diff(before[weights.begins]).reshape(-1, weights.offsets)
     some: npt.NDArray[np.bool_] = np.asarray(held.any(axis=1))
     return Weights(
@@ -143,7 +144,7 @@ def prune(weights: Weights, values: npt.NDArray[np.bool_] | None = None) -> Weig
         weights.hashes[some],
         weights.names.take(some),
         weights.patients[some],
-        np.concatenate([np.zeros(1, np.int64), np.cumsum(held[some])]),
+        offsets_of(held[some]),
         weights.state_labels[kept],
         weights.state[kept],
         weights.transition,

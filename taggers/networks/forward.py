@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.kernels.compiled import kernel_array
+from corpus.ragged import offsets_of
 from corpus.streams import number_used
 from taggers.crf import lattice
 from taggers.networks.heads import Heads
@@ -262,7 +263,7 @@ def _read_by_lstm(weights: Weights, characters: Codes) -> Floats:
     lstm = LSTM.of(weights, "characters_")
     lengths = (characters > 0).sum(axis=1)
     codes = kernel_array(characters[characters > 0])
-    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+    offsets = offsets_of(lengths)
     table = kernel_array(lstm.gates(weights["characters"]))
     none = np.zeros(len(codes), np.int32), np.zeros((1, lstm.width), np.float32)
     found = np.zeros((len(characters), len(lstm.columns)), np.float32)

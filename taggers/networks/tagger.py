@@ -14,6 +14,7 @@ from corpus.batch import Batch
 from corpus.errors import InputError
 from corpus.kernels.compiled import kernel_array
 from corpus.patients import number_patients
+from corpus.ragged import offsets_of
 from corpus.storage.arrays import array_files, weights_of_shape
 from corpus.tags import find_entities, well_formed
 from taggers.annotators import ANNOTATORS, Annotator, Phrases, Rules, annotated, annotators_of
@@ -246,7 +247,7 @@ class BiLSTMCRFTagger:
             found |= {
                 f"{prefix}word_ids": np.where(border, BORDER, train.word_ids[tokens])[own],
                 f"{prefix}streams": streams[own],
-                f"{prefix}offsets": np.concatenate([np.zeros(1, int), lengths[chosen].cumsum()]),
+                f"{prefix}offsets": offsets_of(lengths[chosen]),
                 f"{prefix}tags": tags[own],
                 f"{prefix}weights": weights[documents][chosen].astype(np.float32),
             }

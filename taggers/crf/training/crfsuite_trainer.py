@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import pycrfsuite
 
+from corpus.ragged import owners_of
 from taggers.base import Progress, Training, TrainingError
 from taggers.crf.training.training_set import TrainingSet
 from taggers.templates import Templates
@@ -207,7 +208,7 @@ def weights_of_model(model: bytes, training_set: TrainingSet) -> Floats:
     features = np.frombuffer(model, _FEATURE, number, at_features + _FEATURES_HEADER)
     state = features[features["type"] == _STATE]
     pairs, size = training_set.state, training_set.labels
-    known = np.repeat(np.arange(len(pairs.begins) - 1), np.diff(pairs.begins)) * size + pairs.labels
+    known = owners_of(pairs.begins) * size + pairs.labels
     pair = row[state["source"]] * size + label[state["target"]]
     x = np.zeros(len(known))
     x[np.searchsorted(known, pair)] = state["weight"]

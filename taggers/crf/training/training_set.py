@@ -13,6 +13,7 @@ from corpus.kernels.compiled import kernel_array
 from corpus.kernels.hash_index import number_distinct
 from corpus.kernels.hashing import Hashes, hash_values
 from corpus.patients import NOBODY, patient_numbers
+from corpus.ragged import offsets_of
 from corpus.streams import used_only
 from taggers.crf.channels import Channel, Channels
 from taggers.crf.training.observed_counts import (
@@ -295,6 +296,6 @@ def _ranks(order: Indices) -> Codes:
 
 def partial(documents: Indices, tags: npt.NDArray[np.int16]) -> npt.NDArray[np.bool_]:
     """Return which documents have partial annotation: tokens with an unknown label."""
-    unknown = np.concatenate([np.zeros(1, np.int64), np.cumsum(tags < 0)])
+    unknown = offsets_of(tags < 0)
     found: npt.NDArray[np.bool_] = np.diff(unknown[documents]) > 0
     return found
