@@ -147,7 +147,7 @@ def one_epoch(
 
 
 def step(options: BiLSTMCRFOptions, notes: int) -> None:
-    """Print milliseconds of a step of training, with the compiled recurrence and that of Keras."""
+    """Print milliseconds of a step of training, with packed sequences and with Keras layers."""
     os.environ.update(ENVIRONMENT)  # before TensorFlow is imported
     from taggers.networks.training import keras_network  # noqa: PLC0415 - it imports Keras
     from taggers.networks.training.bilstm import BiLSTM  # noqa: PLC0415 - the same
@@ -156,12 +156,12 @@ def step(options: BiLSTMCRFOptions, notes: int) -> None:
     batch = make_batch(sampled(lines, notes, rng), labelled=True, classes=_classes(lines))
     tagger = BiLSTMCRFTagger(replace(options, epochs=1)).fit(batch.slice(0, 64), rng=rng)
     documents = training_documents(tagger, batch)
-    print(f"{'minibatch':>9} {'compiled':>9} {'Keras':>9}  ms/step")
+    print(f"{'minibatch':>9} {'packed':>9} {'Keras':>9}  ms/step")
     for size in (16, 64):
         minibatches = list(documents.epoch(size, rng, word_dropout=0.0))
         milliseconds = []
-        for compiled in (True, False):
-            keras_network.BiLSTM = functools.partial(BiLSTM, compiled=compiled)
+        for packed in (True, False):
+            keras_network.BiLSTM = functools.partial(BiLSTM, packed=packed)
             network = keras_network.Network(
                 keras_network.Plan(**tagger._plan(tagger._inputs, tagger.labels))
             )

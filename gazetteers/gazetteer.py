@@ -14,7 +14,8 @@ import pyarrow.compute as pc
 
 from corpus.errors import InputError, shown
 from corpus.storage.atomic import new_file
-from corpus.storage.tables import ChangedTableError, read_columns, write_table
+from corpus.storage.bounded_tables import read_columns
+from corpus.storage.tables import ChangedTableError, write_table
 
 #: The columns of a gazetteer.
 COLUMNS = pa.schema(

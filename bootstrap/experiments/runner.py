@@ -286,8 +286,7 @@ def carry_out_all(schedule: Schedule, *, jobs: int) -> Iterator[Event]:
     for each in schedule.embeddings:
         if each.split in wanted:
             task = (each.configuration, each.folder, jobs, each.test_text)
-            for _, values in in_processes(train_shared_embeddings, [task], jobs=1):
-                message = Message(*values)
+            for _, message in in_processes(train_shared_embeddings, [task], jobs=1, nested=True):
                 failed |= {each.split} if message.kind == "failed" else set()
                 yield Event(each, message)
     shared = {each.split: each.folder for each in schedule.embeddings}
@@ -305,5 +304,5 @@ def carry_out_all(schedule: Schedule, *, jobs: int) -> Iterator[Event]:
         )
         for run in left
     ]
-    for index, values in in_processes(carry_out, tasks, jobs=at_once):
-        yield Event(left[index], Message(*values))
+    for index, message in in_processes(carry_out, tasks, jobs=at_once, nested=True):
+        yield Event(left[index], message)

@@ -16,7 +16,6 @@ import numpy.typing as npt
 from bootstrap.selection.proportional import Selection
 from bootstrap.selection.proportions import Reference, content_of, proportions_of
 from corpus.batch import Batch
-from corpus.ragged import offsets_of
 from corpus.tags import UNKNOWN, TokenSpans, classes_of, find_entities, tags_of_entities
 from taggers.base import Tagging
 
@@ -84,7 +83,7 @@ class Opinions:
         if not len(spans.first):
             return np.zeros(0)
         lengths = spans.last - spans.first + 1
-        begins = offsets_of(lengths)[:-1]
+        begins = np.cumsum(lengths) - lengths
         tokens = np.arange(lengths.sum()) + np.repeat(spans.first - begins, lengths)
         classes, confidence = self.classes[tokens], self.confidence[tokens]
         same = classes == np.repeat(spans.classes, lengths)
@@ -201,7 +200,7 @@ def _with_recurrences(
     mixed = np.where(number[groups] > 1, (own + average[groups]) / 2, own)
     keys = _keys(spans, batch.n_tokens)
     is_candidate = np.isin(keys, _keys(candidates, batch.n_tokens))
-    number_tagged = offsets_of(tagged)
+    number_tagged = np.concatenate([np.zeros(1, np.int64), np.cumsum(tagged)])
     overlaps = number_tagged[spans.last + 1] > number_tagged[spans.first]
     kept = is_candidate | (~overlaps & (mixed >= _LIKELY))
     return TokenSpans(spans.first[kept], spans.last[kept], spans.classes[kept]), mixed[kept]
@@ -266,7 +265,7 @@ def _selection(
     rng: np.random.Generator,
 ) -> Selection:
     """Return the documents with a known tag; a random sample if there are too many."""
-    known = offsets_of(tags != UNKNOWN)
+    known = np.concatenate([np.zeros(1, np.int64), np.cumsum(tags != UNKNOWN)])
     number = np.diff(known[batch.document_offsets])
     usable = np.flatnonzero(number)
     indices = usable
@@ -352,7 +351,7 @@ def _occurrences(
     # An occurrence is repeated for each class of its words; these are neighbours among the pairs.
     begin = np.searchsorted(pairs[:, 0], np.arange(len(known) + 1))
     repeats = np.diff(begin)[place[tokens]]
-    starts = offsets_of(repeats)[:-1]
+    starts = np.cumsum(repeats) - repeats
     groups = np.arange(repeats.sum()) + np.repeat(begin[place[tokens]] - starts, repeats)
     return np.repeat(tokens, repeats), pairs[groups, 1], groups
 

@@ -19,7 +19,6 @@ from bootstrap.selection.agreement import agreed_spans
 from bootstrap.selection.proportional import Selection, select_examples
 from bootstrap.selection.proportions import Reference
 from corpus.batch import Batch
-from corpus.ragged import offsets_of
 from corpus.tags import UNKNOWN, find_entities
 from taggers.base import Detail, Tagging
 from taggers.options import Capability
@@ -163,7 +162,7 @@ def confident_parts(
     owners = np.searchsorted(batch.document_offsets, entities.first, side="right") - 1
     for first, last, keep in zip(entities.first, entities.last, kept, strict=True):
         confident[first : last + 1] = keep
-    known = offsets_of(confident)
+    known = np.concatenate([np.zeros(1, np.int64), np.cumsum(confident)])
     number = np.diff(known[batch.document_offsets])
     useful = number == batch.lengths
     useful[owners[kept]] = True

@@ -8,13 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.kernels.compiled import kernel_array
-from corpus.ragged import offsets_of
 from corpus.streams import number_used
 from taggers.crf import lattice
-from taggers.networks.heads import Heads
+from taggers.networks.lstm import run_lstm
 from taggers.networks.numbering import Codes
-from taggers.networks.recurrence import by_panel, convolve_characters, padded, run_lstm
-from taggers.networks.tiles import panels
 from taggers.networks.word_inputs import WordArrays, WordInputs
 from taggers.templates import Templates
 
@@ -27,11 +24,14 @@ DIRECTIONS = ("forward", "backward")
 #: Memory for the cached gates of words, in bytes.
 KEPT = 256 * 2**20
 
-_PIECE = 1 << 13  # words whose gates are computed at once
+_PIECE = 1 << 12  # words whose gates are computed at once
 
 
 class Forward:
     """The forward computation of a network.
+
+    The product of the input weights with the vector of a word depends on the word alone, so that
+    it is computed once per word type and kept between batches.
 
     Parameters
     ----------
@@ -47,21 +47,26 @@ class Forward:
         self._weights = weights
         self._inputs = inputs
         self._templates = templates
-        self._lstm = LSTM.of(weights)
-        self._heads = Heads(weights, self._lstm.columns, self._lstm.outputs)
-        self._index: dict[str, int] = {}
-        self._gates = np.zeros((0, self._lstm.width), np.float32)
+        self._lstm = BiLSTM(weights)
+        kernel, bias = weights["scores_kernel"], weights["scores_bias"]
+        padding = -len(bias) % lattice.LANES
+        self._layers = (
+            weights.get("sensitive_kernel", np.zeros((0, 0), np.float32)),
+            weights.get("sensitive_bias", np.zeros(0, np.float32)),
+            np.pad(kernel, ((0, 0), (0, padding))),
+            np.pad(bias, (0, padding), constant_values=np.float32(lattice.NEVER)),
+        )
         self._clear()
 
     def _clear(self) -> None:
-        self._index = {}
-        self._gates = np.empty((1024, self._lstm.width), np.float32)
-        border = word_vectors(self._weights, self._inputs.border())
-        self._gates[:1] = self._lstm.gates(border)
+        self._index: dict[str, int] = {}
+        border = self._lstm.gates(word_vectors(self._weights, self._inputs.border()))
+        self._gates = np.empty((1024, border.shape[1]), np.float32)
+        self._gates[:1] = border
 
     @property
     def gates(self) -> Floats:
-        """What words add to the gates of the LSTM, shape (rows, 8 * P); row 0 is a border."""
+        """What words add to the gates of the LSTM, shape (rows, 8 * U); row 0 is a border."""
         return self._gates
 
     def rows(self, types: Sequence[str]) -> Codes:
@@ -75,8 +80,8 @@ class Forward:
         for first in range(0, len(new), _PIECE):
             words = new[first : first + _PIECE]
             row = used + first
-            found = word_vectors(self._weights, self._inputs.of(words, self._templates))
-            self._gates[row : row + len(words)] = self._lstm.gates(found)
+            vectors = word_vectors(self._weights, self._inputs.of(words, self._templates))
+            self._gates[row : row + len(words)] = self._lstm.gates(vectors)
             self._index.update(zip(words, range(row, row + len(words)), strict=True))
         return np.fromiter(map(self._index.__getitem__, types), np.int32, len(types))
 
@@ -86,7 +91,7 @@ class Forward:
 
     def _grow(self, rows: int) -> None:
         if rows > len(self._gates):
-            more = np.empty((max(rows, 2 * len(self._gates)), self._lstm.width), np.float32)
+            more = np.empty((max(rows, 2 * len(self._gates)), self._gates.shape[1]), np.float32)
             more[: len(self._gates)] = self._gates
             self._gates = more
 
@@ -102,11 +107,9 @@ class Forward:
         -------
         rows : ndarray of int32, shape (N,)
             The row of each token in the table.
-        table : ndarray of float32, shape (rows, 8 * P)
+        table : ndarray of float32, shape (rows, 8 * U)
             One row for each combination of values that occurs.
         """
-        if not codes.shape[1] or not len(codes):
-            return np.zeros(len(codes), np.int32), np.zeros((1, self._lstm.width), np.float32)
         tables = [self._weights[f"streams/{name}"] for name in self._inputs.streams]
         rows, parts = np.zeros(len(codes), np.int32), [np.zeros((1, 0), np.float32)]
         for column, table in enumerate(tables):
@@ -133,90 +136,92 @@ class Forward:
             The documents.
         words, contexts : ndarray of int32, shape (N,)
             The rows of each token in `gates` and in `context_table`.
-        context_table : ndarray of float32, shape (rows, 8 * P)
+        context_table : ndarray of float32, shape (rows, 8 * U)
             See `contexts`.
-        scores : ndarray of float32, shape (packed tokens, L)
-            Overwritten; L is the number of labels, padded.
+        scores : ndarray of float32, shape (packed tokens, P)
+            Overwritten; P is the number of labels with padding, whose score is `lattice.NEVER`.
         """
-        hidden = self._lstm.run(packing, words, contexts, self._gates, context_table)
-        self._heads.score(hidden, scores)
-        labels = len(self._weights["start"])
-        begins = slice(0, packing.steps[1])
-        scores[begins, :labels] += self._weights["start"]
-        ends = packing.steps[packing.lengths - 1] + np.arange(len(packing.lengths))
-        scores[ends, :labels] += self._weights["end"]
+        tokens = _positions(packing)
+        tables = self._gates, words[tokens], kernel_array(context_table), contexts[tokens]
+        hidden = self._lstm.run(packing.steps, *tables)
+        hidden_kernel, hidden_bias, kernel, bias = self._layers
+        width = hidden.shape[1]
+        np.matmul(hidden, kernel[:width], out=scores)
+        if len(hidden_bias):
+            sensitive = hidden @ hidden_kernel
+            sensitive += hidden_bias
+            scores += np.tanh(sensitive, out=sensitive) @ kernel[width:]
+        scores += bias
+        start, end = self._weights["start"], self._weights["end"]
+        scores[: packing.steps[1], : len(start)] += start
+        scores[_lasts(packing), : len(end)] += end
 
 
-class LSTM:
-    """A bidirectional LSTM with U units in each direction, P with padding.
+class BiLSTM:
+    """A bidirectional LSTM with U units in each direction.
 
-    Its input is the joined vectors of a word and of its context. The weights of gates with a
-    sigmoid are halved, and gates are ordered by panel (see `taggers.networks.recurrence`).
+    Its input is the joined vectors of a word and of its context.
 
     Parameters
     ----------
-    kernels : sequence of ndarray of float32, shape (D, 4 * U)
-        The input weights of each direction.
-    biases : sequence of ndarray of float32, shape (4 * U,)
-    recurrent : sequence of ndarray of float32, shape (U, 4 * U)
-        The recurrent weights of each direction.
+    weights : mapping of str to ndarray of float32
+        The weights of the network.
+    prefix : str
+        The prefix of the names of the weights of the LSTM.
     """
 
-    def __init__(
-        self, kernels: Sequence[Floats], biases: Sequence[Floats], recurrent: Sequence[Floats]
-    ) -> None:
-        units = len(recurrent[0])
-        half = np.repeat(np.array([0.5, 0.5, 1.0, 0.5], np.float32), units)
-        self._kernel = np.hstack([by_panel(each * half) for each in kernels])
-        self._bias = np.concatenate([by_panel(each * half) for each in biases])
-        self._recurrent = [panels(by_panel(each * half)) for each in recurrent]
-        #: The columns of the outputs that are not padding, those of the forward direction first.
-        self.columns = np.concatenate([np.arange(units), padded(units) + np.arange(units)])
-
-    @classmethod
-    def of(cls, weights: Weights, prefix: str = "") -> LSTM:
-        """Return the LSTM of weights whose names have a prefix."""
+    def __init__(self, weights: Weights, prefix: str = "") -> None:
         kernels, biases, recurrent = (
             [weights[f"{prefix}{direction}_{name}"] for direction in DIRECTIONS]
             for name in ("input", "bias", "recurrent")
         )
-        return cls(kernels, biases, recurrent)
-
-    @property
-    def width(self) -> int:
-        """The number of gates of both directions, 8 * P."""
-        return len(self._bias)
-
-    @property
-    def outputs(self) -> int:
-        """The number of columns of the outputs, 2 * P."""
-        return self.width // 4
+        self._kernel = np.hstack(kernels)
+        self._bias = np.concatenate(biases)
+        self._recurrent = [kernel_array(weights) for weights in recurrent]
 
     def gates(self, vectors: Floats) -> Floats:
-        """Compute what the first part of the input adds to the gates, with the biases."""
-        found: Floats = vectors @ self._kernel[: vectors.shape[1]]
-        found += self._bias
-        return found
+        """Compute what the first part of the input adds to the gates, with the biases.
+
+        Parameters
+        ----------
+        vectors : ndarray of float32, shape (V, D)
+
+        Returns
+        -------
+        ndarray of float32, shape (V, 8 * U)
+            The gates of the forward and of the backward direction.
+        """
+        gates: Floats = vectors @ self._kernel[: vectors.shape[1]]
+        gates += self._bias
+        return gates
 
     def context_gates(self, vectors: Floats) -> Floats:
-        """Compute what the last part of the input adds to the gates."""
-        found: Floats = vectors @ self._kernel[len(self._kernel) - vectors.shape[1] :]
-        return found
+        """Compute what the last part of the input adds to the gates, shape (V, 8 * U)."""
+        gates: Floats = vectors @ self._kernel[len(self._kernel) - vectors.shape[1] :]
+        return gates
 
     def run(
         self,
-        packing: lattice.Packing,
-        words: Codes,
-        contexts: Codes,
+        steps: npt.NDArray[np.int64],
         word_table: Floats,
+        words: Codes,
         context_table: Floats,
+        contexts: Codes,
     ) -> Floats:
-        """Compute the outputs of packed tokens, shape (packed tokens, 2 * P)."""
-        outputs = np.empty((packing.tokens, self.outputs), np.float32)
-        tables = word_table, kernel_array(context_table)
-        for recurrent, reverse in zip(self._recurrent, (False, True), strict=True):
-            where = packing.first, packing.steps
-            run_lstm(words, contexts, *where, *tables, recurrent, reverse, outputs)
+        """Compute the outputs of packed tokens, shape (M, 2 * U).
+
+        Parameters
+        ----------
+        steps, word_table, words, context_table, contexts
+            As in `taggers.networks.lstm.run_lstm`.
+        """
+        units = len(self._recurrent[0])
+        outputs, no_states = (
+            np.empty((rows, width * units), np.float32) for rows, width in ((len(words), 2), (0, 5))
+        )
+        tables = word_table, words, context_table, contexts
+        for reverse, recurrent in enumerate(self._recurrent):
+            run_lstm(*tables, recurrent, steps, bool(reverse), outputs, no_states)
         return outputs
 
 
@@ -249,28 +254,45 @@ def word_vectors(weights: Weights, arrays: WordArrays) -> Floats:
 
 
 def _convolved(weights: Weights, characters: Codes) -> Floats:
-    """Compute the vectors of words by the convolution over their characters."""
-    table = weights["characters"] @ weights["filters"]  # (3, codes, F)
-    outputs = np.empty((len(characters), table.shape[2]), np.float32)
-    convolve_characters(
-        kernel_array(characters), kernel_array(table), weights["filters_bias"], outputs
-    )
+    """Compute the largest value of each filter over the characters of each word; 0 for none."""
+    before, own, after = weights["characters"] @ weights["filters"]  # each of shape (codes, F)
+    before[0] = after[0] = 0  # there is no character before the first and after the last one
+    present = characters > 0
+    neighbours = np.pad(characters, ((0, 0), (1, 1)))
+    values = before[neighbours[:, :-2][present]]
+    values += own[characters[present]]
+    values += after[neighbours[:, 2:][present]]
+    lengths = present.sum(axis=1)
+    filled = lengths > 0
+    outputs = np.zeros((len(characters), values.shape[1]), np.float32)
+    if len(values):
+        first = (np.cumsum(lengths) - lengths)[filled]
+        outputs[filled] = np.maximum.reduceat(values, first) + weights["filters_bias"]
     return outputs
 
 
 def _read_by_lstm(weights: Weights, characters: Codes) -> Floats:
-    """Compute the vectors of words by the last outputs of an LSTM over their characters."""
-    lstm = LSTM.of(weights, "characters_")
-    lengths = (characters > 0).sum(axis=1)
-    codes = kernel_array(characters[characters > 0])
-    offsets = offsets_of(lengths)
-    table = kernel_array(lstm.gates(weights["characters"]))
-    none = np.zeros(len(codes), np.int32), np.zeros((1, lstm.width), np.float32)
-    found = np.zeros((len(characters), len(lstm.columns)), np.float32)
-    forward, backward = np.split(lstm.columns, 2)
+    """Compute the last outputs of an LSTM over the characters of each word; 0 for none."""
+    lstm = BiLSTM(weights, "characters_")
+    present = characters > 0
+    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(present.sum(axis=1))])
+    codes, table = characters[present], lstm.gates(weights["characters"])
+    units = table.shape[1] // 8
+    outputs = np.zeros((len(characters), 2 * units), np.float32)
     for packing in lattice.pack(offsets, _PIECE):
-        outputs = lstm.run(packing, codes, none[0], table, none[1])
-        last = packing.steps[packing.lengths - 1] + np.arange(len(packing.lengths))
-        ends = outputs[last][:, forward], outputs[: len(last)][:, backward]
-        found[packing.documents] = np.hstack(ends)
-    return found
+        rows = codes[_positions(packing)]
+        read = lstm.run(packing.steps, table, rows, np.zeros_like(table[:1]), np.zeros_like(rows))
+        last = _lasts(packing)
+        outputs[packing.documents] = np.hstack([read[last, :units], read[: len(last), units:]])
+    return outputs
+
+
+def _positions(packing: lattice.Packing) -> npt.NDArray[np.int64]:
+    """Return the position of each packed token in the batch."""
+    places = np.repeat(np.arange(len(packing.steps) - 1), np.diff(packing.steps))
+    return packing.first[packing.rows] + places
+
+
+def _lasts(packing: lattice.Packing) -> npt.NDArray[np.int64]:
+    """Return the last packed token of each document."""
+    return packing.steps[packing.lengths - 1] + np.arange(len(packing.lengths))

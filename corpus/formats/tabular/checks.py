@@ -25,10 +25,9 @@ from corpus.formats.batches import (
     documents_of as documents_of_batch,
 )
 from corpus.formats.columns import SPAN_CONFIDENCES
-from corpus.formats.records import parsed_records
+from corpus.formats.records import documents_of
 from corpus.formats.rows import Row
 from corpus.problems import Problem, ProblemError, Problems
-from corpus.ragged import offsets_of
 
 UNMATCHED = "confidences of spans that do not match the annotations"
 
@@ -119,7 +118,7 @@ def checked_batches(
     fixed, kept, error = [], ~slow, None
     for row in np.flatnonzero(slow).tolist():
         try:
-            found = next(parsed_records([(where(row), row)], document, problems), None)
+            found = next(documents_of([(where(row), row)], document, problems), None)
             if found:
                 fixed.append((row, _fixed(found, batch, row, where(row), problems)))
         except ProblemError as problem:
@@ -165,7 +164,7 @@ def _matching_confidences(
 
 def _assembled(part: Part) -> pa.RecordBatch:
     spans = part.spans
-    offsets = offsets_of(spans.lengths)
+    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(spans.lengths)])
     arrays = [
         part.ids,
         part.texts,

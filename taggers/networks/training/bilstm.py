@@ -1,4 +1,7 @@
-"""A bidirectional LSTM layer, whose recurrence is compiled where TensorFlow trains on CPUs."""
+"""A bidirectional LSTM layer, which packs sequences where TensorFlow trains on CPUs.
+
+Keras runs an LSTM as a loop of small operations, whose calls take longer than their computations.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,11 @@ import numpy.typing as npt
 from keras import layers, ops
 
 from corpus.kernels.compiled import kernel_array
-from taggers.networks.training.recurrence import differentiate_lstm, run_lstm
+from taggers.networks.lstm import differentiate_lstm, run_lstm
 
 Tensor = Any
 Floats = npt.NDArray[np.float32]
+Codes = npt.NDArray[np.int32]
 
 #: The directions, as the prefixes of the names of their weights.
 _DIRECTIONS = ("forward", "backward")
@@ -29,9 +33,9 @@ class BiLSTM(layers.Layer):  # type: ignore[misc]
     ----------
     units : int
         The units of each direction, U.
-    compiled : bool, optional
-        Whether the recurrence is computed by `taggers.networks.training.recurrence` and not by
-        Keras. Default: with TensorFlow, where there is no GPU.
+    packed : bool, optional
+        Whether `taggers.networks.lstm` runs the LSTM, and not Keras. Default: with TensorFlow,
+        where there is no GPU.
 
     Attributes
     ----------
@@ -39,10 +43,10 @@ class BiLSTM(layers.Layer):  # type: ignore[misc]
         The layers that hold the weights, by ``"forward"`` and ``"backward"``.
     """
 
-    def __init__(self, units: int, *, compiled: bool | None = None) -> None:
+    def __init__(self, units: int, *, packed: bool | None = None) -> None:
         super().__init__()
         self.units = units
-        self.compiled = _on_cpu_with_tensorflow() if compiled is None else compiled
+        self.packed = _on_cpu_with_tensorflow() if packed is None else packed
         self.directions = {
             name: layers.LSTM(units, return_sequences=True, name=name) for name in _DIRECTIONS
         }
@@ -72,15 +76,15 @@ class BiLSTM(layers.Layer):  # type: ignore[misc]
         tensor, shape (B, T, 2 * U)
             Undefined after the end of a sequence.
         """
-        if self.compiled:
-            return self._run_compiled(vectors, lengths)
+        if self.packed:
+            return self._run_packed(vectors, lengths)
         forward, backward = self.directions.values()
         # Padding comes last for both directions, so that no mask is needed, which would cost time
         # at each step.
         reverse = _reversed(backward(_reversed(vectors, lengths)), lengths)
         return ops.concatenate([forward(vectors), reverse], axis=-1)
 
-    def _run_compiled(self, vectors: Tensor, lengths: Tensor) -> Tensor:
+    def _run_packed(self, vectors: Tensor, lengths: Tensor) -> Tensor:
         kernel, recurrent, bias = (
             ops.concatenate([getattr(layer.cell, name) for layer in self.directions.values()], axis)
             for name, axis in (("kernel", 1), ("recurrent_kernel", 0), ("bias", 0))
@@ -104,7 +108,7 @@ def _on_cpu_with_tensorflow() -> bool:
 def _recurrence(gates: Tensor, recurrent: Tensor, lengths: Tensor) -> Tensor:
     """Return the outputs of an LSTM as an operation of TensorFlow with a gradient.
 
-    See `taggers.networks.training.recurrence.run_lstm`.
+    See `taggers.networks.lstm`.
     """
     import tensorflow as tf  # noqa: PLC0415 - only where it is the backend
 
@@ -112,12 +116,12 @@ def _recurrence(gates: Tensor, recurrent: Tensor, lengths: Tensor) -> Tensor:
 
     @tf.custom_gradient  # type: ignore[untyped-decorator]
     def outputs_of(gates: Tensor, recurrent: Tensor) -> tuple[Tensor, Any]:
-        activations, cells, outputs = tf.numpy_function(
+        states, packed, outputs = tf.numpy_function(
             _run, [gates, recurrent, lengths], [tf.float32] * 3
         )
 
         def gradient(of_outputs: Tensor) -> tuple[Tensor, Tensor]:
-            read = [activations, recurrent, lengths, cells, outputs, of_outputs]
+            read = [states, recurrent, lengths, packed, of_outputs]
             of_gates, of_recurrent = tf.numpy_function(_differentiate, read, [tf.float32] * 2)
             return (
                 tf.ensure_shape(of_gates, gates.shape),
@@ -129,24 +133,50 @@ def _recurrence(gates: Tensor, recurrent: Tensor, lengths: Tensor) -> Tensor:
     return outputs_of(gates, recurrent)
 
 
-def _run(
-    gates: Floats, recurrent: Floats, lengths: npt.NDArray[np.int32]
-) -> tuple[Floats, Floats, Floats]:
-    """Return activations, cells and outputs."""
-    activations = np.array(gates)  # TensorFlow's own array must not be overwritten
-    cells, outputs = np.empty((2, *gates.shape[:2], gates.shape[2] // 4), np.float32)
-    run_lstm(activations, kernel_array(recurrent), kernel_array(lengths), cells, outputs)
-    return activations, cells, outputs
+def _run(gates: Floats, recurrent: Floats, lengths: Codes) -> tuple[Floats, Floats, Floats]:
+    """Return the states and outputs of packed tokens, and the outputs of all positions."""
+    tokens, steps = _packed(lengths, gates.shape[1])
+    units, number = recurrent.shape[1], len(tokens)
+    states = np.empty((2, number, 5 * units), np.float32)
+    outputs = np.empty((number, 2 * units), np.float32)
+    table, rows = kernel_array(gates.reshape(-1, 8 * units)), tokens.astype(np.int32)
+    nothing = np.zeros((1, 8 * units), np.float32), np.zeros(number, np.int32)
+    for direction, own in enumerate(recurrent):
+        weights, kept = kernel_array(own), states[direction]
+        run_lstm(table, rows, *nothing, weights, steps, bool(direction), outputs, kept)
+    positions = np.zeros((len(table), 2 * units), np.float32)
+    positions[tokens] = outputs
+    return states, outputs, positions.reshape(*gates.shape[:2], -1)
 
 
-def _differentiate(*arrays: npt.NDArray[Any]) -> tuple[Floats, Floats]:
-    """Return the gradients of gates and of recurrent weights; see `differentiate_lstm`."""
-    activations, recurrent, lengths, cells, outputs, of_outputs = map(kernel_array, arrays)
-    of_gates, of_recurrent = np.empty_like(activations), np.empty_like(recurrent)
-    differentiate_lstm(
-        activations, recurrent, lengths, cells, outputs, of_outputs, of_gates, of_recurrent
-    )
-    return of_gates, of_recurrent
+def _differentiate(
+    states: Floats, recurrent: Floats, lengths: Codes, outputs: Floats, of_positions: Floats
+) -> tuple[Floats, Floats]:
+    """Return the gradients of gates and of recurrent weights."""
+    number, places = of_positions.shape[:2]
+    units = recurrent.shape[1]
+    tokens, steps = _packed(lengths, places)
+    of_outputs = of_positions.reshape(-1, 2, units)[tokens]
+    of_gates = np.zeros((number * places, 2, 4, units), np.float32)
+    of_recurrent = np.empty_like(recurrent)
+    for direction, weights in enumerate(recurrent):
+        of_gates[tokens, direction], of_recurrent[direction] = differentiate_lstm(
+            states[direction],
+            weights,
+            steps,
+            outputs.reshape(-1, 2, units)[:, direction],
+            of_outputs[:, direction],
+            reverse=bool(direction),
+        )
+    return of_gates.reshape(number, places, -1), of_recurrent
+
+
+def _packed(lengths: Codes, places: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the positions of packed tokens among padded sequences, and the steps of `run_lstm`."""
+    order = np.argsort(-lengths, kind="stable")
+    place = np.arange(lengths.max(initial=0))[:, None]
+    there = place < lengths[order]
+    return (order * places + place)[there], np.append(0, there.sum(axis=1).cumsum())
 
 
 def _reversed(vectors: Tensor, lengths: Tensor) -> Tensor:

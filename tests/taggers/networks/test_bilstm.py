@@ -1,4 +1,4 @@
-"""The layer of a bidirectional LSTM with a compiled recurrence, against that of Keras."""
+"""The layer of a bidirectional LSTM with a packed recurrence, against that of Keras."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ def test_outputs_and_gradients_are_those_of_keras(lengths, padding, units, dimen
     shape = len(lengths), lengths.max() + padding, dimension
     vectors = rng.normal(size=shape).astype(np.float32)
     upstream = rng.normal(size=(*shape[:2], 2 * units)).astype(np.float32)
-    compiled, plain = BiLSTM(units, compiled=True), BiLSTM(units, compiled=False)
-    for layer in (compiled, plain):
+    packed, plain = BiLSTM(units, packed=True), BiLSTM(units, packed=False)
+    for layer in (packed, plain):
         layer.build(shape)
-    for own, other in zip(compiled.weights, plain.weights, strict=True):
+    for own, other in zip(packed.weights, plain.weights, strict=True):
         value = rng.normal(size=own.shape).astype(np.float32)
         own.assign(value)
         other.assign(value)
     arguments = vectors, lengths, upstream
-    found, gradients = outputs_and_gradients(compiled, *arguments)
+    found, gradients = outputs_and_gradients(packed, *arguments)
     expected, as_well = outputs_and_gradients(plain, *arguments)
     np.testing.assert_allclose(found, expected, atol=5e-6)
     for gradient, other in zip(gradients, as_well, strict=True):
@@ -57,7 +57,7 @@ def test_outputs_and_gradients_are_those_of_keras(lengths, padding, units, dimen
 
 def test_padding_has_no_influence_and_no_gradient() -> None:
     rng = np.random.default_rng(0)
-    layer = BiLSTM(3, compiled=True)
+    layer = BiLSTM(3, packed=True)
     vectors = rng.normal(size=(2, 5, 4)).astype(np.float32)
     lengths = np.array([2, 4], np.int32)
     upstream = np.ones((2, 5, 6), np.float32)
@@ -72,9 +72,9 @@ def test_padding_has_no_influence_and_no_gradient() -> None:
 
 
 def test_a_gpu_and_other_backends_run_the_layers_of_keras(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert BiLSTM(2).compiled
+    assert BiLSTM(2).packed
     monkeypatch.setattr(tf.config, "list_physical_devices", lambda kind: [kind])
-    assert not BiLSTM(2).compiled
+    assert not BiLSTM(2).packed
     monkeypatch.undo()
     monkeypatch.setattr(keras.backend, "backend", lambda: "torch")
-    assert not BiLSTM(2).compiled
+    assert not BiLSTM(2).packed
