@@ -26,20 +26,6 @@ from packaging.utils import canonicalize_name
 _VERSION = SchemaVersion.V1_6
 _COMMAND = ("cyclonedx_py", "requirements", "--output-reproducible", "--sv", _VERSION.to_version())
 
-#: Code of others that is part of this package; see NOTICE.
-BUNDLED: tuple[dict[str, Any], ...] = (
-    {
-        "bom-ref": "pkg:npm/echarts@6.1.0",
-        "name": "echarts",
-        "version": "6.1.0",
-        "purl": "pkg:npm/echarts@6.1.0",
-        "type": "library",
-        "scope": "required",
-        "licenses": [{"expression": "Apache-2.0 AND BSD-3-Clause"}],
-        "properties": [{"name": "bootstrap:file", "value": "reports/assets/echarts.common.min.js"}],
-    },
-)
-
 Component = dict[str, Any]
 
 
@@ -57,10 +43,9 @@ def components_of_lock() -> dict[str, Any]:
 
 
 def completed(found: Mapping[str, Any], rows: Iterable[Row]) -> dict[str, Any]:
-    """Return a list with licences, environments, dependencies and bundled code."""
+    """Return a list with licences, environments and dependencies."""
     of_packages = {row.name: row for row in rows}
     components = [_completed(each, of_packages) for each in found["components"]]
-    components += BUNDLED
     root = found["metadata"]["component"]
     return {
         **found,
@@ -99,8 +84,7 @@ def _dependencies(root: Component, components: Sequence[Component]) -> list[dict
     """Return what the package itself needs; the lock does not say what other packages need."""
     direct = {canonicalize_name(Requirement(text).name) for text in project()["dependencies"]}
     refs = [each["bom-ref"] for each in components if canonicalize_name(each["name"]) in direct]
-    bundled = [each["bom-ref"] for each in BUNDLED]
-    return [{"ref": root["bom-ref"], "dependsOn": sorted({*refs, *bundled})}]
+    return [{"ref": root["bom-ref"], "dependsOn": sorted(set(refs))}]
 
 
 def validated(text: str) -> str:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
         train,
         write,
     )
-    from bootstrap.experiments.results.comparison import compare
     from bootstrap.inference import TaggedDocument
+    from bootstrap.reports.comparison import compare
     from corpus.document import Document, Span
     from corpus.errors import InputError
 
@@ -51,7 +51,7 @@ _MODULES = {
         ),
         "bootstrap.api",
     ),
-    "compare": "bootstrap.experiments.results.comparison",
+    "compare": "bootstrap.reports.comparison",
     "TaggedDocument": "bootstrap.inference",
     "Document": "corpus.document",
     "Span": "corpus.document",

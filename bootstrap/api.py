@@ -20,8 +20,7 @@ from bootstrap.execution.parallel_tagger import ParallelTagger, Report
 from bootstrap.execution.processes import check_main_module, default_jobs
 from bootstrap.experiments.folder import opened_experiment
 from bootstrap.experiments.plan import load_plan
-from bootstrap.experiments.results.run_results import RunResult, read_results
-from bootstrap.experiments.results.writing import write_results
+from bootstrap.experiments.results import read_results, write_results
 from bootstrap.experiments.runner import Event, carry_out_all, prepare_runs
 from bootstrap.inference import (
     TaggedDocument,
@@ -31,6 +30,7 @@ from bootstrap.inference import (
     trusted_kinds,
     unit_of,
 )
+from bootstrap.reports.comparison import RunResult
 from bootstrap.runs.folder import Run
 from bootstrap.runs.metrics import IterationMetrics
 from bootstrap.runs.resume import opened_run

@@ -44,7 +44,7 @@ def check_configuration(tables: Mapping[str, Any]) -> None:
     """Raise an error if tables read from TOML are not a configuration or an experiment."""
     from bootstrap.config.configuration import parse_configuration
     from bootstrap.config.overrides import Source
-    from bootstrap.experiments.methods import check_variants
+    from bootstrap.experiments.configurations import check_variants
     from bootstrap.experiments.plan import OWN_SECTIONS, parse_plan
 
     source = Source("the example", Path())

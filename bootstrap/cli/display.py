@@ -1,26 +1,83 @@
-"""The display of a run: a table of its iterations and, on a terminal, its progress."""
+"""The display of runs and experiments: their tables and, on a terminal, their progress."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from rich.console import Console, Group
 from rich.live import Live
-from rich.progress import BarColumn, Progress, TextColumn
-from rich.table import Table
+from rich.progress import BarColumn, Progress, TaskID, TextColumn
+from rich.table import Table as RichTable
 from rich.text import Text
 
-from bootstrap.cli.console import SafeTable, figures_table
+from bootstrap.cli.console import SafeConsole, figures_table, output, print_lines
+from bootstrap.cli.logs import progress_enabled
 from bootstrap.cli.progress import Stage, duration, stage_progress
-from bootstrap.runs.metrics import EntityScores, IterationMetrics, f1_of
+from bootstrap.reports.groups import RunRecord
+from bootstrap.reports.parts.scores import classes_table, iterations_table
+from bootstrap.reports.tables import Cell, Kind, Table, shown_cell, shown_range
+from bootstrap.runs.metrics import IterationMetrics, f1_of
 from bootstrap.self_training.iteration import best_iteration
-from corpus.errors import shown
+from corpus.errors import escaped, shown
+
+if TYPE_CHECKING:
+    from bootstrap.reports.content import Report
+    from bootstrap.runs.folder import Run
 
 _REFRESH = 4  # times a second
-_WIDTH, _CLASS_WIDTH = 75, 24  # width of the table without classes, and of each class
+#: The tables of the page of an experiment that are printed.
+_PRINTED = ("variants", "classes", "scores-documents")
+
+
+# Tables
+
+
+def short_table(rows: Sequence[IterationMetrics]) -> Table:
+    """Build the table of iterations with the columns that a terminal has room for."""
+    table = iterations_table(rows, best_iteration(f1_of(rows)) if rows else None)
+    scores = [column.title for column in table.columns if column.title.endswith("F1")]
+    titles = ("iteration", "annotated", "selected", "deviation", "precision", "recall", *scores)
+    return table.only(*titles, "seconds", "stopped").without_empty()
+
+
+def print_table(table: Table) -> None:
+    """Print a table of a report."""
+    output.print(rich_table(table))
+
+
+def rich_table(table: Table) -> RichTable:
+    """Return a table of a report for a terminal; rows that are marked stand out."""
+    shown = figures_table(*(column.title for column in table.columns))
+    for number, row in enumerate(table.rows):
+        cells = [_shown(cell, column.kind) for cell, column in zip(row, table.columns, strict=True)]
+        style = "bold green" if (number, 0) in table.marked else ""
+        shown.add_row(*cells, style=style or ("bold" if row[0] == "all" else ""))
+    return shown
+
+
+def _shown(cell: Cell, kind: Kind) -> str:
+    ends = shown_range(cell)
+    return f"{shown_cell(cell, kind)} ({ends})" if ends else shown_cell(cell, kind)
+
+
+def print_classes(run: Run) -> None:
+    """Print the scores of each class in the best iteration of a run."""
+    print_table(classes_table(RunRecord.load(run, "")))
+
+
+def print_experiment(report: Report) -> None:
+    """Print the tables of an experiment, and what they say."""
+    for name in _PRINTED:
+        if name in report.tables:
+            print_lines(["", f"{report.tables[name].title}:"])
+            print_table(report.tables[name])
+    print_lines(["", *report.outcome])
+
+
+# Progress
 
 
 class RunDisplay:
@@ -30,30 +87,16 @@ class RunDisplay:
     ----------
     console : rich.console.Console
         The console of the display.
-    classes : sequence of str
-        The classes with columns of their own.
     iterations : int
         Maximum number of iterations after iteration 0.
     enabled : bool
         Whether to show anything.
-    active : bool
-        Whether documents are annotated in iterations, whose number is shown.
     """
 
-    def __init__(
-        self,
-        console: Console,
-        classes: Sequence[str],
-        iterations: int,
-        *,
-        enabled: bool = True,
-        active: bool = False,
-    ) -> None:
-        self._active = active
+    def __init__(self, console: Console, iterations: int, *, enabled: bool = True) -> None:
         self._console = console
         self._enabled = enabled
         self._live_table = enabled and console.is_terminal
-        self._classes = tuple(classes)
         self._rows: list[IterationMetrics] = []
         self._ended = False
         self._shown = ""  # the stage that was last drawn
@@ -70,8 +113,6 @@ class RunDisplay:
     def __enter__(self) -> Self:
         if self._live_table:
             self._live.start()
-        else:
-            self._print(_titles(self._classes, active=self._active))
         return self
 
     def __exit__(
@@ -99,32 +140,23 @@ class RunDisplay:
         self._run.add(metrics)
         if self._live_table:
             self._live.refresh()
-        else:
-            self._print(_cells(metrics, self._classes, active=self._active))
-
-    def _print(self, cells: Sequence[str]) -> None:
-        if self._enabled:
-            line = "  ".join(cell.rjust(max(9, len(cell))) for cell in cells)
-            self._console.print(Text(line))
+        elif self._enabled:
+            table = short_table([metrics])
+            cells = zip(table.columns, table.rows[0], strict=True)
+            line = "  ".join(
+                f"{column.title} {_shown(cell, column.kind)}" for column, cell in cells
+            )
+            self._console.print(Text(escaped(line)))
 
     def _renderable(self) -> Group:
-        brief = self._console.width < _WIDTH + _CLASS_WIDTH * len(self._classes)
-        table = metrics_table(self._rows, self._classes, brief=brief)
+        table = rich_table(short_table(self._rows))
         if self._ended:
             return Group(table)
         return Group(table, Text(""), self._stage.progress, self._run.updated())
 
 
 class _RunProgress:
-    """The progress of a whole run, with an upper bound on the time left.
-
-    Parameters
-    ----------
-    console : rich.console.Console
-        The console of the display.
-    iterations : int
-        Maximum number of iterations after iteration 0.
-    """
+    """The progress of a whole run, with an upper bound on the time left."""
 
     def __init__(self, console: Console, iterations: int) -> None:
         self._iterations = iterations
@@ -177,88 +209,62 @@ def time_left(seconds: Sequence[float], iterations: int, elapsed: float = 0) -> 
     return max(mean * following - min(elapsed, mean), 0.0)
 
 
-def metrics_table(
-    rows: Sequence[IterationMetrics], classes: Sequence[str], *, brief: bool = False
-) -> Table:
-    """Build a table of iterations.
+class ExperimentProgress:
+    """Progress bars of all runs together, and of each run that is being carried out.
+
+    They are drawn on standard error, only on a terminal, and removed at the end.
 
     Parameters
     ----------
-    rows : sequence of IterationMetrics
-        The iterations.
-    classes : sequence of str
-        The classes with columns of their own.
-    brief : bool
-        Whether to show only F1 of each class, for narrow terminals.
+    total : int
+        The number of runs that are not finished.
     """
-    table = SafeTable(box=None, header_style="bold", pad_edge=False)
-    active = any(row.queried for row in rows)
-    for title in _titles(classes, brief, active=active):
-        table.add_column(title, justify="right", no_wrap=True)
-    best = best_iteration(f1_of(rows)) if rows else 0
-    for index, row in enumerate(rows):
-        style = "bold green" if index == best else ""
-        table.add_row(*_cells(row, classes, brief, active=active), style=style)
-    return table
 
+    def __init__(self, total: int) -> None:
+        console = SafeConsole(stderr=True)
+        self._progress = Progress(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(bar_width=24),
+            TextColumn("{task.fields[amount]}", style="dim", markup=False),
+            console=console,
+            transient=True,
+            disable=not (console.is_terminal and progress_enabled()),
+        )
+        self._total, self._done, self._begin = total, 0, time.monotonic()
+        self._all = self._progress.add_task("experiment", total=total or 1, amount="")
+        self._tasks: dict[str, TaskID] = {}
+        self._count()
 
-def class_table(rows: Sequence[IterationMetrics]) -> Table:
-    """Build a table of the scores of each class in iteration 0 and in the best iteration.
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
 
-    Parameters
-    ----------
-    rows : sequence of IterationMetrics
-        The iterations, at least one.
-    """
-    first, best = rows[0], rows[best_iteration(f1_of(rows))]
-    table = figures_table("validation", "first P", "R", "F1", "best P", "R", "F1")
-    for name in first.classes:
-        figures = [figure for row in (first, best) for figure in _figures(row.classes[name])]
-        table.add_row(shown(name), *figures)
-    table.add_row("all", *_figures(first), *_figures(best), style="bold")
-    return table
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._progress.stop()
 
+    def report(self, name: str, stage: str, done: int, total: int) -> None:
+        """Show the stage of a run."""
+        if name not in self._tasks:
+            self._tasks[name] = self._progress.add_task(f"  {shown(name)}", amount="")
+        amount = f"{stage}, {done:,} of {total:,}" if total else stage
+        self._progress.update(self._tasks[name], completed=done, total=total or None, amount=amount)
 
-def _titles(classes: Sequence[str], brief: bool = False, *, active: bool = False) -> list[str]:
-    figures = [
-        title
-        for name in classes
-        for title in ([f"{shown(name)} F1"] if brief else [f"{shown(name)} P", "R", "F1"])
-    ]
-    return [
-        "it." if brief else "iteration",
-        *(["annotated"] if active else []),
-        "selected",
-        "dev." if brief else "deviation",
-        *figures,
-        "all P",
-        "R",
-        "F1",
-        "seconds",
-        "stopped",
-    ]
+    def end(self, name: str, *, is_run: bool = True) -> str:
+        """Remove a run that has ended, and return how many have and how long the others take."""
+        if name in self._tasks:
+            self._progress.remove_task(self._tasks.pop(name))
+        self._done += is_run
+        return self._count()
 
-
-def _cells(
-    row: IterationMetrics, classes: Sequence[str], brief: bool = False, *, active: bool = False
-) -> list[str]:
-    seconds = sum(row.seconds.values())
-    return [
-        str(row.iteration),
-        *([f"{row.human_documents:,}"] if active else []),
-        f"{row.selected:,}",
-        deviation_cell(row),
-        *(cell for name in classes for cell in _figures(row.classes[name])[-1 if brief else 0 :]),
-        *_figures(row),
-        f"{seconds:.1f}",
-        row.stopped or "",
-    ]
-
-
-def deviation_cell(row: IterationMetrics) -> str:
-    """Format the deviation of an iteration's selection, if there was one."""
-    return "" if row.deviation is None else f"{row.deviation:.2f}"
-
-
-def _figures(scores: EntityScores | IterationMetrics) -> list[str]:
-    return [f"{value:.3f}" for value in (scores.precision, scores.recall, scores.f1)]
+    def _count(self) -> str:
+        amount = f"{self._done:,} of {self._total:,} runs"
+        if self._done:
+            left = (time.monotonic() - self._begin) / self._done * (self._total - self._done)
+            amount += f", about {duration(left)} left" if self._done < self._total else ""
+        self._progress.update(self._all, completed=self._done, amount=amount)
+        return amount

@@ -11,16 +11,16 @@ from bootstrap.config.configuration import Configuration
 from bootstrap.config.errors import ConfigurationError
 from bootstrap.config.options import SPLITS
 from bootstrap.execution.processes import in_processes
-from bootstrap.experiments.documents.files import DocumentFiles
-from bootstrap.experiments.documents.splits import problems_of, read_splits
-from bootstrap.experiments.folder import ExperimentFolder, read_run
-from bootstrap.experiments.methods import (
+from bootstrap.experiments.configurations import (
     check_resources,
     check_variants,
     configuration_of,
     needs_embeddings,
 )
+from bootstrap.experiments.documents import DocumentFiles
+from bootstrap.experiments.folder import ExperimentFolder, read_run
 from bootstrap.experiments.plan import Plan, Variant
+from bootstrap.experiments.splits import problems_of, read_splits
 from bootstrap.experiments.worker import Message, carry_out, train_shared_embeddings
 from bootstrap.runs.folder import Run
 from bootstrap.runs.resume import refuse_other_configuration, rename_files
@@ -162,7 +162,7 @@ class _Planner:
     def run(self, variant: Variant, split: str, random_state: int) -> PlannedRun:
         """Plan a run, and check that its folder, if there is one, has the same configuration."""
         run = self.experiment.run(variant.name, split, random_state)
-        files = self.files.of_run(variant, split, random_state)
+        files = self.files.files_of(variant, split, random_state)
         configuration = configuration_of(self.plan, variant, files, random_state)
         self._check_budget(variant, split, configuration)
         if run.has_begun():
@@ -194,7 +194,7 @@ class _Planner:
         everything = Variant("", "full-supervision", labels, None)
         if not self.plan.data.seed:  # all runs have the same documents
             everything = self.plan.variants[0]
-        files = self.files.of_run(everything, split, 0)
+        files = self.files.files_of(everything, split, 0)
         configuration = configuration_of(self.plan, everything, files, 0)
         folder = self.experiment.embeddings_folder(split)
         return PlannedEmbeddings(split, folder, configuration, self.plan.options.test_text)

@@ -1,411 +1,354 @@
-"""The report of several runs."""
+"""The comparison of runs, in groups or as the variants of an experiment.
+
+Runs that are compared have scores of the same documents, which did not select their iteration.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from statistics import fmean
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Self
 
-from bootstrap.reports.content import (
-    Block,
-    Folded,
-    Pair,
-    Paragraph,
-    Report,
-    Section,
-    Tile,
-    present,
-)
-from bootstrap.reports.figures import Axis, Figure, one_panel
-from bootstrap.reports.groups import GroupRecord, RunRecord, comparable_parts
-from bootstrap.reports.parts import group_scores
-from bootstrap.reports.parts.errors import DEFINITIONS, stacked
-from bootstrap.reports.parts.group_scores import (
-    Difference,
-    difference_of,
-    held_out_f1,
-    spread_estimate,
-)
-from bootstrap.reports.parts.progress import stages_of
-from bootstrap.reports.run_report import details, environment_of, settings_of
-from bootstrap.reports.tables import Cell, Column, Table, best_cells
-from corpus.error_analysis import ERROR_KINDS
+import numpy as np
+import numpy.typing as npt
+
+from bootstrap.reports.tables import Estimate
+from bootstrap.runs.document_counts import DocumentCounts
+from bootstrap.runs.gain import mean_f1_difference_interval
+from corpus.scores import ConfusionCounts
 
 
-def comparison_report(groups: Sequence[GroupRecord]) -> Report:
-    """Build the report of groups of runs.
-
-    Groups that are scored on other documents or classes are in parts of their own.
+@dataclass(frozen=True, slots=True)
+class Point:
+    """The scores of an iteration, and what people had annotated until then.
 
     Parameters
     ----------
-    groups : sequence of GroupRecord
-        The groups; each is compared with the first of its part.
+    iteration : int
+        The number of the iteration.
+    documents, tokens : int
+        The documents annotated by people, those of the seed included, and their tokens.
+    counts : ConfusionCounts
+        Strict entities in the documents that score.
+    validation_f1 : float
+        F1 on the validation documents, which selects.
     """
-    parts = comparable_parts(groups)
-    number = sum(len(group.records) for group in groups)
-    sections: list[Section] = []
-    for place, part in enumerate(parts, 1):
-        prefix = f"Part {place}: " if len(parts) > 1 else ""
-        sections += _part_sections(part, prefix, "" if place == 1 else f"-{place}")
-    sections.append(Section("Details", _details(groups)))
-    return Report(
-        title=f"{number} runs" if len(groups) == number else f"{len(groups)} groups of runs",
-        subtitle=", ".join(map(_subtitle, groups)),
-        outcome=_outcome(parts),
-        tiles=_tiles(parts[0]) if len(parts) == 1 else (),
-        sections=tuple(sections),
-    )
+
+    iteration: int
+    documents: int
+    tokens: int
+    counts: ConfusionCounts
+    validation_f1: float
 
 
-def _subtitle(group: GroupRecord) -> str:
-    number = len(group.records)
-    return group.name if number == 1 else f"{group.name} ({number} runs)"
+@dataclass(frozen=True, slots=True, eq=False)
+class RunResult:
+    """The result of a run.
+
+    Parameters
+    ----------
+    variant : str
+        The name of the variant or the group.
+    split : str
+        The name of the documents that score the run.
+    random_state : int or None
+        The random state of the run, by which runs are compared in pairs; None for a group of runs,
+        all of which are compared with all of another.
+    best : int
+        The iteration with the highest validation F1.
+    points : tuple of Point
+        All iterations.
+    tested : DocumentCounts
+        The counts of the selected iteration in each document.
+    seconds : float
+        The duration of all iterations.
+    """
+
+    variant: str
+    split: str
+    random_state: int | None
+    best: int
+    points: tuple[Point, ...]
+    tested: DocumentCounts
+    seconds: float
+
+    @property
+    def pair(self) -> tuple[str, int | None]:
+        """What the run has in common with those of other variants: split and random state."""
+        return self.split, self.random_state
+
+    @property
+    def counts(self) -> ConfusionCounts:
+        """Strict entities of the selected iteration in all documents."""
+        return total_of(self.tested)
+
+    @property
+    def f1(self) -> float:
+        """Strict entity F1 of the selected iteration."""
+        return self.counts.f1
+
+    def classes(self) -> Mapping[str, ConfusionCounts]:
+        """Return the counts of each class."""
+        return self.tested.class_counts()
+
+    def at(self, documents: int) -> Point | None:
+        """Return the model that a person would use after annotating this number of documents.
+
+        That is the best on validation of the iterations after the most annotations up to the
+        number, if there are any.
+        """
+        reached = [point for point in self.best_points("documents") if point.documents <= documents]
+        return reached[-1] if reached else None
+
+    def best_points(self, annotated: str) -> list[Point]:
+        """Return the iteration with the highest validation F1 of those after the same annotations.
+
+        They are in the order of the annotations; of equal ones, the first is taken.
+
+        Parameters
+        ----------
+        annotated : {"documents", "tokens"}
+            What is counted.
+        """
+        best: dict[int, Point] = {}
+        for point in self.points:
+            place = getattr(point, annotated)
+            if place not in best or point.validation_f1 > best[place].validation_f1:
+                best[place] = point
+        return [best[place] for place in sorted(best)]
 
 
-# What comes first
+def total_of(counts: DocumentCounts) -> ConfusionCounts:
+    """Return the counts of all classes in all documents."""
+    return ConfusionCounts(*counts.all_classes.sum(axis=0).tolist())
 
 
-def _outcome(parts: Sequence[Sequence[GroupRecord]]) -> tuple[str, ...]:
-    lines = [line for part in parts for line in _part_outcome(part)]
-    if len(parts) > 1:
-        lines.insert(
-            0,
-            f"The runs are scored on {len(parts)} different sets of validation documents or "
-            "classes: each has a part of this page, and scores of different parts cannot be "
-            "compared.",
-        )
-    unfinished = [
-        record.name
-        for part in parts
-        for group in part
-        for record in group.records
-        if not record.is_finished
-    ]
-    if unfinished:
-        lines.append(f"Not finished, and shown as far as they are: {', '.join(unfinished)}.")
-    return tuple(lines)
+def by_variant(results: Iterable[RunResult]) -> dict[str, list[RunResult]]:
+    """Group results by their variant, in their order."""
+    groups: dict[str, list[RunResult]] = {}
+    for result in results:
+        groups.setdefault(result.variant, []).append(result)
+    return groups
 
 
-def _part_outcome(groups: Sequence[GroupRecord]) -> list[str]:
-    first = groups[0]
-    if len(groups) == 1:
-        f1 = held_out_f1(first)
-        spread = f", from {f1.low:.3f} to {f1.high:.3f}" if f1.number > 1 else ""
-        return [f"{first.name} has F1 {f1.mean:.3f}{spread}."]
-    best = max(groups, key=lambda group: held_out_f1(group).mean)
-    highest = held_out_f1(best).mean
-    if best is first:
-        other = max(groups[1:], key=lambda group: held_out_f1(group).mean)
-        difference = difference_of(first, other)
-        ahead = f"{first.name} has the highest F1, {highest:.3f}; {other.name} follows"
-        return [f"{ahead} at {held_out_f1(other).mean:.3f} ({_words(difference)})."]
-    difference = difference_of(first, best)
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """The distribution of a figure over runs.
+
+    Parameters
+    ----------
+    number : int
+        Number of runs.
+    mean, deviation, lowest, highest : float
+        Mean, standard deviation (of a sample; 0 for one run), minimum and maximum.
+    """
+
+    number: int
+    mean: float
+    deviation: float
+    lowest: float
+    highest: float
+
+    @classmethod
+    def from_values(cls, values: Sequence[float]) -> Self:
+        """Compute the distribution of values, of which there is at least one."""
+        array = np.asarray(values, np.float64)
+        deviation = float(array.std(ddof=1)) if len(array) > 1 else 0.0
+        ends = float(array.min()), float(array.max())
+        return cls(len(array), float(array.mean()), deviation, *ends)
+
+    @property
+    def range(self) -> tuple[float, float] | None:
+        """The lowest and the highest value; None if there is one value."""
+        return (self.lowest, self.highest) if self.number > 1 else None
+
+    @property
+    def estimate(self) -> Estimate:
+        """The mean and the range, as a cell of a table."""
+        return Estimate(self.mean, self.range)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The difference of the F1 of two variants.
+
+    Parameters
+    ----------
+    spread : Spread
+        The differences of pairs: runs on the same split with the same random state. Without random
+        states, the difference of the means.
+    interval : tuple of (float, float) or None
+        The 95 % confidence interval of the mean difference, from resampled documents: all runs are
+        scored on the same ones. It takes the models as they are. None if the documents are too few.
+    """
+
+    spread: Spread
+    interval: tuple[float, float] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The figures of a variant.
+
+    Parameters
+    ----------
+    variant : str
+        Its name.
+    f1 : Spread
+        Strict entity F1 of its runs.
+    counts : ConfusionCounts
+        The counts of all its runs together.
+    classes : mapping of str to float
+        The mean F1 of each class over the runs.
+    documents, tokens : float
+        The mean number of documents and tokens annotated by people at the end.
+    seconds : float
+        The mean duration of a run.
+    difference : Difference or None
+        The difference to the first variant; None for itself, and without pairs of runs.
+    """
+
+    variant: str
+    f1: Spread
+    counts: ConfusionCounts
+    classes: Mapping[str, float]
+    documents: float
+    tokens: float
+    seconds: float
+    difference: Difference | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures as values of JSON."""
+        scores = {"precision": self.counts.precision, "recall": self.counts.recall}
+        return asdict(self) | {
+            "classes": dict(self.classes),
+            "counts": scores | self.counts._asdict(),
+        }
+
+
+def compare(results: Sequence[RunResult], first: str | None = None) -> list[Row]:
+    """Compare variants with the first.
+
+    Parameters
+    ----------
+    results : sequence of RunResult
+        The finished runs, in the order of the plan.
+    first : str, optional
+        The variant that the others are compared with; by default, that of the first run. Without a
+        finished run of it, there are no differences.
+
+    Returns
+    -------
+    list of Row
+        A row for each variant with a finished run.
+    """
+    groups = by_variant(results)
+    first = next(iter(groups), "") if first is None else first
+    names = sorted({name for result in results for name in result.tested.classes})
     return [
-        f"{best.name} has the highest F1, {highest:.3f}, compared with "
-        f"{held_out_f1(first).mean:.3f} of {first.name} ({_words(difference)})."
-    ]
-
-
-def _words(difference: Difference) -> str:
-    value = f"{round(difference.value, 3) + 0.0:+.3f}"
-    if difference.interval is None:
-        return f"{value}; the validation documents are too few for an interval"
-    low, high = difference.interval
-    certain = "" if difference.is_certain else ", within the noise of the validation documents"
-    return f"{value}; 95 % interval {low:+.3f} to {high:+.3f}{certain}"
-
-
-def _tiles(groups: Sequence[GroupRecord]) -> tuple[Tile, ...]:
-    """Return the F1 of the best groups."""
-    ranked = sorted(groups, key=lambda group: -held_out_f1(group).mean)[:4]
-    tiles = []
-    for group in ranked:
-        f1 = held_out_f1(group)
-        detail = f"{f1.low:.3f}–{f1.high:.3f} in {f1.number} runs" if f1.number > 1 else ""
-        tiles.append(Tile(f"F1 of {group.name}", f"{f1.mean:.3f}", detail))
-    return tuple(tiles)
-
-
-# Parts
-
-
-def _part_sections(groups: Sequence[GroupRecord], prefix: str, suffix: str) -> list[Section]:
-    """Return the sections of comparable groups; a suffix tells their figures from others."""
-    record = groups[0].records[0]
-    scored = (
-        f"Scored on {len(record.counts[0].ids):,} validation documents with "
-        f"{len(record.rows[0].classes)} classes."
-    )
-    sections = {
-        "Runs": (Paragraph(scored), *_runs(groups)),
-        "Scores": _scores(groups),
-        "Classes": present(
-            _pair(group_scores.classes_figure(groups), group_scores.classes_table(groups))
-        ),
-        "Test": _test(groups),
-        "Errors": present(_pair(_errors_figure(groups), _errors_table(groups))),
-        "Time": (Pair(_seconds_figure(groups), _seconds_table(groups)),),
-    }
-    return [
-        Section(f"{prefix}{title}", tuple(_renamed(block, suffix) for block in blocks))
-        for title, blocks in sections.items()
-        if blocks
-    ]
-
-
-def _pair(figure: Figure | None, table: Table | None) -> Block | None:
-    return Pair(figure, table) if figure and table else figure or table
-
-
-def _renamed(block: Block, suffix: str) -> Block:
-    """Return a block whose figures and tables have other names, which are unique in a report."""
-    match block:
-        case Pair():
-            return Pair(
-                replace(block.figure, name=block.figure.name + suffix),
-                replace(block.table, name=block.table.name + suffix),
-            )
-        case Figure() | Table():
-            return replace(block, name=block.name + suffix)
-        case Folded():
-            return Folded(block.title, tuple(_renamed(each, suffix) for each in block.blocks))
-        case _:
-            return block
-
-
-def _runs(groups: Sequence[GroupRecord]) -> tuple[Block, ...]:
-    figure = group_scores.differences_figure(groups)
-    table = _groups_table(groups)
-    several = any(len(group.records) > 1 for group in groups)
-    single = Folded("Each run", (_runs_table(groups),)) if several else None
-    return present(_pair(figure, table), single)
-
-
-def _groups_table(groups: Sequence[GroupRecord]) -> Table:
-    """Build the table of groups; the best of each score is marked."""
-    rows: list[tuple[Cell, ...]] = []
-    for number, group in enumerate(groups):
-        difference = difference_of(groups[0], group) if number else None
-        rows.append(
-            (
-                group.name,
-                len(group.records),
-                spread_estimate(group, lambda record: record.outcome.best.f1),
-                difference.value if difference else None,
-                difference.interval if difference else None,
-                spread_estimate(group, lambda record: record.outcome.best.precision),
-                spread_estimate(group, lambda record: record.outcome.best.recall),
-                _mean(group, lambda record: record.rows[-1].human_documents),
-                _mean(group, lambda record: record.rows[-1].human_tokens),
-                _mean(group, lambda record: sum(sum(row.seconds.values()) for row in record.rows)),
-            )
+        Row(
+            variant,
+            Spread.from_values([result.f1 for result in runs]),
+            ConfusionCounts(*np.sum([result.counts for result in runs], axis=0).tolist()),
+            {name: _class_f1(runs, name) for name in names},
+            float(np.mean([result.points[-1].documents for result in runs])),
+            float(np.mean([result.points[-1].tokens for result in runs])),
+            float(np.mean([result.seconds for result in runs])),
+            None if variant == first else _difference(groups.get(first, ()), runs),
         )
-    table = Table(
-        "runs",
-        "Runs and groups",
-        (
-            Column("name"),
-            Column("runs", "count"),
-            Column("F1", "estimate"),
-            Column("difference", "signed"),
-            Column("difference interval", "signed interval"),
-            Column("precision", "estimate"),
-            Column("recall", "estimate"),
-            Column("annotated documents", "count"),
-            Column("annotated tokens", "count"),
-            Column("seconds", "seconds"),
-        ),
-        tuple(rows),
-        caption="★ marks the best of each column. Each half of the validation documents is scored "
-        "with the iteration that the other half selected. Small: the range of the runs of a name. "
-        "The difference is that to the first; its 95 % interval is over documents, and takes the "
-        "models as they are. Annotated: in all, also after the best iteration.",
-    )
-    lowest = ["annotated documents", "annotated tokens", "seconds"]
-    marked = best_cells(table, ["F1", "precision", "recall"])
-    marked |= best_cells(table, lowest, lowest=True)
-    return Table(
-        table.name, table.title, table.columns, table.rows, frozenset(marked), table.caption
-    )
-
-
-def _mean(group: GroupRecord, value_of: Any) -> float:
-    return fmean(value_of(record) for record in group.records)
-
-
-def _runs_table(groups: Sequence[GroupRecord]) -> Table:
-    """Build the table of all runs of groups."""
-    rows: list[tuple[Cell, ...]] = []
-    for group in groups:
-        for record in group.records:
-            outcome = record.outcome
-            rows.append(
-                (
-                    record.name,
-                    record.run.folder.resolve().name,
-                    len(record.rows),
-                    record.best,
-                    outcome.best.f1,
-                    outcome.gain,
-                    outcome.interval,
-                    outcome.stopped or "not finished",
-                )
-            )
-    return Table(
-        "each-run",
-        "Each run",
-        (
-            Column("run"),
-            Column("folder"),
-            Column("iterations", "count"),
-            Column("best iteration", "count"),
-            Column("F1", "score"),
-            Column("gain in F1", "signed"),
-            Column("gain interval", "signed interval"),
-            Column("stopped"),
-        ),
-        tuple(rows),
-        caption="The gain is that since the first model of the same run.",
-    )
-
-
-def _scores(groups: Sequence[GroupRecord]) -> tuple[Block, ...]:
-    figures: list[Block] = []
-    annotated = {row.human_documents for group in groups for r in group.records for row in r.rows}
-    if len(annotated) > 1:
-        figures = [group_scores.scores_figure(groups, axis) for axis in ("documents", "tokens")]
-    pair = Pair(group_scores.scores_figure(groups), group_scores.scores_table(groups))
-    return (*figures, pair)
-
-
-def _test(groups: Sequence[GroupRecord]) -> tuple[Block, ...]:
-    if not groups[0].records[0].test:
-        return ()
-    text = "The test documents chose nothing: neither iterations nor settings may depend on them."
-    return (
-        Paragraph(text),
-        Pair(group_scores.test_figure(groups), group_scores.test_table(groups)),
-    )
-
-
-def _error_counts(groups: Sequence[GroupRecord]) -> list[Counter[str]] | None:
-    """Count errors by kind, per run of each group; None if some were not recorded."""
-    found = []
-    for group in groups:
-        counts: Counter[str] = Counter()
-        for record in group.records:
-            kinds = record.error_kinds[record.best]
-            if kinds is None:
-                return None
-            counts.update(kinds)
-        found.append(
-            Counter({kind: number / len(group.records) for kind, number in counts.items()})
-        )
-    return found
-
-
-def _errors_figure(groups: Sequence[GroupRecord]) -> Figure | None:
-    counts = _error_counts(groups)
-    if counts is None:
-        return None
-    return Figure(
-        "errors",
-        "Errors by kind",
-        f"In the best iteration; the mean of several runs. {DEFINITIONS}",
-        Axis("name", names=tuple(group.name for group in groups)),
-        Axis("errors on validation", low=0.0),
-        one_panel(*stacked(counts, ERROR_KINDS)),
-        rows=True,
-    )
-
-
-def _errors_table(groups: Sequence[GroupRecord]) -> Table | None:
-    counts = _error_counts(groups)
-    if counts is None:
-        return None
-    return Table(
-        "errors",
-        "Errors by kind",
-        (
-            Column("name"),
-            *(Column(kind, "number") for kind in ERROR_KINDS),
-            Column("all", "number"),
-        ),
-        tuple(
-            (group.name, *(each[kind] for kind in ERROR_KINDS), sum(each.values()))
-            for group, each in zip(groups, counts, strict=True)
-        ),
-    )
-
-
-def _seconds_by_stage(group: GroupRecord) -> Counter[str]:
-    """Return the seconds of each stage, per run."""
-    total: Counter[str] = Counter()
-    for record in group.records:
-        for row in record.rows:
-            for stage, seconds in row.seconds.items():
-                total[stage] += seconds / len(group.records)  # type: ignore[assignment]
-    return total
-
-
-def _stages(groups: Sequence[GroupRecord]) -> tuple[str, ...]:
-    found = (stage for group in groups for record in group.records for stage in stages_of(record))
-    return tuple(dict.fromkeys(found))
-
-
-def _seconds_figure(groups: Sequence[GroupRecord]) -> Figure:
-    return Figure(
-        "seconds",
-        "Seconds of each stage",
-        "Of all iterations; the mean of several runs.",
-        Axis("name", names=tuple(group.name for group in groups)),
-        Axis("seconds", low=0.0),
-        one_panel(*stacked([_seconds_by_stage(group) for group in groups], _stages(groups))),
-        rows=True,
-    )
-
-
-def _seconds_table(groups: Sequence[GroupRecord]) -> Table:
-    stages = _stages(groups)
-    rows: list[tuple[Cell, ...]] = []
-    for group in groups:
-        seconds = _seconds_by_stage(group)
-        rows.append((group.name, *(seconds[stage] for stage in stages), sum(seconds.values())))
-    columns = (Column(stage, "seconds") for stage in (*stages, "all"))
-    return Table("seconds", "Seconds", (Column("name"), *columns), tuple(rows))
-
-
-# Details
-
-
-def _details(groups: Sequence[GroupRecord]) -> tuple[Block, ...]:
-    records = [record for group in groups for record in group.records]
-    blocks: list[Block] = [
-        _differing(
-            "settings", "Settings that differ", records, [settings_of(each) for each in records]
-        ),
-        _differing(
-            "versions", "Versions that differ", records, [environment_of(each) for each in records]
-        ),
+        for variant, runs in groups.items()
     ]
-    for record in records:
-        blocks.append(Folded(record.name, (details(record)[0],)))
-    return tuple(blocks)
 
 
-def _differing(
-    name: str, title: str, records: Sequence[RunRecord], values: Sequence[Mapping[str, str]]
-) -> Table:
-    """Build the table of the names whose values are not those of all runs."""
-    names = dict.fromkeys(key for each in values for key in each)
-    rows = tuple(
-        (key, *found)
-        for key in names
-        if len(set(found := [each.get(key, "") for each in values])) > 1
+def _class_f1(results: Sequence[RunResult], name: str) -> float:
+    """Return the mean F1 of a class over the runs in which it occurs; 0 if it occurs in none."""
+    none = ConfusionCounts(0, 0, 0)
+    counts = [result.classes().get(name, none) for result in results]
+    return float(np.mean([each.f1 for each in counts if any(each)] or [0.0]))
+
+
+def _difference(first: Sequence[RunResult], second: Sequence[RunResult]) -> Difference | None:
+    """Compare the runs of two variants that have a counterpart; None if none has."""
+    shared = {result.pair for result in first} & {result.pair for result in second}
+    before, after = (
+        sorted((result for result in side if result.pair in shared), key=lambda r: str(r.pair))
+        for side in (first, second)
     )
-    columns = (Column(name), *(Column(record.name) for record in records))
-    caption = "" if rows else "There are none."
-    return Table(name, title, columns, rows, caption=caption)
+    if not shared:
+        return None
+    if len(before) == len(after) == len(shared):
+        values = [new.f1 - old.f1 for old, new in zip(before, after, strict=True)]
+    else:
+        means = [float(np.mean([result.f1 for result in side])) for side in (before, after)]
+        values = [means[1] - means[0]]
+    return Difference(Spread.from_values(values), _interval(before, after))
+
+
+def _interval(
+    before: Sequence[RunResult], after: Sequence[RunResult]
+) -> tuple[float, float] | None:
+    """Estimate the interval of the mean difference: documents are drawn for all runs alike."""
+    units, number = {}, 0
+    for split, tested in {result.split: result.tested for result in before}.items():
+        units[split] = tested.units + number
+        number = int(units[split].max(initial=number - 1)) + 1
+    return mean_f1_difference_interval(
+        [_in_all_splits(result, units) for result in before],
+        [_in_all_splits(result, units) for result in after],
+        np.concatenate([*units.values()]),
+    )
+
+
+def _in_all_splits(
+    result: RunResult, units: Mapping[str, npt.NDArray[np.int64]]
+) -> npt.NDArray[np.int64]:
+    """Return the counts of a run in the documents of all splits: 0 in those of the others."""
+    parts = [
+        result.tested.all_classes
+        if split == result.split
+        else np.zeros((len(of_split), 3), np.int64)
+        for split, of_split in units.items()
+    ]
+    return np.concatenate(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class AtDocuments:
+    """The figures of a variant at a number of annotated documents.
+
+    Parameters
+    ----------
+    variant : str
+        Its name.
+    documents : float
+        The mean number of annotated documents, at most the number asked for.
+    f1 : Spread
+        Strict entity F1 of each run at this number; see `RunResult.at`.
+    tokens : float
+        The mean number of tokens annotated by people until then.
+    """
+
+    variant: str
+    documents: float
+    f1: Spread
+    tokens: float
+
+
+def compare_at(results: Sequence[RunResult], numbers: Sequence[int]) -> list[AtDocuments]:
+    """Compare variants at numbers of annotated documents.
+
+    A variant has no row for a number if all its runs begin with more documents, or if nothing was
+    annotated since the number before.
+    """
+    rows = []
+    for variant, runs in by_variant(results).items():
+        before: list[Point] = []
+        for number in sorted(numbers):
+            points = [point for result in runs if (point := result.at(number))]
+            if points and points != before:
+                before = points
+                f1 = Spread.from_values([point.counts.f1 for point in points])
+                tokens = float(np.mean([point.tokens for point in points]))
+                documents = float(np.mean([point.documents for point in points]))
+                rows.append(AtDocuments(variant, documents, f1, tokens))
+    return rows

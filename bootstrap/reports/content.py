@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 from bootstrap.reports.figures import Figure, Matrix
 from bootstrap.reports.tables import Table
@@ -13,6 +14,8 @@ from bootstrap.reports.tables import Table
 class Paragraph:
     """A paragraph of text; a note is set apart from the results."""
 
+    kind: ClassVar[str] = "paragraph"
+
     text: str
     is_note: bool = False
 
@@ -21,15 +24,18 @@ class Paragraph:
 class Bullets:
     """A titled list of lines."""
 
+    kind: ClassVar[str] = "bullets"
+
     title: str
     lines: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """A titled text that is shown as it is."""
+    """A text that is shown as it is."""
 
-    title: str
+    kind: ClassVar[str] = "code"
+
     text: str
 
 
@@ -47,6 +53,8 @@ class Excerpt:
         Texts, each with what it is: ``""``, ``"gold"``, ``"predicted"`` or ``"both"``.
     """
 
+    kind: ClassVar[str] = "excerpt"
+
     where: str
     what: str
     parts: tuple[tuple[str, str], ...]
@@ -54,21 +62,25 @@ class Excerpt:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A figure with the table of its numbers beside it."""
+    """A figure with the table of its numbers beside it, where it has one of its own."""
+
+    kind: ClassVar[str] = "pair"
 
     figure: Figure | Matrix
-    table: Table
+    table: Table | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Folded:
     """Details that are shown when they are opened."""
 
+    kind: ClassVar[str] = "folded"
+
     title: str
     blocks: tuple[Block, ...]
 
 
-Block = Paragraph | Bullets | Code | Excerpt | Pair | Figure | Matrix | Table | Folded
+Block = Paragraph | Bullets | Code | Excerpt | Pair | Table | Folded
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,28 +125,30 @@ class Report:
     @property
     def figures(self) -> dict[str, Figure | Matrix]:
         """All figures by name."""
-        return {block.name: block for block in self._blocks() if isinstance(block, Figure | Matrix)}
+        return {
+            block.figure.name: block.figure for block in self._blocks() if isinstance(block, Pair)
+        }
 
     @property
     def tables(self) -> dict[str, Table]:
         """All tables by name."""
-        return {block.name: block for block in self._blocks() if isinstance(block, Table)}
+        blocks = (block.table if isinstance(block, Pair) else block for block in self._blocks())
+        return {block.name: block for block in blocks if isinstance(block, Table)}
 
     def _blocks(self) -> Iterator[Block]:
         for section in self.sections:
-            yield from all_blocks(section.blocks)
+            yield from _unfolded(section.blocks)
 
 
-def all_blocks(blocks: Iterable[Block]) -> Iterator[Block]:
-    """Yield blocks, and those inside of them."""
+def _unfolded(blocks: Iterable[Block]) -> Iterator[Block]:
     for block in blocks:
         yield block
         if isinstance(block, Folded):
-            yield from all_blocks(block.blocks)
-        elif isinstance(block, Pair):
-            yield from (block.figure, block.table)
+            yield from _unfolded(block.blocks)
 
 
-def present(*blocks: Block | None) -> tuple[Block, ...]:
-    """Return the blocks that there are."""
-    return tuple(block for block in blocks if block is not None)
+def pair(figure: Figure | Matrix | None, table: Table | None) -> tuple[Block, ...]:
+    """Return a figure with its table beside it, or what there is of them."""
+    if figure:
+        return (Pair(figure, table),)
+    return (table,) if table else ()

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from bootstrap.reports.tables import Estimate
 from bootstrap.runs.document_counts import DocumentCounts
 from bootstrap.runs.gain import resampled_totals
 from corpus.scores import ConfusionCounts
@@ -18,46 +19,10 @@ ALL = ""
 LEVEL = 0.95
 _RESAMPLES = 1000
 
-Floats = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """A score, and its 95 % confidence interval.
-
-    Parameters
-    ----------
-    value : float
-        The score.
-    interval : (float, float) or None
-        The interval; None with too few patients, or documents without one.
-    """
-
-    value: float
-    interval: tuple[float, float] | None = None
-
-    @property
-    def low(self) -> float | None:
-        """The lower end of the interval."""
-        return self.interval[0] if self.interval else None
-
-    @property
-    def high(self) -> float | None:
-        """The upper end of the interval."""
-        return self.interval[1] if self.interval else None
-
 
 @dataclass(frozen=True, slots=True)
 class ScoreEstimates:
-    """The scores of some entities.
-
-    Parameters
-    ----------
-    counts : ConfusionCounts
-        What they are computed from.
-    precision, recall, f1 : Estimate
-        The scores.
-    """
+    """The scores of some entities with their intervals, and the counts behind them."""
 
     counts: ConfusionCounts
     precision: Estimate
@@ -87,26 +52,19 @@ def estimate_scores(counts: DocumentCounts) -> dict[str, ScoreEstimates]:
         By class; `ALL` is the key of all classes together.
     """
     columns: Mapping[str, npt.NDArray[np.int64]] = {ALL: counts.all_classes, **counts.classes}
-    units = counts.units
-    found = {}
+    estimates = {}
     for name, column in columns.items():
         total = ConfusionCounts(*column.sum(axis=0).tolist())
         scores = (total.precision, total.recall, total.f1)
         # Each class by itself: few documents differ in their three counts.
-        totals = resampled_totals(column, units, _RESAMPLES)
+        totals = resampled_totals(column, counts.units, _RESAMPLES)
         ends = [None] * 3 if totals is None else _intervals(totals)
-        found[name] = ScoreEstimates(total, *map(Estimate, scores, ends))
-    return found
+        estimates[name] = ScoreEstimates(total, *map(Estimate, scores, ends))
+    return estimates
 
 
 def _intervals(totals: npt.NDArray[np.int64]) -> list[tuple[float, float] | None]:
-    """Compute the intervals of precision, recall and F1.
-
-    Parameters
-    ----------
-    totals : ndarray of int64, shape (R, 3)
-        True positives, false positives and false negatives of each sample.
-    """
+    """Compute the intervals of precision, recall and F1 from the counts of each sample."""
     true, false, missed = totals.T
     parts = ((true, true + false), (true, true + missed), (2 * true, 2 * true + false + missed))
     return [_interval(part, whole) for part, whole in parts]
@@ -138,7 +96,7 @@ def share_interval(number: int, total: int) -> tuple[float, float] | None:
     """
     if not total:
         return None
-    z, share = 1.959963984540054, number / total
-    centre = (share + z**2 / (2 * total)) / (1 + z**2 / total)
-    half = z / (1 + z**2 / total) * (share * (1 - share) / total + z**2 / (4 * total**2)) ** 0.5
-    return max(centre - half, 0.0), min(centre + half, 1.0)
+    from scipy.stats import binomtest  # noqa: PLC0415 - slow to load
+
+    interval = binomtest(number, total).proportion_ci(LEVEL, method="wilson")
+    return float(interval.low), float(interval.high)

@@ -1,4 +1,4 @@
-"""Figures as plain data, which the page and `bootstrap.reports.formats.drawing` render alike."""
+"""Figures as plain data, which `bootstrap.reports.drawing` draws."""
 
 from __future__ import annotations
 
@@ -10,45 +10,12 @@ from typing import Literal
 Mark = Literal["line", "points", "bars", "stack", "guide"]
 Number = float | int
 
-
-@dataclass(frozen=True, slots=True)
-class Style:
-    """The look of a series: it differs from others by more than its colour.
-
-    Parameters
-    ----------
-    color : str
-        A colour of the palette of Okabe and Ito, which people with any colour vision tell apart,
-        the light ones darkened for contrast.
-    dash : tuple of int
-        Lengths of dashes and gaps; empty for a solid line.
-    symbol : str
-        The marker in ECharts.
-    marker : str
-        The same marker in matplotlib, white inside if the name of the symbol begins with "empty".
-    hatch : str
-        The pattern of bars that stand on others, in matplotlib; the page has the same ones.
-    """
-
-    color: str
-    dash: tuple[int, ...]
-    symbol: str
-    marker: str
-    hatch: str
-
-
-#: The looks of series, in order; further series begin again with other dashes and markers.
-STYLES = (
-    Style("#0072B2", (), "circle", "o", ""),
-    Style("#D55E00", (7, 3), "rect", "s", "//"),
-    Style("#007A5E", (2, 3), "triangle", "^", ".."),
-    Style("#AA4499", (9, 3, 2, 3), "diamond", "D", "xx"),
-    Style("#8C6D00", (5, 5), "pin", "v", "--"),
-    Style("#3399CC", (12, 3), "emptyCircle", "o", "||"),
-    Style("#222222", (3, 1), "emptyRect", "s", "\\\\"),
-    Style("#7A4B2A", (1, 2), "emptyTriangle", "^", "++"),
-    Style("#6B6B6B", (9, 2, 2, 2, 2, 2), "emptyDiamond", "D", "oo"),
-)
+#: The horizontal axes of scores: their titles.
+AXES = {
+    "iteration": "iteration",
+    "documents": "documents that people annotated",
+    "tokens": "tokens that people annotated",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +63,7 @@ class Series:
         How they are drawn: connected, alone, as bars, as bars on those of the series before, or as
         a line without markers to compare with.
     style : int
-        An index of `STYLES`; higher numbers begin again.
+        The number of its colour, dashes, marker and pattern; high numbers begin again.
     low, high : tuple of float or None
         The ends of an interval of each point: a band around lines, whiskers of points.
     notes : tuple of (int, str)
@@ -113,7 +80,6 @@ class Series:
     notes: tuple[tuple[int, str], ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse columns of different lengths."""
         lengths = {len(self.places), len(self.values)}
         lengths |= {len(ends) for ends in (self.low, self.high) if ends}
         if len(lengths) > 1:
@@ -122,15 +88,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One plot of a figure.
-
-    Parameters
-    ----------
-    title : str
-        Its title; empty if the figure has one panel.
-    series : tuple of Series
-        What it shows.
-    """
+    """One plot of a figure; its title is empty if the figure has no other."""
 
     title: str
     series: tuple[Series, ...]
@@ -143,7 +101,7 @@ class Figure:
     Parameters
     ----------
     name : str
-        Its name in a report.
+        Its name in a report, which ``bootstrap plot --what`` takes.
     title : str
         What it shows, in a few words.
     caption : str
@@ -164,50 +122,44 @@ class Figure:
     panels: tuple[Panel, ...]
     rows: bool = False
 
-    @property
-    def legend(self) -> tuple[Series, ...]:
-        """The first series of each name, in order."""
-        found: dict[str, Series] = {}
-        for panel in self.panels:
-            for series in panel.series:
-                found.setdefault(series.name, series)
-        return tuple(found.values())
-
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """Counts of pairs of names, shown as a shaded table.
+    """Counts of pairs of names, as a shaded grid.
 
     Parameters
     ----------
     name, title, caption : str
         As of a figure.
-    rows, columns : tuple of str
-        The names.
+    rows, columns : Axis
+        What the rows and the columns are, and their names.
     counts : tuple of tuple of int
         A count for each row and column.
-    row_title, column_title : str
-        What the rows and the columns are.
     """
 
     name: str
     title: str
     caption: str
-    rows: tuple[str, ...]
-    columns: tuple[str, ...]
+    rows: Axis
+    columns: Axis
     counts: tuple[tuple[int, ...], ...]
-    row_title: str
-    column_title: str
-
-
-def shares_of_rows(matrix: Matrix) -> list[list[float]]:
-    """Compute the share of each count in its row; 0 in a row without counts."""
-    return [[count / max(sum(row), 1) for count in row] for row in matrix.counts]
 
 
 def one_panel(*series: Series) -> tuple[Panel, ...]:
     """Return the panels of a figure with one plot."""
     return (Panel("", series),)
+
+
+def stacked(names: Sequence[str], columns: Sequence[Sequence[Number]]) -> tuple[Series, ...]:
+    """Return a stack of bars at the places 0, 1, 2 and so on: a series for each name."""
+    return tuple(
+        Series(name, tuple(range(len(column))), tuple(column), "stack", style)
+        for style, (name, column) in enumerate(zip(names, columns, strict=True))
+    )
+
+
+#: The distances of the ticks of an axis of scores, and the largest number of them.
+_STEPS, _TICKS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2), 5
 
 
 def score_axis(title: str, values: Sequence[Number | None]) -> Axis:
@@ -221,13 +173,9 @@ def score_axis(title: str, values: Sequence[Number | None]) -> Axis:
     return Axis(title, low=round(low * step, 4), high=round(high * step, 4), step=step)
 
 
-def difference_axis(title: str, intervals: Sequence[tuple[float, float]]) -> Axis:
-    """Return an axis of differences with 0 in its middle, that fits intervals."""
-    reach = max((abs(end) for interval in intervals for end in interval), default=0.0)
+def difference_axis(title: str, ends: Sequence[float]) -> Axis:
+    """Return an axis of differences with 0 in its middle, that fits the ends of intervals."""
+    reach = max(map(abs, ends), default=0.0)
     step = next(step for step in _STEPS if reach / step <= _TICKS)
     reach = round(max(math.ceil(reach / step - 1e-9), 1) * step, 4)
     return Axis(title, low=-reach, high=reach, step=step)
-
-
-#: The distances of the ticks of an axis of scores, and the largest number of them.
-_STEPS, _TICKS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2), 5

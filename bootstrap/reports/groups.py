@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
+from bootstrap.reports.comparison import Point, RunResult, total_of
 from bootstrap.reports.estimates import ScoreEstimates, estimate_scores
 from bootstrap.runs.document_counts import DocumentCounts
 from bootstrap.runs.errors import RunError
@@ -24,18 +24,22 @@ from corpus.errors import InputError, shown
 
 @dataclass(frozen=True, slots=True)
 class RunGroup:
-    """Runs that are shown as one, such as those of several random states.
-
-    Parameters
-    ----------
-    name : str
-        The name of the group.
-    runs : tuple of Run
-        Its runs; there is at least one.
-    """
+    """Runs that are shown as one, such as those of several random states; at least one."""
 
     name: str
     runs: tuple[Run, ...]
+
+
+class _Estimates(dict[int, dict[str, ScoreEstimates]]):
+    """The scores of iterations with their intervals, which are computed when they are asked for."""
+
+    def __init__(self, counts: Sequence[DocumentCounts]) -> None:
+        super().__init__()
+        self._counts = counts
+
+    def __missing__(self, iteration: int) -> dict[str, ScoreEstimates]:
+        self[iteration] = estimate_scores(self._counts[iteration])
+        return self[iteration]
 
 
 @dataclass(frozen=True)
@@ -81,8 +85,8 @@ class RunRecord:
         Raises
         ------
         RunError
-            If it has no finished iteration, if a file is missing, damaged or of another version,
-            or if it has no scores on test documents and they are requested.
+            If it has no finished iteration, if a file is missing or damaged, or if it has no scores
+            on test documents and they are requested.
         """
         rows = tuple(run.metrics())
         if not rows:
@@ -104,13 +108,12 @@ class RunRecord:
     @property
     def classes(self) -> tuple[str, ...]:
         """The classes of the validation documents, and others that were predicted."""
-        found = set(self.rows[0].classes).union(*(counts.classes for counts in self.counts))
-        return tuple(sorted(found))
+        return tuple(sorted({*self.rows[0].classes}.union(*(each.classes for each in self.counts))))
 
     @cached_property
-    def estimates(self) -> tuple[dict[str, ScoreEstimates], ...]:
+    def estimates(self) -> Mapping[int, dict[str, ScoreEstimates]]:
         """The scores of each iteration with their intervals."""
-        return tuple(map(estimate_scores, self.counts))
+        return _Estimates(self.counts)
 
     @cached_property
     def errors(self) -> list[TaggingError] | None:
@@ -122,10 +125,28 @@ class RunRecord:
         """The number of errors of each iteration by kind; None where they were not recorded."""
         return tuple(self.run.error_kinds(row.iteration) for row in self.rows)
 
-    @cached_property
-    def held_out(self) -> npt.NDArray[np.int64]:
-        """The counts in each validation document of the iteration that the other half selected."""
-        return held_out_counts(self.rows, self.counts)
+    def result(self, group: str) -> RunResult:
+        """Return the run as a member of a group, on validation.
+
+        Each half of the documents is scored with the iteration that the other half selected.
+        """
+        points = self._points(self.counts)
+        return self._result(group, points, held_out_counts(self.rows, self.counts))
+
+    def result_on_test(self, group: str) -> RunResult:
+        """Return the run as a member of a group, on the test documents."""
+        counts = self.test[self.best]
+        return self._result(group, self._points([counts] * len(self.rows)), counts)
+
+    def _points(self, counts: Sequence[DocumentCounts]) -> tuple[Point, ...]:
+        return tuple(
+            Point(row.iteration, row.human_documents, row.human_tokens, total_of(each), row.f1)
+            for row, each in zip(self.rows, counts, strict=True)
+        )
+
+    def _result(self, group: str, points: tuple[Point, ...], counts: DocumentCounts) -> RunResult:
+        seconds = sum(sum(row.seconds.values()) for row in self.rows)
+        return RunResult(group, "", None, self.best, points, _in_order(counts), seconds)
 
     @cached_property
     def material(self) -> str:
@@ -133,16 +154,14 @@ class RunRecord:
 
         Test documents are part of it if their scores are read.
         """
-        counts = self.counts[0]
+        counts = _in_order(self.counts[0])
         digest = hashlib.blake2b(repr(sorted(self.rows[0].classes)).encode(), digest_size=16)
-        for place in np.argsort(np.array(counts.ids, object), kind="stable").tolist():
-            gold = {
-                name: int(each[place, 0] + each[place, 2])
-                for name, each in sorted(counts.classes.items())
-                if each[place, 0] + each[place, 2]
-            }
-            digest.update(repr((counts.ids[place], gold)).encode())
-        digest.update(repr(self.test_documents).encode())
+        gold = {
+            name: (column[:, 0] + column[:, 2]).tolist()
+            for name, column in sorted(counts.classes.items())
+        }
+        gold = {name: numbers for name, numbers in gold.items() if any(numbers)}
+        digest.update(repr((counts.ids, gold, self.test_documents)).encode())
         return digest.hexdigest()
 
     @property
@@ -153,15 +172,7 @@ class RunRecord:
 
 @dataclass(frozen=True)
 class GroupRecord:
-    """A group of runs as a report reads it.
-
-    Parameters
-    ----------
-    name : str
-        Its name.
-    records : tuple of RunRecord
-        Its runs, all scored on the same documents.
-    """
+    """A group of runs as a report reads it: all of them are scored on the same documents."""
 
     name: str
     records: tuple[RunRecord, ...]
@@ -170,6 +181,18 @@ class GroupRecord:
     def material(self) -> str:
         """A digest of what the runs are scored on; see `RunRecord.material`."""
         return self.records[0].material
+
+
+def _in_order(counts: DocumentCounts) -> DocumentCounts:
+    """Return counts in the order of the ids of their documents."""
+    order = np.argsort(np.array(counts.ids, object), kind="stable")
+    return replace(
+        counts,
+        ids=tuple(counts.ids[place] for place in order),
+        groups=tuple(counts.groups[place] for place in order),
+        classes={name: column[order] for name, column in counts.classes.items()},
+        confidence=None,
+    )
 
 
 def _counts(run: Run, iteration: int) -> DocumentCounts:
@@ -184,13 +207,13 @@ def _test(
     run: Run, rows: Sequence[IterationMetrics], outcome: Outcome
 ) -> dict[int, DocumentCounts]:
     """Read the counts in the test documents."""
-    found = {row.iteration: run.test_counts(row.iteration) for row in rows}
-    if found[outcome.iteration] is None:
+    counts = {row.iteration: run.test_counts(row.iteration) for row in rows}
+    if counts[outcome.iteration] is None:
         raise RunError(
             f"{shown(run.folder)} has no scores on test documents: its best iteration, "
             f"{outcome.iteration}, has no test.parquet"
         )
-    return {iteration: counts for iteration, counts in found.items() if counts}
+    return {iteration: each for iteration, each in counts.items() if each}
 
 
 def load_groups(groups: Sequence[RunGroup], *, test: bool = False) -> list[GroupRecord]:
@@ -209,10 +232,11 @@ def load_groups(groups: Sequence[RunGroup], *, test: bool = False) -> list[Group
         If a run cannot be read, see `RunRecord.load`, or if runs of a group are scored on
         different documents or classes.
     """
-    found = []
+    loaded = []
     for group in groups:
+        alone = len(group.runs) == 1
         records = tuple(
-            RunRecord.load(run, _name_in(group, run, number), test=test)
+            RunRecord.load(run, group.name if alone else f"{group.name} ({number})", test=test)
             for number, run in enumerate(group.runs, 1)
         )
         for record in records[1:]:
@@ -222,12 +246,8 @@ def load_groups(groups: Sequence[RunGroup], *, test: bool = False) -> list[Group
                     f"{shown(group.name)}, but {_difference(records[0], record)}; runs of one name "
                     "are averaged, so name them apart"
                 )
-        found.append(GroupRecord(group.name, records))
-    return found
-
-
-def _name_in(group: RunGroup, run: Run, number: int) -> str:
-    return group.name if len(group.runs) == 1 else f"{group.name} ({number})"
+        loaded.append(GroupRecord(group.name, records))
+    return loaded
 
 
 def _difference(first: RunRecord, other: RunRecord) -> str:
@@ -250,10 +270,7 @@ def comparable_parts(groups: Iterable[GroupRecord]) -> list[list[GroupRecord]]:
 
 
 def require_comparable(groups: Sequence[GroupRecord]) -> None:
-    """Raise a `RunError` if the scores of some groups cannot be compared with those of the first.
-
-    Figures on one axis need it.
-    """
+    """Raise a `RunError` if the scores of a group cannot be on one axis with those of the first."""
     for group in groups[1:]:
         first, other = groups[0].records[0], group.records[0]
         if first.material != other.material:
@@ -281,15 +298,15 @@ def parse_groups(arguments: Sequence[str]) -> list[RunGroup]:
     pairs = [_name_and_folder(argument) for argument in arguments]
     plain = [folder.resolve().name for name, folder in pairs if name is None]
     given = {name for name, _ in pairs if name is not None}
-    found: dict[str, list[Run]] = {}
+    groups: dict[str, list[Run]] = {}
     for name, folder in pairs:
         short = folder.resolve().name
         alone = plain.count(short) == 1 and short not in given
-        runs = found.setdefault(name or (short if alone else str(folder)), [])
+        runs = groups.setdefault(name or (short if alone else str(folder)), [])
         if folder.resolve() in (run.folder.resolve() for run in runs):
             raise InputError(f"{shown(folder)} is named twice; name each run once")
         runs.append(Run(folder))
-    return [RunGroup(name, tuple(runs)) for name, runs in found.items()]
+    return [RunGroup(name, tuple(runs)) for name, runs in groups.items()]
 
 
 def _name_and_folder(argument: str) -> tuple[str | None, Path]:

@@ -7,27 +7,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bootstrap.advice.words import advice_lines, missed_lines
-from bootstrap.reports.content import (
-    Block,
-    Bullets,
-    Code,
-    Folded,
-    Pair,
-    Paragraph,
-    Report,
-    Section,
-    Tile,
-    present,
-)
-from bootstrap.reports.estimates import ALL, estimate_scores
-from bootstrap.reports.figures import Figure, Matrix
+from bootstrap.reports.content import Block, Bullets, Code, Folded, Report, Section, Tile
+from bootstrap.reports.estimates import ALL
 from bootstrap.reports.groups import RunRecord
-from bootstrap.reports.parts import confidence, errors, progress, scores, selected
-from bootstrap.reports.tables import Column, Table
+from bootstrap.reports.parts.confidence import confidence_blocks
+from bootstrap.reports.parts.errors import error_blocks
+from bootstrap.reports.parts.progress import progress_blocks
+from bootstrap.reports.parts.scores import class_blocks, score_blocks, test_blocks
+from bootstrap.reports.parts.selected import selected_blocks
+from bootstrap.reports.tables import Column, Table, columns
 from bootstrap.runs.advice_files import ANNOTATE, read_advice
-from bootstrap.runs.decisions import decision_lines
 from bootstrap.runs.errors import RunError
-from bootstrap.runs.metrics import beyond_tolerance
 from bootstrap.runs.outcome import gain_lines
 from bootstrap.self_training.iteration import STOPPED
 from corpus.errors import InputError, shown
@@ -44,33 +34,24 @@ def run_report(record: RunRecord, excerpts: Sequence[Block] = ()) -> Report:
     excerpts : sequence of Block
         Errors with their text, if the user has asked for it.
     """
-    outcome = record.outcome
+    sections = {
+        "What to do next": _next_steps(record),
+        "Scores": score_blocks(record),
+        "Classes": class_blocks(record),
+        "Test": test_blocks(record),
+        "Errors": error_blocks(record, excerpts),
+        "What the model learned from": selected_blocks(record),
+        "Confidence": confidence_blocks(record),
+        "Stability and time": progress_blocks(record),
+        "Details": details(record),
+    }
     return Report(
         title=record.name,
         subtitle=_state(record),
-        outcome=tuple(gain_lines(outcome, record.run.start)),
+        outcome=tuple(gain_lines(record.outcome, record.run.start)),
         tiles=_tiles(record),
-        sections=tuple(
-            Section(title, blocks)
-            for title, blocks in (
-                ("What to do next", _next_steps(record)),
-                ("Scores", _scores(record)),
-                ("Classes", _classes(record)),
-                ("Test", _test(record)),
-                ("Errors", _errors(record, excerpts)),
-                ("What the model learned from", _learned_from(record)),
-                ("Confidence", _confidence(record)),
-                ("Stability and time", _course(record)),
-                ("Details", details(record)),
-            )
-            if blocks
-        ),
+        sections=tuple(Section(title, blocks) for title, blocks in sections.items() if blocks),
     )
-
-
-def pair(figure: Figure | Matrix | None, table: Table | None) -> Block | None:
-    """Return a figure with its table beside it, or what there is of them."""
-    return Pair(figure, table) if figure and table else figure or table
 
 
 def _state(record: RunRecord) -> str:
@@ -120,101 +101,11 @@ def _next_steps(record: RunRecord) -> tuple[Block, ...]:
     return tuple(Bullets(title, lines) for title, lines in lists.items() if lines)
 
 
-def _scores(record: RunRecord) -> tuple[Block, ...]:
-    lines = [Paragraph(line) for line in decision_lines(record.rows)]
-    figure = Pair(scores.scores_figure(record), scores.iterations_table(record))
-    others: list[Block] = []
-    if any(row.queried for row in record.rows):
-        others = [scores.scores_figure(record, axis) for axis in ("documents", "tokens")]
-    return (*lines, figure, *others)
-
-
-def _classes(record: RunRecord) -> tuple[Block, ...]:
-    curves = scores.class_curves_figure(record)
-    return present(
-        pair(scores.classes_figure(record), scores.classes_table(record)),
-        Folded("Each class in each iteration", present(curves, scores.class_scores_table(record))),
-    )
-
-
-def _test(record: RunRecord) -> tuple[Block, ...]:
-    if not record.test:
-        return ()
-    found = estimate_scores(record.test[record.best])[ALL]
-    interval = _between(found.f1.interval)
-    line = (
-        f"On {len(record.test[record.best].ids):,} test documents, which chose nothing, the model "
-        f"of iteration {record.best} has F1 {found.f1.value:.3f}"
-        f"{f' ({interval})' if interval else ''}, precision {found.precision.value:.3f} and recall "
-        f"{found.recall.value:.3f}."
-    )
-    return (
-        Paragraph(line),
-        *present(pair(scores.test_figure(record), scores.test_table(record))),
-    )
-
-
-def _errors(record: RunRecord, excerpts: Sequence[Block]) -> tuple[Block, ...]:
-    if record.errors is None:
-        return (Paragraph("The errors of this run were not recorded.", is_note=True),)
-    examples = Folded("Errors in their text", tuple(excerpts)) if excerpts else None
-    kinds = pair(errors.error_kinds_figure(record), errors.error_kinds_table(record))
-    return present(
-        pair(errors.errors_figure(record), errors.errors_table(record)),
-        errors.confusion_matrix(record),
-        Folded("Errors of each iteration", (kinds,)) if kinds else None,
-        examples,
-    )
-
-
-def _learned_from(record: RunRecord) -> tuple[Block, ...]:
-    blocks = present(
-        pair(selected.selected_figure(record), selected.selected_table(record)),
-        pair(selected.proportions_figure(record), selected.proportions_table(record)),
-    )
-    beyond = beyond_tolerance(record.rows)
-    if not beyond:
-        return blocks
-    names = ", ".join(str(row.iteration) for row in beyond)
-    note = f"The selections of these iterations did not keep the reference proportions: {names}."
-    return (Paragraph(note, is_note=True), *blocks)
-
-
-def _confidence(record: RunRecord) -> tuple[Block, ...]:
-    groups = confidence.calibration_of(record.counts[record.best])
-    if groups is None:
-        text = (
-            "There is no calibration curve: the run was made by a version that did not record the "
-            "confidence of validation documents."
-        )
-        line: Block = Paragraph(text, is_note=True)
-    else:
-        error = confidence.calibration_error(groups) if groups else 0.0
-        line = Paragraph(
-            f"The confidence of a validation document and the share of documents without an error "
-            f"differ by {error:.3f} on average (expected calibration error)."
-        )
-    return (
-        line,
-        *present(
-            pair(confidence.calibration_figure(record), confidence.calibration_table(record)),
-            pair(confidence.confidence_figure(record), confidence.confidence_table(record)),
-        ),
-    )
-
-
-def _course(record: RunRecord) -> tuple[Block, ...]:
-    return present(
-        pair(progress.agreement_figure(record), progress.agreement_table(record)),
-        pair(progress.seconds_figure(record), progress.seconds_table(record)),
-    )
-
-
 def details(record: RunRecord) -> tuple[Block, ...]:
     """Return the configuration, the versions and the data of a run, folded."""
     text = record.run.config_file.read_text(encoding="utf-8")
     return (
-        Folded("Configuration", (Code("config.toml", text),)),
+        Folded("Configuration", (Code(text),)),
         Folded("Versions", (_versions_table(record),)),
         Folded("Data", (_data_table(record),)),
     )
@@ -222,17 +113,15 @@ def details(record: RunRecord) -> tuple[Block, ...]:
 
 def settings_of(record: RunRecord) -> dict[str, str]:
     """Return the settings of a run by their dotted names, as text."""
+    return _flat(record.run.configuration(), "")
 
-    def flat(table: Mapping[str, Any], prefix: str) -> dict[str, str]:
-        found: dict[str, str] = {}
-        for name, value in table.items():
-            if isinstance(value, Mapping):
-                found |= flat(value, f"{prefix}{name}.")
-            else:
-                found[f"{prefix}{name}"] = str(value)
-        return found
 
-    return flat(record.run.configuration(), "")
+def _flat(table: Mapping[str, Any], prefix: str) -> dict[str, str]:
+    settings: dict[str, str] = {}
+    for name, value in table.items():
+        is_table = isinstance(value, Mapping)
+        settings |= _flat(value, f"{prefix}{name}.") if is_table else {prefix + name: str(value)}
+    return settings
 
 
 def environment_of(record: RunRecord) -> dict[str, str]:
@@ -245,9 +134,9 @@ def environment_of(record: RunRecord) -> dict[str, str]:
     """
     path = record.run.environment_file
     try:
-        found: Any = read_manifest(path).fields.values
-        packages = {str(name): str(value) for name, value in found["packages"].items()}
-        return {"python": str(found["python"]), "platform": str(found["platform"]), **packages}
+        fields: Any = read_manifest(path).fields.values
+        packages = {str(name): str(value) for name, value in fields["packages"].items()}
+        return {"python": str(fields["python"]), "platform": str(fields["platform"]), **packages}
     except (InputError, KeyError, TypeError, AttributeError):
         raise RunError(f"{shown(path)} is damaged or missing") from None
 
@@ -265,12 +154,7 @@ def _data_table(record: RunRecord) -> Table:
     return Table(
         "data",
         "Data",
-        (
-            Column("used as"),
-            Column("files", "count"),
-            Column("bytes", "count"),
-            Column("digest"),
-        ),
+        (Column("used as"), *columns("count", "files", "bytes"), Column("digest")),
         tuple(
             (split, len(rows), sum(row["bytes"] for row in rows), _digest(rows))
             for split, rows in files.items()

@@ -1,4 +1,4 @@
-"""Tables as plain data, and their text as CSV."""
+"""Tables as plain data, for the page, the terminal and CSV."""
 
 from __future__ import annotations
 
@@ -6,37 +6,57 @@ import csv
 import io
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
-
-from bootstrap.reports.estimates import Estimate
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal, Self
 
 #: What the cells of a column are: text, whole numbers, scores, signed scores, seconds, numbers of a
-#: few digits, shares, estimates with their intervals, or intervals alone (signed or not).
+#: few digits, shares, estimates with their intervals, or signed intervals alone.
 Kind = Literal[
-    "text", "count", "score", "signed", "seconds", "number", "percent", "estimate",
-    "interval", "signed interval",
-]  # fmt: skip
-Cell = str | float | int | tuple[float, float] | Estimate | None
+    "text", "count", "score", "signed", "seconds", "number", "percent", "estimate", "interval"
+]
+_FORMATS = {
+    "count": ",.0f",
+    "score": ".3f",
+    "estimate": ".3f",
+    "signed": "+.3f",
+    "seconds": ",.1f",
+    "percent": ".1%",
+}
 
 # A spreadsheet would take a text that begins with one of these for a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
-    """A column of a table.
+class Estimate:
+    """A score, and an interval around it.
 
     Parameters
     ----------
-    title : str
-        Its title.
-    kind : str
-        What its cells are.
+    value : float
+        The score.
+    interval : (float, float) or None
+        Its 95 % confidence interval, or the range of several runs; None where it is unknown.
     """
+
+    value: float
+    interval: tuple[float, float] | None = None
+
+
+Cell = str | float | int | tuple[float, float] | Estimate | None
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table: its title, and what its cells are."""
 
     title: str
     kind: Kind = "text"
+
+
+def columns(kind: Kind, *titles: str) -> tuple[Column, ...]:
+    """Return columns of one kind."""
+    return tuple(Column(title, kind) for title in titles)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +74,13 @@ class Table:
     rows : tuple of tuple
         The cells of each row.
     marked : frozenset of (int, int)
-        Cells that are marked as the best of their column, as row and column.
+        Cells that are marked as the best of their column, as row and column. Where the first cell
+        of a row is marked, the whole row is.
     caption : str
         How to read it.
     """
+
+    kind: ClassVar[str] = "table"
 
     name: str
     title: str
@@ -67,32 +90,76 @@ class Table:
     caption: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse rows of other lengths."""
         if any(len(row) != len(self.columns) for row in self.rows):
             raise ValueError(f"{self.name}: rows of different lengths")
 
+    def with_best(self, *titles: str, lowest: bool = False) -> Self:
+        """Mark the best values of some columns, ties included."""
+        marked = set(self.marked)
+        for place, column in enumerate(self.columns):
+            cells = [row[place] for row in self.rows]
+            values = [cell.value if isinstance(cell, Estimate) else cell for cell in cells]
+            known = [value for value in values if isinstance(value, int | float)]
+            if column.title in titles and len(known) > 1:
+                best = min(known) if lowest else max(known)
+                marked |= {(row, place) for row, value in enumerate(values) if value == best}
+        return replace(self, marked=frozenset(marked))
+
+    def only(self, *titles: str) -> Self:
+        """Return the table with some of its columns, in this order; others are ignored."""
+        places = [
+            place for title in titles for place, column in enumerate(self.columns)
+            if column.title == title
+        ]  # fmt: skip
+        return self._with_columns(places)
+
+    def without_empty(self) -> Self:
+        """Return the table without columns that have no known cell."""
+        kept = [
+            not self.rows or any(row[place] is not None for row in self.rows)
+            for place in range(self.width)
+        ]
+        return self._with_columns([place for place, is_kept in enumerate(kept) if is_kept])
+
+    @property
+    def width(self) -> int:
+        """The number of columns."""
+        return len(self.columns)
+
+    def _with_columns(self, places: Sequence[int]) -> Self:
+        return replace(
+            self,
+            columns=tuple(self.columns[place] for place in places),
+            rows=tuple(tuple(row[place] for place in places) for row in self.rows),
+            marked=frozenset(
+                (row, places.index(place)) for row, place in self.marked if place in places
+            ),
+        )
+
 
 def shown_cell(value: Cell, kind: Kind) -> str:
-    """Return a cell as it is shown; nothing for what is unknown."""
+    """Return a cell as it is shown, without the interval of an estimate; "" if it is unknown."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
+    if isinstance(value, str):
+        return value
     if isinstance(value, Estimate):
         return f"{value.value:.3f}"
     if isinstance(value, tuple):
         low, high = value
-        return (
-            f"{low:+.3f} to {high:+.3f}" if kind == "signed interval" else f"{low:.3f}–{high:.3f}"
-        )
-    if isinstance(value, str):
-        return value
-    if isinstance(value, float) and math.isinf(value):
+        return f"{low:+.3f} to {high:+.3f}"
+    if math.isinf(value):
         return "unlimited"
-    return _shown_number(value, kind)
+    rounded = round(value, 6) + 0.0 if kind == "signed" else value
+    return format(rounded, _FORMATS.get(kind, ".3g"))
 
 
-def _shown_number(value: float, kind: Kind) -> str:
-    forms = {"count": ",.0f", "score": ".3f", "signed": "+.3f", "seconds": ",.1f", "percent": ".1%"}
-    return format(value + 0.0, forms.get(kind, ".3g"))
+def shown_range(value: Cell) -> str:
+    """Return the interval of an estimate as it is shown; "" if there is none."""
+    if not isinstance(value, Estimate) or value.interval is None:
+        return ""
+    low, high = value.interval
+    return f"{low:.3f}–{high:.3f}"
 
 
 def table_csv(table: Table) -> str:
@@ -101,10 +168,9 @@ def table_csv(table: Table) -> str:
     writer = csv.writer(file, lineterminator="\n")
     titles: list[str] = []
     for column in table.columns:
-        ends = [f"{column.title} (low)", f"{column.title} (high)"]
-        is_interval = column.kind.endswith("interval")
-        titles += [] if is_interval else [column.title]
-        titles += ends if is_interval or column.kind == "estimate" else []
+        titles += [] if column.kind == "interval" else [column.title]
+        if column.kind in ("interval", "estimate"):
+            titles += [f"{column.title} (low)", f"{column.title} (high)"]
     writer.writerow(map(_harmless, titles))
     for row in table.rows:
         cells: list[str | float] = []
@@ -120,27 +186,10 @@ def _csv_cells(value: Cell, kind: Kind) -> Sequence[str | float]:
     if isinstance(value, tuple):
         return value
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
-        return [""] * (3 if kind == "estimate" else 2 if kind.endswith("interval") else 1)
+        return [""] * {"estimate": 3, "interval": 2}.get(kind, 1)
     return [_harmless(value) if isinstance(value, str) else value]
 
 
 def _harmless(text: str) -> str:
     """Quote a text that a spreadsheet would execute."""
     return f"'{text}" if text.startswith(_FORMULA) else text
-
-
-def best_cells(
-    table: Table, columns: Sequence[str], *, lowest: bool = False
-) -> set[tuple[int, int]]:
-    """Return the cells with the best value of each of some columns, ties included."""
-    found = set()
-    for number, column in enumerate(table.columns):
-        if column.title not in columns:
-            continue
-        values = [row[number] for row in table.rows]
-        values = [value.value if isinstance(value, Estimate) else value for value in values]
-        known = [value for value in values if isinstance(value, int | float)]
-        if len(known) > 1:
-            best = min(known) if lowest else max(known)
-            found |= {(row, number) for row, value in enumerate(values) if value == best}
-    return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -116,26 +116,27 @@ def _crossed(left: DocumentCounts, right: DocumentCounts) -> npt.NDArray[np.int6
 
 def held_out_counts(
     metrics: Sequence[IterationMetrics], counts: Sequence[DocumentCounts]
-) -> npt.NDArray[np.int64]:
+) -> DocumentCounts:
     """Return the counts of a run in each validation document, selected by other documents.
 
-    Each half of the documents is scored with the iteration that is the best on the other half.
+    Each half of the documents is scored with the iteration that is the best on the other half. The
+    sum over the documents is `Outcome.best`.
 
     Parameters
     ----------
     metrics : sequence of IterationMetrics
         The iterations of the run.
     counts : sequence of DocumentCounts
-        Their counts in the D documents.
-
-    Returns
-    -------
-    ndarray of int64, shape (D, 3)
-        True positives, false positives and false negatives of all classes together. Their sum is
-        `Outcome.best`.
+        Their counts in the documents.
     """
-    by_left, by_right = _selected_by_halves(metrics)
-    return _crossed(counts[by_left], counts[by_right])
+    left, right = (counts[iteration] for iteration in _selected_by_halves(metrics))
+    none = np.zeros((len(left.ids), 3), np.int64)
+    is_left = (left.units % 2 == 0)[:, None]
+    classes = {
+        name: np.where(is_left, right.classes.get(name, none), left.classes.get(name, none))
+        for name in {**left.classes, **right.classes}
+    }
+    return replace(left, classes=classes, confidence=None)
 
 
 def _selected_by_halves(metrics: Sequence[IterationMetrics]) -> tuple[int, int]:

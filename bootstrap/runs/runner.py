@@ -179,7 +179,8 @@ def _iterations(
             queried=step.queried,
             errors=tagging_errors(gold, step.tagging) if step.tagging else None,
         )
-        _write_page(run)
+        if not metrics.stopped:  # `complete_run` writes the last one
+            _write_page(run)
         yield metrics
     if cache:
         cache.remove()
@@ -218,8 +219,8 @@ def complete_run(
 ) -> None:
     """Write the report and the advice of a finished run, and score its test documents.
 
-    The report is written before the advice, which takes longer and may fail, and again with it. The
-    scores of the last iteration on the test documents are written last.
+    The report is written after the advice, which it contains. The scores of the last iteration on
+    the test documents are written last.
 
     Parameters
     ----------
@@ -234,10 +235,9 @@ def complete_run(
     with_advice : bool
         Whether to write advice, which takes longer than training on few documents.
     """
-    _write_page(run)
     if with_advice:
         _write_advice(run, configuration, notes, jobs=jobs)
-        _write_page(run)
+    _write_page(run)
     if run.is_finished() and notes.test:
         score_on_test(run, notes.test, configuration, jobs=jobs)
 

@@ -1,6 +1,5 @@
 """The list of licences is complete, and has allowed licences only."""
 
-import re
 from email.message import Message
 from importlib.metadata import Distribution
 
@@ -18,9 +17,8 @@ from licences import (
     read_rows,
     with_rows,
 )
-from locked import ROOT, SupplyError, environments_of, read_locks
+from locked import SupplyError, environments_of, read_locks
 
-ASSETS = ROOT / "bootstrap" / "reports" / "assets"
 NAMES = {"gensim": ["run"], "numpy": ["run", "dev"]}
 ROWS = [Row("gensim", "LGPL-2.1-only", "run"), Row("numpy", "BSD-3-Clause AND MIT", "run, dev")]
 
@@ -130,14 +128,3 @@ def test_a_list_that_is_out_of_date_is_an_error(tmp_path):
     page.write_text(with_rows(PAGE.read_text(encoding="utf-8"), ROWS), encoding="utf-8")
     with pytest.raises(SupplyError, match=r"(?s)listed for none, and locked for .*make licences"):
         main(["--check"], page)
-
-
-def test_code_of_others_in_the_package_is_listed():
-    text = PAGE.read_text(encoding="utf-8")
-    notice = (ROOT / "NOTICE").read_text(encoding="utf-8")
-    script = (ASSETS / "echarts.common.min.js").read_text(encoding="utf-8")
-    version = re.search(r'\.version="(\d+\.\d+\.\d+)"', script)
-    assert version is not None
-    assert f"| Apache ECharts | {version[1]} | Apache-2.0 |" in text
-    assert f"Apache ECharts {version[1]}" in notice
-    assert all(f"`{path.name}`" in text for path in ASSETS.glob("*.txt"))

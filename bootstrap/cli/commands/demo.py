@@ -51,8 +51,8 @@ def register(commands: Commands) -> None:
 def main(options: argparse.Namespace) -> None:
     """Generate notes, run self-training on them and report the gain on test notes."""
     from bootstrap.cli.commands.run import run_and_show
-    from bootstrap.cli.console import output, print_lines
-    from bootstrap.cli.display import class_table
+    from bootstrap.cli.console import print_lines
+    from bootstrap.cli.display import print_classes
     from bootstrap.config.configuration import load_configuration
     from bootstrap.demo import UNLABELED_NOTES, free_folder, make_demo, scores_on_test
     from bootstrap.execution.processes import default_jobs
@@ -86,7 +86,7 @@ def main(options: argparse.Namespace) -> None:
     outcome = run.outcome()
     reason = f"Stopped: {STOPPED[outcome.stopped or 'maximum']}."
     print_lines(["", *decision_lines(run.metrics()), reason, ""])
-    output.print(class_table(run.metrics()))
+    print_classes(run)
     best = outcome.iteration
     first, last = (scores_on_test(demo, iteration, jobs) for iteration in (0, best))
     print_lines(gain_lines(first, last, best))

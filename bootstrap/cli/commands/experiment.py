@@ -14,7 +14,7 @@ from bootstrap.cli.arguments import CommandParser, Commands, add_command, add_jo
 from corpus.errors import InputError, shown
 
 if TYPE_CHECKING:
-    from bootstrap.cli.experiment_display import ExperimentProgress
+    from bootstrap.cli.display import ExperimentProgress
     from bootstrap.experiments.folder import ExperimentFolder
     from bootstrap.experiments.plan import Plan
     from bootstrap.experiments.runner import Event
@@ -75,10 +75,10 @@ def main(options: argparse.Namespace) -> None:
 
 def run_or_list(plan: Plan, folder: Path, options: argparse.Namespace) -> None:
     """Carry out a plan in a folder, or list its runs, as the arguments of the command name."""
-    from bootstrap.cli.console import print_lines
-    from bootstrap.cli.experiment_display import print_experiment
+    from bootstrap.cli.display import print_experiment
+    from bootstrap.experiments.configurations import check_variants
     from bootstrap.experiments.folder import ExperimentFolder
-    from bootstrap.experiments.methods import check_variants
+    from bootstrap.experiments.results import experiment_report, read_results
 
     if not options.list:
         run_plan(plan, folder, jobs=options.jobs, confirmed=options.yes)
@@ -86,9 +86,8 @@ def run_or_list(plan: Plan, folder: Path, options: argparse.Namespace) -> None:
     check_variants(plan)
     experiment = ExperimentFolder(folder)
     _print_list(plan, experiment)
-    if experiment.has_begun():
-        print_lines([""])
-        print_experiment(experiment)
+    if experiment.has_begun() and read_results(experiment):
+        print_experiment(experiment_report(experiment))
 
 
 def run_plan(plan: Plan, folder: Path, *, jobs: int | None, confirmed: bool = False) -> None:
@@ -111,10 +110,10 @@ def run_plan(plan: Plan, folder: Path, *, jobs: int | None, confirmed: bool = Fa
         If the plan or a document is invalid, if many runs are not confirmed, or if a run fails.
     """
     from bootstrap.cli.console import print_lines
-    from bootstrap.cli.experiment_display import print_experiment
+    from bootstrap.cli.display import print_experiment
+    from bootstrap.experiments.configurations import check_variants
     from bootstrap.experiments.folder import opened_experiment
-    from bootstrap.experiments.methods import check_variants
-    from bootstrap.experiments.results.writing import write_results
+    from bootstrap.experiments.results import write_results
     from corpus.storage.atomic import write_errors_of
 
     os.umask(0o077)  # the files of a run are as private as the notes
@@ -122,9 +121,8 @@ def run_plan(plan: Plan, folder: Path, *, jobs: int | None, confirmed: bool = Fa
     check_variants(plan)  # before there is a folder
     with write_errors_of(folder, _AFTER_FULL_DISK), opened_experiment(folder, plan) as experiment:
         failed = _carry_out(plan, experiment, jobs)
-        print_lines([""])
-        print_experiment(experiment)
-        if write_results(experiment):
+        if report := write_results(experiment):
+            print_experiment(report)
             print_lines([f"The runs are in {experiment.folder}, with a page in report.html."])
         if failed:
             raise InputError(
@@ -160,9 +158,9 @@ def _confirm(plan: Plan, *, confirmed: bool) -> None:
 def _carry_out(plan: Plan, experiment: ExperimentFolder, jobs: int | None) -> int:
     """Carry out the runs that are not finished, and return how many failed."""
     from bootstrap.cli.console import report_compiling, report_problems
-    from bootstrap.cli.experiment_display import ExperimentProgress
+    from bootstrap.cli.display import ExperimentProgress
     from bootstrap.execution.processes import KilledError, default_jobs
-    from bootstrap.experiments.results.writing import write_results
+    from bootstrap.experiments.results import write_results
     from bootstrap.experiments.runner import carry_out_all, prepare_runs
     from bootstrap.runs.runner import warm_up_taggers
 

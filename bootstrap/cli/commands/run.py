@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-#: The maximum number of classes that fit into the live table.
-_SHOWN_CLASSES = 3
-
 _AFTER_FULL_DISK = "finished iterations are kept; make space, and continue with --resume"
 
 
@@ -75,12 +72,12 @@ def main(options: argparse.Namespace) -> None:
 
 def run_and_report(configuration: Configuration, options: argparse.Namespace) -> None:
     """Run the iterations of a configuration, and print the gain, the folder and next commands."""
-    from bootstrap.cli.console import output, print_lines
-    from bootstrap.cli.display import class_table
+    from bootstrap.cli.console import print_lines
+    from bootstrap.cli.display import print_classes
 
     folder = options.out or Path("runs") / f"{name_of(options.config)}{options.suffix}"
     run = run_and_show(configuration, folder, resume=options.resume, jobs=options.jobs)
-    output.print(class_table(run.metrics()))
+    print_classes(run)
     print_lines([*outcome_lines(run), *next_lines(folder)])
 
 
@@ -191,18 +188,10 @@ def _show(run: Run, configuration: Configuration, notes: Notes, jobs: int) -> No
     from bootstrap.cli.console import output
     from bootstrap.cli.display import RunDisplay
     from bootstrap.runs.runner import run_iterations
-    from corpus.tags import classes_of
 
-    classes = classes_of(notes.validation.batch.labels)
-    columns = classes if len(classes) <= _SHOWN_CLASSES else ()
     failures = []
-    with RunDisplay(
-        output,
-        columns,
-        configuration.most_iterations(len(notes.seed.batch)),
-        enabled=progress_enabled(),
-        active=configuration.active is not None,
-    ) as display:
+    most = configuration.most_iterations(len(notes.seed.batch))
+    with RunDisplay(output, most, enabled=progress_enabled()) as display:
         for metrics in run.metrics():
             display.add(metrics)
         steps = run_iterations(run, configuration, notes, jobs=jobs, report=display.report)

@@ -61,12 +61,12 @@ def _verify(path: Path) -> None:
 
 
 def _show_experiment(experiment: ExperimentFolder, *, as_json: bool) -> None:
-    from bootstrap.cli.experiment_display import print_experiment
-    from bootstrap.experiments.results.comparison import compare
-    from bootstrap.experiments.results.run_results import read_results
+    from bootstrap.cli.display import print_experiment
+    from bootstrap.experiments.results import experiment_report, read_results
+    from bootstrap.reports.comparison import compare
 
     if not as_json:
-        print_experiment(experiment)
+        print_experiment(experiment_report(experiment))
         return
     first = next(iter(experiment.plan()["variants"]))
     _print_json([row.to_dict() for row in compare(read_results(experiment), first)])
@@ -74,8 +74,8 @@ def _show_experiment(experiment: ExperimentFolder, *, as_json: bool) -> None:
 
 def _show_run(folder: Path, *, as_json: bool) -> None:
     from bootstrap.cli.commands.run import outcome_lines
-    from bootstrap.cli.console import output, print_lines
-    from bootstrap.cli.display import class_table, metrics_table
+    from bootstrap.cli.console import print_lines
+    from bootstrap.cli.display import print_classes, print_table, short_table
     from bootstrap.runs.folder import Run
     from bootstrap.runs.metrics import flat_row
 
@@ -87,8 +87,8 @@ def _show_run(folder: Path, *, as_json: bool) -> None:
     if not rows:
         print_lines([f"{folder} has no finished iteration yet"])
         return
-    output.print(metrics_table(rows, ()))
-    output.print(class_table(rows))
+    print_table(short_table(rows))
+    print_classes(run)
     print_lines(outcome_lines(run))
 
 

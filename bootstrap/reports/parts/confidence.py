@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bootstrap.reports.estimates import Estimate, share_interval
+from bootstrap.reports.content import Block, Paragraph, pair
+from bootstrap.reports.estimates import share_interval
 from bootstrap.reports.figures import Axis, Figure, Panel, Series, one_panel
 from bootstrap.reports.groups import RunRecord
-from bootstrap.reports.tables import Column, Table
+from bootstrap.reports.tables import Column, Estimate, Table, columns
 from bootstrap.runs.document_counts import DocumentCounts
 from bootstrap.runs.metrics import IterationMetrics
 
@@ -76,26 +77,37 @@ def calibration_of(counts: DocumentCounts) -> list[Calibration] | None:
     ]
 
 
-def calibration_error(groups: list[Calibration]) -> float:
+def calibration_error(groups: Sequence[Calibration]) -> float:
     """Compute the expected calibration error.
 
     It is the mean over documents of the difference between the confidence of a group and its share
     without an error (Naeini et al., "Obtaining Well Calibrated Probabilities Using Bayesian
     Binning", 2015).
     """
-    total = sum(each.documents for each in groups)
-    return sum(each.documents * abs(each.share - each.confidence) for each in groups) / total
+    total = sum(group.documents for group in groups)
+    return sum(group.documents * abs(group.share - group.confidence) for group in groups) / total
 
 
-def calibration_figure(record: RunRecord) -> Figure | None:
-    """Build the calibration curve of the best iteration; None if confidence was not recorded."""
+def confidence_blocks(record: RunRecord) -> tuple[Block, ...]:
+    """Return the calibration curve of the best iteration, and the histograms of all iterations."""
     groups = calibration_of(record.counts[record.best])
+    rows = [row for row in record.rows if row.histogram and row.tagged]
+    histograms = pair(histograms_figure(rows), _histograms_table(rows)) if rows else ()
     if not groups:
-        return None
-    intervals = [share_interval(each.right, each.documents) or (0.0, 1.0) for each in groups]
-    return Figure(
+        text = "The confidence of the validation documents was not recorded."
+        return (Paragraph(text, is_note=True), *histograms)
+    line = (
+        "The confidence of a validation document and the share of documents without an error "
+        f"differ by {calibration_error(groups):.3f} on average (expected calibration error)."
+    )
+    return (Paragraph(line), *pair(*_calibration(groups, record.best)), *histograms)
+
+
+def _calibration(groups: Sequence[Calibration], iteration: int) -> tuple[Figure, Table]:
+    intervals = [share_interval(group.right, group.documents) or (0.0, 1.0) for group in groups]
+    figure = Figure(
         "calibration",
-        f"Calibration on validation in iteration {record.best}",
+        f"Calibration on validation in iteration {iteration}",
         "Documents of similar confidence. On the dashed line, confidence is the share of documents "
         "without an error; above it, the model is too modest. Lines: 95 % interval of the share.",
         Axis("mean confidence", low=0.0, high=1.0),
@@ -103,8 +115,8 @@ def calibration_figure(record: RunRecord) -> Figure | None:
         one_panel(
             Series(
                 "validation documents",
-                tuple(each.confidence for each in groups),
-                tuple(each.share for each in groups),
+                tuple(group.confidence for group in groups),
+                tuple(group.share for group in groups),
                 "points",
                 0,
                 low=tuple(low for low, _ in intervals),
@@ -113,48 +125,35 @@ def calibration_figure(record: RunRecord) -> Figure | None:
             Series("confidence = share", (0.0, 1.0), (0.0, 1.0), "guide", 6),
         ),
     )
-
-
-def calibration_table(record: RunRecord) -> Table | None:
-    """Build the table of the calibration curve; None if confidence was not recorded."""
-    groups = calibration_of(record.counts[record.best])
-    if not groups:
-        return None
-    return Table(
-        "calibration",
-        "Calibration",
-        (
-            Column("confidence"),
-            Column("documents", "count"),
-            Column("mean confidence", "score"),
-            Column("without an error", "count"),
-            Column("share", "estimate"),
-        ),
-        tuple(
-            (
-                f"{each.low:.1f} to {each.high:.1f}",
-                each.documents,
-                each.confidence,
-                each.right,
-                Estimate(each.share, share_interval(each.right, each.documents)),
-            )
-            for each in groups
-        ),
+    titles = (
+        Column("confidence"),
+        Column("documents", "count"),
+        Column("mean confidence", "score"),
+        Column("without an error", "count"),
+        Column("share", "estimate"),
     )
+    cells = tuple(
+        (
+            f"{group.low:.1f} to {group.high:.1f}",
+            group.documents,
+            group.confidence,
+            group.right,
+            Estimate(group.share, interval),
+        )
+        for group, interval in zip(groups, intervals, strict=True)
+    )
+    return figure, Table("calibration", "Calibration", titles, cells)
 
 
-def confidence_figure(record: RunRecord) -> Figure | None:
-    """Build the histograms of the confidence of tagged documents; None if none were tagged."""
-    rows = [row for row in record.rows if row.histogram and row.tagged]
-    if not rows:
-        return None
+def histograms_figure(rows: Sequence[IterationMetrics]) -> Figure:
+    """Build the histograms of the confidence of the documents that iterations tagged."""
     names = tuple(rows[0].histogram)
-    places = tuple(range(len(names)))
     panels = []
     for row in spread_out(rows):
         shares = tuple(count / row.tagged for count in row.histogram.values())
         title = f"iteration {row.iteration}: {row.tagged:,} documents" if len(rows) > 1 else ""
-        panels.append(Panel(title, (Series("tagged documents", places, shares, "bars", 0),)))
+        series = Series("tagged documents", tuple(range(len(names))), shares, "bars", 0)
+        panels.append(Panel(title, (series,)))
     return Figure(
         "confidence",
         "Confidence of the tagged documents",
@@ -174,18 +173,13 @@ def spread_out(rows: Sequence[IterationMetrics]) -> list[IterationMetrics]:
     return [rows[place] for place in places.tolist()]
 
 
-def confidence_table(record: RunRecord) -> Table | None:
-    """Build the table of the histograms; None if no documents were tagged."""
-    rows = [row for row in record.rows if row.histogram and row.tagged]
-    if not rows:
-        return None
-    names = list(rows[0].histogram)
+def _histograms_table(rows: Sequence[IterationMetrics]) -> Table:
     return Table(
         "confidence",
         "Tagged documents by confidence",
         (
             Column("confidence from"),
-            *(Column(f"iteration {row.iteration}", "count") for row in rows),
+            *columns("count", *(f"iteration {row.iteration}" for row in rows)),
         ),
-        tuple((name, *(row.histogram.get(name, 0) for row in rows)) for name in names),
+        tuple((name, *(row.histogram.get(name, 0) for row in rows)) for name in rows[0].histogram),
     )

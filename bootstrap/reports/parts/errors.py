@@ -7,10 +7,11 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from bootstrap.reports.figures import Axis, Figure, Matrix, Series, one_panel
+from bootstrap.reports.content import Block, Folded, Paragraph, pair
+from bootstrap.reports.figures import Axis, Figure, Matrix, one_panel, stacked
 from bootstrap.reports.groups import RunRecord
 from bootstrap.reports.parts.scores import iteration_names
-from bootstrap.reports.tables import Cell, Column, Table
+from bootstrap.reports.tables import Cell, Column, Table, columns
 from bootstrap.runs.tagging_errors import TaggingError
 from corpus.error_analysis import ERROR_KINDS, EntityError
 
@@ -24,6 +25,20 @@ DEFINITIONS = (
 )
 
 
+def error_blocks(record: RunRecord, excerpts: Sequence[Block] = ()) -> tuple[Block, ...]:
+    """Return the errors of a run, and those with their text if the user has asked for it."""
+    errors = record.errors
+    if errors is None:
+        return (Paragraph("The errors of this run were not recorded.", is_note=True),)
+    kinds = pair(*_by_iteration(record))
+    return (
+        *pair(_errors_figure(record, errors), errors_table(record, errors)),
+        *pair(*confusion(record, errors)),
+        *([Folded("Errors of each iteration", kinds)] if kinds else []),
+        *([Folded("Errors in their text", tuple(excerpts))] if excerpts else []),
+    )
+
+
 def class_of(error: EntityError) -> str:
     """Return the class that an error counts for: that of the gold entity, if there is one."""
     mention = error.gold or error.predicted
@@ -31,49 +46,41 @@ def class_of(error: EntityError) -> str:
     return mention.label
 
 
-def errors_by_class(errors: Iterable[TaggingError]) -> dict[str, Counter[str]]:
+def _errors_by_class(errors: Iterable[TaggingError]) -> dict[str, Counter[str]]:
     """Count errors by class and kind, classes with the most errors first."""
-    found: dict[str, Counter[str]] = {}
+    by_class: dict[str, Counter[str]] = {}
     for _, error in errors:
-        found.setdefault(class_of(error), Counter())[error.kind] += 1
-    return dict(sorted(found.items(), key=lambda item: (-item[1].total(), item[0])))
+        by_class.setdefault(class_of(error), Counter())[error.kind] += 1
+    return dict(sorted(by_class.items(), key=lambda item: (-item[1].total(), item[0])))
 
 
-def stacked(
-    counts: Sequence[Counter[str]], kinds: Sequence[str], *, first_style: int = 0
-) -> tuple[Series, ...]:
-    """Return a stack of bars for each place, in the order of kinds."""
-    places = tuple(range(len(counts)))
-    return tuple(
-        Series(kind, places, tuple(each[kind] for each in counts), "stack", first_style + style)
-        for style, kind in enumerate(kinds)
+def kinds_figure(
+    name: str, title: str, caption: str, places: Axis, counts: Sequence[Counter[str]]
+) -> Figure:
+    """Build a figure of errors by kind; places with a name are rows, and iterations are not."""
+    return Figure(
+        name,
+        title,
+        caption,
+        places,
+        Axis("errors on validation", low=0.0, whole=True),
+        one_panel(*stacked(ERROR_KINDS, [[each[kind] for each in counts] for kind in ERROR_KINDS])),
+        rows=places.title != "iteration",
     )
 
 
-def errors_figure(record: RunRecord) -> Figure | None:
-    """Build the figure of errors by class; None if they were not recorded, or there are none."""
-    errors = record.errors
+def _errors_figure(record: RunRecord, errors: Sequence[TaggingError]) -> Figure | None:
+    by_class = _errors_by_class(errors)
+    title, classes = f"Errors of each class in iteration {record.best}", tuple(by_class)
+    axis = Axis("class", names=classes)
     if not errors:
         return None
-    by_class = errors_by_class(errors)
-    return Figure(
-        "errors",
-        f"Errors of each class in iteration {record.best}",
-        DEFINITIONS,
-        Axis("class", names=tuple(by_class)),
-        Axis("errors on validation", low=0.0, whole=True),
-        one_panel(*stacked(list(by_class.values()), ERROR_KINDS)),
-        rows=True,
-    )
+    return kinds_figure("errors", title, DEFINITIONS, axis, [*by_class.values()])
 
 
-def errors_table(record: RunRecord) -> Table | None:
-    """Build the table of errors by class; None if they were not recorded."""
-    errors = record.errors
-    if errors is None:
-        return None
-    by_class = errors_by_class(errors)
-    estimates = record.estimates[record.best]
+def errors_table(record: RunRecord, errors: Sequence[TaggingError]) -> Table:
+    """Build the table of errors by class."""
+    by_class, estimates = _errors_by_class(errors), record.estimates[record.best]
     names = [*by_class, *sorted({name for name in estimates if name} - set(by_class))]
     rows: list[tuple[Cell, ...]] = []
     totals = np.zeros(2 + len(ERROR_KINDS), np.int64)
@@ -84,60 +91,42 @@ def errors_table(record: RunRecord) -> Table | None:
         row = [gold, right, *(counts[kind] for kind in ERROR_KINDS)]
         totals += row
         rows.append((name, *row))
-    columns = [Column(title, "count") for title in ("gold entities", "correct", *ERROR_KINDS)]
     return Table(
         "errors",
         "Errors of each class",
-        (Column("class"), *columns),
+        (Column("class"), *columns("count", "gold entities", "correct", *ERROR_KINDS)),
         (("all", *totals.tolist()), *rows),
         caption="A wrong class counts for the class of the gold entity.",
     )
 
 
-def error_kinds_figure(record: RunRecord) -> Figure | None:
-    """Build the figure of errors by iteration; None if they were not recorded."""
-    counts = _kinds_by_iteration(record)
-    if counts is None or len(counts) < 2:
-        return None
-    return Figure(
+def _by_iteration(record: RunRecord) -> tuple[Figure | None, Table | None]:
+    """Return the errors of each iteration; nothing if they were not recorded."""
+    counts = [each for each in record.error_kinds if each is not None]
+    if len(counts) < max(len(record.rows), 2):
+        return None, None
+    figure = kinds_figure(
         "error-kinds",
         "Errors of each iteration by kind",
         "All classes together, on validation.",
-        Axis("iteration", names=iteration_names(record)),
-        Axis("errors on validation", low=0.0, whole=True),
-        one_panel(*stacked(counts, ERROR_KINDS)),
+        iteration_names(record),
+        counts,
     )
-
-
-def error_kinds_table(record: RunRecord) -> Table | None:
-    """Build the table of errors by iteration; None if they were not recorded."""
-    counts = _kinds_by_iteration(record)
-    if counts is None:
-        return None
-    rows = [
-        (row.iteration, *(each[kind] for kind in ERROR_KINDS), each.total())
-        for row, each in zip(record.rows, counts, strict=True)
-    ]
-    titles = ("iteration", *ERROR_KINDS, "all")
-    return Table(
+    table = Table(
         "error-kinds",
         "Errors of each iteration",
-        tuple(Column(title, "count") for title in titles),
-        tuple(rows),
+        columns("count", "iteration", *ERROR_KINDS, "all"),
+        tuple(
+            (row.iteration, *(each[kind] for kind in ERROR_KINDS), each.total())
+            for row, each in zip(record.rows, counts, strict=True)
+        ),
         frozenset({(record.best, 0)}),
     )
+    return figure, table
 
 
-def _kinds_by_iteration(record: RunRecord) -> list[Counter[str]] | None:
-    known = [each for each in record.error_kinds if each is not None]
-    return known if len(known) == len(record.rows) else None
-
-
-def confusion_matrix(record: RunRecord) -> Matrix | None:
-    """Build the confusion matrix of the best iteration; None if errors were not recorded."""
-    errors = record.errors
-    if errors is None:
-        return None
+def confusion(record: RunRecord, errors: Sequence[TaggingError]) -> tuple[Matrix, Table]:
+    """Build the confusion matrix of the best iteration, and the table of what is confused."""
     pairs = Counter(
         (
             error.gold.label if error.gold else NONE,
@@ -148,17 +137,17 @@ def confusion_matrix(record: RunRecord) -> Matrix | None:
     for name, scores in record.estimates[record.best].items():
         if name:
             pairs[name, name] += scores.counts.true_positives
-    names = sorted({side for pair in pairs for side in pair} - {NONE})
-    rows, columns = (*names, NONE), (*names, NONE)
-    return Matrix(
+    names = (*sorted({side for sides in pairs for side in sides} - {NONE}), NONE)
+    matrix = Matrix(
         "confusion",
         f"Gold and predicted classes in iteration {record.best}",
         f"Each gold entity is in the column of the predicted entity that it is paired with; "
         f"{NONE}: missed, or spurious. Entities with a wrong border are on the diagonal. The shade "
         "is the share of the row.",
-        rows,
-        columns,
-        tuple(tuple(pairs[row, column] for column in columns) for row in rows),
-        "gold",
-        "predicted",
+        Axis("gold", names=names),
+        Axis("predicted", names=names),
+        tuple(tuple(pairs[row, column] for column in names) for row in names),
     )
+    confused = [(*sides, number) for sides, number in pairs.most_common() if sides[0] != sides[1]]
+    titles = (Column("gold"), Column("predicted"), Column("entities", "count"))
+    return matrix, Table("confusion", "Confused classes", titles, tuple(confused))

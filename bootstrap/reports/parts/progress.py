@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
-from bootstrap.reports.figures import Axis, Figure, Series, one_panel, score_axis
+from bootstrap.reports.content import Block, Pair, pair
+from bootstrap.reports.figures import Axis, Figure, Series, one_panel, score_axis, stacked
 from bootstrap.reports.groups import RunRecord
-from bootstrap.reports.parts.errors import stacked
 from bootstrap.reports.parts.scores import iteration_axis, iteration_names
-from bootstrap.reports.tables import Column, Table
+from bootstrap.reports.tables import Column, Table, columns
 
 
-def agreement_figure(record: RunRecord) -> Figure | None:
-    """Build the figure of the agreement of consecutive models; None if there is one model."""
+def progress_blocks(record: RunRecord) -> tuple[Block, ...]:
+    """Return the agreement of consecutive models, if there are several, and the seconds."""
+    return (*pair(*_agreement(record)), _seconds(record))
+
+
+def _agreement(record: RunRecord) -> tuple[Figure | None, Table | None]:
     rows = [row for row in record.rows if row.agreement is not None]
     if not rows:
-        return None
+        return None, None
     places = tuple(row.iteration for row in rows)
     agreement = tuple(row.agreement for row in rows)
     kappa = tuple(row.kappa for row in rows)
-    return Figure(
+    figure = Figure(
         "agreement",
         "Agreement with the previous iteration",
         "Share of validation tokens with the same tag, and Cohen's kappa, which leaves out what is "
@@ -31,19 +33,9 @@ def agreement_figure(record: RunRecord) -> Figure | None:
             Series("Cohen's kappa", places, kappa, style=1),
         ),
     )
-
-
-def agreement_table(record: RunRecord) -> Table | None:
-    """Build the table of the agreement of consecutive models; None if there is one model."""
-    rows = [row for row in record.rows if row.agreement is not None]
-    if not rows:
-        return None
-    return Table(
-        "agreement",
-        "Agreement",
-        (Column("iteration", "count"), Column("agreement", "score"), Column("kappa", "score")),
-        tuple((row.iteration, row.agreement, row.kappa) for row in rows),
-    )
+    titles = (Column("iteration", "count"), *columns("score", "agreement", "kappa"))
+    cells = tuple(zip(places, agreement, kappa, strict=True))
+    return figure, Table("agreement", "Agreement", titles, cells)
 
 
 def stages_of(record: RunRecord) -> tuple[str, ...]:
@@ -51,36 +43,25 @@ def stages_of(record: RunRecord) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for row in record.rows for name in row.seconds))
 
 
-def seconds_figure(record: RunRecord) -> Figure:
-    """Build the figure of the seconds of each stage."""
-    counts = [Counter(dict(row.seconds)) for row in record.rows]
-    return Figure(
+def _seconds(record: RunRecord) -> Pair:
+    stages = stages_of(record)
+    figure = Figure(
         "seconds",
         "Seconds of each stage",
         "Time on the clock, stage upon stage.",
-        Axis("iteration", names=iteration_names(record)),
+        iteration_names(record),
         Axis("seconds", low=0.0),
-        one_panel(*stacked(counts, stages_of(record))),
+        one_panel(
+            *stacked(stages, [[row.seconds.get(each, 0) for row in record.rows] for each in stages])
+        ),
     )
-
-
-def seconds_table(record: RunRecord) -> Table:
-    """Build the table of the seconds of each stage."""
-    stages = stages_of(record)
-    return Table(
+    table = Table(
         "seconds",
         "Seconds",
-        (
-            Column("iteration", "count"),
-            *(Column(stage, "seconds") for stage in stages),
-            Column("all", "seconds"),
-        ),
+        (Column("iteration", "count"), *columns("seconds", *stages, "all")),
         tuple(
-            (
-                row.iteration,
-                *(row.seconds.get(stage) for stage in stages),
-                sum(row.seconds.values()),
-            )
+            (row.iteration, *map(row.seconds.get, stages), sum(row.seconds.values()))
             for row in record.rows
         ),
     )
+    return Pair(figure, table)

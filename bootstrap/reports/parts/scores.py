@@ -3,22 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
-from bootstrap.reports.estimates import ALL, Estimate, ScoreEstimates, estimate_scores
-from bootstrap.reports.figure_names import AXES
-from bootstrap.reports.figures import Axis, Figure, Panel, Series, one_panel, score_axis
+from bootstrap.reports.content import Block, Folded, Pair, Paragraph, pair
+from bootstrap.reports.estimates import ALL, ScoreEstimates, estimate_scores
+from bootstrap.reports.figures import AXES, Axis, Figure, Panel, Series, one_panel, score_axis
 from bootstrap.reports.groups import RunRecord
-from bootstrap.reports.tables import Cell, Column, Table
+from bootstrap.reports.tables import Cell, Column, Estimate, Table, columns
+from bootstrap.runs.decisions import decision_lines
 from bootstrap.runs.metrics import IterationMetrics
 
-#: The measures of a figure of one run: their titles.
-MEASURES = {"f1": "F1", "precision": "precision", "recall": "recall"}
 _INTERVAL = "95 % confidence interval over documents"
-_SCORE_COLUMNS = (
-    Column("F1", "estimate"),
-    Column("precision", "estimate"),
-    Column("recall", "estimate"),
-)
+_SCORES = columns("estimate", "F1", "precision", "recall")
+_SHOWN_CLASSES = 3  # that have a column in the table of iterations
+
+
+def score_blocks(record: RunRecord) -> tuple[Block, ...]:
+    """Return the scores of each iteration."""
+    lines = [Paragraph(line) for line in decision_lines(record.rows)]
+    table = iterations_table(record.rows, record.best, record.estimates).without_empty()
+    others: list[Block] = []
+    if any(row.queried for row in record.rows):
+        others = [Pair(scores_figure(record, axis)) for axis in ("documents", "tokens")]
+    return (*lines, Pair(scores_figure(record), table), *others)
+
+
+def class_blocks(record: RunRecord) -> tuple[Block, ...]:
+    """Return the scores of each class, in the best iteration and in each."""
+    curves = pair(_class_curves_figure(record), _class_scores_table(record))
+    return (
+        *pair(_classes_figure(record), classes_table(record)),
+        Folded("Each class in each iteration", curves),
+    )
+
+
+def test_blocks(record: RunRecord) -> tuple[Block, ...]:
+    """Return the scores on the test documents; nothing unless they were read."""
+    if not record.test:
+        return ()
+    scores = estimate_scores(record.test[record.best])[ALL]
+    low, high = scores.f1.interval or (scores.f1.value, scores.f1.value)
+    interval = f" (95 %: {low:.3f}–{high:.3f})" if scores.f1.interval else ""
+    line = (
+        f"On {len(record.test[record.best].ids):,} test documents, which chose nothing, the model "
+        f"of iteration {record.best} has F1 {scores.f1.value:.3f}{interval}, precision "
+        f"{scores.precision.value:.3f} and recall {scores.recall.value:.3f}."
+    )
+    return (Paragraph(line), *pair(_test_figure(record), _test_table(record)))
 
 
 def iteration_axis(record: RunRecord) -> Axis:
@@ -26,29 +58,21 @@ def iteration_axis(record: RunRecord) -> Axis:
     return Axis("iteration", low=-0.3, high=len(record.rows) - 0.7, whole=True)
 
 
-def iteration_names(record: RunRecord) -> tuple[str, ...]:
-    """Return the names of the iterations of a run."""
-    return tuple(str(row.iteration) for row in record.rows)
+def iteration_names(record: RunRecord) -> Axis:
+    """Return the axis of the iterations of a run, for bars."""
+    return Axis("iteration", names=tuple(str(row.iteration) for row in record.rows))
 
 
-def series_of(
-    name: str,
-    places: Sequence[float],
-    estimates: Sequence[Estimate],
-    style: int,
-    **others: object,
+def estimates_series(
+    name: str, places: Sequence[float], estimates: Sequence[Estimate], style: int, **others: Any
 ) -> Series:
-    """Return the series of scores with their intervals."""
-    has_intervals = any(each.interval for each in estimates)
-    return Series(
-        name,
-        tuple(places),
-        tuple(each.value for each in estimates),
-        style=style,
-        low=tuple(each.low for each in estimates) if has_intervals else (),
-        high=tuple(each.high for each in estimates) if has_intervals else (),
-        **others,  # type: ignore[arg-type]
-    )
+    """Return the series of scores with their intervals, if they have any."""
+    values = tuple(estimate.value for estimate in estimates)
+    series = Series(name, tuple(places), values, style=style, **others)
+    if not any(estimate.interval for estimate in estimates):
+        return series
+    ends = [estimate.interval or (None, None) for estimate in estimates]
+    return replace(series, low=tuple(low for low, _ in ends), high=tuple(high for _, high in ends))
 
 
 def scores_figure(record: RunRecord, axis: str = "iteration") -> Figure:
@@ -61,28 +85,29 @@ def scores_figure(record: RunRecord, axis: str = "iteration") -> Figure:
     axis : {"iteration", "documents", "tokens"}
         The horizontal axis. Of the iterations after the same annotations, the best is shown.
     """
-    attribute, title = AXES[axis]
-    shown = record.rows if axis == "iteration" else best_by(record, attribute)
-    places = [getattr(row, attribute) for row in shown]
-    series, values = [], []
-    for style, (measure, name) in enumerate(MEASURES.items()):
-        found = [getattr(record.estimates[row.iteration][ALL], measure) for row in shown]
-        plain = [Estimate(each.value) for each in found]
-        best = [number for number, row in enumerate(shown) if row.iteration == record.best]
-        notes = tuple((number, f"{found[number].value:.3f}") for number in best)
-        is_f1 = measure == "f1"
-        values += [each.value for each in found]
-        values += [end for each in found if is_f1 for end in each.interval or ()]
-        series.append(
-            series_of(name, places, found if is_f1 else plain, style, notes=notes if is_f1 else ())
-        )
+    by_iteration = axis == "iteration"
+    attribute = axis if by_iteration else f"human_{axis}"
+    rows = record.rows if by_iteration else best_by(record, attribute)
+    places = [getattr(row, attribute) for row in rows]
+    scores = [record.estimates[row.iteration][ALL] for row in rows]
+    notes = tuple(
+        (number, f"{scores[number].f1.value:.3f}")
+        for number, row in enumerate(rows)
+        if row.iteration == record.best
+    )
+    series = [
+        estimates_series("F1", places, [each.f1 for each in scores], 0, notes=notes),
+        Series("precision", tuple(places), tuple(each.precision.value for each in scores), style=1),
+        Series("recall", tuple(places), tuple(each.recall.value for each in scores), style=2),
+    ]
+    ends = [end for each in series for end in (*each.values, *each.low, *each.high)]
     return Figure(
-        "scores" if axis == "iteration" else f"scores-{axis}",
-        "Scores on validation" + ("" if axis == "iteration" else f" by {axis} annotated"),
+        "scores" if by_iteration else f"scores-{axis}",
+        "Scores on validation" + ("" if by_iteration else f" by {axis} annotated"),
         f"Strict entities: offsets and class match. Around F1: {_INTERVAL}. The number is the F1 "
         f"of the best iteration, {record.best}.",
-        iteration_axis(record) if axis == "iteration" else Axis(title, whole=True),
-        score_axis("score", values),
+        iteration_axis(record) if by_iteration else Axis(AXES[axis], whole=True),
+        score_axis("score", ends),
         one_panel(*series),
     )
 
@@ -95,37 +120,36 @@ def best_by(record: RunRecord, attribute: str) -> list[IterationMetrics]:
     return [best[value] for value in sorted(best)]
 
 
-def iterations_table(record: RunRecord) -> Table:
-    """Build the table of the iterations; the best is marked."""
-    rows = record.rows
-    several = len({row.tagger for row in rows}) > 1
-    active = any(row.queried for row in rows)
-    optional = [
-        *([Column("tagger")] if several else []),
-        *([Column("annotated", "count"), Column("tokens", "count")] if active else []),
-    ]
-    columns = (
-        Column("iteration", "count"),
-        *optional,
-        *_SCORE_COLUMNS,
-        Column("training documents", "count"),
-        Column("selected", "count"),
-        Column("confident", "count"),
-        Column("deviation", "number"),
-        Column("agreement", "score"),
-        Column("kappa", "score"),
-        Column("seconds", "seconds"),
-        Column("stopped"),
-    )
+def iterations_table(
+    rows: Sequence[IterationMetrics],
+    best: int | None,
+    estimates: Mapping[int, Mapping[str, ScoreEstimates]] | None = None,
+) -> Table:
+    """Build the table of iterations.
+
+    Parameters
+    ----------
+    rows : sequence of IterationMetrics
+        The iterations.
+    best : int or None
+        The best of them, which is marked.
+    estimates : mapping of int to mapping, optional
+        Their scores with intervals.
+    """
+    classes = tuple(rows[0].classes) if rows else ()
+    shown = classes if len(classes) <= _SHOWN_CLASSES else ()
     cells: list[tuple[Cell, ...]] = []
     for row in rows:
-        annotated = (row.human_documents, row.human_tokens) if active else ()
+        scores = row if estimates is None else estimates[row.iteration][ALL]
         cells.append(
             (
                 row.iteration,
-                *([row.tagger] if several else []),
-                *annotated,
-                *score_cells(record.estimates[row.iteration][ALL]),
+                row.tagger if len({each.tagger for each in rows}) > 1 else None,
+                *((row.human_documents, row.human_tokens) if _is_active(rows) else (None, None)),
+                scores.f1,
+                scores.precision,
+                scores.recall,
+                *(row.classes[name].f1 for name in shown),
                 row.training_documents,
                 row.selected,
                 row.confident,
@@ -133,17 +157,30 @@ def iterations_table(record: RunRecord) -> Table:
                 row.agreement,
                 row.kappa,
                 sum(row.seconds.values()),
-                row.stopped or "",
+                row.stopped,
             )
         )
-    return Table(
-        "iterations",
-        "Iterations",
-        columns,
-        tuple(cells),
-        frozenset({(record.best, 0)}),
-        "★ marks the best iteration on validation, whose model is used. Small: 95 % intervals.",
+    titles = (
+        Column("iteration", "count"),
+        Column("tagger"),
+        *columns("count", "annotated", "tokens"),
+        *_SCORES,
+        *columns("score", *(f"{name} F1" for name in shown)),
+        *columns("count", "training documents", "selected", "confident"),
+        Column("deviation", "number"),
+        *columns("score", "agreement", "kappa"),
+        Column("seconds", "seconds"),
+        Column("stopped"),
     )
+    caption = (
+        "★ marks the best iteration on validation, whose model is used. Small: 95 % intervals."
+    )
+    marked = frozenset({(best, 0)} if best is not None else ())
+    return Table("iterations", "Iterations", titles, tuple(cells), marked, caption)
+
+
+def _is_active(rows: Sequence[IterationMetrics]) -> bool:
+    return any(row.queried for row in rows)
 
 
 def score_cells(scores: ScoreEstimates) -> tuple[Estimate, Estimate, Estimate]:
@@ -151,31 +188,23 @@ def score_cells(scores: ScoreEstimates) -> tuple[Estimate, Estimate, Estimate]:
     return scores.f1, scores.precision, scores.recall
 
 
-def ranked_classes(estimates: Mapping[str, ScoreEstimates]) -> list[str]:
+def _ranked_classes(estimates: Mapping[str, ScoreEstimates]) -> list[str]:
     """Return the classes of gold entities by F1, the highest first."""
     names = [name for name, scores in estimates.items() if name != ALL and scores.gold]
     return sorted(names, key=lambda name: (-estimates[name].f1.value, name))
 
 
-def classes_figure(record: RunRecord) -> Figure | None:
+def _classes_figure(record: RunRecord) -> Figure | None:
     """Build the figure of F1 by class, of the first and the best iteration; None without any."""
     best, first = record.estimates[record.best], record.estimates[0]
-    names = ranked_classes(best)
+    names = _ranked_classes(best)
     if not names:
         return None
-    before = [first[name].f1.value if name in first else 0.0 for name in names]
-    series = [
-        series_of(
-            f"iteration {record.best} (best)",
-            range(len(names)),
-            [best[name].f1 for name in names],
-            0,
-            mark="points",
-        )
-    ]
+    places, scores = range(len(names)), [best[name].f1 for name in names]
+    series = [estimates_series(f"iteration {record.best} (best)", places, scores, 0, mark="points")]
     if record.best:
-        places = tuple(range(len(names)))
-        series.append(Series("iteration 0", places, tuple(before), "points", 5))
+        before = tuple(first[name].f1.value if name in first else 0.0 for name in names)
+        series.append(Series("iteration 0", tuple(places), before, "points", 5))
     return Figure(
         "classes",
         "F1 of each class",
@@ -191,40 +220,35 @@ def classes_figure(record: RunRecord) -> Figure | None:
 def classes_table(record: RunRecord) -> Table:
     """Build the table of the scores of each class in the best iteration."""
     best, first = record.estimates[record.best], record.estimates[0]
-    names = ranked_classes(best)
-    others = sorted({*best, *record.classes} - {*names, ALL})
+    names = [ALL, *_ranked_classes(best)]
     rows: list[tuple[Cell, ...]] = []
-    for name in (ALL, *names, *others):
-        if name not in best:
-            continue
+    for name in (*names, *sorted({*best} - {*names})):
         scores = best[name]
         change = scores.f1.value - first[name].f1.value if name in first else None
         rows.append((name or "all", scores.gold, *score_cells(scores), change))
+    titles = (Column("class"), Column("gold entities", "count"), *_SCORES)
     return Table(
         "classes",
         f"Classes in iteration {record.best}",
-        (
-            Column("class"),
-            Column("gold entities", "count"),
-            *_SCORE_COLUMNS,
-            Column("F1 since iteration 0", "signed"),
-        ),
+        (*titles, Column("F1 since iteration 0", "signed")),
         tuple(rows),
     )
 
 
-def class_curves_figure(record: RunRecord) -> Figure | None:
+def _class_curves_figure(record: RunRecord) -> Figure | None:
     """Build the figure of F1 by class and iteration: a panel for each class; None without any."""
-    names = ranked_classes(record.estimates[record.best])
+    names = _ranked_classes(record.estimates[record.best])
     if not names or len(record.rows) < 2:
         return None
     panels = []
     for name in names:
         found = [
-            estimates[name].f1 if name in estimates else Estimate(0.0)
-            for estimates in record.estimates
+            record.estimates[row.iteration][name].f1
+            if name in record.estimates[row.iteration]
+            else Estimate(0.0)
+            for row in record.rows
         ]
-        panels.append(Panel(name, (series_of("F1", range(len(found)), found, 0),)))
+        panels.append(Panel(name, (estimates_series("F1", range(len(found)), found, 0),)))
     return Figure(
         "class-curves",
         "F1 of each class in each iteration",
@@ -235,35 +259,27 @@ def class_curves_figure(record: RunRecord) -> Figure | None:
     )
 
 
-def class_scores_table(record: RunRecord) -> Table:
-    """Build the table of the scores of each class in each iteration."""
-    rows: list[tuple[Cell, ...]] = []
-    for name in record.classes:
-        for iteration, estimates in enumerate(record.estimates):
-            if name in estimates:
-                scores = estimates[name]
-                rows.append((name, iteration, scores.gold, *score_cells(scores)))
+def _class_scores_table(record: RunRecord) -> Table:
+    rows: list[tuple[Cell, ...]] = [
+        (name, row.iteration, scores.gold, *score_cells(scores))
+        for name in record.classes
+        for row in record.rows
+        if (scores := record.estimates[row.iteration].get(name))
+    ]
     return Table(
         "class-scores",
         "Classes in each iteration",
-        (
-            Column("class"),
-            Column("iteration", "count"),
-            Column("gold entities", "count"),
-            *_SCORE_COLUMNS,
-        ),
+        (Column("class"), *columns("count", "iteration", "gold entities"), *_SCORES),
         tuple(rows),
     )
 
 
-def test_figure(record: RunRecord) -> Figure | None:
+def _test_figure(record: RunRecord) -> Figure | None:
     """Build the figure of F1 by class on the test documents; None without classes."""
-    estimates = estimate_scores(record.test[record.best])
-    names = ranked_classes(estimates)
+    estimates, validation = estimate_scores(record.test[record.best]), record.estimates[record.best]
+    names = _ranked_classes(estimates)
     if not names:
         return None
-    found = [estimates[name].f1 for name in names]
-    validation = record.estimates[record.best]
     places = tuple(range(len(names)))
     values = tuple(validation[name].f1.value if name in validation else None for name in names)
     return Figure(
@@ -274,30 +290,23 @@ def test_figure(record: RunRecord) -> Figure | None:
         Axis("class", names=tuple(names)),
         Axis("F1", low=0.0, high=1.0),
         one_panel(
-            series_of("test", places, found, 1, mark="points"),
+            estimates_series(
+                "test", places, [estimates[name].f1 for name in names], 1, mark="points"
+            ),
             Series("validation", places, values, "points", 5),
         ),
         rows=True,
     )
 
 
-def test_table(record: RunRecord) -> Table:
+def _test_table(record: RunRecord) -> Table:
     """Build the table of the scores on test documents: of all iterations, and by class."""
     rows: list[tuple[Cell, ...]] = []
     for iteration, counts in record.test.items():
         estimates = estimate_scores(counts)
-        names = [ALL, *ranked_classes(estimates)] if iteration == record.best else [ALL]
+        names = [ALL, *_ranked_classes(estimates)] if iteration == record.best else [ALL]
         for name in names:
             scores = estimates[name]
             rows.append((iteration, name or "all", scores.gold, *score_cells(scores)))
-    return Table(
-        "test",
-        "Scores on the test documents",
-        (
-            Column("iteration", "count"),
-            Column("class"),
-            Column("gold entities", "count"),
-            *_SCORE_COLUMNS,
-        ),
-        tuple(rows),
-    )
+    titles = (Column("iteration", "count"), Column("class"), Column("gold entities", "count"))
+    return Table("test", "Scores on the test documents", (*titles, *_SCORES), tuple(rows))

@@ -3,113 +3,119 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
+from bootstrap.reports.content import Block, Paragraph, pair
 from bootstrap.reports.figures import Axis, Figure, Series, one_panel
 from bootstrap.reports.groups import RunRecord
 from bootstrap.reports.parts.scores import iteration_names
-from bootstrap.reports.tables import Cell, Column, Table
+from bootstrap.reports.tables import Cell, Column, Table, columns
+from bootstrap.runs.metrics import beyond_tolerance
 
 _RATE = " per token"
 _EMPTY = "documents without entities"
 
 
-def selected_figure(record: RunRecord) -> Figure | None:
+def selected_blocks(record: RunRecord) -> tuple[Block, ...]:
+    """Return what joined the training set, and in which proportions."""
+    blocks: tuple[Block, ...] = (
+        *pair(_selected_figure(record), _selected_table(record)),
+        *pair(proportions_figure(record), _proportions_table(record)),
+    )
+    beyond = ", ".join(str(row.iteration) for row in beyond_tolerance(record.rows))
+    if not beyond:
+        return blocks
+    note = f"The selections of these iterations did not keep the reference proportions: {beyond}."
+    return (Paragraph(note, is_note=True), *blocks)
+
+
+def _selected_figure(record: RunRecord) -> Figure | None:
     """Build the figure of the documents of each iteration; None if there are none."""
-    rows = record.rows
-    places = tuple(range(len(rows)))
-    series = []
-    for style, (name, values) in enumerate(
-        {
-            "selected": tuple(row.selected for row in rows),
-            "annotated": tuple(row.queried for row in rows),
-        }.items()
-    ):
-        if any(values):
-            series.append(Series(name, places, values, "bars", style))
+    places = tuple(range(len(record.rows)))
+    numbers = {
+        "selected": tuple(row.selected for row in record.rows),
+        "annotated": tuple(row.queried for row in record.rows),
+    }
+    series = [
+        Series(name, places, values, "bars", style)
+        for style, (name, values) in enumerate(numbers.items())
+        if any(values)
+    ]
     if not series:
         return None
     return Figure(
         "selected",
         "Documents that joined the training set",
         "Selected: pseudo-labeled by the model. Annotated: by people, in active learning.",
-        Axis("iteration", names=iteration_names(record)),
+        iteration_names(record),
         Axis("documents", low=0.0, whole=True),
         one_panel(*series),
     )
 
 
-def selected_table(record: RunRecord) -> Table | None:
+def _selected_table(record: RunRecord) -> Table | None:
     """Build the table of the selections; None if nothing was tagged or annotated."""
     rows = [row for row in record.rows if row.tagged or row.queried]
     if not rows:
         return None
-    columns = (
-        Column("iteration", "count"),
-        Column("annotated", "count"),
-        Column("tagged", "count"),
-        Column("confident", "count"),
-        Column("selected", "count"),
+    titles = (
+        *columns("count", "iteration", "annotated", "tagged", "confident", "selected"),
         Column("deviation", "number"),
-        Column("right entities", "percent"),
-        Column("entities found", "percent"),
+        *columns("percent", "right entities", "entities found"),
         Column("new entities", "count"),
         Column("unlabeled tokens", "percent"),
         Column("strategy"),
     )
-    return Table(
-        "selected",
-        "Selections",
-        columns,
-        tuple(
-            (
-                row.iteration,
-                row.queried,
-                row.tagged,
-                row.confident,
-                row.selected,
-                row.deviation,
-                row.quality.precision if row.quality else None,
-                row.quality.recall if row.quality else None,
-                row.new_entities,
-                row.unknown,
-                row.strategy,
-            )
-            for row in rows
-        ),
-        caption="Right entities and entities found: precision and recall of what the same rule "
-        "selects from the validation documents. Deviation: from the reference proportions, in "
-        "units of the tolerance.",
+    cells = tuple(
+        (
+            row.iteration,
+            row.queried,
+            row.tagged,
+            row.confident,
+            row.selected,
+            row.deviation,
+            row.quality.precision if row.quality else None,
+            row.quality.recall if row.quality else None,
+            row.new_entities,
+            row.unknown,
+            row.strategy,
+        )
+        for row in rows
     )
+    caption = (
+        "Right entities and entities found: precision and recall of what the same rule selects "
+        "from the validation documents. Deviation: from the reference proportions, in units of the "
+        "tolerance."
+    )
+    return Table("selected", "Selections", titles, cells, caption=caption)
 
 
 def _rates(proportions: Mapping[str, float]) -> dict[str, float]:
-    """Return the entities per 1,000 tokens of each class."""
-    return {
+    """Return the entities per 1,000 tokens of each class, frequent ones first."""
+    rates = {
         name.removesuffix(_RATE): 1000 * value
         for name, value in proportions.items()
         if name.endswith(_RATE)
     }
+    return dict(sorted(rates.items(), key=lambda item: (-item[1], item[0])))
 
 
 def proportions_figure(record: RunRecord) -> Figure | None:
     """Build the figure of the proportions of classes; None if nothing was selected."""
-    reference = _rates(record.rows[0].reference)
+    reference = {name: rate for name, rate in _rates(record.rows[0].reference).items() if rate > 0}
     selections = [_rates(row.selected_proportions) for row in record.rows if row.selected]
-    names = sorted((name for name in reference if reference[name] > 0), key=_by_size(reference))
-    if not selections or not names:
+    if not selections or not reference:
         return None
-    ratios = [[each[name] / reference[name] for each in selections] for name in names]
-    places = tuple(range(len(names)))
-    highest = max(max(each) for each in ratios)
+    ratios = [[each[name] / rate for each in selections] for name, rate in reference.items()]
+    places = tuple(range(len(reference)))
     return Figure(
         "proportions",
         "Classes of the selected documents, relative to the reference",
         "Entities per token, as a multiple of the reference: 1 is the same, below 1 there are too "
         "few. Point: mean over the iterations that selected documents; line: their range. Frequent "
         "classes at the top.",
-        Axis("class", names=tuple(names)),
-        Axis("selected / reference", low=0.0, high=max(1.2, 1.05 * highest)),
+        Axis("class", names=tuple(reference)),
+        Axis("selected / reference", low=0.0, high=max(1.2, 1.05 * max(map(max, ratios)))),
         one_panel(
             Series(
                 "selected",
@@ -120,45 +126,37 @@ def proportions_figure(record: RunRecord) -> Figure | None:
                 low=tuple(map(min, ratios)),
                 high=tuple(map(max, ratios)),
             ),
-            Series("reference", (-0.5, len(names) - 0.5), (1.0, 1.0), "guide", 6),
+            Series("reference", (-0.5, len(reference) - 0.5), (1.0, 1.0), "guide", 6),
         ),
         rows=True,
     )
 
 
-def _by_size(sizes: Mapping[str, float]) -> Callable[[str], tuple[float, str]]:
-    return lambda name: (-sizes[name], name)
-
-
-def proportions_table(record: RunRecord) -> Table | None:
+def _proportions_table(record: RunRecord) -> Table | None:
     """Build the table of the proportions of each selection; None if nothing was selected."""
     reference = record.rows[0].reference
     chosen = [row for row in record.rows if row.selected and row.selected_proportions]
     if not chosen or not reference:
         return None
-    rates = _rates(reference)
-    rows: list[tuple[Cell, ...]] = []
-    for name in sorted(rates, key=_by_size(rates)):
-        found = [_rates(row.selected_proportions)[name] for row in chosen]
-        rows.append((f"{name}, per 1,000 tokens", rates[name], *found))
-    for name in sorted(rates, key=_by_size(rates)):
-        key = f"{name} length"
-        lengths = [row.selected_proportions.get(key) for row in chosen]
-        rows.append((f"{name}, tokens of an entity", _known(reference.get(key)), *lengths))
-    empty = [row.selected_proportions.get(_EMPTY) for row in chosen]
-    rows.append((_EMPTY, reference.get(_EMPTY), *empty))
+    rates, selections = _rates(reference), [row.selected_proportions for row in chosen]
+    rows: list[tuple[Cell, ...]] = [
+        (f"{name}, per 1,000 tokens", rate, *(_rates(each)[name] for each in selections))
+        for name, rate in rates.items()
+    ]
+    named = {f"{name}, tokens of an entity": f"{name} length" for name in rates} | {_EMPTY: _EMPTY}
+    for title, key in named.items():
+        values = [each.get(key) for each in (reference, *selections)]
+        rows.append(
+            (title, *(None if value is None or math.isnan(value) else value for value in values))
+        )
     return Table(
         "proportions",
         "Proportions",
         (
             Column("statistic"),
             Column("reference", "number"),
-            *(Column(f"iteration {row.iteration}", "number") for row in chosen),
+            *columns("number", *(f"iteration {row.iteration}" for row in chosen)),
         ),
         tuple(rows),
         caption="The reference is that of the validation documents, unless [reference] sets it.",
     )
-
-
-def _known(value: float | None) -> float | None:
-    return None if value is None or math.isnan(value) else value

@@ -14,8 +14,8 @@ import pytest
 import bootstrap
 from bootstrap.experiments import runner
 from bootstrap.experiments.folder import ExperimentFolder
-from bootstrap.experiments.results.comparison import compare
-from bootstrap.experiments.results.run_results import read_results
+from bootstrap.experiments.results import read_results
+from bootstrap.reports.comparison import compare
 from bootstrap.runs.folder import Run
 from corpus.document import Document, Span
 from corpus.errors import InputError

@@ -10,7 +10,7 @@ import pytest
 
 from bootstrap.config.errors import ConfigurationError
 from bootstrap.config.overrides import Source
-from bootstrap.experiments.methods import check_variants
+from bootstrap.experiments.configurations import check_variants
 from bootstrap.experiments.plan import Plan, load_plan, parse_plan
 
 DATA = {"seed": "gold", "validation": "dev"}

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bootstrap.config.errors import ConfigurationError
 from bootstrap.config.experiment_options import SeedOptions
-from bootstrap.experiments.documents.seeds import draw_seed
+from bootstrap.experiments.documents import draw_seed
 from corpus.document import Document, Span
 
 

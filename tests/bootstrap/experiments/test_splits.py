@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 from bootstrap.config.errors import ConfigurationError
 from bootstrap.config.overrides import Source
 from bootstrap.data.splits import HELD_OUT, HELD_OUT_PATIENT
-from bootstrap.experiments.documents.splits import (
+from bootstrap.experiments.plan import parse_plan
+from bootstrap.experiments.splits import (
     TESTED,
     Split,
     linked_units,
     problems_of,
     read_splits,
 )
-from bootstrap.experiments.plan import parse_plan
 from corpus.document import Document, Span
 from corpus.formats import write
 from corpus.problems import Problems

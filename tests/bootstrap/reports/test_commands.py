@@ -13,7 +13,10 @@ from typing import Any
 
 import pytest
 
-from bootstrap.reports.figure_names import FIGURES
+from bootstrap.reports.figures import Figure
+from bootstrap.reports.group_report import results_of, scores_of_groups
+from bootstrap.reports.groups import RunGroup, load_groups
+from bootstrap.reports.writing import figure_of
 from bootstrap.runs.document_counts import DocumentCounts
 from bootstrap.runs.folder import Run
 from corpus.storage.tables import table_bytes
@@ -66,7 +69,7 @@ def test_one_run_is_shown_as_in_its_folder(
     done = command("report", finished, "-o", page)
     assert done.code == 0, done
     assert f"{page} shows run" in done.out
-    assert parse(page).names("name") == parse(finished / "report.html").names("name")
+    assert parse(page).names("figure") == parse(finished / "report.html").names("figure")
     assert stat.S_IMODE(page.stat().st_mode) == 0o600
 
 
@@ -85,39 +88,37 @@ def test_several_runs_are_on_one_axis(
     done = command("report", f"good={finished}", f"bad={shorter}", "-o", page)
     assert done.code == 0, done
     shown = parse(page)
-    assert shown.names("name") == ["differences", "scores", "classes", "errors", "seconds"]
-    assert {"runs", "scores", "classes", "errors", "seconds", "settings"} <= set(
+    names = ["variants", "differences", "scores", "classes", "errors", "seconds"]
+    assert shown.names("figure") == names
+    assert {"variants", "runs", "scores", "classes", "errors", "seconds", "settings"} <= set(
         shown.names("table")
     )
-    assert "good has the highest F1" in shown.said
+    assert "The highest F1 on the validation documents is" in shown.said
     assert "Not finished, and shown as far as they are: bad." in shown.said
-    (differences, scores, *_) = shown.data["figures"]
-    (panel,) = differences["panels"]
-    (difference, _) = panel["series"]
+    groups = load_groups([RunGroup("good", (Run(finished),)), RunGroup("bad", (Run(shorter),))])
+    differences, scores = figure_of(groups, "differences"), scores_of_groups(groups, "iteration")
+    assert isinstance(differences, Figure)
+    difference = differences.panels[0].series[0]
     expected = Run(shorter).outcome().best.f1 - Run(finished).outcome().best.f1
-    assert difference["values"] == [pytest.approx(expected)]
-    assert difference["low"][0] < expected < difference["high"][0] < 0
-    f1 = scores["panels"][0]["series"]
-    assert [each["name"] for each in f1] == ["good", "bad"]
-    assert f1[0]["values"] == [row.f1 for row in Run(finished).metrics()]
+    assert difference.values == (pytest.approx(expected),)
+    (low,), (high,) = difference.low, difference.high
+    assert low is not None and high is not None and low < expected < high < 0
+    good, bad = scores.panels[0].series
+    assert (good.name, bad.name) == ("good", "bad")
+    assert good.values == pytest.approx([row.f1 for row in Run(finished).metrics()])
 
 
-def test_runs_of_one_name_are_a_mean_and_a_range(
-    finished: Path, shorter: Path, tmp_path: Path, command: Command, parse: Parse
-) -> None:
-    page = tmp_path / "page.html"
-    done = command("report", f"both={finished}", f"both={shorter}", "-o", page)
-    assert done.code == 0, done
-    shown = parse(page)
-    assert "both (2 runs)" in shown.said
-    (series,) = shown.data["figures"][0]["panels"][0]["series"]
-    assert series["name"] == "both (mean and range of 2 runs)"
+def test_runs_of_one_name_are_a_mean_and_a_range(finished: Path, shorter: Path) -> None:
+    groups = load_groups([RunGroup("both", (Run(finished), Run(shorter)))])
+    (series,) = scores_of_groups(groups, "iteration").panels[0].series
     whole, ended = ([row.f1 for row in Run(each).metrics()] for each in (finished, shorter))
     assert len(whole) == len(ended) + 1
     pairs = list(zip(whole, [*ended, ended[-1]], strict=True))  # it keeps its last scores
-    assert series["values"] == pytest.approx([sum(pair) / 2 for pair in pairs])
-    assert series["low"] == [min(pair) for pair in pairs]
-    assert series["high"] == [max(pair) for pair in pairs]
+    assert series.values == pytest.approx([sum(pair) / 2 for pair in pairs])
+    assert series.low == pytest.approx([min(pair) for pair in pairs])
+    assert series.high == pytest.approx([max(pair) for pair in pairs])
+    best = [Run(each).outcome().best.f1 for each in (finished, shorter)]
+    assert [result.f1 for result in results_of(groups)] == best
 
 
 def test_the_axis_is_what_people_annotated_where_that_differs(
@@ -131,12 +132,13 @@ def test_the_axis_is_what_people_annotated_where_that_differs(
     page = tmp_path / "page.html"
     done = command("report", finished, f"active={shorter}", "-o", page)
     assert done.code == 0, done
-    figures = {each["name"]: each for each in parse(page).data["figures"]}
-    series = figures["scores-documents"]["panels"][0]["series"]
-    assert [each["places"] for each in series] == [[60], [60, 80]]
+    assert {"scores-documents", "scores-tokens"} <= set(parse(page).names("figure"))
+    groups = load_groups([RunGroup("one", (Run(finished),)), RunGroup("two", (Run(shorter),))])
+    one, two = scores_of_groups(groups, "documents").panels[0].series
+    assert (one.places, two.places) == ((60,), (60, 80))
     rows = Run(shorter).metrics()
-    assert series[1]["values"] == [rows[0].f1, max(rows[1].f1, rows[2].f1)]
-    assert series[0]["values"] == [max(row.f1 for row in Run(finished).metrics())]
+    assert two.values == pytest.approx([rows[0].f1, max(rows[1].f1, rows[2].f1)])
+    assert one.values == pytest.approx([max(row.f1 for row in Run(finished).metrics())])
 
 
 def test_runs_on_other_documents_are_in_a_part_of_their_own(
@@ -148,8 +150,8 @@ def test_runs_on_other_documents_are_in_a_part_of_their_own(
     assert "scored on 2 different sets of validation documents" in done.out
     shown = parse(page)
     assert "Part 1: Scores" in shown.said and "Part 2: Scores" in shown.said
-    assert "differences" not in shown.names("name")
-    assert {"runs.csv", "runs-2.csv"} <= {path.name for path in tables.iterdir()}
+    assert "differences" not in shown.names("figure")
+    assert {"variants.csv", "variants-2.csv"} <= {path.name for path in tables.iterdir()}
     refused = command("plot", finished, other, "-o", tmp_path / "a.png")
     assert (refused.code, len(refused.err.splitlines())) == (2, 1)
     assert "are scored on different validation documents: they cannot be on one" in refused.err
@@ -182,10 +184,10 @@ def test_scores_on_test_documents_are_shown_where_they_are_asked_for(
         test = replace(counts, ids=tuple(f"t{name}" for name in counts.ids), confidence=None)
         path.with_name("test.parquet").write_bytes(table_bytes(test.to_table()))
     assert command("report", copied, "-o", page).code == 0
-    assert "test" not in parse(page).names("name")
+    assert "test" not in parse(page).names("figure")
     assert command("report", copied, "--test", "-o", page).code == 0
     shown = parse(page)
-    assert {"test"} <= set(shown.names("name")) & set(shown.names("table"))
+    assert {"test"} <= set(shown.names("figure")) & set(shown.names("table"))
     assert "On 120 test documents, which chose nothing" in shown.said
     assert command("plot", copied, "--what", "test", "-o", tmp_path / "a.svg").code == 0
     refused = command("report", copied, finished, "--test", "-o", page)
@@ -193,7 +195,7 @@ def test_scores_on_test_documents_are_shown_where_they_are_asked_for(
     two = (f"a={copied}", f"b={tmp_path / 'again'}")
     shutil.copytree(copied, tmp_path / "again", symlinks=True)
     assert command("report", *two, "--test", "-o", page).code == 0
-    assert "test" in parse(page).names("name")
+    assert "test" in parse(page).names("figure")
 
 
 def damage(name: str, content: bytes | None) -> Callable[[Path], None]:
@@ -265,20 +267,11 @@ def test_runs_are_drawn_by_name(
     done = command("plot", finished, f"another={shorter}", "--output", two)
     assert (done.code, done.out) == (0, f"{two} shows run, another\n")
     for text in ("another", "recall", "precision", "F1"):
-        assert f"<!-- {text} -->" in two.read_text(encoding="utf-8")
+        assert f">{text}</text>" in two.read_text(encoding="utf-8")
     for name in ("differences", "classes", "errors", "seconds"):
         target = tmp_path / f"{name}.pdf"
         assert command("plot", finished, shorter, "--what", name, "-o", target).code == 0
         assert target.read_bytes().startswith(b"%PDF")
-
-
-def test_every_named_figure_exists_somewhere(
-    finished: Path, shorter: Path, parse: Parse, tmp_path: Path, command: Command
-) -> None:
-    page = tmp_path / "page.html"
-    assert command("report", finished, shorter, "-o", page).code == 0
-    shown = {*parse(page).names("name"), *parse(finished / "report.html").names("name")}
-    assert shown | {"test", "variants"} == set(FIGURES)  # with test documents; of an experiment
 
 
 @pytest.mark.parametrize("axis", ["documents", "tokens"])
@@ -314,15 +307,12 @@ def test_what_cannot_be_drawn_is_refused(
     assert not list(tmp_path.glob("*x.*"))
 
 
-@pytest.mark.parametrize("width", [360, 1280])
-def test_a_browser_draws_every_chart_of_several_runs(
-    finished: Path, shorter: Path, tmp_path: Path, command: Command, browse: Browse, width: int
+def test_a_browser_shows_several_runs_of_any_name(
+    finished: Path, shorter: Path, tmp_path: Path, command: Command, browse: Browse
 ) -> None:
     page = tmp_path / "page.html"
     names = ("a</script><b>", "long_" * 20)
     runs = [f"{name}={run}" for name, run in zip(names, (finished, shorter), strict=True)]
     assert command("report", *runs, "-o", page).code == 0
-    seen = browse(page, width=width)
-    assert seen["charts"] == seen["drawn"] == 7
-    assert (seen["overflow_folded"], seen["overflow"], seen["wide"]) == (0, 0, 0)
-    assert seen["console"] == []
+    seen = browse(page, width=360)
+    assert (seen["drawn"], seen["wide"], seen["overflow"], seen["console"]) == (6, 0, [0, 0], [])

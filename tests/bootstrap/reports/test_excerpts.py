@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bootstrap
-from bootstrap.reports.excerpts import CONTEXT, EXAMPLES, excerpt_of
+from bootstrap.reports.parts.excerpts import CONTEXT, EXAMPLES, excerpt_of
 from bootstrap.runs.folder import Run
 from bootstrap.runs.tagging_errors import TaggingError
 from corpus.error_analysis import EntityError, Mention
@@ -64,7 +64,7 @@ def test_text_is_shown_where_it_is_asked_for(
     marks = [attributes for tag, attributes in shown.tags if tag == "mark"]
     assert {mark["class"] for mark in marks} <= {"gold", "predicted", "both"}
     kinds = {(error.kind, (error.gold or error.predicted or mention).label) for _, error in errors}
-    excerpts = [1 for tag, attributes in shown.tags if attributes.get("class") == "excerpt"]
+    excerpts = [1 for _, attributes in shown.tags if attributes.get("class") == "excerpt"]
     assert len(excerpts) <= EXAMPLES * len(kinds)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 from collections.abc import Callable
@@ -32,7 +33,7 @@ FIGURES = [
 
 def test_the_page_shows_the_run(finished: Path, parse: Parse) -> None:
     page = parse(finished / "report.html")
-    assert page.names("name") == FIGURES
+    assert page.names("figure") == FIGURES
     run = Run(finished)
     for row in run.metrics():
         assert f"{row.f1:.3f}" in page.said
@@ -47,14 +48,13 @@ def test_every_figure_has_a_table(finished: Path, parse: Parse) -> None:
     page = parse(finished / "report.html")
     tables = set(page.names("table"))
     assert {"iterations", "class-scores"} <= tables
-    # The scores are in the table of iterations, the curves in that of classes and iterations, and
-    # the matrix is a table itself.
-    assert set(FIGURES) - {"scores", "class-curves", "confusion"} <= tables
+    # The scores are in the table of iterations, the curves in that of classes and iterations.
+    assert set(FIGURES) - {"scores", "class-curves"} <= tables
 
 
 def test_the_page_needs_nothing_from_elsewhere(finished: Path, parse: Parse) -> None:
     page = parse(finished / "report.html")
-    assert not {"link", "img", "iframe", "object"} & {tag for tag, _ in page.tags}
+    assert not {"script", "link", "img", "iframe", "object"} & {tag for tag, _ in page.tags}
     for tag, attributes in page.tags:
         assert not any(name.startswith("on") for name in attributes), tag
         for name, value in attributes.items():
@@ -65,8 +65,7 @@ def test_the_page_needs_nothing_from_elsewhere(finished: Path, parse: Parse) -> 
         for _, attributes in page.tags
         if attributes.get("http-equiv") == "Content-Security-Policy"
     )
-    assert policy.startswith("default-src 'none'; script-src 'sha256-")
-    assert "unsafe-inline" not in policy.split("style-src")[0]
+    assert policy.startswith("default-src 'none'; style-src 'unsafe-inline'; ")
 
 
 HOSTILE = "</script><script>alert(1)</script><!--<b>&amp;\"'\u2028=x"
@@ -87,15 +86,9 @@ def test_names_are_escaped(copied: Path, parse: Parse) -> None:
     rewrite_manifests(odd)
     write_run_page(Run(odd))
     page = parse(odd / "report.html")
-    assert [tag for tag, _ in page.tags].count("script") == 3
-    assert "b" not in {tag for tag, _ in page.tags}
+    assert not {"b", "script"} & {tag for tag, _ in page.tags}
     assert HOSTILE in page.said
     assert '<b>&"run"\'<!--' in page.said
-    shown = {name for figure in page.data["figures"] for name in figure["places"]["names"]}
-    assert HOSTILE in shown
-    text = (odd / "report.html").read_text(encoding="utf-8")
-    (data,) = re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', text, re.DOTALL)
-    assert not set("<>&") & set(data)
 
 
 def test_the_page_names_no_note_and_no_file(finished: Path, project: Path) -> None:
@@ -106,7 +99,7 @@ def test_the_page_names_no_note_and_no_file(finished: Path, project: Path) -> No
     assert counts
     annotate = (finished / "annotate.txt").read_text().splitlines()
     for name in {*counts.ids, *annotate}:
-        assert not re.search(rf"\b{re.escape(name)}\b", text.split("<main>")[1].split("<script")[0])
+        assert not re.search(rf"\b{re.escape(name)}\b", text.split("<main>")[1])
     assert "those in annotate.txt" in text
 
 
@@ -124,7 +117,7 @@ def test_the_page_is_written_after_every_iteration(
     settings = ("--set", "loop.iterations=1", "--jobs", 1)
     done = command("run", project / "config.toml", "--out", tmp_path / "run", *settings)
     assert done.code == 0, done
-    assert shown == [(1, True), (2, False), (2, False), (2, False)]
+    assert shown == [(1, True), (2, False)]
 
 
 def test_an_internal_error_of_the_page_does_not_stop_the_run(
@@ -156,18 +149,26 @@ def test_a_page_that_is_missing_is_written_by_resuming(
     assert (copied / "metrics.parquet").is_file()
 
 
-def test_a_run_that_is_not_finished_is_shown_too(copied: Path, parse: Parse) -> None:
+def test_the_page_of_a_run_that_goes_on_is_not_written_all_the_time(
+    copied: Path, parse: Parse
+) -> None:
     shutil.rmtree(copied / "iterations" / "003")
+    page = copied / "report.html"
+    page.touch()
     write_run_page(Run(copied))
-    assert "not finished: 3 iterations so far" in parse(copied / "report.html").said
+    assert "not finished" not in parse(page).said  # it is new
+    os.utime(page, (0, 0))
+    write_run_page(Run(copied))
+    assert "not finished: 3 iterations so far" in parse(page).said
 
 
 def test_a_run_of_one_iteration_has_the_figures_that_it_can(copied: Path, parse: Parse) -> None:
     for number in (1, 2, 3):
         shutil.rmtree(copied / "iterations" / f"00{number}")
+    (copied / "report.html").unlink()
     write_run_page(Run(copied))
     page = parse(copied / "report.html")
-    assert page.names("name") == [
+    assert page.names("figure") == [
         "scores", "classes", "errors", "confusion", "calibration", "seconds"
     ]  # fmt: skip
 
@@ -182,9 +183,9 @@ def test_what_was_not_recorded_is_left_out_and_named(copied: Path, parse: Parse)
     write_run_page(Run(copied))
     page = parse(copied / "report.html")
     left = {"errors", "confusion", "error-kinds", "calibration"}
-    assert page.names("name") == [name for name in FIGURES if name not in left]
+    assert page.names("figure") == [name for name in FIGURES if name not in left]
     assert "The errors of this run were not recorded." in page.said
-    assert "did not record the confidence of validation documents" in page.said
+    assert "The confidence of the validation documents was not recorded." in page.said
 
 
 def test_a_file_that_is_missing_is_named(copied: Path) -> None:

@@ -10,8 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bootstrap.reports.estimates import Estimate
-from bootstrap.reports.tables import Cell, Column, Kind, Table, best_cells, shown_cell, table_csv
+from bootstrap.reports.tables import (
+    Cell,
+    Column,
+    Estimate,
+    Kind,
+    Table,
+    shown_cell,
+    shown_range,
+    table_csv,
+)
 
 
 def table(*rows: tuple[Cell, ...], kinds: tuple[Kind, ...]) -> Table:
@@ -48,20 +56,24 @@ def test_text_is_read_back_and_no_formula(names: list[str]) -> None:
         (None, "score", ""), (math.nan, "number", ""), (math.inf, "number", "unlimited"),
         ("x", "text", "x"), (1234, "count", "1,234"), (0.12345, "score", "0.123"),
         (-0.0, "signed", "+0.000"), (1234.56, "seconds", "1,234.6"), (0.0123, "number", "0.0123"),
-        (0.5, "percent", "50.0%"), ((0.1, 0.2), "interval", "0.100–0.200"),
-        ((-0.1, 0.2), "signed interval", "-0.100 to +0.200"), (Estimate(0.5), "estimate", "0.500"),
+        (0.5, "percent", "50.0%"), ((-0.1, 0.2), "interval", "-0.100 to +0.200"),
+        (Estimate(0.5), "estimate", "0.500"), (0.74, "estimate", "0.740"),
     ],
 )  # fmt: skip
 def test_cells_are_shown_by_their_kind(value: Cell, kind: Kind, shown: str) -> None:
     assert shown_cell(value, kind) == shown
+    assert shown_range(value) == ""
+    assert shown_range(Estimate(0.15, (0.1, 0.2))) == "0.100–0.200"
 
 
-def test_the_best_cells_are_marked_with_ties() -> None:
-    rows = (("a", Estimate(0.5), 3), ("b", Estimate(0.7), 3), ("c", None, 9))
-    whole = table(*rows, kinds=("text", "estimate", "count"))
-    assert best_cells(whole, ["c1"]) == {(1, 1)}
-    assert best_cells(whole, ["c2"], lowest=True) == {(0, 2), (1, 2)}
-    assert best_cells(table(rows[0], kinds=("text", "estimate", "count")), ["c1", "c2"]) == set()
+def test_the_best_cells_are_marked_with_ties_and_keep_their_marks() -> None:
+    rows = (("a", Estimate(0.5), 3, None), ("b", Estimate(0.7), 3, None), ("c", None, 9, None))
+    whole = table(*rows, kinds=("text", "estimate", "count", "score"))
+    marked = whole.with_best("c1", "c3").with_best("c2", lowest=True)
+    assert marked.marked == {(1, 1), (0, 2), (1, 2)}
+    assert marked.only("c2", "absent", "c1").marked == {(1, 1), (0, 0), (1, 0)}
+    assert [column.title for column in marked.without_empty().columns] == ["c0", "c1", "c2"]
+    assert not table(rows[0], kinds=("text", "estimate", "count", "score")).with_best("c1").marked
 
 
 def test_rows_have_the_columns_of_the_table() -> None:

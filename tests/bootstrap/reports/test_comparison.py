@@ -1,4 +1,4 @@
-"""Mean, spread and paired differences, compared with plain computations."""
+"""Mean, spread and paired differences, compared with plain computations, and curves."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bootstrap.experiments.results.comparison import compare, compare_at
-from bootstrap.experiments.results.run_results import Point, RunResult
+from bootstrap.reports.comparison import Point, RunResult, compare, compare_at
+from bootstrap.reports.comparison_sections import curves_figure
+from bootstrap.reports.figures import Series
 from bootstrap.runs.document_counts import DocumentCounts
 from corpus.scores import ConfusionCounts
 
@@ -129,3 +130,93 @@ def test_variants_are_compared_at_numbers_of_documents() -> None:
     ]
     assert [row.f1.mean for row in rows] == [0.5, early.f1, 0.5, late.f1]
     assert [row.tokens for row in rows] == [1000, 1500, 1400, 1900]
+
+
+# Curves
+
+
+def curve_result(variant: str, state: int, points: list[tuple[int, int]]) -> RunResult:
+    """A run whose iterations have these annotated documents and true positives, of ten entities.
+
+    The fewer true positives, the higher is validation F1.
+    """
+    tested = DocumentCounts(("t",), (None,), {"A": np.zeros((1, 3), np.int64)})
+    found = tuple(
+        Point(
+            number,
+            documents,
+            10 * documents,
+            ConfusionCounts(true, 10 - true, 10 - true),
+            1 - true / 10,
+        )
+        for number, (documents, true) in enumerate(points)
+    )
+    return RunResult(variant, "test", state, len(points) - 1, found, tested, 1.0)
+
+
+def series_of(axis: str, groups: dict[str, list[RunResult]]) -> dict[str, Series]:
+    """Return the series of F1 on an axis."""
+    figure = curves_figure([run for runs in groups.values() for run in runs], "tests", axis)
+    assert figure.panels[0].title == "F1"
+    return {series.name: series for series in figure.panels[0].series}
+
+
+def test_curves_are_mean_and_range_at_each_number_of_documents() -> None:
+    runs = [
+        curve_result("active", 0, [(10, 2), (20, 4), (30, 6)]),
+        curve_result("active", 1, [(10, 4), (20, 8), (30, 6)]),
+    ]
+    series = series_of("documents", {"active": runs})["active"]
+    assert series.places == (10, 20, 30)
+    assert np.allclose([value or 0 for value in series.values], [0.3, 0.6, 0.6])
+    assert np.allclose([value or 0 for value in series.low], [0.2, 0.4, 0.6])
+    assert np.allclose([value or 0 for value in series.high], [0.4, 0.8, 0.6])
+
+
+def test_of_the_iterations_after_the_same_annotations_the_best_on_validation_is_shown() -> None:
+    runs = [curve_result("hybrid", 0, [(10, 2), (20, 9), (20, 5), (20, 7), (20, 5)])]
+    series = series_of("documents", {"hybrid": runs})["hybrid"]
+    assert (series.places, series.values) == ((10, 20), (0.2, 0.5))
+    at = [runs[0].at(number) for number in (9, 10, 19, 20, 99)]
+    assert [point and point.iteration for point in at] == [None, 0, 0, 2, 2]
+
+
+def test_a_variant_with_far_more_annotations_is_a_line_to_compare_with() -> None:
+    """On the axis, it would leave no room for the others."""
+    found = series_of(
+        "documents",
+        {
+            "active": [curve_result("active", 0, [(10, 2), (30, 6)])],
+            "alone": [curve_result("alone", 0, [(10, 2)])],
+            "all": [curve_result("all", 0, [(5000, 9)])],
+        },
+    )
+    assert (found["all"].mark, found["all"].places) == ("guide", (10, 30))
+    assert found["all"].values == (0.9, 0.9)
+    assert (found["alone"].mark, found["alone"].places) == ("line", (10,))
+
+
+def test_a_run_that_has_ended_keeps_its_last_scores() -> None:
+    """The mean of those that go on would rise where a worse run ends."""
+    runs = [
+        curve_result("trained", 0, [(10, 2), (10, 4)]),
+        curve_result("trained", 1, [(10, 6), (10, 8), (10, 8), (10, 9)]),
+    ]
+    series = series_of("iteration", {"trained": runs})["trained"]
+    assert series.places == (0, 1, 2, 3)
+    assert np.allclose([value or 0 for value in series.values], [0.4, 0.6, 0.6, 0.65])
+    assert np.allclose([value or 0 for value in series.low], [0.2, 0.4, 0.4, 0.4])
+
+
+def test_by_iteration_a_variant_with_one_model_is_a_line_to_compare_with() -> None:
+    found = series_of(
+        "iteration",
+        {
+            "trained": [curve_result("trained", 0, [(10, 2), (10, 4), (10, 5)])],
+            "all": [
+                curve_result("all", state, [(5000, true)]) for state, true in enumerate((7, 9))
+            ],
+        },
+    )
+    assert (found["all"].mark, found["all"].places) == ("guide", (0, 2))
+    assert np.allclose([value or 0 for value in found["all"].values], [0.8, 0.8])

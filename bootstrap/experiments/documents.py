@@ -1,20 +1,22 @@
-"""The files of documents that the runs of an experiment read."""
+"""The documents of the runs of an experiment: seeds drawn from annotated ones, and their files."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from bootstrap.config.errors import ConfigurationError
 from bootstrap.config.experiment_options import SeedOptions
-from bootstrap.experiments.documents.seeds import draw_seed
-from bootstrap.experiments.documents.splits import Split
 from bootstrap.experiments.plan import Plan, Variant
+from bootstrap.experiments.splits import Split
 from corpus.corpora import with_classes
 from corpus.document import Document
 from corpus.errors import InputError
@@ -24,17 +26,72 @@ from corpus.storage.atomic import write_atomically
 from corpus.storage.manifest import digests_of_files, manifest_bytes, read_manifest
 from corpus.units import split_documents
 
+Indices = npt.NDArray[np.int64]
 
-@dataclass(frozen=True, slots=True)
-class RunFiles:
-    """The documents of a run. Empty names are those of ``[data]``.
+
+def draw_seed(
+    documents: Sequence[Document], options: SeedOptions, rng: np.random.Generator
+) -> Indices:
+    """Draw the documents of a seed.
 
     Parameters
     ----------
-    seed, validation, test, unlabeled : str
-        The values of ``[data]``.
-    others : str
-        The annotated documents that are not in the seed, if it was drawn.
+    documents : sequence of Document
+        The annotated documents, with the classes of the runs.
+    options : SeedOptions
+        The size and the rules.
+    rng : numpy.random.Generator
+        The source of randomness.
+
+    Returns
+    -------
+    ndarray of int64, shape (n,)
+        The indices of the documents, each once.
+
+    Raises
+    ------
+    ConfigurationError
+        If there are too few documents that follow the rules.
+    """
+    expression = re.compile(options.pattern)
+    matching = np.array([expression.match(each.text) is not None for each in documents], bool)
+    has_entities = np.array([bool(each.spans) for each in documents], bool)
+    number = round(options.documents * options.with_entities)
+    rules = [
+        (matching & has_entities, number, " with entities"),
+        (matching & ~has_entities, options.documents - number, " without entities"),
+    ]
+    if not options.with_entities:
+        rules = [(matching, options.documents, "")]
+    drawn = [_drawn(*rule, options, rng) for rule in rules]
+    left = np.ones(len(documents), bool)
+    left[np.concatenate(drawn)] = False
+    return np.concatenate([*drawn, _drawn(left, options.others, " beside them", options, rng)])
+
+
+def _drawn(
+    candidates: npt.NDArray[np.bool_],
+    number: int,
+    what: str,
+    options: SeedOptions,
+    rng: np.random.Generator,
+) -> Indices:
+    """Draw a number of candidates without replacement."""
+    indices = np.flatnonzero(candidates)
+    if number > len(indices):
+        rule = f" that match pattern = {options.pattern!r}" if options.pattern else ""
+        raise ConfigurationError(
+            f"[seed] needs {number:,} documents{what}{rule}; there are {len(indices):,} of "
+            f"{len(candidates):,} in [data] seed, without those that are held out"
+        )
+    return rng.choice(indices, number, replace=False)
+
+
+@dataclass(frozen=True, slots=True)
+class RunFiles:
+    """The documents of a run, as values of ``[data]``; empty ones are those of the experiment.
+
+    `others` are the annotated documents that are not in the seed, if it was drawn.
     """
 
     seed: str
@@ -65,7 +122,7 @@ class DocumentFiles:
         self._splits = {split.name: split for split in splits}
         self._units: dict[str, list[Document]] = {}
 
-    def of_run(self, variant: Variant, split: str, random_state: int) -> RunFiles:
+    def files_of(self, variant: Variant, split: str, random_state: int) -> RunFiles:
         """Return the files of a run, which are written if they do not exist."""
         folder = self._folder / split
         held = {

@@ -37,19 +37,21 @@ def excerpt_blocks(record: RunRecord) -> tuple[Block, ...]:
     if errors is None:
         raise RunError(f"{shown(record.run.folder)} has not recorded its errors; begin a new run")
     texts = _validation_texts(record.run)
-    found: dict[str, list[Block]] = {}
+    excerpts: dict[str, list[Block]] = {}
     number: Counter[tuple[str, str]] = Counter()
-    for each in errors:
-        key = (each.error.kind, class_of(each.error))
+    for tagging_error in errors:
+        kind = tagging_error.error.kind
+        key = (kind, class_of(tagging_error.error))
         number[key] += 1
         if number[key] <= EXAMPLES:
-            found.setdefault(each.error.kind, []).append(excerpt_of(each, texts[each.id]))
+            excerpt = excerpt_of(tagging_error, texts[tagging_error.id])
+            excerpts.setdefault(kind, []).append(excerpt)
     note = (
         "This page contains text of notes and is as private as they are. Underlined: gold; shaded: "
         f"predicted. At most {EXAMPLES} errors of a kind and class are shown."
     )
     folded = (
-        Folded(kind.capitalize(), tuple(found[kind])) for kind in ERROR_KINDS if kind in found
+        Folded(kind.capitalize(), tuple(excerpts[kind])) for kind in ERROR_KINDS if kind in excerpts
     )
     return (Paragraph(note, is_note=True), *folded)
 
@@ -80,17 +82,17 @@ def _validation_texts(run: Run) -> Mapping[str, str]:
     return {document.id: document.text for document in notes.documents}
 
 
-def excerpt_of(each: TaggingError, text: str) -> Excerpt:
+def excerpt_of(tagging_error: TaggingError, text: str) -> Excerpt:
     """Return an error with the text around it.
 
     Parameters
     ----------
-    each : TaggingError
+    tagging_error : TaggingError
         The error.
     text : str
         The text of its document.
     """
-    error = each.error
+    error = tagging_error.error
     sides = {"gold": error.gold, "predicted": error.predicted}
     known = {name: mention for name, mention in sides.items() if mention}
     first = min(mention.start for mention in known.values())
@@ -104,4 +106,4 @@ def excerpt_of(each: TaggingError, text: str) -> Excerpt:
     before = [("…", "")] if start else []
     after = [("…", "")] if end < len(text) else []
     classes = " → ".join(mention.label if mention else NONE for mention in sides.values())
-    return Excerpt(f"{each.id}: {first}-{last}", classes, (*before, *parts, *after))
+    return Excerpt(f"{tagging_error.id}: {first}-{last}", classes, (*before, *parts, *after))

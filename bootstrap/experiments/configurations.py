@@ -10,7 +10,7 @@ from typing import Any
 
 from bootstrap.config.configuration import Configuration, parse_configuration
 from bootstrap.config.errors import ConfigurationError
-from bootstrap.experiments.documents.files import RunFiles, data_table, gold_columns
+from bootstrap.experiments.documents import RunFiles, data_table, gold_columns
 from bootstrap.experiments.plan import Plan, Variant
 from corpus.errors import shown
 

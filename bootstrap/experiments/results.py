@@ -1,0 +1,133 @@
+"""The results of an experiment: the scores of its runs on their test documents, and its page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bootstrap.experiments.folder import ExperimentFolder, read_run
+from bootstrap.reports.comparison import Point, RunResult, compare, total_of
+from bootstrap.reports.comparison_sections import comparison_sections, outcome_lines, tiles_of
+from bootstrap.reports.content import Code, Folded, Paragraph, Report, Section
+from bootstrap.reports.page import page_of
+from bootstrap.reports.tables import table_csv
+from bootstrap.reports.writing import PAGE
+from bootstrap.runs.errors import RunError
+from bootstrap.runs.folder import Run
+from corpus.errors import shown
+from corpus.storage.atomic import write_atomically
+
+_SCORED = "test documents"
+
+
+def read_results(experiment: ExperimentFolder) -> list[RunResult]:
+    """Read the results of the runs of an experiment that are finished, in the order of the plan.
+
+    Raises
+    ------
+    RunError
+        If the folder is not an experiment, or the files of a run are damaged.
+    """
+    results, known = [], dict[str, tuple[str, ...]]()
+    for variant, split, state, run in experiment.runs():
+        with read_run(run):
+            result = _result(variant, split, state, run)
+        if result is None:
+            continue
+        if known.setdefault(split, result.tested.ids) != result.tested.ids:
+            raise RunError(
+                f"{run.folder}: its scores are of other test documents than those of the other "
+                "runs: the run is damaged; remove its folder to carry it out again"
+            )
+        results.append(result)
+    return results
+
+
+def _result(variant: str, split: str, random_state: int, run: Run) -> RunResult | None:
+    """Read the result of a run; None if it is not finished."""
+    if not (run.has_begun() and run.is_finished()):
+        return None
+    rows, best = run.metrics(), run.best_iteration()
+    tested = {row.iteration: run.test_counts(row.iteration) for row in rows}
+    if tested[len(rows) - 1] is None:  # it was killed before all models were scored
+        return None
+    points = tuple(
+        Point(row.iteration, row.human_documents, row.human_tokens, total_of(counts), row.f1)
+        for row in rows
+        if (counts := tested[row.iteration])
+    )
+    of_best = tested[best]
+    if of_best is None or len(points) < len(rows):
+        raise RunError(f"{run.folder} has no scores of an iteration on its test documents")
+    seconds = sum(sum(row.seconds.values()) for row in rows)
+    return RunResult(variant, split, random_state, best, points, of_best, seconds)
+
+
+def experiment_report(experiment: ExperimentFolder) -> Report:
+    """Build the report of an experiment.
+
+    Raises
+    ------
+    RunError
+        If no run is finished, or a file is damaged.
+    """
+    results = read_results(experiment)
+    if not results:
+        raise RunError(f"{shown(experiment.folder)} has no finished run yet")
+    return _report_of(experiment, results)
+
+
+def _report_of(experiment: ExperimentFolder, results: Sequence[RunResult]) -> Report:
+    plan, planned = experiment.plan(), sum(1 for _ in experiment.runs())
+    variants = plan["variants"]
+    first = next(iter(variants))
+    rows = compare(results, first)
+    bounds = {name for name, variant in variants.items() if variant["method"] == "full-supervision"}
+    lines = outcome_lines(rows, _SCORED, bounds)
+    if len(rows) > 1 and not any(row.difference for row in rows):
+        lines.append(f"There are no differences: no run of {first} is finished.")
+    if len(results) < planned:
+        lines.append(
+            f"{len(results):,} of {planned:,} runs are finished. Compare only the means of "
+            "variants with the same runs."
+        )
+    text = (
+        "Each run is scored with its best iteration on validation, on test documents that chose "
+        "nothing. Differences are those of pairs of runs with the same seed on the same documents."
+    )
+    comparison, *others = comparison_sections(
+        results, rows, _SCORED, plan["experiment"].get("at_documents", [])
+    )
+    code = Code(experiment.plan_file.read_text(encoding="utf-8"))
+    return Report(
+        title=experiment.folder.resolve().name,
+        subtitle=f"An experiment of {len(rows)} variants and {len(results):,} runs.",
+        outcome=tuple(lines),
+        tiles=tiles_of(rows),
+        sections=(
+            Section(comparison.title, (Paragraph(text), *comparison.blocks)),
+            *others,
+            Section("Details", (Folded("experiment.toml", (code,)),)),
+        ),
+    )
+
+
+def write_results(experiment: ExperimentFolder) -> Report | None:
+    """Write the page of the finished runs of an experiment, and its tables.
+
+    Returns
+    -------
+    Report or None
+        What the page shows; None without a finished run, where nothing is written.
+    """
+    results = read_results(experiment)
+    if not results:
+        return None
+    report, folder = _report_of(experiment, results), experiment.tables_folder
+    write_atomically(experiment.folder / PAGE, page_of(report).encode())
+    folder.mkdir(mode=0o700, exist_ok=True)
+    tables = {folder / f"{name}.csv": table_csv(table) for name, table in report.tables.items()}
+    for path, text in tables.items():
+        write_atomically(path, text.encode("utf-8", "surrogatepass"))
+    for path in set(folder.glob("*.csv")) - set(tables):
+        path.unlink()  # of variants or numbers that the experiment no longer has
+    return report

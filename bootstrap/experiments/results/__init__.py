@@ -1,1 +1,0 @@
-"""The results of an experiment: scores of its runs, their comparison, and its page."""

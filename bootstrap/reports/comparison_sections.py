@@ -1,0 +1,495 @@
+"""The sections of a page that compares runs: figures, tables and sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import zip_longest
+from statistics import fmean
+
+from bootstrap.reports.comparison import (
+    Point,
+    Row,
+    RunResult,
+    Spread,
+    by_variant,
+    compare_at,
+)
+from bootstrap.reports.content import Block, Folded, Pair, Section, Tile
+from bootstrap.reports.estimates import ALL, estimate_scores
+from bootstrap.reports.figures import (
+    AXES,
+    Axis,
+    Figure,
+    Panel,
+    Series,
+    difference_axis,
+    one_panel,
+    score_axis,
+)
+from bootstrap.reports.tables import Cell, Column, Table, columns
+
+#: The measures of an iteration: their titles, and how they are computed.
+MEASURES: dict[str, Callable[[Point], float]] = {
+    "F1": lambda point: point.counts.f1,
+    "precision": lambda point: point.counts.precision,
+    "recall": lambda point: point.counts.recall,
+}
+_TILES = 4  # variants among the key figures, beside the first
+
+#: The iterations of the runs of a variant that are shown at one place.
+Steps = Sequence[Sequence[Point]]
+
+
+def comparison_sections(
+    results: Sequence[RunResult],
+    rows: Sequence[Row],
+    scored: str,
+    at_documents: Sequence[int] = (),
+) -> list[Section]:
+    """Build the sections that compare runs.
+
+    Parameters
+    ----------
+    results : sequence of RunResult
+        The runs, of which there is at least one.
+    rows : sequence of Row
+        Their comparison.
+    scored : str
+        The documents that they are scored on, such as ``"test documents"``.
+    at_documents : sequence of int
+        Numbers of annotated documents at which the variants are compared in a table.
+    """
+    sections = {
+        "Comparison": (
+            *comparison_pair(results, rows, scored),
+            *_differences(rows, scored),
+            Folded("Each run", (_runs_table(results),)),
+        ),
+        "Scores": _scores(results, scored, at_documents),
+        "Classes": _classes(results, rows, scored),
+    }
+    return [Section(title, blocks) for title, blocks in sections.items() if blocks]
+
+
+# What comes first
+
+
+def outcome_lines(rows: Sequence[Row], scored: str, bounds: Collection[str] = ()) -> list[str]:
+    """Return sentences about the best variant, and whether its difference is certain.
+
+    `bounds` names the variants of all annotations, which the others are measured by.
+    """
+    ranked = sorted(
+        [row for row in rows if row.variant not in bounds] or rows, key=lambda row: -row.f1.mean
+    )
+    best, first = ranked[0], rows[0]
+    lines = [f"The highest F1 on the {scored} is {best.f1.mean:.3f}: {best.variant}."]
+    if best.difference:
+        lines.append(f"Its difference to {first.variant} is {_difference_words(best, scored)}.")
+    elif best is first and len(ranked) > 1 and ranked[1].difference:
+        second = ranked[1]
+        words = f"with a difference of {_difference_words(second, scored)}"
+        lines.append(f"{second.variant} follows with {second.f1.mean:.3f}, {words}.")
+    lines += [
+        f"The upper bound, {row.variant}, has {row.f1.mean:.3f}."
+        for row in rows
+        if row.variant in bounds and row is not best
+    ]
+    return lines
+
+
+def _difference_words(row: Row, scored: str) -> str:
+    assert row.difference
+    words = f"{round(row.difference.spread.mean, 3) + 0.0:+.3f}"
+    if row.difference.interval is None:
+        return f"{words}; the {scored} are too few for an interval"
+    low, high = row.difference.interval
+    words += f" (95 % interval {low:+.3f} to {high:+.3f})"
+    return words if low > 0 or high < 0 else f"{words}, which is within the noise"
+
+
+def tiles_of(rows: Sequence[Row]) -> tuple[Tile, ...]:
+    """Return the F1 of the first variant and of the best ones."""
+    best = sorted(rows[1:], key=lambda row: -row.f1.mean)[:_TILES]
+    return tuple(
+        Tile(
+            row.variant,
+            f"{row.f1.mean:.3f}",
+            f"{row.f1.lowest:.3f}–{row.f1.highest:.3f} in {row.f1.number} runs"
+            if row.f1.range
+            else "",
+        )
+        for row in (rows[0], *best)
+    )
+
+
+# Variants
+
+
+def comparison_pair(
+    results: Sequence[RunResult], rows: Sequence[Row], scored: str, name: str = "variants"
+) -> tuple[Block, ...]:
+    """Return the figure of the F1 of variants with the table of all their figures."""
+    groups = by_variant(results)
+    ends = [row.f1.range or _interval_of(groups[row.variant][0]) for row in rows]
+    known = [end for interval in ends for end in interval or ()]
+    figure = Figure(
+        name,
+        f"F1 on the {scored}",
+        "Line: the range of several runs, or the 95 % interval of a single run over documents.",
+        Axis("name", names=tuple(row.variant for row in rows)),
+        score_axis("F1", [*known, *(row.f1.mean for row in rows)]),
+        one_panel(
+            Series(
+                "mean F1",
+                tuple(range(len(rows))),
+                tuple(row.f1.mean for row in rows),
+                "points",
+                0,
+                tuple(interval and interval[0] for interval in ends),
+                tuple(interval and interval[1] for interval in ends),
+            )
+        ),
+        rows=True,
+    )
+    return (Pair(figure, _variants_table(rows, scored, name)),)
+
+
+def _interval_of(result: RunResult) -> tuple[float, float] | None:
+    return estimate_scores(result.tested)[ALL].f1.interval
+
+
+def _variants_table(rows: Sequence[Row], scored: str, name: str) -> Table:
+    cells: list[tuple[Cell, ...]] = []
+    for row in rows:
+        difference = row.difference
+        several = difference is not None and difference.spread.number > 1
+        cells.append(
+            (
+                row.variant,
+                row.f1.number,
+                row.f1.estimate,
+                row.f1.deviation if row.f1.range else None,
+                difference.spread.mean if difference else None,
+                difference.spread.deviation if difference and several else None,
+                difference.interval if difference else None,
+                row.counts.precision,
+                row.counts.recall,
+                row.documents,
+                row.tokens,
+                row.seconds,
+            )
+        )
+    return (
+        Table(
+            name,
+            f"Scores on the {scored}",
+            (
+                Column("name"),
+                Column("runs", "count"),
+                Column("F1", "estimate"),
+                Column("sd", "score"),
+                Column("difference", "signed"),
+                Column("difference sd", "score"),
+                Column("95 % interval", "interval"),
+                *columns("score", "precision", "recall"),
+                *columns("count", "annotated documents", "annotated tokens"),
+                Column("seconds", "seconds"),
+            ),
+            tuple(cells),
+            caption="★ marks the best scores, each with the iteration that other documents "
+            "selected. Small: the range of the runs; sd: standard deviation. The difference is to "
+            "the first; its 95 % interval is from resampled documents, and takes the models as "
+            "they are. Annotated: in all, also after the selected iteration.",
+        )
+        .with_best("F1", "precision", "recall")
+        .without_empty()
+    )
+
+
+def _differences(rows: Sequence[Row], scored: str) -> tuple[Block, ...]:
+    """Return the figure of the differences to the first variant, if there are any."""
+    compared = [(row.variant, row.difference) for row in rows if row.difference]
+    if not compared:
+        return ()
+    means = [difference.spread.mean for _, difference in compared]
+    ends = [
+        difference.interval or (mean, mean)
+        for (_, difference), mean in zip(compared, means, strict=True)
+    ]
+    figure = Figure(
+        "differences",
+        f"Difference of F1 to {rows[0].variant}",
+        f"Line: 95 % interval of the mean difference, by resampling the {scored} for all runs "
+        "alike. Where it crosses 0, the difference is within the noise of these documents.",
+        Axis("name", names=tuple(variant for variant, _ in compared)),
+        difference_axis("difference of F1", [end for interval in ends for end in interval]),
+        one_panel(
+            Series(
+                "mean difference",
+                tuple(range(len(means))),
+                tuple(means),
+                "points",
+                0,
+                tuple(low for low, _ in ends),
+                tuple(high for _, high in ends),
+            ),
+            Series("no difference", (-0.5, len(means) - 0.5), (0.0, 0.0), "guide", 6),
+        ),
+        rows=True,
+    )
+    return (Pair(figure),)
+
+
+def _runs_table(results: Sequence[RunResult]) -> Table:
+    cells: list[tuple[Cell, ...]] = [
+        (
+            result.variant,
+            result.random_state,
+            result.split or None,
+            result.points[-1].iteration,
+            result.best,
+            result.f1,
+            result.counts.precision,
+            result.counts.recall,
+            result.seconds,
+        )
+        for result in results
+    ]
+    titles = (
+        Column("name"),
+        Column("random state", "count"),
+        Column("split"),
+        *columns("count", "iterations", "best iteration"),
+        *columns("score", "F1", "precision", "recall"),
+        Column("seconds", "seconds"),
+    )
+    return Table("runs", "Each run", titles, tuple(cells)).without_empty()
+
+
+# Scores
+
+
+def _scores(
+    results: Sequence[RunResult], scored: str, at_documents: Sequence[int]
+) -> tuple[Block, ...]:
+    """Return the curves by what people annotated, if that differs, and by iteration."""
+    blocks: list[Block] = []
+    if len({point.documents for result in results for point in result.points}) > 1:
+        at = _at_table(results, at_documents)
+        blocks.append(Pair(curves_figure(results, scored, "documents"), at))
+        blocks.append(Pair(curves_figure(results, scored, "tokens")))
+    if max(len(result.points) for result in results) > 1:
+        blocks.append(Pair(curves_figure(results, scored), _scores_table(results)))
+    return tuple(blocks)
+
+
+def curves_figure(results: Sequence[RunResult], scored: str, axis: str = "iteration") -> Figure:
+    """Build the figure of the scores of variants on one axis.
+
+    Parameters
+    ----------
+    results : sequence of RunResult
+        The runs.
+    scored : str
+        The documents that they are scored on.
+    axis : {"iteration", "documents", "tokens"}
+        The axis.
+    """
+    title, is_iteration = AXES[axis], axis == "iteration"
+    curves = {variant: _steps(runs, axis) for variant, runs in by_variant(results).items()}
+    beyond = _without_iterations(curves) if is_iteration else _beyond(curves, axis)
+    ends = _ends([steps for variant, steps in curves.items() if variant not in beyond], axis)
+    panels = []
+    for name, measure in MEASURES.items():
+        series = [
+            _guide(variant, steps, measure, style, ends)
+            if variant in beyond
+            else _curve(variant, steps, measure, style, axis)
+            for style, (variant, steps) in enumerate(curves.items())
+        ]
+        panels.append(Panel(name, tuple(series)))
+    caption = (
+        f"Strict entities on the {scored}. A line is the mean of runs, and its band goes from the "
+        "lowest to the highest."
+    )
+    caption += (
+        " A run that has ended keeps the scores of its last iteration."
+        if is_iteration
+        else " Of the iterations after the same annotations, the best on validation is shown."
+    )
+    if beyond:
+        names = ", ".join(variant for variant in curves if variant in beyond)
+        mean = "the mean of a model" if is_iteration else "the mean with far more annotations"
+        caption += f" A line from side to side is {mean}: {names}."
+    every = [each for panel in panels for each in panel.series]
+    longest = max(len(steps) for steps in curves.values())
+    return Figure(
+        "scores" if is_iteration else f"scores-{axis}",
+        f"Scores by {title}",
+        caption,
+        Axis(title, low=-0.3, high=longest - 0.7, whole=True)
+        if is_iteration
+        else Axis(title, whole=True),
+        score_axis(
+            "score", [end for each in every for end in (*each.values, *each.low, *each.high)]
+        ),
+        tuple(panels),
+    )
+
+
+def _without_iterations(curves: Mapping[str, Steps]) -> set[str]:
+    """Return the variants that have one model, if others have several iterations."""
+    alone = {variant for variant, steps in curves.items() if len(steps) == 1}
+    return set() if len(alone) == len(curves) else alone
+
+
+def _beyond(curves: Mapping[str, Steps], axis: str) -> set[str]:
+    """Return the variants that begin with more annotations than those of active learning end with.
+
+    On the same axis, they would leave no room for the others.
+    """
+    growing = [steps for steps in curves.values() if len(steps) > 1]
+    if not growing:
+        return set()
+    _, last = _ends(growing, axis)
+    return {variant for variant, steps in curves.items() if _ends([steps], axis)[0] > last}
+
+
+def _ends(curves: Iterable[Steps], axis: str) -> tuple[float, float]:
+    """Return the first and the last place of curves."""
+    places = [getattr(point, axis) for steps in curves for step in steps for point in step]
+    return min(places), max(places)
+
+
+def _curve(
+    variant: str, steps: Steps, measure: Callable[[Point], float], style: int, axis: str
+) -> Series:
+    spreads = [Spread.from_values([measure(point) for point in step]) for step in steps]
+    several = len(steps[0]) > 1
+    return Series(
+        variant,
+        tuple(range(len(steps)))
+        if axis == "iteration"
+        else tuple(fmean(getattr(point, axis) for point in step) for step in steps),
+        tuple(spread.mean for spread in spreads),
+        style=style,
+        low=tuple(spread.lowest for spread in spreads) if several else (),
+        high=tuple(spread.highest for spread in spreads) if several else (),
+    )
+
+
+def _guide(
+    variant: str,
+    steps: Steps,
+    measure: Callable[[Point], float],
+    style: int,
+    ends: tuple[float, float],
+) -> Series:
+    """Return a line at the mean of the last iterations, to compare with."""
+    mean = fmean(measure(point) for point in steps[-1])
+    return Series(variant, ends, (mean, mean), "guide", style)
+
+
+def _steps(results: Sequence[RunResult], axis: str) -> Steps:
+    """Return the iterations of runs that are shown at one place, in the order of the places.
+
+    By iteration, a run that has ended keeps its last one. The mean of those that go on would rise
+    where a worse run ends.
+    """
+    if axis == "iteration":
+        runs = [result.points for result in results]
+        longest = max(map(len, runs))
+        return [[run[min(number, len(run) - 1)] for run in runs] for number in range(longest)]
+    best = [result.best_points(axis) for result in results]
+    return [[point for point in step if point is not None] for step in zip_longest(*best)]
+
+
+def _scores_table(results: Sequence[RunResult]) -> Table:
+    cells: list[tuple[Cell, ...]] = []
+    for variant, runs in by_variant(results).items():
+        for number, step in enumerate(_steps(runs, "iteration")):
+            cells.append(
+                (
+                    variant,
+                    number,
+                    sum(point.iteration == number for point in step),
+                    fmean(point.documents for point in step),
+                    fmean(point.tokens for point in step),
+                    Spread.from_values([point.counts.f1 for point in step]).estimate,
+                    fmean(point.counts.precision for point in step),
+                    fmean(point.counts.recall for point in step),
+                )
+            )
+    titles = (
+        Column("name"),
+        *columns("count", "iteration", "runs that reached it"),
+        *columns("count", "annotated documents", "annotated tokens"),
+        Column("F1", "estimate"),
+        *columns("score", "precision", "recall"),
+    )
+    return Table("scores", "Scores in each iteration", titles, tuple(cells))
+
+
+def _at_table(results: Sequence[RunResult], at_documents: Sequence[int]) -> Table | None:
+    cells: list[tuple[Cell, ...]] = [
+        (row.variant, row.documents, row.tokens, row.f1.estimate)
+        for row in compare_at(results, at_documents)
+    ]
+    titles = (
+        Column("name"),
+        *columns("count", "annotated documents", "annotated tokens"),
+        Column("F1", "estimate"),
+    )
+    title = "Scores by annotated documents"
+    return Table("scores-documents", title, titles, tuple(cells)) if cells else None
+
+
+# Classes
+
+
+def _classes(results: Sequence[RunResult], rows: Sequence[Row], scored: str) -> tuple[Block, ...]:
+    """Return F1 by class; the classes in the order of the F1 of the first variant."""
+    names = sorted(rows[0].classes, key=lambda name: (-rows[0].classes[name], name))
+    if not names:
+        return ()
+    places = tuple(range(len(names)))
+    figure = Figure(
+        "classes",
+        "F1 of each class",
+        f"The mean of the runs of a name. Classes by the F1 of {rows[0].variant}.",
+        Axis("class", names=tuple(names)),
+        Axis(f"F1 on the {scored}", low=0.0, high=1.0),
+        one_panel(
+            *(
+                Series(
+                    row.variant, places, tuple(row.classes[name] for name in names), "points", style
+                )
+                for style, row in enumerate(rows)
+            )
+        ),
+        rows=True,
+    )
+    gold: dict[str, int] = dict.fromkeys(names, 0)
+    for result in {result.split: result for result in results}.values():
+        for name, counts in result.classes().items():
+            gold[name] += counts.true_positives + counts.false_negatives
+    marked = {
+        (number, 2 + place)
+        for number, name in enumerate(names)
+        for place, row in enumerate(rows)
+        if len(rows) > 1 and row.classes[name] == max(other.classes[name] for other in rows) > 0
+    }
+    table = Table(
+        "classes",
+        "F1 of each class",
+        (
+            Column("class"),
+            Column("gold entities", "count"),
+            *columns("score", *(row.variant for row in rows)),
+        ),
+        tuple((name, gold[name], *(row.classes[name] for row in rows)) for name in names),
+        frozenset(marked),
+        "★ marks the highest of each class.",
+    )
+    return (Pair(figure, table),)

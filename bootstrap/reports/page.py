@@ -1,0 +1,36 @@
+"""The page of a report: HTML that needs no other file, runs no script and makes no request."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from bootstrap.reports.content import Report
+from bootstrap.reports.drawing import inline_svg
+from bootstrap.reports.tables import shown_cell, shown_range
+
+
+def page_of(report: Report) -> str:
+    """Return the page of a report as HTML, whose content security policy forbids every request."""
+    page: str = _template().render(report=report)
+    return page
+
+
+@cache
+def _template() -> Any:
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - slow to load
+    from markupsafe import Markup  # noqa: PLC0415 - the same
+
+    environment = Environment(
+        loader=PackageLoader("bootstrap", "reports"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )
+    environment.filters |= {
+        "svg": lambda figure: Markup(inline_svg(figure)),  # noqa: S704 - its texts are escaped
+        "cell": shown_cell,
+        "range": shown_range,
+    }
+    return environment.get_template("page.html")
