@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -100,10 +100,7 @@ def open_new(path: Path) -> BinaryIO:
 
 
 def open_anew(path: Path) -> BinaryIO:
-    """Open a file like `open_new`, in place of one that a killed process left.
-
-    Only for a folder that is locked or not complete, in which nobody else writes.
-    """
+    """Open a file like `open_new` in a folder in which nobody else writes, replacing one there."""
     path.unlink(missing_ok=True)
     return open_new(path)
 
@@ -112,17 +109,8 @@ def open_anew(path: Path) -> BinaryIO:
 def new_file(target: Path) -> Iterator[BinaryIO]:
     """Open a file that gets the name `target` when it is complete, readable by its owner only.
 
-    If anything fails before that, nothing is left behind. Nothing that exists is replaced.
-
-    Parameters
-    ----------
-    target : Path
-        The final name. Missing folders above it are created.
-
-    Yields
-    ------
-    BinaryIO
-        The file to write to.
+    Nothing that exists is replaced, and missing folders above it are created. If anything fails,
+    nothing is left behind.
 
     Raises
     ------
@@ -141,26 +129,12 @@ def new_file(target: Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def new_folder(target: Path) -> Iterator[Path]:
-    """Create a folder that gets the name `target` when it is complete, open to its owner only.
-
-    If anything fails before that, nothing is left behind. Nothing that exists is replaced.
-
-    Parameters
-    ----------
-    target : Path
-        The final name. Missing folders above it are created.
+    """Create a folder that gets the name `target` when it is complete; see `new_file`.
 
     Yields
     ------
     Path
         The folder to fill, under its temporary name.
-
-    Raises
-    ------
-    InputError
-        If the target exists, before or afterwards, or cannot be created.
-    WriteError
-        If the file system is full or read-only.
     """
     with _staging_of_new(target) as partial:
         partial.mkdir(mode=0o700)
@@ -209,14 +183,9 @@ def publish_folder(partial: Path, target: Path) -> None:
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Write a file, replacing one that exists; it is complete at every moment.
+    """Write a file that only its owner can read, replacing one that exists.
 
-    Parameters
-    ----------
-    path : Path
-        The file. Only its owner can read it.
-    data : bytes
-        Its content.
+    It is complete at every moment.
 
     Raises
     ------
@@ -237,14 +206,7 @@ def write_link(path: Path, target: Path) -> None:
     """Create a symbolic link to a folder, replacing a link that exists at once.
 
     Where links are not allowed, as for most users of Windows, a text file with the path of the
-    target is written instead.
-
-    Parameters
-    ----------
-    path : Path
-        The link.
-    target : Path
-        Where it leads, relative to the folder of the link.
+    target (relative to the folder of the link) is written instead.
     """
     with staging_for(path) as partial:
         try:
@@ -326,37 +288,18 @@ def _flush_tree(folder: Path) -> None:
 
 
 def _publish_file(partial: Path, target: Path) -> None:
-    """Rename a complete file to its final name, which must not exist."""
-    if os.name == "nt":
-        _rename_on_windows(partial, target)
-        return
+    """Give a complete file its final name, which must not exist."""
     try:
         os.link(partial, target)  # which, unlike a rename, never replaces a file
+        return
     except FileExistsError:
         refuse_existing(target)
         raise
     except OSError as error:
         if error.errno not in _NO_LINKS:
             raise
-        _claim_and_rename(
-            partial, target, claim=lambda: open_new(target).close(), drop=target.unlink
-        )
-
-
-def _rename_on_windows(partial: Path, target: Path) -> None:
     try:
-        partial.rename(target)
-    except FileExistsError:
-        refuse_existing(target)
-        raise
-
-
-def _claim_and_rename(
-    partial: Path, target: Path, claim: Callable[[], None], drop: Callable[[], None]
-) -> None:
-    """Create the target, empty, before replacing it: one that exists already is refused."""
-    try:
-        claim()
+        open_new(target).close()  # an empty file, which only this process replaces
     except FileExistsError:
         refuse_existing(target)
         raise
@@ -364,5 +307,5 @@ def _claim_and_rename(
         partial.replace(target)
     except BaseException:
         with suppress(OSError):
-            drop()
+            target.unlink()
         raise

@@ -130,11 +130,7 @@ def in_staging(path: Path) -> bool:
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Remove the staging folders in a folder in which no process writes any more.
-
-    They may contain the text of notes. What another process is writing, what belongs to another
-    user and what no staging folder contains is not removed.
-    """
+    """Remove the staging folders of killed processes of this user; they may contain notes."""
     with os.scandir(folder) as entries:
         names = [entry.name for entry in entries if _PARTIAL.fullmatch(entry.name)]
     for name in names:
@@ -142,19 +138,10 @@ def remove_leftovers(folder: Path) -> None:
 
 
 def remove_partial(folder: Path) -> None:
-    """Remove what killed processes left in a folder that this process has locked.
-
-    Folders in it are searched as well. Earlier versions also left incomplete files.
-    """
-    for parent, folders, files in os.walk(folder):
-        for name in (*folders, *files):
-            path = Path(parent, name)
-            if not is_partial(path):
-                continue
-            if path.is_dir() and not path.is_symlink():
-                _remove_leftover(path)
-            else:
-                remove(path)
+    """Remove what killed processes left in a folder that this process has locked, at any depth."""
+    for parent, folders, _ in os.walk(folder):
+        for name in filter(_PARTIAL.fullmatch, folders):
+            _remove_leftover(Path(parent, name))
         folders[:] = [name for name in folders if not _PARTIAL.fullmatch(name)]
 
 
@@ -171,15 +158,6 @@ def lock_of(folder: Path) -> BaseFileLock:
     lock = FileLock(folder / _LOCK, timeout=0, mode=0o600, thread_local=False)
     lock.acquire()
     return lock
-
-
-def remove(path: Path) -> None:
-    """Remove a file or a folder, if that is possible."""
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        with suppress(OSError):
-            path.unlink()
 
 
 def _new_staging(target: Path) -> tuple[Path, BaseFileLock | None]:
@@ -219,11 +197,7 @@ def _remove_leftover(staging: Path) -> None:
 
 
 def _is_staging(path: Path) -> bool:
-    """Check whether a folder was created by `_new_staging` for the same user.
-
-    In a folder that others can write, anyone can create a folder with such a name and anything in
-    it.
-    """
+    """Check whether this user's `_new_staging` created a folder: others can create any."""
     try:
         status = path.lstat()
         is_folder = stat.S_ISDIR(status.st_mode)
@@ -243,11 +217,12 @@ def _remove_staging(staging: Path, lock: BaseFileLock | None) -> None:
     target, replaced = staging.with_name(parts["name"]), staging / _REPLACED
     if os.path.lexists(replaced) and not os.path.lexists(target):
         replaced.rename(target)
-    remove(staging / _CONTENT)
-    remove(replaced)
     if lock is not None and os.name == "nt":
         lock.release()  # a file that is open cannot be removed there
-    remove(staging / _LOCK)
+    for path in (staging / _CONTENT, replaced, staging / _LOCK):
+        with suppress(OSError):
+            path.unlink()
+        shutil.rmtree(path, ignore_errors=True)  # which does nothing to a file or a link
     with suppress(OSError):
         staging.rmdir()
     if lock is not None:

@@ -73,16 +73,6 @@ def test_a_lock_ends_with_its_process_however_that_ended(tmp_path: Path) -> None
             assert mode(tmp_path / ".lock") == 0o600
 
 
-def test_a_lock_is_not_entered_twice_and_is_released(tmp_path: Path) -> None:
-    with folder_lock(tmp_path):
-        with pytest.raises(BlockingIOError), folder_lock(tmp_path):
-            pass
-        with pytest.raises(BlockingIOError), folder_lock(tmp_path):
-            pass
-    with folder_lock(tmp_path):
-        pass
-
-
 def test_a_file_is_replaced_at_once_and_is_private(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_text("old")
@@ -221,7 +211,7 @@ def test_a_full_disk_names_the_folder_that_would_have_been_complete(tmp_path: Pa
     assert names(tmp_path) == []
 
 
-def test_processes_that_write_the_same_file_do_not_fail(tmp_path: Path) -> None:
+def test_threads_that_write_the_same_file_do_not_fail(tmp_path: Path) -> None:
     """Each may take what another one is writing for what a killed process left."""
     path, errors = tmp_path / "file", []
 
@@ -298,15 +288,6 @@ def test_a_complete_folder_replaces_nothing(tmp_path: Path) -> None:
     assert names(tmp_path) == ["other", "target"]
 
 
-def test_a_folder_that_a_killed_process_left_is_removed_by_the_next(tmp_path: Path) -> None:
-    left = tmp_path / f".folder.{PARTIAL}"
-    (left / "content").mkdir(parents=True)
-    (left / "content" / "note").write_text("Anna Puig")
-    with new_folder(tmp_path / "folder"):
-        assert not left.exists()
-    assert names(tmp_path) == ["folder"]
-
-
 @pytest.mark.parametrize("refused", [False, True])
 def test_a_link_is_replaced_or_else_a_text_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: bool
@@ -329,8 +310,12 @@ def test_a_link_is_replaced_or_else_a_text_file(
 
 def test_only_what_is_not_complete_is_removed(tmp_path: Path) -> None:
     kept = ["file", ".hidden", ".lock", ".file.partial"]
-    for name in (*kept, f".file.{PARTIAL}"):
+    for name in kept:
         (tmp_path / name).touch()
-    (tmp_path / f".folder.{PARTIAL}" / "content").mkdir(parents=True)
+    (tmp_path / "deep").mkdir()
+    for folder in (tmp_path, tmp_path / "deep"):
+        (killed_writer(folder, "folder") / "content").unlink()
+        (folder / f".folder.{PARTIAL}" / "content").mkdir()
     remove_partial(tmp_path)
-    assert names(tmp_path) == sorted(kept)
+    assert names(tmp_path) == sorted([*kept, "deep"])
+    assert names(tmp_path / "deep") == []
