@@ -7,6 +7,7 @@ counts are those of train and dev. Annotations are only used to compute scores.
     python benchmarks/census.py train      # on which settings were chosen
     python benchmarks/census.py dev        # the reported scores
     python benchmarks/census.py speed      # tokens per second, compared with building batches
+    python benchmarks/census.py contexts   # the counts of taggers/dictionaries/list_decoding.py
 """
 
 from __future__ import annotations
@@ -26,8 +27,12 @@ from corpus.document import Document
 from corpus.evaluation import score
 from gazetteers.builtin import CENSUS
 from taggers import Tagger, make_tagger
-from taggers.dictionaries.dictionary_options import DictionaryOptions, DivergenceOptions
-from taggers.dictionaries.places.options import ListOptions
+from taggers.dictionaries.dictionary_options import (
+    DictionaryOptions,
+    DivergenceOptions,
+    ListOptions,
+)
+from taggers.dictionaries.list_tagger import ListTagger
 
 OPTIONS = {
     "divergence": DivergenceOptions,
@@ -101,14 +106,27 @@ def _tag_all(tagger: Tagger, batches: Sequence[Batch]) -> None:
         tagger.tag(batch, measure="min_marginal")
 
 
+def contexts(folder: Path) -> None:
+    """Print what precedes and follows places and other words in lines without annotation."""
+    counts = counted(folder, [line for name in ("train", "dev") for line in lines_of(name, {})])
+    tagger = fitted("lists", counts)
+    assert isinstance(tagger, ListTagger)
+    batch = make_batch(lines_of("train", {}), labelled=False)
+    for table in tagger.decoder(batch).count_contexts():
+        for name, (places, others) in table.items():
+            print(f"{name:22} {places:5} {others:5}")
+
+
 def main() -> None:
     """Print the results of an experiment."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("experiment", choices=("train", "dev", "speed"))
+    parser.add_argument("experiment", choices=("train", "dev", "speed", "contexts"))
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         if arguments.experiment == "speed":
             speed(Path(folder))
+        elif arguments.experiment == "contexts":
+            contexts(Path(folder))
         else:
             alone(arguments.experiment, Path(folder))
 

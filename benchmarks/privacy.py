@@ -30,7 +30,7 @@ from corpus.problems import Problems
 from corpus.units import split_documents
 from gazetteers.builtin import CENSUS
 from taggers import CRFOptions, make_tagger
-from taggers.dictionaries.places.options import ListOptions
+from taggers.dictionaries.dictionary_options import ListOptions
 from taggers.embeddings.automatic import AUTO, KS, NORMALISATION, WINDOWS
 from taggers.model_folder import add_to_model
 from taggers.networks.network_options import BiLSTMCRFOptions

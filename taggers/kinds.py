@@ -103,8 +103,8 @@ BUILTIN = {
         ),
         Kind(
             "lists",
-            "taggers.dictionaries.places.tagger:ListTagger",
-            "taggers.dictionaries.places.options:ListOptions",
+            "taggers.dictionaries.list_tagger:ListTagger",
+            "taggers.dictionaries.dictionary_options:ListOptions",
             2,
             needs_seed=False,
         ),

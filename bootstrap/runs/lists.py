@@ -13,8 +13,7 @@ from corpus.batch import Batch, concatenate
 from gazetteers.builtin import read_gazetteer
 from taggers.augmentation import AugmentOptions, MentionReplacement
 from taggers.augmentation.grammar import Grammar
-from taggers.dictionaries.dictionary_options import is_label
-from taggers.dictionaries.places.options import NOT_TAGGED, ListOptions
+from taggers.dictionaries.dictionary_options import NOT_TAGGED, ListOptions, is_label
 
 #: The minimum share of the mentions of a class that are in lists, for the class to be one of them.
 _MIN_SHARE = 0.2

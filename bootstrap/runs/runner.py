@@ -48,7 +48,7 @@ from corpus.kernels.registry import warm_up
 from corpus.tags import UNKNOWN, classes_of
 from taggers import make_tagger
 from taggers.base import TrainingError, kernels_of
-from taggers.dictionaries.places.tagger import ListTagger
+from taggers.dictionaries.list_tagger import ListTagger
 from taggers.options import TaggerOptions
 
 _log = logging.getLogger(__name__)

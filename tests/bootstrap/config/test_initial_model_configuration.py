@@ -21,8 +21,11 @@ from bootstrap.config.configuration import (
 from bootstrap.config.options import InitialModelSelection
 from bootstrap.config.overrides import Source
 from bootstrap.config.template import commented_template
-from taggers.dictionaries.dictionary_options import DictionaryOptions, DivergenceOptions
-from taggers.dictionaries.places.options import ListOptions
+from taggers.dictionaries.dictionary_options import (
+    DictionaryOptions,
+    DivergenceOptions,
+    ListOptions,
+)
 
 OPTIONS: dict[str, Any] = {
     "divergence": DivergenceOptions,

@@ -24,8 +24,8 @@ from gazetteers.builtin import BLOCKING, CENSUS, CUE_WORDS, PLACES
 from gazetteers.gazetteer import Gazetteer
 from taggers import CRFTagger, TrainingError, load_tagger, make_tagger
 from taggers.base import MEASURES
-from taggers.dictionaries.places.options import ListOptions
-from taggers.dictionaries.places.tagger import ListTagger
+from taggers.dictionaries.dictionary_options import ListOptions
+from taggers.dictionaries.list_tagger import ListTagger
 
 MakeGazetteer = Callable[..., Gazetteer]
 

@@ -11,10 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.batch import Batch
-from corpus.kernels.compiled import kernel_array
-from corpus.kernels.hashing import Hashes
-from corpus.lines import line_numbers
-from corpus.tags import bio_labels
+from corpus.kernels.hash_index import ABSENT
+from corpus.kernels.hashing import MOST_KEY
+from corpus.tags import TokenSpans, bio_labels
 from gazetteers.builtin import read_gazetteer
 from gazetteers.folding import fold
 from gazetteers.frequencies import Frequencies, word_hashes
@@ -24,16 +23,29 @@ from gazetteers.phrases.matcher import BLOCKED, PhraseMatcher
 from taggers.annotators.content import words_in_phrases
 from taggers.base import Detail, Progress, Tagging, Training
 from taggers.confidence import check_measure
+from taggers.dictionaries.dictionary_options import NOT_TAGGED, ListOptions
 from taggers.dictionaries.greedy_decoding import tagging_of
+from taggers.dictionaries.list_decoding import OUTSIDE, ListDecoder, WordEvidence
 from taggers.dictionaries.name_lists import read_names
-from taggers.dictionaries.places.decoding import OUTSIDE, decode
-from taggers.dictionaries.places.grammar import LINE, PHRASE, PHRASE_END, ROLE
-from taggers.dictionaries.places.options import NOT_TAGGED, ListOptions
-from taggers.dictionaries.places.place_classes import PLACE, POSTAL_CODE, place_classes
-from taggers.dictionaries.places.roles import BLOCKS, JOINS, STREET, TOUCHES, CueWords
-from taggers.dictionaries.places.word_weights import PlaceWeights, WordUsage
+from taggers.dictionaries.place_symbols import (
+    CAPITALIZED,
+    COMMON,
+    NAME,
+    PLACE,
+    POSTAL_CODE,
+    RARE,
+    STREET,
+    SURNAME,
+    TOWN,
+    CueWords,
+    SymbolLines,
+    among,
+    place_classes,
+)
+from taggers.dictionaries.town_odds import TownOdds, common_words
 from taggers.dictionaries.word_divergence import WordDivergence
-from taggers.dictionaries.word_usage import Uses, case_numbers, words_of_notes
+from taggers.dictionaries.word_usage import CASES, Uses, case_numbers, words_of_notes
+from taggers.keyed_table import KeyedTable
 from taggers.model_folder import ModelFiles, errors_of_model, write_model
 from taggers.option_values import options_of_fields
 from taggers.options import INSIDE_MODEL
@@ -42,24 +54,28 @@ from taggers.public_lists import PublicLists
 
 #: Separates terms in a model.
 _SEPARATOR = "\n"
+#: Shorter words are never rare: they are abbreviations.
+_MIN_RARE = 3
+#: Log-odds above which a word is rather a town than a surname.
+_TOWN_ODDS = 1.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Model:
+class ListModel:
     """The parts of a fitted tagger.
 
-    `classes` are the classes of places. Their order is that of `matcher`, without `BLOCKED`.
+    The order of the classes of places is that of the matcher, without `BLOCKED`.
     """
 
     persons: WordDivergence
-    places: PlaceWeights
-    usage: WordUsage
+    towns: TownOdds
+    common: KeyedTable
     words: CueWords
     matcher: PhraseMatcher
     classes: tuple[str, ...]
 
     @classmethod
-    def of_model(cls, model: ModelFiles) -> Self:
+    def from_model(cls, model: ModelFiles) -> Self:
         """Read the parts from the files of a model.
 
         Raises
@@ -67,19 +83,20 @@ class _Model:
         InputError
             If a file or the description of the model is not what was saved.
         """
-        found = model.fields
-        classes = found.distinct_texts("classes")
-        words = CueWords(_split(found.text_by_key("cue_words")))
-        matcher = PhraseMatcher(_split(found.text_by_key("phrases")))
+        fields = model.fields
+        classes = fields.distinct_texts("classes")
+        words = CueWords(_split(fields.text_by_key("cue_words")))
+        matcher = PhraseMatcher(_split(fields.text_by_key("phrases")))
         # Phrases and words refer to classes by their indices.
         if matcher.classes != (*classes[: len(matcher.classes) - 1], BLOCKED):
-            raise found.error("classes", f"the classes of phrases but {BLOCKED}, in their order")
+            raise fields.error("classes", f"the classes of phrases but {BLOCKED}, in their order")
         if not {*words.kinds, STREET, POSTAL_CODE, PLACE} <= set(classes):
-            raise found.error("classes", "the classes of all cue words")
+            raise fields.error("classes", "the classes of all cue words")
+        key = fields.integer("key", least=0, most=MOST_KEY)
         return cls(
-            WordDivergence.of_model(model, found.fields("persons")),
-            PlaceWeights.of_model(model, found.fields("places"), len(classes)),
-            WordUsage.of_model(model),
+            WordDivergence.of_model(model, fields.fields("persons")),
+            TownOdds.from_model(model, fields.fields("places"), len(classes)),
+            KeyedTable.from_model(model, "common", {}, key=key),
             words,
             matcher,
             classes,
@@ -110,18 +127,14 @@ class ListTagger:
     kind: ClassVar[str] = "lists"
     options_type: ClassVar[type[ListOptions]] = ListOptions
     #: The modules whose compiled functions are called; see `taggers.base.kernels_of`.
-    kernels: ClassVar[tuple[str, ...]] = (
-        "corpus.tokens.scanner",
-        "gazetteers.phrases.matching",
-        "taggers.dictionaries.places.decoding",
-    )
+    kernels: ClassVar[tuple[str, ...]] = ("corpus.tokens.scanner", "gazetteers.phrases.matching")
 
     def __init__(self, options: ListOptions) -> None:
         self.options = options
         names = {options.label, options.place_label, *options.place_labels.values()}
         self.labels = bio_labels(names - {NOT_TAGGED})
         self.training: Training | None = None
-        self._model: _Model | None = None
+        self._model: ListModel | None = None
 
     def fit(
         self,
@@ -142,19 +155,20 @@ class ListTagger:
         notes = words_of_notes(train, options.counts)
         uses = Uses.of(names, notes.types, notes.counts, notes.patients)
         persons = WordDivergence.of(names, uses, options.smoothing)
-        lists = [read_gazetteer(path) for path in options.places]
-        blocking = [read_gazetteer(path) for path in options.blocked]
-        word_lists = [read_gazetteer(path) for path in options.cue_words]
-        terms = {name: each for name, each in terms_by_class(lists).items() if name != BLOCKED}
+        places, blocking, cue_words = (
+            [read_gazetteer(path) for path in paths]
+            for paths in (options.places, options.blocked, options.cue_words)
+        )
+        terms = {name: each for name, each in terms_by_class(places).items() if name != BLOCKED}
         blocked = [term for each in terms_by_class(blocking).values() for term in each]
-        matcher = PhraseMatcher(terms | {BLOCKED: blocked})
-        frequencies = Frequencies.of(merge(lists), tuple(terms)) if lists else _NO_PLACES
-        places = PlaceWeights.of(frequencies, names, persons, notes, options.smoothing)
-        most = options.smoothing * np.expm1(options.threshold_after)
-        usage = WordUsage.of(notes, most)
-        words = CueWords.of(word_lists)
-        self._model = _Model(
-            persons, places, usage, words, matcher, place_classes(lists, word_lists)
+        frequencies = Frequencies.of(merge(places), tuple(terms)) if places else _NO_PLACES
+        self._model = ListModel(
+            persons,
+            TownOdds.from_counts(frequencies, names, persons, notes, options.smoothing),
+            common_words(notes, options.smoothing * np.expm1(options.threshold_after)),
+            CueWords.from_gazetteers(cue_words),
+            PhraseMatcher(terms | {BLOCKED: blocked}),
+            place_classes(places, cue_words),
         )
         if progress:
             progress(1, 1)
@@ -168,22 +182,38 @@ class ListTagger:
         detail: Detail = "document",
         progress: Progress | None = None,
     ) -> Tagging:
-        """Predict the tags of documents in one pass over their tokens.
+        """Predict the tags of documents; see `taggers.dictionaries.list_decoding`.
 
-        See `taggers.dictionaries.places.decoding.decode`. The confidence in documents is computed
-        from the certainty of tokens as by `taggers.dictionaries.greedy_decoding.tag_greedily`.
+        The confidence in documents is computed from the certainty of tokens as by
+        `taggers.dictionaries.greedy_decoding.tag_greedily`.
         """
         check_measure(measure)
         model = self._fitted()
-        classes, begins, certainty = _decoded(
-            model, batch, (self.options.threshold, self.options.threshold_after)
-        )
+        classes, begins, certainty = self.decoder(batch).decode()
         tags = self._tags_of(model.classes)[np.where(begins, 0, 1), classes]
         # What is found but belongs to no class is outside of the entities of the notes for sure.
         certainty[(classes != OUTSIDE) & (tags == 0)] = 1.0
         if progress:
             progress(len(batch), len(batch))
         return tagging_of(batch, tags, certainty, self.labels, measure=measure, detail=detail)
+
+    def decoder(self, batch: Batch) -> ListDecoder:
+        """Return the decoder of the documents of a batch."""
+        model, thresholds = self._fitted(), (self.options.threshold, self.options.threshold_after)
+        found = model.matcher.find(batch, surface_hashes(fold(batch.vocabulary)))
+        blocks = found.classes == model.matcher.classes.index(BLOCKED)
+        # Changes in the number of open phrases mark the tokens within them.
+        changes = np.zeros(batch.n_tokens + 1, np.int64)
+        np.add.at(changes, found.first[blocks], 1)
+        np.add.at(changes, found.last[blocks] + 1, -1)
+        return ListDecoder(
+            SymbolLines(batch),
+            _evidence(model, batch.vocabulary, thresholds),
+            TokenSpans(found.first[~blocks], found.last[~blocks], found.classes[~blocks]),
+            blocked=np.cumsum(changes[:-1]) > 0,
+            thresholds=thresholds,
+            classes=model.classes,
+        )
 
     def _tags_of(self, classes: Sequence[str]) -> npt.NDArray[np.int16]:
         """Return the ``B-`` and the ``I-`` tag of each class of places, of people, and ``O``.
@@ -207,8 +237,8 @@ class ListTagger:
         return {
             "words of lists of names": model.persons.size,
             "words of lists that occur in the notes": model.persons.occurring,
-            "words of lists of places": len(model.places.hashes),
-            "words of the notes": model.usage.size,
+            "words of lists of places": len(model.towns.table),
+            "words of the notes": len(model.common),
             "phrases": sum(map(len, model.matcher.phrases.values())),
             "cue words": sum(map(len, model.words.terms.values())),
         }
@@ -223,8 +253,8 @@ class ListTagger:
         tagger._model = replace(
             model,
             persons=model.persons.pruned(pruning),
-            places=model.places.pruned(pruning),
-            usage=model.usage.pruned(pruning),
+            towns=model.towns.pruned(pruning),
+            common=model.common.pruned(pruning),
             words=CueWords(cues),
             matcher=PhraseMatcher(phrases),
         )
@@ -235,13 +265,13 @@ class ListTagger:
         model = self._fitted()
         return {
             **model.persons.traces(words, lists),
-            **model.places.traces(words, lists),
-            **model.usage.traces(words),
+            **model.towns.traces(words, lists),
+            "common words": model.common.rows(word_hashes(fold(words))) != ABSENT,
             PHRASES: words_in_phrases(words, model.matcher.phrases, lists),
             "cue words": words_in_phrases(words, model.words.terms, lists),
         }
 
-    def _fitted(self) -> _Model:
+    def _fitted(self) -> ListModel:
         if self._model is None:
             raise ValueError("the tagger has not been fitted")
         return self._model
@@ -259,13 +289,13 @@ class ListTagger:
             "kind": self.kind,
             "options": options,
             "persons": model.persons.description(),
-            "places": model.places.description(),
+            "places": model.towns.description(),
             "phrases": _joined(model.matcher.phrases),
             "cue_words": _joined(model.words.terms),
-            "key": model.usage.key,
+            "key": model.common.key,
             "classes": model.classes,
         }
-        files = model.persons.files() | model.places.files() | model.usage.files()
+        files = model.persons.files() | model.towns.files() | model.common.files("common")
         write_model(folder, description, files)
 
     @classmethod
@@ -280,7 +310,7 @@ class ListTagger:
         with errors_of_model(folder, cls.kind):
             model = ModelFiles(folder, cls.kind)
             tagger = cls(options_of_fields(ListOptions, model.fields.fields("options")))
-            tagger._model = _Model.of_model(model)
+            tagger._model = ListModel.from_model(model)
         return tagger
 
 
@@ -288,65 +318,39 @@ _NO_PLACES = Frequencies((), (), np.zeros((0, 1), np.int64), np.zeros((0, 1), np
 
 
 def _joined(terms: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    return {name: _SEPARATOR.join(each) for name, each in terms.items()}
+    return {name: _SEPARATOR.join(phrases) for name, phrases in terms.items()}
 
 
 def _split(terms: Mapping[str, str]) -> dict[str, list[str]]:
-    return {name: each.split(_SEPARATOR) if each else [] for name, each in terms.items()}
+    return {name: text.split(_SEPARATOR) if text else [] for name, text in terms.items()}
 
 
-def _decoded(
-    model: _Model, batch: Batch, thresholds: tuple[float, float]
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_], npt.NDArray[np.float64]]:
-    """Return the class of each token, whether it begins a name, and its certainty."""
-    types, size = batch.vocabulary, batch.n_tokens
+def _evidence(
+    model: ListModel, types: Sequence[str], thresholds: tuple[float, float]
+) -> WordEvidence:
+    """Return what the lists and the notes show of word types."""
     folded = fold(types)
-    hashes, cases, surfaces = word_hashes(folded), case_numbers(types), surface_hashes(folded)
-    form = model.words.of_types(types, surfaces)
+    hashes, cases = word_hashes(folded), case_numbers(types)
     judged = model.persons.judge_words(types, hashes, cases)
-    singles, weights = model.places.of_words(hashes, cases)
-    kind_numbers = np.array(
-        [*(model.classes.index(name) for name in model.words.kinds), OUTSIDE], np.int32
-    )
-    roles = form.roles | judged.joins * JOINS
-    roles |= model.usage.of_words(hashes, cases, form.may_be_rare)
-    of_types = np.stack([roles, kind_numbers[form.kinds], kind_numbers[form.dotted], singles], 1)
-    rows = np.empty((size, 7), np.int32)
-    rows[:, :LINE] = of_types.astype(np.int32)[batch.word_ids]
-    rows[:, LINE] = line_numbers(batch)
-    phrases, phrase_ends, blocked = _listed(model.matcher, batch, surfaces)
-    rows[:, PHRASE], rows[:, PHRASE_END] = phrases, phrase_ends
-    rows[:, ROLE] |= np.where(blocked, BLOCKS, 0).astype(np.int32)
-    touches = batch.visible_starts()[1:] == batch.ends[:-1]
-    rows[:-1, ROLE] |= np.where(touches, TOUCHES, 0).astype(np.int32)
-    reals = np.stack([judged.divergence, weights], 1)[batch.word_ids]
-    classes, begins = np.full(size, OUTSIDE, np.int32), np.zeros(size, bool)
-    certainty = np.ones(size)
-    street, code, unlisted = map(model.classes.index, (STREET, POSTAL_CODE, PLACE))
-    decode(
-        rows,
-        kernel_array(reals),
-        (street, code, unlisted),
-        (float(thresholds[0]), float(thresholds[1])),
-        classes,
-        begins,
-        certainty,
-    )
-    return classes, begins, certainty
-
-
-def _listed(
-    matcher: PhraseMatcher, batch: Batch, surfaces: Hashes
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
-    """Return the class and the end of the phrase that begins at each token, and blocked tokens."""
-    found = matcher.find(batch, surfaces)
-    phrases = np.full(batch.n_tokens, OUTSIDE, np.int32)
-    phrase_ends = np.zeros(batch.n_tokens, np.int64)
-    blocks = found.classes == matcher.classes.index(BLOCKED)
-    phrases[found.first[~blocks]] = found.classes[~blocks]
-    phrase_ends[found.first[~blocks]] = found.last[~blocks]
-    # Changes in the number of open phrases mark the tokens within them.
-    changes = np.zeros(batch.n_tokens + 1, np.int64)
-    changes[found.first[blocks]] += 1
-    changes[found.last[blocks] + 1] -= 1
-    return phrases, phrase_ends, np.cumsum(changes[:-1]) > 0
+    towns, odds = model.towns.of_words(hashes, cases)
+    symbols, kinds = model.words.of_types(types, surface_hashes(folded))
+    common = model.common.rows(hashes) != ABSENT
+    long = np.array([len(word) >= _MIN_RARE and word.isalpha() for word in types], bool)
+    rare = long & (cases == CASES.index("first")) & ~common
+    some, few = (judged.divergence < threshold for threshold in reversed(thresholds))
+    people = np.where(among(symbols, ".:,PpTtJjI"), symbols, np.uint8(ord("?")))
+    people[among(symbols, "TJ")] |= 0x20
+    joins = judged.joins & ~among(symbols, "PI")
+    for symbol, where in (("p", joins), ("R", rare), ("W", some), ("V", some & rare), ("N", few)):
+        people[where & ~among(symbols, "Tt")] = ord(symbol)
+    unlisted = among(symbols, "L")
+    towns[~among(symbols, CAPITALIZED)] = OUTSIDE
+    town = towns != OUTSIDE
+    shouted = common & (cases == CASES.index("upper")) & ~town
+    likely = town & (odds > _TOWN_ODDS)
+    for symbol, where in (
+        (NAME, some), (RARE, rare), (COMMON, shouted), (SURNAME, town), (TOWN, likely)
+    ):  # fmt: skip
+        symbols[unlisted & where] = ord(symbol)
+    kind_numbers = np.array([*map(model.classes.index, model.words.kinds), OUTSIDE], np.int32)
+    return WordEvidence(symbols, people, kind_numbers[kinds], towns, odds, judged.divergence)

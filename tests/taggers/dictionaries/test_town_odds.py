@@ -12,8 +12,7 @@ from gazetteers.folding import fold
 from gazetteers.frequencies import Frequencies, word_hashes
 from gazetteers.gazetteer import Gazetteer
 from taggers.dictionaries.name_share import name_share
-from taggers.dictionaries.places.roles import COMMON, RARE
-from taggers.dictionaries.places.word_weights import PlaceWeights, WordUsage
+from taggers.dictionaries.town_odds import TownOdds, common_words
 from taggers.dictionaries.word_divergence import WordDivergence
 from taggers.dictionaries.word_usage import CASES, NoteWords, Uses, case_numbers
 
@@ -35,7 +34,7 @@ def test_log_odds_are_those_of_the_formula(
     types, counts = tuple(COUNTS), np.array([*COUNTS.values()])
     persons = WordDivergence.of(names, Uses.of(names, types, counts), smoothing)
     notes = NoteWords(types, counts, np.zeros(len(types), np.int32))
-    model = PlaceWeights.of(places, names, persons, notes, smoothing)
+    model = TownOdds.from_counts(places, names, persons, notes, smoothing)
 
     tokens = sum(COUNTS.values())
     totals = {"town": 80 + 10 + 30 + 30 + 1, "country": 2}  # each word of a name counts
@@ -62,16 +61,14 @@ def test_log_odds_are_those_of_the_formula(
     assert np.argmax(penalties) == CASES.index("first")
 
 
-def test_rare_words_are_capitalized_and_occur_seldom() -> None:
+def test_common_words_occur_in_lower_case_or_often() -> None:
     types = ("Fiebre", "fiebre", "Zurbarán", "Servicio", "URGENCIAS", "12")
     counts = np.array([2, 9, 3, 40, 1, 7])
-    usage = WordUsage.of(NoteWords(types, counts, np.zeros(6, np.int32)), 10.0)
-    words = ("Fiebre", "FIEBRE", "Zurbarán", "zurbarán", "Servicio", "Urgencias", "Nuevo", "12")
-    everything = np.ones(len(words), bool)
-    roles = usage.of_words(word_hashes(fold(words)), case_numbers(words), everything)
-    found = dict(zip(words, roles.tolist(), strict=True))
-    assert {word for word, role in found.items() if role & COMMON} == {"Fiebre", "FIEBRE"}
-    rare = {"Zurbarán", "Urgencias", "Nuevo"}
-    assert {word for word, role in found.items() if role & RARE} == rare
-    nothing = usage.of_words(word_hashes(fold(words)), case_numbers(words), ~everything)
-    assert not (nothing & RARE).any()
+    common = common_words(NoteWords(types, counts, np.arange(6, dtype=np.int32)), 10.0)
+    words = ("Fiebre", "Zurbarán", "Servicio", "Urgencias", "Nuevo", "12")
+    rows = common.rows(word_hashes(fold(words)))
+    assert [word for word, row in zip(words, rows, strict=True) if row >= 0] == [
+        "Fiebre",
+        "Servicio",
+    ]
+    assert common.patients[rows[[0, 2]]].tolist() == [1, 3]
