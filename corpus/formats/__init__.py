@@ -15,11 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from corpus.document import Document
 from corpus.errors import InputError
-from corpus.formats.columns import CONFIDENCE, SPAN_CONFIDENCES, Columns, ReadOptions
-from corpus.formats.encodings import checked_codec
-from corpus.formats.files import is_standard
+from corpus.formats.columns import CONFIDENCE, SPAN_CONFIDENCES, Columns, ReadOptions, Source
+from corpus.formats.files import checked_codec, is_standard
 from corpus.formats.rows import Row, Rows, WriteReport
-from corpus.formats.source import Source
 from corpus.formats.sources import format_of, locate
 from corpus.formats.table import FORMATS, Format, format_named
 from corpus.formats.targets import format_for
@@ -175,7 +173,7 @@ def read(
         At the first problem of a kind that stops the program.
     """
     located, found = _located(source, format, encoding)
-    options = ReadOptions(columns, start, encoding=encoding)
+    options = ReadOptions(columns, start, encoding=checked_codec(encoding))
     _check_request(located, found, options, labelled)
     return found.read_documents(located, options, problems)
 
@@ -211,7 +209,7 @@ def read_batches(
         As `read`; also if files of a source have columns of the same name and incompatible types.
     """
     located, found = _located(source, format, encoding)
-    options = ReadOptions(columns, start, carry=True, encoding=encoding)
+    options = ReadOptions(columns, start, carry=True, encoding=checked_codec(encoding))
     _check_request(located, found, options, labelled)
     return found.read_batches(located, options, problems)
 

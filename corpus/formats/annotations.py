@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 from corpus.document import Span
+from corpus.formats.records import encodable
 from corpus.problems import Problem, Problems
 
 OUTSIDE = "annotations outside of the text"
@@ -27,6 +28,31 @@ def within(span: Span, text: str, where: str, problems: Problems) -> bool:
     detail = f"{span} is empty or outside of the text of {len(text)} characters"
     problems.reject(Problem(OUTSIDE, where, detail))
     return False
+
+
+def spans_of_items(
+    items: Iterable[object], text: str, where: str, problems: Problems
+) -> list[Span]:
+    """Return the spans of a list ``[[start, end, "CLASS"], ...]``; malformed items are rejected."""
+    spans = []
+    for item in items:
+        span = span_of(item)
+        if span is None:
+            detail = 'expected [start, end, "CLASS"] with whole numbers'
+            problems.reject(Problem(MALFORMED, where, detail))
+        elif within(span, text, where, problems):
+            spans.append(span)
+    return spans
+
+
+def span_of(item: object) -> Span | None:
+    """Convert an item of a list of annotations to a span; None if it is malformed."""
+    if not isinstance(item, list) or len(item) != 3:
+        return None
+    start, end, label = item
+    if type(start) is not int or type(end) is not int or not isinstance(label, str):
+        return None
+    return Span(start, end, label) if label and encodable(label) else None
 
 
 def settled(spans: Iterable[Span], where: str, problems: Problems) -> tuple[Span, ...]:

@@ -16,11 +16,10 @@ from pathlib import Path
 from corpus.document import Document, Span
 from corpus.errors import InputError, shown
 from corpus.formats.annotations import DISAGREEING, DISCONTINUOUS, MALFORMED, settled, within
-from corpus.formats.columns import Columns, ReadOptions
+from corpus.formats.columns import Columns, ReadOptions, Source
 from corpus.formats.files import CODECS
-from corpus.formats.records import Unreadable, documents_of
+from corpus.formats.records import Unreadable, parsed_records
 from corpus.formats.rows import Rows, Tally
-from corpus.formats.source import Source
 from corpus.formats.sources import files_of, id_of, stem_of, suffix_of, text_of
 from corpus.formats.targets import new_document_folder, new_file_for
 from corpus.problems import Problem, Problems
@@ -51,7 +50,7 @@ def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[D
     files = map(_completed, _by_name(files_of(source, "brat"))[options.start :])
     records = ((shown([*each.texts, *each.annotations][0]), each) for each in files)
     parse = partial(_document, source.root, options.encoding, problems)
-    return documents_of(records, parse, problems)
+    return parsed_records(records, parse, problems)
 
 
 def count(source: Source) -> int:

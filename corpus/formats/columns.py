@@ -1,8 +1,9 @@
-"""Options of readers: the names of columns, and others."""
+"""What is read: the files of a source, the names of columns, and other options."""
 
 from __future__ import annotations
 
 from dataclasses import astuple, dataclass, fields
+from pathlib import Path
 from typing import Literal, TypeAlias
 
 from corpus.errors import InputError
@@ -80,3 +81,25 @@ class ReadOptions:
     start: int = 0
     carry: bool = False
     encoding: str = "utf-8"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The files that a source consists of.
+
+    Parameters
+    ----------
+    name : str
+        The source as the user named it.
+    root : Path
+        The folder that ids are relative to.
+    files : tuple of Path
+        Its files, sorted. Not empty.
+    is_folder : bool
+        Whether the user named a folder, rather than files (by name or pattern).
+    """
+
+    name: str
+    root: Path
+    files: tuple[Path, ...]
+    is_folder: bool

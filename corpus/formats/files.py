@@ -1,30 +1,54 @@
-"""Reading of text files: plain, compressed (``.gz``, ``.zst``), or standard input."""
+"""Text files, read and written: plain, compressed (``.gz``, ``.zst``), or standard streams."""
 
 from __future__ import annotations
 
+import codecs
 import io
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import IO, BinaryIO, TextIO, cast
 
 from corpus.errors import InputError, shown
-from corpus.formats.encodings import transcoded
+from corpus.storage.atomic import new_file
 
 #: The name of standard input and standard output.
 STANDARD = Path("-")
 
-#: Maximum number of bytes of a line, and of the row of a table; one that is longer is damaged, or
-#: fills the memory on purpose.
+#: Maximum number of characters of a line, and of the row of a table. A longer one is damaged.
 LONGEST_LINE = 1 << 25
 #: Maximum number of bytes of a file that is one document.
 LONGEST_FILE = 1 << 28
 
 _BLOCK = 1 << 20  # bytes read at a time to count lines
+_BUFFER = io.DEFAULT_BUFFER_SIZE * 8
 
 #: Suffixes of compressed files, and Arrow's names of their codecs.
 CODECS = {".gz": "gzip", ".zst": "zstd"}
+
+
+def checked_codec(name: str) -> str:
+    """Return the standard name of a text encoding.
+
+    Raises
+    ------
+    InputError
+        If Python has no such encoding.
+
+    Examples
+    --------
+    >>> checked_codec("latin-1")
+    'iso8859-1'
+    """
+    try:
+        "".encode(name)
+        return codecs.lookup(name).name
+    except (LookupError, ValueError):
+        raise InputError(
+            f"there is no encoding {shown(name)}; expected a name such as utf-8 or latin-1"
+        ) from None
 
 
 def is_standard(path: str | Path) -> bool:
@@ -59,7 +83,7 @@ def open_binary(path: Path) -> Iterator[BinaryIO]:
             raise OSError("Truncated compressed stream")
         with path.open("rb") as file, pa.CompressedInputStream(file, codec) as stream:
             # Closing the buffered reader would close the stream twice.
-            yield io.BufferedReader(cast(io.RawIOBase, stream), io.DEFAULT_BUFFER_SIZE * 8)
+            yield io.BufferedReader(cast(io.RawIOBase, stream), _BUFFER)
 
 
 def reason_of(error: OSError) -> str:
@@ -87,23 +111,53 @@ def open_source(path: Path) -> Iterator[BinaryIO]:
         raise InputError(f"{shown(path)} cannot be read: {reason_of(error)}") from error
 
 
-def lines_of(path: Path, encoding: str = "utf-8") -> Iterator[bytes]:
-    """Yield the lines of a file in UTF-8 with their line feeds.
+@contextmanager
+def open_text(path: Path, encoding: str, newline: str) -> Iterator[TextIO]:
+    """Open a text file; bytes that cannot be decoded become lone surrogates.
 
-    Of a line that is longer than `LONGEST_LINE`, only one byte more than that is yielded, so that
-    the memory needed is bounded; see `corpus.formats.records.refuse_longer`.
+    Parameters
+    ----------
+    path : Path
+        The file, or ``-`` for standard input.
+    encoding : str
+        The name of a Python codec.
+    newline : str
+        What ends a line, as in `open`. Line ends are never translated.
+
+    Raises
+    ------
+    InputError
+        If it cannot be opened or read to its end, or is not in this encoding as a whole.
+    """
+    is_text = True
+    with open_source(path) as file:
+        text = io.TextIOWrapper(file, encoding, errors="surrogateescape", newline=newline)
+        try:
+            yield text
+        except UnicodeError:  # such as a missing byte-order mark
+            is_text = False
+        finally:
+            text.detach()
+    if not is_text:  # outside of the handler, whose context holds text
+        raise InputError(f"{shown(path)} is not text in {encoding}; name another encoding")
+
+
+def lines_of(path: Path, encoding: str = "utf-8") -> Iterator[str]:
+    """Yield the lines of a file with their line feeds.
+
+    Of a line that is longer than `LONGEST_LINE`, only one character more than that is yielded, so
+    that the memory needed is bounded; see `corpus.formats.records.checked_line`.
 
     Raises
     ------
     InputError
         If it cannot be opened or read to its end.
     """
-    with open_source(path) as file:
-        lines = transcoded(file, encoding)
-        while line := lines.readline(LONGEST_LINE + 1):
+    with open_text(path, encoding, "\n") as text:
+        while line := text.readline(LONGEST_LINE + 1):
             yield line
-            while len(line) > LONGEST_LINE and not line.endswith(b"\n"):
-                line = lines.readline(LONGEST_LINE + 1)
+            while len(line) > LONGEST_LINE and not line.endswith("\n"):
+                line = text.readline(LONGEST_LINE + 1)
 
 
 def count_lines(path: Path) -> int:
@@ -114,3 +168,32 @@ def count_lines(path: Path) -> int:
             total += block.count(b"\n")
             last = block[-1:]
     return total + (last != b"\n")  # the last line may have no line feed
+
+
+@contextmanager
+def new_text_file(target: Path) -> Iterator[IO[bytes]]:
+    """Open a new text file, compressed according to its suffix; ``-`` is standard output.
+
+    Raises
+    ------
+    InputError
+        As `new_file`.
+    """
+    if is_standard(target):
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    codec = codec_of(target)
+    with new_file(target) as file:
+        if codec is None:
+            yield file
+            return
+        import pyarrow as pa  # noqa: PLC0415 - slow to import, and only needed here
+
+        # Arrow closes its file, but the original must stay open until it is synchronised to disk.
+        duplicate = os.fdopen(os.dup(file.fileno()), "wb")
+        with duplicate, pa.CompressedOutputStream(duplicate, codec) as stream:
+            buffered = io.BufferedWriter(cast(io.RawIOBase, stream), _BUFFER)
+            yield buffered
+            buffered.flush()
+            buffered.detach()

@@ -11,26 +11,23 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from corpus.document import Document, Span
+from corpus.document import Document
 from corpus.errors import shown
-from corpus.formats.annotations import MALFORMED, settled, within
-from corpus.formats.columns import CONFIDENCE, SPAN_CONFIDENCES, Columns, ReadOptions
-from corpus.formats.files import LONGEST_LINE, count_lines, is_standard, lines_of
-from corpus.formats.outputs import new_text_file
+from corpus.formats.annotations import settled, spans_of_items
+from corpus.formats.columns import CONFIDENCE, SPAN_CONFIDENCES, Columns, ReadOptions, Source
+from corpus.formats.files import count_lines, is_standard, lines_of, new_text_file
 from corpus.formats.records import (
     NOT_UNICODE,
     Unreadable,
-    decoded,
-    documents_of,
+    checked_line,
     encodable,
-    refuse_longer,
+    parsed_records,
 )
 from corpus.formats.rows import Row, Rows, Tally, checked
-from corpus.formats.source import Source
 from corpus.formats.sources import files_of, name_within
-from corpus.problems import Problem, Problems
+from corpus.problems import Problems
 
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+BYTE_ORDER_MARK = "\ufeff"
 NOT_JSON = "lines that are not a JSON object"
 NO_KEY = "keys that are missing or of another type"
 
@@ -42,7 +39,7 @@ def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[D
     """
     parts = frozenset(astuple(options.columns))
     records = islice(_lines(source), options.start, None)
-    return documents_of(records, partial(_document, options.columns, parts, problems), problems)
+    return parsed_records(records, partial(_document, options.columns, parts, problems), problems)
 
 
 def has_column(source: Source, name: str) -> bool:
@@ -60,16 +57,15 @@ def count(source: Source) -> int:
     return sum(count_lines(path) for path in files_of(source, "jsonl") if path.is_file())
 
 
-def _keys(line: bytes) -> Collection[str]:
+def _keys(line: str) -> Collection[str]:
     """Return the keys of a line, or none if it cannot be read, which is reported elsewhere."""
     try:
-        refuse_longer(line, LONGEST_LINE, "the line")
-        return _parsed(decoded(line)).keys()
+        return _parsed(checked_line(line)).keys()
     except Unreadable:
         return ()
 
 
-def _lines(source: Source) -> Iterator[tuple[str, tuple[str, bytes]]]:
+def _lines(source: Source) -> Iterator[tuple[str, tuple[str, str]]]:
     """Yield the position of each line, the name of its file for ids, and its content."""
     for file in files_of(source, "jsonl"):
         where, name = shown(file), name_within(file, source.root)
@@ -84,11 +80,10 @@ def _document(
     parts: frozenset[str],
     problems: Problems,
     where: str,
-    named_line: tuple[str, bytes],
+    named_line: tuple[str, str],
 ) -> Document:
     file, line = named_line
-    refuse_longer(line, LONGEST_LINE, "the line")
-    record = _parsed(decoded(line, " of the line"))
+    record = _parsed(checked_line(line))
     if columns.id in record or not columns.is_default("id"):
         name = _name(record, columns.id)
     else:
@@ -102,7 +97,7 @@ def _document(
     annotations = record.get(columns.label)
     if not isinstance(annotations, list | None):
         raise Unreadable(NO_KEY, f"{columns.label!r} must be a list")
-    spans = [span for item in annotations or () for span in _spans(item, text, where, problems)]
+    spans = spans_of_items(annotations or (), text, where, problems)
     problems.unused.update(record.keys() - parts)
     settled_spans = settled(spans, f"{where}, document {shown(name)}", problems)
     return Document(name, text, settled_spans, group)
@@ -136,26 +131,6 @@ def _name(record: dict[str, Any], key: str) -> str:
     if type(value) is int or (type(value) is float and math.isfinite(value)):
         return str(int(value) if value == int(value) else value)
     raise Unreadable(NO_KEY, f"{key!r} must be a string or a number")
-
-
-def _spans(item: object, text: str, where: str, problems: Problems) -> Iterator[Span]:
-    """Yield the span of an item of a list of annotations, if it is valid."""
-    span = span_of(item)
-    if not span:
-        detail = 'expected [start, end, "CLASS"] with whole numbers'
-        problems.reject(Problem(MALFORMED, where, detail))
-    elif within(span, text, where, problems):
-        yield span
-
-
-def span_of(item: object) -> Span | None:
-    """Convert an item of a list of annotations to a span; None if it is malformed."""
-    if not isinstance(item, list) or len(item) != 3:
-        return None
-    start, end, label = item
-    if type(start) is not int or type(end) is not int or not isinstance(label, str):
-        return None
-    return Span(start, end, label) if label and encodable(label) else None
 
 
 def write(rows: Rows, target: Path, columns: Columns, tally: Tally) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
-from corpus.document import Document
-from corpus.formats.encodings import UNDECODABLE, is_utf8
+from corpus.formats.files import LONGEST_LINE
 from corpus.problems import Problem, Problems
 
 Record = TypeVar("Record")
+Parsed = TypeVar("Parsed")
 
 #: Kinds of problems that several formats have in common.
 NOT_UTF8 = "text that is not UTF-8"
@@ -37,11 +37,11 @@ class Unreadable(Exception):  # noqa: N818 - a fact about a record, caught befor
         self.detail = detail
 
 
-def documents_of(
+def parsed_records(
     records: Iterable[tuple[str, Record]],
-    parse: Callable[[str, Record], Document],
+    parse: Callable[[str, Record], Parsed],
     problems: Problems,
-) -> Iterator[Document]:
+) -> Iterator[Parsed]:
     """Yield the documents of records, and reject unreadable records.
 
     Parameters
@@ -59,71 +59,51 @@ def documents_of(
         At the first unreadable record, if invalid input stops the program.
     """
     for where, record in records:
-        document, problem = _attempt(where, record, parse)
-        if problem:
-            problems.reject(problem)  # outside of the handler, whose context may contain note text
-        if document:
-            yield document
+        problem = None
+        try:
+            parsed = parse(where, record)
+        except Unreadable as error:
+            problem = Problem(error.kind, where, error.detail)
+        if problem:  # outside of the handler, whose context may contain note text
+            problems.reject(problem)
+        else:
+            yield parsed
 
 
-def _attempt(
-    where: str, record: Record, parse: Callable[[str, Record], Document]
-) -> tuple[Document | None, Problem | None]:
-    try:
-        return parse(where, record), None
-    except Unreadable as error:
-        return None, Problem(error.kind, where, error.detail)
-
-
-def refuse_longer(data: bytes, most: int, what: str) -> None:
-    """Raise `Unreadable` if a line or a file has more bytes than `most`; `what` names it."""
-    if len(data) > most:
-        raise Unreadable(TOO_LONG, f"{what} has more than {most:,} bytes, the limit")
-
-
-def decoded(data: bytes, what: str = "", encoding: str = "utf-8") -> str:
-    """Decode text exactly: byte-order mark and line ends are kept.
+def checked_line(line: str, encoding: str = "utf-8") -> str:
+    """Return a line of `corpus.formats.files.lines_of` if it is complete and could be decoded.
 
     Raises
     ------
     Unreadable
-        If the bytes are not in this encoding. `what` completes the message, such as
-        ``" of the line"``.
+        If it is too long, or was not in the encoding of the file.
     """
-    try:
-        return data.decode(encoding)
-    except UnicodeError as error:  # some codecs do not name the byte
-        position = getattr(error, "start", 0)
-    if not is_utf8(encoding):
-        raise Unreadable(NOT_ENCODED, f"byte {position}{what} is no character of {encoding}")
-    raise Unreadable(NOT_UTF8, f"byte {position}{what} begins no character (counted from 0)")
+    if len(line) > LONGEST_LINE:
+        raise Unreadable(TOO_LONG, f"the line has more than {LONGEST_LINE:,} characters, the limit")
+    return checked_text(line, encoding, "of the line")
 
 
-def decoded_line(line: bytes, encoding: str) -> str:
-    """Decode a line of `corpus.formats.files.lines_of`, which is in UTF-8.
-
-    Parameters
-    ----------
-    line : bytes
-        The line.
-    encoding : str
-        The encoding of the file.
+def checked_text(text: str, encoding: str, what: str) -> str:
+    """Return text of a file if all of it could be decoded; `what` completes the message.
 
     Raises
     ------
     Unreadable
-        If the line was not in the encoding of the file.
+        If it was not in the encoding of the file.
     """
-    if UNDECODABLE in line and not is_utf8(encoding):
-        raise not_encoded(encoding)
-    return decoded(line, " of the line")
+    try:
+        text.encode()
+        return text
+    except UnicodeEncodeError as error:
+        place = error.start
+    raise not_encoded(encoding, f"character {place} {what}")
 
 
-def not_encoded(encoding: str) -> Unreadable:
-    """Return the error of text that is not in the encoding of its file."""
-    if is_utf8(encoding):
-        return Unreadable(NOT_UTF8, "expected UTF-8; name another encoding, such as latin-1")
-    return Unreadable(NOT_ENCODED, f"it has bytes that are no characters of {encoding}")
+def not_encoded(encoding: str, place: str) -> Unreadable:
+    """Return the error of text that is not in the encoding of its file from a place on."""
+    if encoding == "utf-8":
+        return Unreadable(NOT_UTF8, f"{place} (counted from 0); name another encoding, as latin-1")
+    return Unreadable(NOT_ENCODED, f"{place} (counted from 0) is no character of {encoding}")
 
 
 def encodable(*texts: str | None) -> bool:

@@ -10,6 +10,7 @@ from glob import glob, has_magic
 from pathlib import Path
 
 from corpus.errors import InputError, shown
+from corpus.formats.columns import Source
 from corpus.formats.files import (
     CODECS,
     LONGEST_FILE,
@@ -18,8 +19,7 @@ from corpus.formats.files import (
     open_binary,
     reason_of,
 )
-from corpus.formats.records import NOT_READABLE, Unreadable, decoded, encodable, refuse_longer
-from corpus.formats.source import Source
+from corpus.formats.records import NOT_READABLE, TOO_LONG, Unreadable, encodable, not_encoded
 from corpus.formats.table import FORMATS
 
 KNOWN = frozenset(suffix for each in FORMATS.values() for suffix in each.suffixes)
@@ -194,7 +194,7 @@ def name_within(file: Path, root: Path) -> str:
 
 
 def text_of(file: Path, encoding: str = "utf-8") -> str:
-    """Read a text file without changes.
+    """Read a text file without changes: byte-order mark and line ends are kept.
 
     Raises
     ------
@@ -206,5 +206,10 @@ def text_of(file: Path, encoding: str = "utf-8") -> str:
             data = content.read(LONGEST_FILE + 1)
     except OSError as error:
         raise Unreadable(NOT_READABLE, reason_of(error)) from error
-    refuse_longer(data, LONGEST_FILE, "the file")
-    return decoded(data, encoding=encoding)
+    if len(data) > LONGEST_FILE:
+        raise Unreadable(TOO_LONG, f"the file has more than {LONGEST_FILE:,} bytes, the limit")
+    try:
+        return data.decode(encoding)
+    except UnicodeError as error:  # some codecs do not name the byte
+        place = getattr(error, "start", 0)
+    raise not_encoded(encoding, f"byte {place}")

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from corpus.errors import InputError
 from corpus.formats.columns import Kept
@@ -22,9 +22,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from corpus.document import Document
-    from corpus.formats.columns import Columns, ReadOptions
+    from corpus.formats.columns import Columns, ReadOptions, Source
     from corpus.formats.rows import Row, WriteReport
-    from corpus.formats.source import Source
     from corpus.problems import Problems
 
 _EVERYTHING: frozenset[Kept] = frozenset(get_args(Kept))
@@ -41,13 +40,12 @@ class Format:
     suffixes : tuple of str
         The suffixes of its files, in lower case.
     module : str
-        The module that implements it. If `records` is ``"documents"``, it has ``read(source,
-        options, problems)``, an iterator of `Document`, and ``write(rows, target, columns,
-        tally)``; if ``"batches"``, ``read`` is an iterator of record batches and ``write(batches,
-        schema, target, columns, tally)``. Both have ``count(source)``, and ``has_column(source,
-        name)`` where columns have names.
+        The module that implements it, with ``read(source, options, problems)``, ``count(source)``,
+        and ``has_column(source, name)`` where columns have names.
     records : {"documents", "batches"}
-        The type of records that the module reads and writes.
+        What `read` yields: each `Document`, or record batches. A module of batches has ``write(
+        batches, schema, target, columns, tally)``, another one ``write(rows, target, columns,
+        tally)``.
     keeps : frozenset of str
         The parts that it keeps in addition to id and text: ``"spans"``, ``"groups"``,
         ``"confidences"``, ``"span confidences"``, ``"other columns"``.
@@ -82,26 +80,24 @@ class Format:
         self, source: Source, options: ReadOptions, problems: Problems
     ) -> Iterator[Document]:
         """Yield the documents of a source."""
-        found = self._implementation.read(source, options, problems)
+        records = self._implementation.read(source, options, problems)
         if self.records == "documents":
-            documents: Iterator[Document] = found
-            return documents
+            return cast("Iterator[Document]", records)
         from corpus.formats.batches import documents_of  # noqa: PLC0415 - pyarrow is slow to import
 
-        return chain.from_iterable(map(documents_of, found))
+        return chain.from_iterable(map(documents_of, records))
 
     def read_batches(
         self, source: Source, options: ReadOptions, problems: Problems
     ) -> Iterator[pa.RecordBatch]:
         """Yield the documents of a source as record batches of one schema."""
-        found = self._implementation.read(source, options, problems)
+        records = self._implementation.read(source, options, problems)
         if self.records == "batches":
-            batches: Iterator[pa.RecordBatch] = found
-            return batches
+            return cast("Iterator[pa.RecordBatch]", records)
         from corpus.formats.batches import batches_of  # noqa: PLC0415 - pyarrow is slow to import
         from corpus.formats.rows import Row  # noqa: PLC0415
 
-        return batches_of(map(Row, found), {})
+        return batches_of(map(Row, records), {})
 
     def write_rows(
         self, rows: Iterable[Row], extra: Iterable[str], target: Path, columns: Columns
@@ -110,14 +106,18 @@ class Format:
         from corpus.formats.rows import Tally  # noqa: PLC0415
 
         tally = Tally(self.keeps)
-        if self.records == "documents":
-            self._implementation.write(rows, target, columns, tally)
-            return tally.report()
-        from corpus.formats.batches import CONFIDENCE_TYPES, batches_of, schema_with  # noqa: PLC0415
+        if self.records == "batches":
+            from corpus.formats.batches import (  # noqa: PLC0415
+                CONFIDENCE_TYPES,
+                batches_of,
+                schema_with,
+            )
 
-        types = {name: CONFIDENCE_TYPES[name] for name in extra}
-        batches = batches_of(rows, types)
-        self._implementation.write(batches, schema_with(types), target, columns, tally)
+            types = {name: CONFIDENCE_TYPES[name] for name in extra}
+            batches = batches_of(rows, types)
+            self._implementation.write(batches, schema_with(types), target, columns, tally)
+        else:
+            self._implementation.write(rows, target, columns, tally)
         return tally.report()
 
     def write_batches(

@@ -11,12 +11,10 @@ from pathlib import Path
 
 from corpus.document import Document
 from corpus.errors import InputError, shown
-from corpus.formats.columns import Columns, ReadOptions
-from corpus.formats.files import LONGEST_LINE, is_standard, lines_of
-from corpus.formats.outputs import new_text_file
-from corpus.formats.records import decoded_line, documents_of, refuse_longer
+from corpus.formats.columns import Columns, ReadOptions, Source
+from corpus.formats.files import is_standard, lines_of, new_text_file
+from corpus.formats.records import checked_line, parsed_records
 from corpus.formats.rows import Row, Rows, Tally, checked
-from corpus.formats.source import Source
 from corpus.formats.sources import files_of, id_of, name_within, stem_of, text_of
 from corpus.formats.targets import new_document_folder, new_file_for
 from corpus.problems import Problems
@@ -31,7 +29,7 @@ def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[D
         return _documents_of_lines(source, options, problems)
     files = sorted(files_of(source, "text"), key=stem_of)[options.start :]
     records = ((shown(file), file) for file in files)
-    return documents_of(records, partial(_document, source.root, options.encoding), problems)
+    return parsed_records(records, partial(_document, source.root, options.encoding), problems)
 
 
 def count(source: Source) -> int:
@@ -50,12 +48,11 @@ def _documents_of_lines(
     name = name_within(file, source.root)
     numbered = enumerate(lines_of(file, options.encoding), start=1)
     records = ((f"{name}:{number}", line) for number, line in numbered if number > options.start)
-    return documents_of(records, partial(_line_document, options.encoding), problems)
+    return parsed_records(records, partial(_line_document, options.encoding), problems)
 
 
-def _line_document(encoding: str, where: str, line: bytes) -> Document:
-    refuse_longer(line, LONGEST_LINE, "the line")
-    return Document(where, decoded_line(line.removesuffix(b"\n"), encoding))
+def _line_document(encoding: str, where: str, line: str) -> Document:
+    return Document(where, checked_line(line, encoding).removesuffix("\n"))
 
 
 def write(rows: Rows, target: Path, columns: Columns, tally: Tally) -> None:

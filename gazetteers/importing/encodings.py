@@ -1,17 +1,12 @@
-"""The character encoding of a text file: detected, and checked before the file is parsed.
-
-A file is converted to UTF-8 while it is parsed, which neither detects its encoding nor reports the
-line of a byte that does not belong to it.
-"""
+"""Detection of the character encoding of a text file."""
 
 from __future__ import annotations
 
 import codecs
-import io
 from pathlib import Path
 
 from corpus.errors import InputError, shown
-from corpus.formats.encodings import checked_codec
+from corpus.formats.files import checked_codec
 
 #: Bytes that are decoded at a time.
 _PIECE = 1 << 23
@@ -34,11 +29,11 @@ _SIGNATURES = (
     (b"\x1f\x8b", "compressed by gzip; unpack it first"),
     (b"PAR1", "a Parquet file; expected CSV or TSV"),
 )
-_BINARY = "a binary file; expected text: CSV or TSV"
+BINARY = "a binary file; expected text: CSV or TSV"
 
 
 def find_encoding(path: Path, named: str | None = None) -> str:
-    """Detect or check the encoding of a text file by decoding all of it.
+    """Detect the encoding of a text file.
 
     Parameters
     ----------
@@ -46,7 +41,8 @@ def find_encoding(path: Path, named: str | None = None) -> str:
         A regular file.
     named : str, optional
         The encoding that the user named. The default is the encoding of the byte-order mark, UTF-16
-        if every other byte is zero, UTF-8 or else Windows-1252, which includes Latin-1.
+        if every other byte is zero, UTF-8, or Windows-1252 (which includes Latin-1) if the first
+        byte that is not ASCII is not UTF-8.
 
     Returns
     -------
@@ -56,7 +52,7 @@ def find_encoding(path: Path, named: str | None = None) -> str:
     Raises
     ------
     InputError
-        If the file cannot be read or is not text in this encoding, or the encoding is unknown.
+        If the file cannot be read or is not text, or the encoding is unknown.
     """
     encoding = checked_codec(named) if named else ""
     with path.open("rb") as file:
@@ -69,59 +65,23 @@ def find_encoding(path: Path, named: str | None = None) -> str:
         encoding = marked if marked.startswith(encoding) else _UNORDERED[encoding]
     encoding = encoding or marked or _without_mark(head)
     if not encoding and b"\0" in head:
-        raise InputError(f"{shown(path)} is {_BINARY}")
-    try:
-        _decode_all(path, encoding or "utf-8")
-    except _UndecodableError as error:
-        if encoding or not error.ascii_before:  # otherwise it began as UTF-8 and is damaged
-            raise
-        encoding = "cp1252"
-        _decode_all(path, encoding)
-    return encoding or "utf-8"
+        raise InputError(f"{shown(path)} is {BINARY}")
+    return encoding or ("utf-8" if _begins_as_utf8(path) else "cp1252")
 
 
-class _UndecodableError(InputError):
-    """A byte that does not belong to the encoding of a file.
-
-    Attributes
-    ----------
-    ascii_before : bool
-        Whether all bytes before it are ASCII.
-    """
-
-    def __init__(self, message: str, *, ascii_before: bool) -> None:
-        super().__init__(message)
-        self.ascii_before = ascii_before
-
-
-def _decode_all(path: Path, encoding: str) -> None:
-    """Decode a file and raise an `InputError` that names the first line that is not text."""
-    decoder = codecs.getincrementaldecoder(encoding)()
-    lines = io.IncrementalNewlineDecoder(None, translate=True)
-    number, ascii_only = 1, True
+def _begins_as_utf8(path: Path) -> bool:
+    """Return whether the first character that is not ASCII is UTF-8; later ones may be damaged."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
     with path.open("rb") as file:
         while True:
             data = file.read(_PIECE)
             try:
-                decoded = decoder.decode(data, not data)
-            except UnicodeError as error:
-                before = b""
-                if isinstance(error, UnicodeDecodeError):
-                    before = error.object[: error.start]
-                number += lines.decode(before.decode(encoding, errors="replace")).count("\n")
-                raise _UndecodableError(
-                    f"{shown(path)}:{number}: this is not {encoding}; name the "
-                    "encoding of the file with --encoding (latin-1, cp850, mac-roman)",
-                    ascii_before=ascii_only and before.isascii(),
-                ) from None
-            ascii_only = ascii_only and decoded.isascii()
-            text = lines.decode(decoded, not data)
-            if (place := text.find("\0")) >= 0:
-                number += text.count("\n", 0, place)
-                raise InputError(f"{shown(path)}:{number}: a NUL character: this is {_BINARY}")
-            number += text.count("\n")
+                if not decoder.decode(data, not data).isascii():
+                    return True
+            except UnicodeDecodeError as error:
+                return not error.object[: error.start].isascii()
             if not data:
-                return
+                return True
 
 
 def _without_mark(head: bytes) -> str:

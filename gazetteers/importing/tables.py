@@ -1,40 +1,32 @@
-"""CSV and TSV files as columns of strings, parsed by pyarrow in blocks of bounded size.
-
-This module adds what pyarrow lacks: detection of the delimiter, distinct names of columns, and an
-error for a quote that is not closed, which pyarrow would extend to the end of the file.
-"""
+"""CSV and TSV files of terms and counts, as columns of strings in blocks of bounded size."""
 
 from __future__ import annotations
 
-import codecs
 import csv
 import io
+import os
 import stat
-from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from operator import attrgetter
+from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TextIO, cast
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.csv
 
 from corpus.errors import InputError, shown
-from corpus.formats.encodings import transcoded
-from corpus.formats.tabular.csv_batches import csv_batches
-from gazetteers.importing.encodings import find_encoding
+from corpus.formats.records import encodable
+from corpus.formats.tabular.delimited_rows import DelimitedRows
+from gazetteers.importing.encodings import BINARY, find_encoding
 
 #: Delimiters and their names, the most likely first.
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 
-#: Bytes at the beginning of a file from which its delimiter and its columns are detected.
+#: Characters at the beginning of a file from which its delimiter and its columns are detected.
 _SAMPLE = 1 << 17
-#: Bytes that are parsed at a time. A row cannot be longer.
-_BLOCK = 1 << 23
 
 Progress = Callable[[int, int], None]
 Numbers = npt.NDArray[np.int64]
@@ -47,7 +39,7 @@ class Fault:
     Parameters
     ----------
     row : int
-        The number of the row; see `Rows`.
+        The number of the line on which the row begins.
     kind, detail : str
         A description of the fault, without text of the row.
     """
@@ -66,8 +58,7 @@ class Rows:
     columns : dict of str to pyarrow.StringArray
         The columns by name, with N rows.
     numbers : ndarray of int64, shape (N,)
-        The number of each row in the file, counted from 1, including empty lines. It is the line
-        number as long as no quoted field has a line break.
+        The number of the line in the file on which each row begins, from 1.
     faults : list of Fault
         Rows of the block whose number of fields differs from the number of columns.
     """
@@ -128,7 +119,7 @@ class Table:
         if not self._header:
             raise InputError(
                 f"{shown(path)}:1: expected a header, and this line is longer than "
-                f"{_SAMPLE:,} bytes or has a quote that is not closed"
+                f"{_SAMPLE:,} characters or has a quote that is not closed"
             )
         names = [" ".join(name.split()) for name in rows[self._header - 1]]
         if not any(names):
@@ -155,151 +146,90 @@ class Table:
         InputError
             If the file cannot be parsed to its end.
         """
-        invalid = _InvalidRows(len(self.columns), self.delimiter, self._header + 1)
-        empty = {name: pa.array([], pa.string()) for name in names}
+        columns = [(name, self.columns.index(name)) for name in names]
         try:
-            with self.path.open("rb") as file:
-                stream = io.BufferedReader(_Stream(file, self.encoding, invalid.end, progress))
-                for batch in self._batches(stream, invalid):
-                    numbers, faults = invalid.placed(len(batch))
-                    rows, numbers = _without_empty_rows(batch, numbers)
-                    columns = {name: rows.column(self.columns.index(name)) for name in names}
-                    yield Rows(columns, numbers, faults)
+            # A surrogate stands for a byte that cannot be decoded.
+            with self.path.open(
+                encoding=self.encoding, errors="surrogateescape", newline=""
+            ) as file:
+                text = cast(TextIO, _Text(file, self.path, self.encoding, progress))
+                table = DelimitedRows(text, self.delimiter, shown(self.path))
+                numbered = islice(((table.line, row) for row in table), self._header, None)
+                while block := table.next_block(numbered):
+                    yield self._rows(block, columns)
         except OSError as error:
             raise InputError(f"{shown(self.path)} cannot be read: {error.strerror}") from None
-        except pa.ArrowInvalid:
+        if not table.is_closed:
             raise InputError(
-                f"{shown(self.path)}:{invalid.next}: this row is longer than {_BLOCK:,} bytes or "
-                "has a quote that is not closed"
-            ) from None
-        numbers, faults = invalid.placed(0)
-        if not invalid.ended:
-            raise InputError(
-                f"{shown(self.path)}:{invalid.next - 1}: this row has a quote that is not closed; "
+                f"{shown(self.path)}:{table.line}: this row has a quote that is not closed; "
                 "the file is cut off, or a quote is missing"
             )
-        if faults:
-            yield Rows(empty, numbers, faults)
 
-    def _batches(self, stream: BinaryIO, invalid: _InvalidRows) -> Iterator[pa.RecordBatch]:
-        """Yield all columns as strings; empty lines are rows of empty strings."""
-        names = [str(place) for place in range(len(self.columns))]
-        yield from csv_batches(
-            stream,
-            pa.csv.ReadOptions(
-                use_threads=False,
-                block_size=_BLOCK,
-                column_names=names,
-                skip_rows_after_names=self._header,
-            ),
-            pa.csv.ConvertOptions(
-                column_types=dict.fromkeys(names, pa.string()),
-                check_utf8=False,  # it was decoded before
-            ),
-            invalid.add,
-            delimiter=self.delimiter,
-            newlines_in_values=True,
-            ignore_empty_lines=False,
+    def _rows(self, block: list[tuple[int, list[str]]], columns: list[tuple[str, int]]) -> Rows:
+        sound, numbers, faults = [], [], []
+        for line, row in block:
+            if len(row) == len(self.columns):
+                if any(row):
+                    sound.append(row)
+                    numbers.append(line)
+            elif len(row) > 1 or any(field.strip(' \t"') for field in row):
+                faults.append(self._fault(line, len(row)))
+        arrays = {
+            name: pa.array([row[place] for row in sound], pa.string()) for name, place in columns
+        }
+        return Rows(arrays, np.array(numbers, np.int64), faults)
+
+    def _fault(self, line: int, fields: int) -> Fault:
+        expected = len(self.columns)
+        kind = f"row with too {'few' if fields < expected else 'many'} fields"
+        delimiter = DELIMITERS.get(self.delimiter, self.delimiter)
+        detail = f"{fields}, and the header has {expected}, with a {delimiter} between them"
+        return Fault(line, kind, detail)
+
+
+class _Text:
+    """The text of a table, which is checked and whose reading is reported."""
+
+    def __init__(
+        self, file: TextIO, path: Path, encoding: str, progress: Progress | None = None
+    ) -> None:
+        self._file, self._path, self._encoding, self._progress = file, path, encoding, progress
+        self._total = path.stat().st_size
+        self._line = 1
+
+    def read(self, size: int) -> str:
+        text = "\udc80"  # for what is undecodable as a whole, such as half a character at the end
+        with suppress(UnicodeError):
+            text = self._file.read(size)
+        self._line += _line_ends(text)
+        if "\0" in text or not encodable(text):
+            raise self._error(text)
+        if self._progress:
+            self._progress(os.lseek(self._file.fileno(), 0, os.SEEK_CUR), self._total)
+        return text
+
+    def _error(self, text: str) -> InputError:
+        place = next(
+            place for place, letter in enumerate(text) if letter == "\0" or not encodable(letter)
+        )
+        where = f"{shown(self._path)}:{self._line - _line_ends(text[place:])}"
+        if text[place] == "\0":
+            return InputError(f"{where}: a NUL character: this is {BINARY}")
+        return InputError(
+            f"{where}: this is not {self._encoding}; name the encoding of the file with --encoding "
+            "(latin-1, cp850, mac-roman)"
         )
 
 
-class _InvalidRows:
-    """A collection of the rows whose number of fields differs from the number of columns.
-
-    Attributes
-    ----------
-    end : str
-        A unique invalid row to append to the file. If it is not parsed as the last row, a quote was
-        not closed.
-    ended : bool
-        Whether this row was parsed.
-    next : int
-        The number of the next row.
-    """
-
-    def __init__(self, columns: int, delimiter: str, first: int) -> None:
-        self._delimiter = DELIMITERS.get(delimiter, delimiter)
-        self._last = delimiter * columns + "\0"
-        self._numbers: list[int] = []
-        self._faults: list[Fault] = []
-        self.end = f"\n{self._last}\n"
-        self.ended = False
-        self.next = first
-
-    def add(self, row: pa.csv.InvalidRow) -> None:
-        """Record an invalid row."""
-        self._numbers.append(row.number)
-        if row.text == self._last:
-            self.ended = True
-        elif row.text.strip(' \t"'):  # otherwise it is an empty line
-            found, expected = row.actual_columns, row.expected_columns
-            kind = f"row with too {'few' if found < expected else 'many'} fields"
-            detail = (
-                f"{found}, and the header has {expected}, with a {self._delimiter} between them"
-            )
-            self._faults.append(Fault(row.number, kind, detail))
-
-    def placed(self, count: int) -> tuple[Numbers, list[Fault]]:
-        """Return the numbers of the next valid rows, and the faults before, between and after them.
-
-        pyarrow may be a block ahead, so some invalid rows may follow the valid rows of the next
-        call.
-        """
-        invalid = np.array(self._numbers, np.int64)
-        numbers = np.arange(self.next, self.next + count)
-        numbers += np.searchsorted(invalid - np.arange(len(invalid)), numbers, side="right")
-        self.next = int(numbers[-1]) + 1 if count else self.next
-        for number in self._numbers[np.searchsorted(invalid, self.next) :]:
-            if number > self.next:
-                break
-            self.next += 1
-        # Only removed from the front: a thread of Arrow may append.
-        del self._numbers[: bisect_left(self._numbers, self.next)]
-        faults = self._faults[: bisect_left(self._faults, self.next, key=attrgetter("row"))]
-        del self._faults[: len(faults)]
-        return numbers, faults
-
-
-class _Stream(io.RawIOBase):
-    """A file in UTF-8 with some text appended, whose reading is reported."""
-
-    def __init__(
-        self, file: BinaryIO, encoding: str, end: str, progress: Progress | None = None
-    ) -> None:
-        self._file = file
-        self._text = transcoded(file, encoding)
-        self._end = io.BytesIO(end.encode())
-        self._progress = progress
-        self._total = Path(file.name).stat().st_size
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        number: int = self._text.readinto(buffer)  # type: ignore[attr-defined]
-        if self._progress:
-            self._progress(self._file.tell(), self._total)
-        return number or self._end.readinto(buffer)
-
-
-def _without_empty_rows(batch: pa.RecordBatch, numbers: Numbers) -> tuple[pa.RecordBatch, Numbers]:
-    """Remove the rows whose fields are all empty."""
-    empty = pc.equal(batch.column(0), "")
-    for column in batch.columns[1:]:
-        if not pc.any(empty).as_py():
-            return batch, numbers
-        empty = pc.and_(empty, pc.equal(column, ""))
-    kept = pc.invert(empty)
-    return batch.filter(kept), numbers[kept.to_numpy(zero_copy_only=False)]
+def _line_ends(text: str) -> int:
+    return text.count("\n") or text.count("\r")
 
 
 def _beginning(path: Path, encoding: str) -> tuple[str, bool]:
     """Return the text of the first bytes of a file, and whether it is complete."""
-    with path.open("rb") as file:
-        data = file.read(_SAMPLE + 1)
-    whole = len(data) <= _SAMPLE
-    text = codecs.getincrementaldecoder(encoding)().decode(data[:_SAMPLE], whole)
-    return text.removeprefix("\ufeff"), whole
+    with path.open(encoding=encoding, errors="surrogateescape", newline="") as file:
+        text = _Text(file, path, encoding).read(_SAMPLE + 1)
+    return text[:_SAMPLE].removeprefix("\ufeff"), len(text) <= _SAMPLE
 
 
 def _parsed(text: str, delimiter: str, whole: bool) -> list[list[str]]:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from corpus.errors import InputError, shown
-from corpus.formats.encodings import checked_codec
+from corpus.formats.files import checked_codec
 from corpus.storage.arrays import write_array
 from corpus.storage.atomic import new_folder, open_new, refuse_existing
 from taggers.embeddings.embedding import Embedding, write_words

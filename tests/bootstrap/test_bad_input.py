@@ -66,7 +66,7 @@ SOURCES: dict[str, tuple[Callable[[Path], Path], str]] = {
     "an empty folder": (lambda f: brat(f, None, None), "holds no files: expected"),
     "a line that is not UTF-8": (
         lambda f: jsonl(f, GOOD, f'{{"text": "{SECRET} \udcff"}}'),
-        "in.jsonl:2: text that is not UTF-8: byte",
+        "in.jsonl:2: text that is not UTF-8: character",
     ),
     "a text that is not UTF-8": (
         lambda f: brat(f, "", TEXT.encode() + b"\xe9"),
@@ -74,8 +74,7 @@ SOURCES: dict[str, tuple[Callable[[Path], Path], str]] = {
     ),
     "annotations that are not UTF-8": (
         lambda f: brat(f, b"T1\tPERSON 4 19\t\xe9"),
-        "note.txt: text that is not UTF-8: byte 15 begins no character (counted from 0), in its "
-        ".ann",
+        "note.txt: text that is not UTF-8: byte 15 (counted from 0); name another encoding",
     ),
     "annotations without a text": (
         lambda f: brat(f, f"T1\tPERSON 4 19\t{SECRET} Puig", None),

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from corpus.document import Document, Span
 from corpus.errors import InputError, shown
-from corpus.formats.columns import Columns, ReadOptions
+from corpus.formats.columns import Columns, ReadOptions, Source
 from corpus.formats.conll.schemes import (
     InconsistentTags,
     Scheme,
@@ -28,9 +28,8 @@ from corpus.formats.conll.schemes import (
     entities_of,
     parsed_tag,
 )
-from corpus.formats.files import LONGEST_LINE, lines_of
-from corpus.formats.records import Unreadable, decoded_line, documents_of
-from corpus.formats.source import Source
+from corpus.formats.files import lines_of
+from corpus.formats.records import Unreadable, checked_line, parsed_records
 from corpus.formats.sources import files_of, name_within
 from corpus.problems import Problems
 
@@ -95,7 +94,7 @@ def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[D
         no one scheme.
     """
     records = islice(_records(source, options), options.start, None)
-    return documents_of(records, partial(_document, problems), problems)
+    return parsed_records(records, partial(_document, problems), problems)
 
 
 def count(source: Source) -> int:
@@ -128,21 +127,14 @@ def _records(source: Source, options: ReadOptions) -> Iterator[tuple[str, _Recor
 def _numbered(path: Path, encoding: str) -> Iterator[tuple[int, str]]:
     """Yield the lines of a file without their ends."""
     for number, line in enumerate(lines_of(path, encoding), start=1):
-        if len(line) > LONGEST_LINE:
-            raise InputError(
-                f"{shown(path)}:{number}: the line has more than {LONGEST_LINE:,} bytes; expected "
-                "a token and its tag"
-            )
         fault = ""
         try:
-            text = decoded_line(line, encoding)
+            checked_line(line, encoding)
         except Unreadable as error:
             fault = f"{error.kind}: {error.detail}"
         if fault:  # outside of the handler, whose context holds text
-            raise InputError(
-                f"{shown(path)}:{number}: {fault}; name the encoding of the file, such as latin-1"
-            )
-        text = text.removeprefix(_BYTE_ORDER_MARK) if number == 1 else text
+            raise InputError(f"{shown(path)}:{number}: {fault}")
+        text = line.removeprefix(_BYTE_ORDER_MARK) if number == 1 else line
         yield number, text.removesuffix("\n").removesuffix("\r")
 
 

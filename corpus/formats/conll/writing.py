@@ -15,7 +15,7 @@ from corpus.document import Document
 from corpus.errors import InputError, shown
 from corpus.formats.batches import parts_of
 from corpus.formats.columns import Columns
-from corpus.formats.outputs import new_text_file
+from corpus.formats.files import new_text_file
 from corpus.formats.rows import Row, Rows, Tally, checked
 from corpus.problems import Problems
 

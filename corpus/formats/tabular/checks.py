@@ -25,7 +25,7 @@ from corpus.formats.batches import (
     documents_of as documents_of_batch,
 )
 from corpus.formats.columns import SPAN_CONFIDENCES
-from corpus.formats.records import documents_of
+from corpus.formats.records import parsed_records
 from corpus.formats.rows import Row
 from corpus.problems import Problem, ProblemError, Problems
 
@@ -118,7 +118,7 @@ def checked_batches(
     fixed, kept, error = [], ~slow, None
     for row in np.flatnonzero(slow).tolist():
         try:
-            found = next(documents_of([(where(row), row)], document, problems), None)
+            found = next(parsed_records([(where(row), row)], document, problems), None)
             if found:
                 fixed.append((row, _fixed(found, batch, row, where(row), problems)))
         except ProblemError as problem:

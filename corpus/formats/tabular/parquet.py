@@ -18,10 +18,9 @@ from corpus.document import Document, Span
 from corpus.errors import InputError, shown
 from corpus.formats.annotations import MALFORMED, settled, within
 from corpus.formats.batches import SCHEMA, others_of, regrouped
-from corpus.formats.columns import SPAN_CONFIDENCES, Columns, ReadOptions
+from corpus.formats.columns import SPAN_CONFIDENCES, Columns, ReadOptions, Source
 from corpus.formats.records import NOT_UTF8, NULL, Unreadable
 from corpus.formats.rows import Tally
-from corpus.formats.source import Source
 from corpus.formats.sources import files_of, name_within
 from corpus.formats.tabular.checks import INVALID, FlatSpans, Part, checked_batches, value_of
 from corpus.formats.tabular.parquet_rows import decoded, groups_from, opened, rows_of

@@ -223,7 +223,7 @@ def test_bilou_is_bioes_in_other_letters(path: Path) -> None:
 def test_another_encoding_is_named(path: Path) -> None:
     path.write_bytes("Núria\tB-PER\n".encode("latin-1"))
     with pytest.raises(
-        InputError, match=r"conll:1: text that is not UTF-8: byte 1 of the line .* latin-1"
+        InputError, match=r"conll:1: text that is not UTF-8: character 1 of the line .* latin-1"
     ):
         documents(path)
     assert documents(path, encoding="latin-1")[0].text == "Núria"

@@ -9,7 +9,7 @@ import pytest
 from corpus.document import Document, Span
 from corpus.errors import InputError
 from corpus.formats import Columns, has_column, read, read_batches, write, write_batches
-from corpus.formats.tabular import delimited as module
+from corpus.formats.tabular import delimited_rows as module
 from corpus.problems import ProblemError, Problems
 
 
@@ -149,6 +149,7 @@ def test_annotations_that_cannot_be_used_are_rejected(
 
 
 def test_rows_are_read_a_block_at_a_time(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_BLOCK", 50)
     monkeypatch.setattr(module, "MOST_BYTES", 200)
     rows = [f'{number},"{"x" * (number % 60)}\n"' for number in range(100)]
     rows[50] = rows[97] = "1,2,3"
@@ -166,8 +167,8 @@ def test_rows_are_read_a_block_at_a_time(path: Path, monkeypatch: pytest.MonkeyP
         assert [each.id for each in documents(path, lenient(), start=start)] == wanted
 
 
-def test_a_row_larger_than_a_block_is_an_error(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST_BYTES", 200)
+def test_a_row_that_is_too_long_is_an_error(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "LONGEST_LINE", 200)
     path.write_text("id,text\n" + "1,a\n" * 100 + '2,"Joan' + "\n3,Joan" * 300)
     with pytest.raises(InputError, match="is a quotation mark missing") as error:
         documents(path)
@@ -201,7 +202,7 @@ def test_what_is_written_is_read_by_others(path: Path) -> None:
     assert header == ["id", "text", "label", "group", "confidence"]
     assert rows == [
         ["a", 'Anna, "x"\r\n', '[[0, 4, "N"]]', "p", "0.25"],
-        ["b", "", "[]", "", "1"],
+        ["b", "", "[]", "", "1.0"],
     ]
 
 
@@ -219,10 +220,10 @@ def test_other_columns_and_confidences_are_carried_along(tmp_path: Path, path: P
     write_batches(iter(batches), tmp_path / "o.tsv")
     rows = [line.split("\t")[4:] for line in (tmp_path / "o.tsv").read_text().splitlines()]
     assert rows == [
-        ['"ward"', '"confidence"', '"span_confidences"'],
-        ['"007"', "0.5", '"[0.25]"'],
+        ["ward", "confidence", "span_confidences"],
+        ["007", "0.5", "[0.25]"],
         ["", "", ""],
-        ['"x"', "", ""],
+        ["x", "", ""],
     ]
 
 
@@ -236,7 +237,7 @@ def test_an_encoding_of_several_bytes_a_character_is_read(path: Path, encoding: 
 def test_a_row_that_cannot_be_decoded_is_a_problem_of_its_own(path: Path) -> None:
     """Before, the error of Python's codec ended as an internal error."""
     path.write_bytes(b"id,text\n1,N\xfaria\n2,a\x81b\n3,c\n")
-    with pytest.raises(ProblemError, match=r"row 3: .* bytes that are no characters of cp1252"):
+    with pytest.raises(ProblemError, match=r"row 3: .* is no character of cp1252"):
         documents(path, encoding="cp1252")
     problems = Problems(invalid="skip")
     (batch,) = read_batches(path, problems=problems, encoding="cp1252")
@@ -247,5 +248,5 @@ def test_a_row_that_cannot_be_decoded_is_a_problem_of_its_own(path: Path) -> Non
 def test_the_name_of_a_carried_column_has_to_be_decoded(path: Path) -> None:
     path.write_bytes("id,text,año\n1,Nuria,2\n".encode("latin-1"))
     assert documents(path) == [Document("1", "Nuria")]  # which carries no other columns
-    with pytest.raises(InputError, match=r"row 1: a name of a column is not in utf-8, .* latin-1"):
+    with pytest.raises(InputError, match=r"row 1: a name of a column is not in utf-8; .* latin-1"):
         list(read_batches(path, problems=Problems()))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 
 import pytest
@@ -12,36 +11,17 @@ from hypothesis import strategies as st
 from corpus.document import Document
 from corpus.errors import InputError
 from corpus.formats import read
-from corpus.formats.encodings import UNDECODABLE, checked_codec, transcoded
+from corpus.formats.files import checked_codec
 from corpus.problems import Problems
 
 
-@given(
-    st.text(st.characters(exclude_categories=["Cs"]), max_size=50),
-    st.sampled_from(["utf-8", "utf-16", "utf-16-le", "utf-32", "utf-8-sig", "utf-7"]),
-    st.integers(1, 9),
-)
-def test_text_in_any_encoding_is_read_as_utf8(text: str, encoding: str, size: int) -> None:
-    file = transcoded(io.BytesIO(text.encode(encoding)), encoding)
-    assert b"".join(iter(lambda: file.read(size), b"")).decode() == text
-
-
-@given(st.binary(max_size=40), st.sampled_from(["ascii", "cp1252", "cp949", "utf-16-le"]))
-def test_bytes_that_cannot_be_decoded_are_never_utf8(data: bytes, encoding: str) -> None:
-    found = transcoded(io.BytesIO(data), encoding).read()
-    try:
-        expected = data.decode(encoding)
-    except UnicodeDecodeError:
-        with pytest.raises(UnicodeDecodeError):
-            found.decode()
-    else:
-        assert found == expected.encode()
-
-
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
-def test_a_missing_byte_order_mark_is_undecodable(encoding: str) -> None:
+@pytest.mark.parametrize("name", ["n.conll", "n.csv"])
+def test_a_missing_byte_order_mark_is_an_error(tmp_path: Path, name: str, encoding: str) -> None:
     """Python's codec then calls no error handler."""
-    assert transcoded(io.BytesIO(b"a,b,c,d,"), encoding).read().endswith(UNDECODABLE)
+    (tmp_path / name).write_bytes(b"a,b,c,d,")
+    with pytest.raises(InputError, match=f"is not text in {encoding}; name another encoding"):
+        list(read(tmp_path / name, encoding=encoding, problems=Problems()))
 
 
 @pytest.mark.parametrize("name", ["klingon", "hex", "rot13", "base64", "undefined", "a\0b", ""])

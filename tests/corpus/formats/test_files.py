@@ -164,5 +164,5 @@ def test_brat_and_text_may_be_in_another_encoding(tmp_path: Path) -> None:
         (tmp_path / f"a{suffix}").write_bytes(content.encode("latin-1"))
     (document,) = documents(tmp_path, encoding="latin-1")
     assert document == Document("a", "Núria Puig", (Span(6, 10, "NAME"),))
-    with pytest.raises(ProblemError, match="byte 1 is no character of ascii"):
+    with pytest.raises(ProblemError, match=r"byte 1 .* is no character of ascii"):
         documents(tmp_path, encoding="ascii")

@@ -155,11 +155,11 @@ def test_surrogate_pairs_that_are_whole_are_characters(path: Path) -> None:
 
 def test_bytes_that_are_not_utf8_are_rejected(path: Path) -> None:
     path.write_bytes(f"{GOOD}\n".encode() + '{"id": "a", "text": "Núria"}\n'.encode("latin-1"))
-    with pytest.raises(ProblemError, match=r"jsonl:2: text that is not UTF-8: byte 22 of the line"):
+    with pytest.raises(ProblemError, match=r"jsonl:2: text that is not UTF-8: character 22 "):
         documents(path)
     assert len(documents(path, lenient())) == 1
     path.write_bytes(GOOD.encode("utf-16"))
-    with pytest.raises(ProblemError, match=r"jsonl:1: text that is not UTF-8: byte 0 "):
+    with pytest.raises(ProblemError, match=r"jsonl:1: text that is not UTF-8: character 0 "):
         documents(path)
 
 

@@ -18,8 +18,8 @@ LIMIT = files_module.LONGEST_LINE
 
 @pytest.fixture
 def short_limits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Set limits of 100 bytes."""
-    for module in ("files", "jsonl", "text", "sources", "conll.reading", "tabular.delimited"):
+    """Set limits of 100 characters and bytes."""
+    for module in ("files", "records", "sources", "tabular.delimited_rows"):
         for name in ("LONGEST_LINE", "LONGEST_FILE"):
             monkeypatch.setattr(f"corpus.formats.{module}.{name}", 100, raising=False)
 
@@ -38,11 +38,11 @@ def test_a_line_up_to_the_limit_is_read_and_a_longer_one_is_not(tmp_path: Path, 
     documents = list(read(path, problems=problems))
     assert [document.id for document in documents] == ["a"]
     assert [str(each) for each in problems.named["lines or files that are too long"]] == [
-        f"{path}:{row}: lines or files that are too long: the line has more than 100 bytes, the "
-        "limit"
+        f"{path}:{row}: lines or files that are too long: the line has more than 100 characters, "
+        "the limit"
         for row in (2, 3)
     ]
-    with pytest.raises(ProblemError, match=r"notes.jsonl:2: .* more than 100 bytes, the limit"):
+    with pytest.raises(ProblemError, match=r"jsonl:2: .* more than 100 characters, the limit"):
         list(read(path, problems=Problems()))
     assert count_records(path) == 3
 
@@ -56,10 +56,10 @@ def test_long_files_and_lines_of_other_formats_are_refused(tmp_path: Path) -> No
     assert list(read(tmp_path / "text", problems=problems)) == [Document("a", "x" * 100)]
     assert problems.rejected == 1
     (tmp_path / "notes.conll").write_text("x O\n" + "y" * 101 + " O\n")
-    with pytest.raises(InputError, match=r"notes\.conll:2: the line has more than 100 bytes"):
+    with pytest.raises(InputError, match=r"conll:2: .* the line has more than 100 characters"):
         list(read(tmp_path / "notes.conll", problems=Problems()))
     (tmp_path / "notes.csv").write_text("id,text," + ",".join("abcdefgh" * 10) + "\n")
-    with pytest.raises(InputError, match="its first row has more than 100 characters"):
+    with pytest.raises(InputError, match=r"notes\.csv:1: this row has more than 100 characters"):
         list(read(tmp_path / "notes.csv", problems=Problems()))
 
 
@@ -108,6 +108,5 @@ def test_a_line_of_331_megabytes_takes_little_memory(tmp_path: Path, name: str) 
         file.write(b'"\n' if header else b'"}\n')
     assert _measured(good)[0] == "read"
     message, memory = _measured(bad)
-    assert f"more than {LIMIT:,} bytes" in message and message.startswith(str(bad))
-    # A fraction of the line, however far the threads of Arrow read ahead.
-    assert memory < _measured(good)[1] + 14 * LIMIT // 2**20
+    assert f"more than {LIMIT:,} characters" in message and message.startswith(str(bad))
+    assert memory < _measured(good)[1] + 4 * LIMIT // 2**20

@@ -13,9 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corpus.errors import InputError
+from corpus.formats.tabular import delimited_rows
 from corpus.problems import Problems
 from gazetteers.folding import fold
-from gazetteers.importing import importer, tables
+from gazetteers.importing import importer
 from gazetteers.importing.importer import Imported, ImportOptions, import_table
 
 Row = tuple[str, str, int]
@@ -93,7 +94,7 @@ def test_published_files_are_read_as_they_are(
     spain: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(tables, "_BLOCK", 100_000)
+    monkeypatch.setattr(delimited_rows, "MOST_ROWS", 1000)
     monkeypatch.setattr(importer, "_PARTIAL", 4_000)
     path = spain / f"{file}.csv"
     expected, rows = straightforward(path, terms, counts, "x", width)
@@ -154,7 +155,7 @@ def test_any_table_is_read_as_a_loop_over_rows_reads_it(
     for term, count, kind in rows:
         sums[fold([" ".join(term.split())])[0], kind.strip()] += count
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tables, "_BLOCK", size // 10 if len(rows) > 4 else size)
+        patch.setattr(delimited_rows, "MOST_ROWS", size)
         patch.setattr(importer, "_PARTIAL", partial)
         patch.setattr(importer, "_FOLDED", partial + 1)
         assert read(path, class_column="kind") == ordered(sums)
@@ -304,11 +305,11 @@ FAULTS = [
     (4, "no count"),
     (5, "count that is no whole number"),
     (6, "negative count"),
-    (7, "no term"),
-    (8, "row with too many fields"),
-    (9, "row with too few fields"),
-    (10, "count that is too large"),
-    (11, "no term"),
+    (8, "no term"),
+    (9, "row with too many fields"),
+    (10, "row with too few fields"),
+    (11, "count that is too large"),
+    (12, "no term"),
 ]
 
 
@@ -316,7 +317,7 @@ FAULTS = [
 def test_rows_that_cannot_be_used_are_named_and_counted(
     size: int, table: MakeTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tables, "_BLOCK", size)
+    monkeypatch.setattr(delimited_rows, "MOST_ROWS", size)
     path = table(BAD)
     told = []
     problems = Problems(
@@ -331,9 +332,10 @@ def test_rows_that_cannot_be_used_are_named_and_counted(
 @pytest.mark.parametrize("place", range(len(FAULTS)))
 def test_the_first_row_that_cannot_be_used_stops(place: int, table: MakeTable) -> None:
     lines = BAD.replace("a\nb", "a b").splitlines()
-    for row, _ in FAULTS[:place]:
+    faults = [(line - (line > 7), kind) for line, kind in FAULTS]
+    for row, _ in faults[:place]:
         lines[row - 1] = "ok,1"
-    line, kind = FAULTS[place]
+    line, kind = faults[place]
     with pytest.raises(InputError) as caught:
         import_table(table("\n".join(lines)))
     message = str(caught.value)
@@ -370,7 +372,7 @@ def test_partial_sums_are_added_up_before_they_are_many(
     table: MakeTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is held depends on different terms; the file has two hundred rows of each."""
-    monkeypatch.setattr(tables, "_BLOCK", 1 << 16)
+    monkeypatch.setattr(delimited_rows, "MOST_ROWS", 4096)
     monkeypatch.setattr(importer, "_PARTIAL", 2000)
     held = []
     add = importer._Sums.add

@@ -1,0 +1,95 @@
+"""Rows of delimited tables (CSV, TSV), read by the standard `csv` module in bounded memory."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from itertools import islice
+from typing import TextIO, TypeVar
+
+from corpus.errors import InputError
+from corpus.formats.batches import MOST_BYTES, MOST_ROWS
+from corpus.formats.files import LONGEST_LINE
+
+_Row = TypeVar("_Row")
+
+#: Characters that are read at a time.
+_BLOCK = 1 << 18
+
+
+class DelimitedRows:
+    """The rows of a table, as lists of strings; a blank line is an empty list.
+
+    Parameters
+    ----------
+    text : text file
+        The table, opened with ``newline=""``.
+    delimiter : str
+        One character.
+    name : str
+        The name of the file in messages.
+
+    Attributes
+    ----------
+    line : int
+        The number of the first line of the last row, from 1.
+    quotes, characters : int
+        The numbers of quotation marks and of characters read so far.
+    is_closed : bool
+        False if the file ended within quotation marks.
+    """
+
+    def __init__(self, text: TextIO, delimiter: str, name: str) -> None:
+        self._text, self._name = text, name
+        self._reader = csv.reader(self._lines(), delimiter=delimiter)
+        self._size = self._last = self.quotes = self.characters = 0
+        self.line = 1
+        self.is_closed = True
+
+    def __iter__(self) -> Iterator[list[str]]:
+        """Yield the rows.
+
+        Raises
+        ------
+        InputError
+            If a row has more than `LONGEST_LINE` characters.
+        """
+        csv.field_size_limit(max(csv.field_size_limit(), 2 * LONGEST_LINE))
+        for row in self._reader:
+            self._size, self.line, self._last = 0, self._last + 1, self._reader.line_num
+            yield row
+
+    def next_block(self, rows: Iterator[_Row]) -> list[_Row]:
+        """Return some of the next rows, of bounded size.
+
+        Parameters
+        ----------
+        rows : iterator
+            This table, or an iterator that draws from it.
+        """
+        block, begin = [], self.characters
+        for row in islice(rows, MOST_ROWS):
+            block.append(row)
+            if self.characters - begin >= MOST_BYTES:
+                break
+        return block
+
+    def _lines(self) -> Iterator[str]:
+        rest = ""
+        while block := self._text.read(min(_BLOCK, LONGEST_LINE)):
+            self.quotes += block.count('"')
+            self.characters += len(block)
+            self._size += len(block)
+            if self._size > LONGEST_LINE:
+                raise InputError(
+                    f"{self._name}:{self._last + 1}: this row has more than {LONGEST_LINE:,} "
+                    "characters; is a quotation mark missing?"
+                )
+            block = rest + block
+            # A carriage return at the end may belong to a line feed.
+            end = max(block.rfind("\n"), block.rfind("\r", 0, -1)) + 1
+            rest = block[end:]
+            yield from io.StringIO(block[:end], newline="")
+        yield from io.StringIO(rest, newline="")
+        self.is_closed = self._reader.line_num == self._last
