@@ -19,8 +19,7 @@ from corpus.errors import InputError, shown
 from corpus.patient_sets import PatientSets
 from corpus.patients import patient_key
 from corpus.storage.atomic import new_file
-from corpus.storage.bounded_tables import read_columns
-from corpus.storage.tables import ChangedTableError, write_table
+from corpus.storage.tables import ChangedTableError, read_columns, write_table
 from corpus.tokens import Tokens, in_chunks, tokenize
 
 Int64Array = npt.NDArray[np.int64]

@@ -14,8 +14,7 @@ import pyarrow.compute as pc
 
 from corpus.errors import InputError, shown
 from corpus.storage.atomic import new_file
-from corpus.storage.bounded_tables import read_columns
-from corpus.storage.tables import ChangedTableError, write_table
+from corpus.storage.tables import ChangedTableError, read_columns, write_table
 
 #: The columns of a gazetteer.
 COLUMNS = pa.schema(

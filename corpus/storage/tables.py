@@ -20,11 +20,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from corpus.errors import shown
+from corpus.storage.unpacking import most_unpacked, unpacking_error
+
 if TYPE_CHECKING:
     from hashlib import blake2b
 
 #: The key of the digest in the metadata of a table.
 DIGEST = b"blake2b"
+
+#: Rows that are read at a time.
+_ROWS = 1 << 16
+
+_NONE = pa.schema([])
 
 #: What Arrow raises for damaged files beside `OSError` and `ValueError`.
 _DAMAGED = (MemoryError, RuntimeError, LookupError, TypeError)
@@ -83,6 +91,69 @@ def read_table(path: Path) -> pa.Table:
     except _DAMAGED as error:
         raise ValueError(str(error)) from error
     return verified(table)
+
+
+def read_columns(path: Path, columns: pa.Schema, *, optional: pa.Schema = _NONE) -> pa.Table:
+    """Read columns of a Parquet file within a budget, and compare them with their digest.
+
+    A dictionary can stand for a long string in millions of rows. Strings are therefore read as
+    dictionaries, and decoded only where there is room for them.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    columns : pyarrow.Schema
+        The columns to read: strings, or values of a fixed size. If one has another type in the
+        file, no row is read.
+    optional : pyarrow.Schema
+        More columns, of which the file may have some.
+
+    Raises
+    ------
+    InputError
+        If the columns contain more than a file of this size may; see `corpus.storage.unpacking`.
+    ChangedTableError
+        If the content has changed since it was written.
+    KeyError
+        If there is no such column, or several of the name.
+    OSError, ValueError, pyarrow.ArrowException
+        If the file cannot be read, or is damaged.
+    """
+    if path.exists() and not path.is_file():  # of devices and pipes, some have no end
+        raise OSError("not a regular file")
+    size, total = path.stat().st_size, 0
+    schema = pq.read_schema(path)
+    columns = pa.schema([*columns, *(field for field in optional if field.name in schema.names)])
+    schema = pa.schema([schema.field(name) for name in columns.names], schema.metadata)
+    if schema.types != columns.types:
+        return schema.remove_metadata().empty_table()
+    strings = [field.name for field in columns if _is_string(field.type)]
+    with pq.ParquetFile(
+        path, pre_buffer=False, buffer_size=1 << 20, read_dictionary=strings
+    ) as file:
+        groups = [file.metadata.row_group(row) for row in range(file.metadata.num_row_groups)]
+        if sum(group.total_byte_size for group in groups) > most_unpacked(size):
+            raise unpacking_error(shown(path), size)
+        pieces = []
+        for batch in file.iter_batches(batch_size=_ROWS, columns=columns.names):
+            batch.validate(full=True)  # such as that strings are text
+            total += sum(map(_decoded_size, batch.columns))
+            if total > most_unpacked(size):
+                raise unpacking_error(shown(path), size)
+            pieces.append(batch.cast(schema))
+    return verified(pa.Table.from_batches(pieces, schema))
+
+
+def _is_string(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _decoded_size(column: pa.Array[Any]) -> int:
+    if not pa.types.is_dictionary(column.type):
+        return int(column.nbytes)
+    lengths = pc.binary_length(column.dictionary).take(column.indices)
+    return int(lengths.nbytes + (pc.sum(lengths.cast(pa.int64())).as_py() or 0))
 
 
 def verified(table: pa.Table) -> pa.Table:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import astuple
 from functools import partial
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +18,18 @@ import pyarrow.parquet as pq
 from corpus.document import Document, Span
 from corpus.errors import InputError, shown
 from corpus.formats.annotations import MALFORMED, settled, within
-from corpus.formats.batches import SCHEMA, others_of, regrouped
+from corpus.formats.batches import MOST_BYTES, MOST_ROWS, SCHEMA, others_of, regrouped
 from corpus.formats.columns import SPAN_CONFIDENCES, Columns, ReadOptions, Source
 from corpus.formats.records import NOT_UTF8, NULL, Unreadable
 from corpus.formats.rows import Tally
 from corpus.formats.sources import files_of, name_within
 from corpus.formats.tabular.checks import INVALID, FlatSpans, Part, checked_batches, value_of
-from corpus.formats.tabular.parquet_rows import decoded, groups_from, opened, rows_of
 from corpus.formats.tabular.parquet_schema import columns_of, is_list_of_floats
 from corpus.problems import Problem, Problems
 from corpus.storage.atomic import new_file
+
+#: Bytes of a column that are read from the file at once.
+_BUFFER = 1 << 20
 
 NOT_WHOLE = "ids or groups that are broken numbers"
 
@@ -49,7 +52,7 @@ def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[p
     others = _others_of_all(files, options.columns) if options.carry else {}
     start = options.start
     for path in files:
-        with opened(path) as file:
+        with _opened(path) as file:
             rows = file.metadata.num_rows
             if start < rows:
                 unused = set(file.schema_arrow.names).difference(astuple(options.columns), others)
@@ -62,7 +65,7 @@ def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[p
 def has_column(source: Source, name: str) -> bool:
     """Return whether any file has a column."""
     for path in files_of(source, "parquet"):
-        with opened(path) as file:
+        with _opened(path) as file:
             if name in file.schema_arrow.names:
                 return True
     return False
@@ -72,7 +75,7 @@ def count(source: Source) -> int:
     """Count the rows of all files."""
     total = 0
     for path in files_of(source, "parquet"):
-        with opened(path) as file:
+        with _opened(path) as file:
             total += file.metadata.num_rows
     return total
 
@@ -81,7 +84,7 @@ def _others_of_all(files: list[Path], columns: Columns) -> dict[str, pa.DataType
     """Return the columns beside those of documents that any file has, with a type for all."""
     others: dict[str, pa.DataType] = {}
     for path in files:
-        with opened(path) as file:
+        with _opened(path) as file:
             schema = file.schema_arrow
         for field in schema:
             name = field.name
@@ -134,9 +137,8 @@ class _Reader:
         """Yield record batches of the rows from number `start` on."""
         present = columns_of(file.schema_arrow, self._shown, self._columns)
         carried = [name for name in self._others if name in file.schema_arrow.names]
-        row, groups = groups_from(file.metadata, start)
-        names = {each for each in present if each != self._columns.text}
-        for batch in rows_of(self._path, file, groups, [*present, *carried], names):
+        row, groups = _groups_from(file.metadata, start)
+        for batch in self._raw_batches(file, groups, [*present, *carried]):
             if row + len(batch) > start:
                 rest = batch.slice(max(0, start - row))
                 first = row + len(batch) - len(rest)
@@ -144,6 +146,15 @@ class _Reader:
                 part = self._part(self._with_ids(rest, first))
                 yield from checked_batches(part, partial(self._where, first), document, problems)
             row += len(batch)
+
+    def _raw_batches(
+        self, file: pq.ParquetFile, groups: list[int], columns: list[str]
+    ) -> Iterator[pa.RecordBatch]:
+        rows = _rows_at_once(file.metadata)
+        try:
+            yield from file.iter_batches(batch_size=rows, row_groups=groups, columns=columns)
+        except (OSError, pa.ArrowException) as error:
+            raise InputError(f"{self._shown} is damaged: its rows cannot be read") from error
 
     def _where(self, first: int, row: int) -> str:
         return f"{self._shown}, row {first + row}"
@@ -172,13 +183,59 @@ class _Reader:
         return Part(ids, texts, groups, _flat_spans(label), others, odd_ids | odd_groups)
 
 
+def _opened(path: Path) -> pq.ParquetFile:
+    """Open a file.
+
+    Raises
+    ------
+    InputError
+        If it is not a Parquet file, or is not complete.
+    """
+    try:  # without pre_buffer, a column is read in pieces and not a whole row group at once
+        file = pq.ParquetFile(path, pre_buffer=False, buffer_size=_BUFFER)
+    except (OSError, ValueError, pa.ArrowException) as error:
+        raise InputError(
+            f"{shown(path)} is not a complete Parquet file: was it cut off while it was written?"
+        ) from error
+    rows = _rows_of_groups(file.metadata)
+    if min(rows, default=0) < 0 or sum(rows) != file.metadata.num_rows:
+        file.close()
+        raise InputError(
+            f"{shown(path)} is damaged: its groups have other numbers of rows than the file"
+        )
+    return file
+
+
+def _rows_of_groups(metadata: pq.FileMetaData) -> list[int]:
+    return [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
+
+
+def _groups_from(metadata: pq.FileMetaData, start: int) -> tuple[int, list[int]]:
+    """Return how many rows the groups that end before row `start` hold, and the other groups."""
+    sizes = _rows_of_groups(metadata)
+    ends = list(accumulate(sizes))
+    groups = [group for group, end in enumerate(ends) if end > start]
+    return ends[groups[0]] - sizes[groups[0]], groups
+
+
+def _rows_at_once(metadata: pq.FileMetaData) -> int:
+    groups = range(metadata.num_row_groups)
+    size = sum(int(metadata.row_group(group).total_byte_size) for group in groups)
+    return max(1, min(MOST_ROWS, MOST_BYTES * int(metadata.num_rows) // max(1, size)))
+
+
+def _decoded(column: pa.Array[Any]) -> pa.Array[Any]:
+    """Return a column without dictionary."""
+    return column.dictionary_decode() if isinstance(column, pa.DictionaryArray) else column
+
+
 def _strings(column: pa.Array[Any]) -> pa.Array[Any]:
-    return decoded(column).cast(pa.large_string())
+    return _decoded(column).cast(pa.large_string())
 
 
 def _names(column: pa.Array[Any]) -> tuple[pa.Array[Any], Any]:
     """Return ids or groups as strings, and which of them are no whole numbers."""
-    column = decoded(column)
+    column = _decoded(column)
     odd = np.zeros(len(column), bool)
     if pa.types.is_floating(column.type):
         values = column.cast(pa.float64()).fill_null(np.nan).to_numpy(zero_copy_only=False)
@@ -194,7 +251,7 @@ def _flat_spans(column: pa.Array[Any]) -> FlatSpans:
     items = column.flatten()
     lengths = pc.list_value_length(column).cast(pa.int64()).fill_null(0)
     starts, ends, labels = (pc.struct_field(items, part) for part in ("start", "end", "label"))
-    labels = decoded(labels).cast(pa.string())
+    labels = _decoded(labels).cast(pa.string())
     return FlatSpans(lengths.to_numpy(zero_copy_only=False), starts, ends, labels)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from corpus.document import Document, Span
 from corpus.errors import InputError
-from corpus.formats import Columns, batches, read, write
+from corpus.formats import Columns, batches, read, read_batches, write
 from corpus.problems import ProblemError, Problems
 
 
@@ -326,3 +326,40 @@ def test_a_line_of_a_million_characters(path: Path) -> None:
     document = Document("n", "á" * 1_000_000, (Span(0, 1_000_000, "A"),))
     write([document] * 3, path)
     assert documents(path) == [document] * 3
+
+
+IDS = {"id": ["0", "1", "2"], "text": ["Anna, Reus"] * 3}
+
+
+def test_other_columns_keep_their_types(path: Path) -> None:
+    """Also strings in lists and structures."""
+    others = {
+        "ward": ["A", None, "A"],
+        "codes": pa.array([["x", "y"], None, []], pa.list_(pa.large_string())),
+        "staff": pa.array([{"role": "r", "years": 2}, None, {"role": None, "years": 1}]),
+    }
+    spans = [[label(0, 4, "NAME"), label(6, 10, "TOWN")], None, [label(0, 4, "NAME")]]
+    save(path, **IDS, label=spans, group=["p", None, "p"], **others)
+    expected = pq.read_table(path)
+    found = pa.Table.from_batches(read_batches(path, problems=Problems()))
+    for name in others:
+        assert found[name].combine_chunks().equals(expected[name].combine_chunks()), name
+    assert [[span.label for span in each.spans] for each in documents(path)] == [
+        ["NAME", "TOWN"],
+        [],
+        ["NAME"],
+    ]
+
+
+@pytest.mark.parametrize("rows", [0, 2, 4, 63])
+def test_a_file_with_other_numbers_of_rows_than_its_groups_is_refused(
+    path: Path, rows: int
+) -> None:
+    save(path, **IDS)
+    content = path.read_bytes()
+    # The number of rows, in the field before the groups of rows: twice the number, as one byte.
+    places = [b"\x16" + bytes([2 * number]) + b"\x19\x1c" for number in (3, rows)]
+    assert content.count(places[0]) == 1
+    path.write_bytes(content.replace(*places))
+    with pytest.raises(InputError, match=r"is damaged: its groups have other numbers of rows"):
+        documents(path)
