@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from corpus.document import Document
-from corpus.errors import InputError
+from corpus.document import Document, Span
+from corpus.errors import InputError, shown
+from corpus.formats.annotations import MALFORMED, settled, within
 from corpus.formats.batches import (
     SCHEMA,
     batches_of,
@@ -25,7 +27,7 @@ from corpus.formats.batches import (
     documents_of as documents_of_batch,
 )
 from corpus.formats.columns import SPAN_CONFIDENCES
-from corpus.formats.records import parsed_records
+from corpus.formats.records import NOT_UTF8, NULL, Unreadable, parsed_records
 from corpus.formats.rows import Row
 from corpus.problems import Problem, ProblemError, Problems
 
@@ -87,7 +89,7 @@ class Part:
 def checked_batches(
     part: Part,
     where: Callable[[int], str],
-    document: Callable[[str, int], Document],
+    look: Callable[[str, int], None],
     problems: Problems,
 ) -> Iterator[pa.RecordBatch]:
     """Yield the documents of a part of a source, as one batch or, before an error, less.
@@ -98,9 +100,9 @@ def checked_batches(
         The rows.
     where : callable
         Names the file and row of a row of the part.
-    document : callable
-        Makes the document of such a place and row by itself, or raises `Unreadable`. It is called
-        for rows that are no document as they stand, or whose annotations are not in order.
+    look : callable
+        Raises `Unreadable` if such a place and row hold no document, and reports annotations that
+        are not in the part. It is called for rows that are suspect, or no document as they stand.
     problems : Problems
         Collects all that cannot be used, or stops at it.
 
@@ -116,11 +118,11 @@ def checked_batches(
         yield batch
         return
     fixed, kept, error = [], ~slow, None
+    document = partial(_document, part, look, problems)
     for row in np.flatnonzero(slow).tolist():
         try:
-            found = next(parsed_records([(where(row), row)], document, problems), None)
-            if found:
-                fixed.append((row, _fixed(found, batch, row, where(row), problems)))
+            for parsed in parsed_records([(where(row), row)], document, problems):
+                fixed.append((row, _fixed(parsed, batch, row, where(row), problems)))
         except ProblemError as problem:
             kept[row:], error = False, problem
             break
@@ -131,6 +133,32 @@ def checked_batches(
         yield concatenated(pieces).take(pa.array(order))
     if error:
         raise error
+
+
+def _document(
+    part: Part, look: Callable[[str, int], None], problems: Problems, where: str, row: int
+) -> Document:
+    """Build the document of a single row, and report all that is wrong with it."""
+    look(where, row)
+    begin = int(part.spans.lengths[:row].sum())
+    places = slice(begin, begin + int(part.spans.lengths[row]))
+    columns = (part.spans.starts, part.spans.ends, part.spans.labels)
+    parts = [[value_of(value) for value in column[places]] for column in columns]
+    names: list[Any] = [value_of(column[row]) for column in (part.ids, part.texts, part.groups)]
+    if INVALID in names or INVALID in parts[2]:
+        raise Unreadable(NOT_UTF8, "expected strings in UTF-8")
+    name, text, group = names
+    if name is None or text is None:
+        raise Unreadable(NULL, f"the {'id' if name is None else 'text'} is null")
+    spans = []
+    for start, end, label in zip(*parts, strict=True):
+        if start is None or end is None or not label:
+            problems.reject(Problem(MALFORMED, where, "start, end or label is null or empty"))
+            continue
+        span = Span(start, end, label)
+        if within(span, text, where, problems):
+            spans.append(span)
+    return Document(name, text, settled(spans, f"{where}, document {shown(name)}", problems), group)
 
 
 def _fixed(

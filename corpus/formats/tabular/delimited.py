@@ -21,9 +21,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from corpus.document import Document, Span
+from corpus.document import Span
 from corpus.errors import InputError, shown
-from corpus.formats.annotations import settled, span_of, spans_of_items
+from corpus.formats.annotations import span_of, spans_of_items
 from corpus.formats.batches import (
     CONFIDENCE_TYPES,
     SCHEMA,
@@ -33,7 +33,7 @@ from corpus.formats.batches import (
 from corpus.formats.columns import Columns, ReadOptions, Source
 from corpus.formats.files import count_lines, new_text_file, open_text
 from corpus.formats.jsonl import storable
-from corpus.formats.records import NULL, Unreadable, checked_text, encodable
+from corpus.formats.records import Unreadable, checked_text, encodable
 from corpus.formats.rows import Tally
 from corpus.formats.sources import files_of, name_within, suffix_of
 from corpus.formats.tabular.checks import FlatSpans, Part, checked_batches
@@ -136,9 +136,9 @@ class _Reader:
             while block := table.next_block(rows):
                 where = partial(self._where, self.rows + 2)
                 self.rows += len(block)
-                document = partial(self._document, block, self.rows + 2 - len(block))
                 part = self._part(block, self.rows + 2 - len(block))
-                yield from checked_batches(part, where, document, self._problems)
+                look = partial(self._look, block)
+                yield from checked_batches(part, where, look, self._problems)
             if table.quotes % 2 or not table.is_closed:
                 detail = "the text of a row may be that of the rows after it: correct the file"
                 self._problems.reject(Problem(UNCLOSED, self._shown, detail))
@@ -184,25 +184,21 @@ class _Reader:
         spans = _flat_spans(labels, suspect)
         return Part(_without_empty(ids), texts, _without_empty(groups), spans, others, suspect)
 
-    def _document(self, block: list[list[str]], first: int, where: str, row: int) -> Document:
-        """Build the document of a single row, and report all that is wrong with it."""
+    def _look(self, block: list[list[str]], where: str, row: int) -> None:
+        """Refuse a row that cannot be read, and report annotations that are not in its part."""
         fields, columns = block[row], self._columns
         if len(fields) != len(self._header):
             raise Unreadable(BAD_ROW, f"{len(fields)} instead of {len(self._header)}")
         values = dict(zip(self._header, fields, strict=True))
         for part in (*astuple(columns), *self._others):
             checked_text(values.get(part, ""), self._encoding, "of a value")
-        name = values.get(columns.id, f"{self._name}:{first + row}")
-        if not name:
-            raise Unreadable(NULL, f"column {columns.id!r} is empty")
-        text, items = values[columns.text], _items(values.get(columns.label))
+        items = _items(values.get(columns.label))
         if items is None:
             raise Unreadable(
                 NO_LIST, f'column {columns.label!r}: expected [[start, end, "CLASS"], ...]'
             )
-        given = spans_of_items(items, text, where, self._problems)
-        spans = settled(given, f"{where}, document {shown(name)}", self._problems)
-        return Document(name, text, spans, values.get(columns.group) or None)
+        unusable = [item for item in items if not _usable([item])]
+        spans_of_items(unusable, values[columns.text], where, self._problems)
 
     def _confidence(self, value: str | None, kind: pa.DataType) -> Any:
         """Return the confidences in a value; None if there are none that can be used."""
@@ -246,7 +242,7 @@ def _flat_spans(labels: pa.Array[Any], suspect: npt.NDArray[np.bool_]) -> FlatSp
     is_given = pc.invert(pc.is_in(labels, pa.array(["", "[]"], labels.type)))
     for row in np.flatnonzero(is_given).tolist():
         items = _items(labels[row].as_py())
-        usable = [span for span in map(span_of, items or ()) if span and _is_small(span)]
+        usable = _usable(items or [])
         suspect[row] |= items is None or len(usable) < len(items)
         lengths[row] = len(usable)
         spans += usable
@@ -258,8 +254,10 @@ def _flat_spans(labels: pa.Array[Any], suspect: npt.NDArray[np.bool_]) -> FlatSp
     )
 
 
-def _is_small(span: Span) -> bool:
-    return abs(span.start) + abs(span.end) < 1 << 31
+def _usable(items: list[Any]) -> list[Span]:
+    """Return the annotations whose offsets fit into a column."""
+    spans = (span for span in map(span_of, items) if span)
+    return [span for span in spans if abs(span.start) + abs(span.end) < 1 << 31]
 
 
 class _LineFeeds:

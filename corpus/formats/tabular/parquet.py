@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator
 from dataclasses import astuple
 from functools import partial
@@ -11,21 +10,20 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from corpus.document import Document, Span
 from corpus.errors import InputError, shown
-from corpus.formats.annotations import MALFORMED, settled, within
 from corpus.formats.batches import MOST_BYTES, MOST_ROWS, SCHEMA, others_of, regrouped
 from corpus.formats.columns import SPAN_CONFIDENCES, Columns, ReadOptions, Source
-from corpus.formats.records import NOT_UTF8, NULL, Unreadable
+from corpus.formats.records import Unreadable
 from corpus.formats.rows import Tally
 from corpus.formats.sources import files_of, name_within
-from corpus.formats.tabular.checks import INVALID, FlatSpans, Part, checked_batches, value_of
+from corpus.formats.tabular.checks import FlatSpans, Part, checked_batches
 from corpus.formats.tabular.parquet_schema import columns_of, is_list_of_floats
-from corpus.problems import Problem, Problems
+from corpus.problems import Problems
 from corpus.storage.atomic import new_file
 
 #: Bytes of a column that are read from the file at once.
@@ -142,9 +140,9 @@ class _Reader:
             if row + len(batch) > start:
                 rest = batch.slice(max(0, start - row))
                 first = row + len(batch) - len(rest)
-                document = partial(_document, self._with_ids(rest, first), self._columns, problems)
                 part = self._part(self._with_ids(rest, first))
-                yield from checked_batches(part, partial(self._where, first), document, problems)
+                look = partial(_refuse_broken, part.suspect)
+                yield from checked_batches(part, partial(self._where, first), look, problems)
             row += len(batch)
 
     def _raw_batches(
@@ -245,6 +243,11 @@ def _names(column: pa.Array[Any]) -> tuple[pa.Array[Any], Any]:
     return column.cast(pa.large_string()), odd
 
 
+def _refuse_broken(suspect: npt.NDArray[np.bool_], where: str, row: int) -> None:
+    if suspect[row]:
+        raise Unreadable(NOT_WHOLE, "expected whole numbers")
+
+
 def _flat_spans(column: pa.Array[Any]) -> FlatSpans:
     if pa.types.is_null(column.type):
         return FlatSpans.none(len(column))
@@ -253,54 +256,6 @@ def _flat_spans(column: pa.Array[Any]) -> FlatSpans:
     starts, ends, labels = (pc.struct_field(items, part) for part in ("start", "end", "label"))
     labels = _decoded(labels).cast(pa.string())
     return FlatSpans(lengths.to_numpy(zero_copy_only=False), starts, ends, labels)
-
-
-def _document(
-    batch: pa.RecordBatch, columns: Columns, problems: Problems, where: str, row: int
-) -> Document:
-    """Build the document of a single row, and report all that is wrong with it."""
-    present = batch.schema.names
-    parts = (columns.id, columns.text, columns.label, columns.group)
-    values = [value_of(batch.column(name)[row]) if name in present else None for name in parts]
-    if INVALID in values:
-        raise Unreadable(NOT_UTF8, "expected strings in UTF-8")
-    document, patient = _named(values[0], columns.id), _named(values[3], columns.group)
-    text, label = values[1:3]
-    if document is None or not isinstance(text, str):
-        column = columns.id if document is None else columns.text
-        raise Unreadable(NULL, f"column {column!r} is null")
-    items = label if isinstance(label, list) else []
-    spans = [span for item in items for span in _spans(item, text, where, problems)]
-    return Document(
-        document,
-        text,
-        settled(spans, f"{where}, document {shown(document)}", problems),
-        patient,
-    )
-
-
-def _named(value: object, column: str) -> str | None:
-    """Write an id or a group as a string; a whole number in a floating column is an integer."""
-    if value is None or (isinstance(value, float) and math.isnan(value)):  # pandas' null
-        return None
-    if isinstance(value, float):
-        if not value.is_integer():
-            raise Unreadable(NOT_WHOLE, f"column {column!r} is to have whole numbers")
-        return str(int(value))
-    return str(value)
-
-
-def _spans(
-    item: dict[str, Any] | None, text: str, where: str, problems: Problems
-) -> Iterator[Span]:
-    """Yield the span of an item of the list, if it is one that can be used."""
-    start, end, label = ((item or {}).get(part) for part in ("start", "end", "label"))
-    if start is None or end is None or not label:
-        problems.reject(Problem(MALFORMED, where, "start, end or label is null or empty"))
-        return
-    span = Span(start, end, label)
-    if within(span, text, where, problems):
-        yield span
 
 
 def write(

@@ -148,8 +148,8 @@ def test_null_ids_and_texts_are_rejected(path: Path) -> None:
     problems = lenient()
     assert documents(path, problems) == [Document("c", "C")]
     assert [str(each) for each in problems.named["rows without an id or a text"]] == [
-        f"{path}, row 0: rows without an id or a text: column 'text' is null",
-        f"{path}, row 1: rows without an id or a text: column 'id' is null",
+        f"{path}, row 0: rows without an id or a text: the text is null",
+        f"{path}, row 1: rows without an id or a text: the id is null",
     ]
     with pytest.raises(ProblemError, match="row 0: rows without"):
         documents(path)
@@ -165,10 +165,10 @@ def test_whole_numbers_of_a_floating_column_are_integers(path: Path) -> None:
 @pytest.mark.parametrize(
     ("ids", "groups", "kind"),
     [
-        ([1.5], [1.0], "broken numbers: column 'id' is to have whole numbers"),
-        ([1.0], [1.5], "broken numbers: column 'group' is to have whole numbers"),
-        ([float("inf")], [1.0], "broken numbers: column 'id'"),
-        ([float("nan")], [1.0], "rows without an id or a text: column 'id' is null"),
+        ([1.5], [1.0], "broken numbers: expected whole numbers"),
+        ([1.0], [1.5], "broken numbers: expected whole numbers"),
+        ([float("inf")], [1.0], "broken numbers: "),
+        ([float("nan")], [1.0], "rows without an id or a text: the id is null"),
     ],
 )
 def test_other_numbers_are_no_ids_and_no_groups(
