@@ -131,7 +131,7 @@ def import_table(
     table = Table(path, delimiter=options.delimiter, encoding=options.encoding)
     if table.empty:
         raise InputError(f"{shown(path)} has a header and no rows")
-    reading = _Reading.of(table, options)
+    reading = _Reading.from_options(table, options)
     rows = left_out = 0
     sums = _Sums()
     problems = problems or Problems()
@@ -170,7 +170,7 @@ class _Reading:
     readers: tuple[CountReader, ...] = field(repr=False)
 
     @classmethod
-    def of(cls, table: Table, options: ImportOptions) -> _Reading:
+    def from_options(cls, table: Table, options: ImportOptions) -> _Reading:
         named = () if options.class_column is None else (options.class_column,)
         classes = [column_of(table, name, "--class-column") for name in named]
         terms = terms_of(table, options.terms)
