@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -68,11 +68,6 @@ class ExperimentFolder:
     def documents_folder(self) -> Path:
         """The documents of the runs."""
         return self.folder / "documents"
-
-    @property
-    def tables_folder(self) -> Path:
-        """The tables of the results, as CSV files."""
-        return self.folder / "tables"
 
     def embeddings_folder(self, split: str) -> Path:
         """Return the folder of the embeddings that all runs of a split share."""
@@ -215,9 +210,9 @@ def opened_experiment(folder: Path, plan: Plan) -> Iterator[ExperimentFolder]:
 def _create(experiment: ExperimentFolder) -> None:
     folder = experiment.folder
     if folder.exists() and not experiment.has_begun():
-        found = [path.name for path in folder.iterdir()] if folder.is_dir() else [folder.name]
-        others = any(name not in _OWN and not is_partial(Path(name)) for name in found)
-        if others or (found and _LOCK not in found):
+        names = [path.name for path in folder.iterdir()] if folder.is_dir() else [folder.name]
+        others = any(name not in _OWN and not is_partial(Path(name)) for name in names)
+        if others or (names and _LOCK not in names):
             raise RunError(
                 f"{folder} exists already and is not an experiment; name another folder with --out"
             )
@@ -256,12 +251,7 @@ def _refuse_other_plan(experiment: ExperimentFolder, plan: Plan) -> None:
         (f"data.{key}", before["data"].get(key), now["data"].get(key))
         for key in {**before["data"], **now["data"]}
     ]
-    for name, old, new in pairs:
-        if old != new:
-            raise RunError(
-                f"{experiment.folder} was started with {name} = {old!r}, not {new!r}; name another "
-                "folder with --out"
-            )
+    _refuse_different(pairs, f"{experiment.folder}", "")
     begun = {name for name, _, _, run in experiment.runs() if run.has_begun()}
     for name in now["variants"]:
         if name in begun:
@@ -277,9 +267,14 @@ def _refuse_other_variant(
     pairs += [
         (f"seed.{key}", seeds[0].get(key), seeds[1].get(key)) for key in {**seeds[0], **seeds[1]}
     ]
+    where = f"{experiment.folder}: variant {shown(name)}"
+    _refuse_different(pairs, where, "give the variant another name, or ")
+
+
+def _refuse_different(pairs: Iterable[tuple[str, Any, Any]], where: str, remedy: str) -> None:
     for key, old, new in pairs:
         if old != new:
             raise RunError(
-                f"{experiment.folder}: variant {shown(name)} was started with {key} = {old!r}, not "
-                f"{new!r}; give the variant another name, or name another folder with --out"
+                f"{where} was started with {key} = {old!r}, not {new!r}; {remedy}name another "
+                "folder with --out"
             )

@@ -151,8 +151,13 @@ def _check(plan: Plan) -> None:
             f"{file}: [experiment] folds = 2: one fold is test, the next one validation, and none "
             "is left for training; expected 3 or more, or [data] validation"
         )
-    _refuse_same_names(plan)
+    names: set[str] = set()
     for variant in plan.variants:
+        if variant.name in names:
+            raise ConfigurationError(
+                f"{file}: two variants have the name {shown(variant.name)}; rename one of them"
+            )
+        names.add(variant.name)
         if variant.method == "full-supervision" and not data.seed:
             raise ConfigurationError(
                 f'{file}: method = "full-supervision" needs all annotated documents: name [data] '
@@ -163,16 +168,6 @@ def _check(plan: Plan) -> None:
             raise ConfigurationError(
                 f"{file}: variant {shown(variant.name)} needs unlabeled documents: name [data] "
                 "unlabeled, or draw seeds with [seed], so that the others are unlabeled"
-            )
-
-
-def _refuse_same_names(plan: Plan) -> None:
-    """Refuse two variants of one name: that of a variant, with the settings of the grid."""
-    names = [variant.name for variant in plan.variants]
-    for name in names:
-        if names.count(name) > 1:
-            raise ConfigurationError(
-                f"{plan.source.file}: two variants have the name {shown(name)}; rename one of them"
             )
 
 
@@ -284,7 +279,8 @@ def _axes(
 def _variant(name: str, method: Method, tables: Tables, point: _Point, source: Source) -> Variant:
     """Return a variant at a point of the grid."""
     changed = _merged(tables, _nested(point))
-    _refuse_random_state(changed, source)
+    if "random_state" in table_of(changed, "loop", source):
+        _refuse_common(("loop", "random_state"), source.file)
     settings = ", ".join(f"{'.'.join(keys)}={_text(value)}" for keys, value in point)
     seed = changed.pop("seed", None)
     return Variant(
@@ -293,11 +289,6 @@ def _variant(name: str, method: Method, tables: Tables, point: _Point, source: S
         changed,
         None if seed is None else parse_section(SeedOptions, seed, "seed", source),
     )
-
-
-def _refuse_random_state(tables: Tables, source: Source) -> None:
-    if "random_state" in table_of(tables, "loop", source):
-        _refuse_common(("loop", "random_state"), source.file)
 
 
 def _text(value: Any) -> str:

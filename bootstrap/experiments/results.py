@@ -122,7 +122,7 @@ def write_results(experiment: ExperimentFolder) -> Report | None:
     results = read_results(experiment)
     if not results:
         return None
-    report, folder = _report_of(experiment, results), experiment.tables_folder
+    report, folder = _report_of(experiment, results), experiment.folder / "tables"
     write_atomically(experiment.folder / PAGE, page_of(report).encode())
     folder.mkdir(mode=0o700, exist_ok=True)
     tables = {folder / f"{name}.csv": table_csv(table) for name, table in report.tables.items()}

@@ -30,25 +30,10 @@ from corpus.problems import Problems
 
 @dataclass(frozen=True, slots=True)
 class PlannedRun:
-    """A run of an experiment.
-
-    Parameters
-    ----------
-    variant : Variant
-        The variant.
-    split : str
-        The name of its split.
-    random_state : int
-        Its random state.
-    run : Run
-        Its folder.
-    configuration : Configuration
-        Its configuration.
-    """
+    """A run of an experiment, with its folder and its configuration."""
 
     variant: Variant
     split: str
-    random_state: int
     run: Run
     configuration: Configuration
 
@@ -71,16 +56,8 @@ class PlannedRun:
 class PlannedEmbeddings:
     """Embeddings that the runs of a split share.
 
-    Parameters
-    ----------
-    split : str
-        The name of the split.
-    folder : Path
-        Their folder.
-    configuration : Configuration
-        The configuration of a run on all annotated documents of the split.
-    test_text : bool
-        Whether the text of the test documents is used.
+    The configuration is that of a run on all annotated documents of the split. `test_text` says
+    whether the text of the test documents is used.
     """
 
     split: str
@@ -170,7 +147,7 @@ class _Planner:
             refuse_other_configuration(run, _with_files(configuration, moved))
             if moved:
                 rename_files(run, configuration, moved)
-        return PlannedRun(variant, split, random_state, run, configuration)
+        return PlannedRun(variant, split, run, configuration)
 
     def _check_budget(self, variant: Variant, split: str, configuration: Configuration) -> None:
         """Refuse a budget that is found wrong only when the run is carried out, hours later."""
@@ -203,14 +180,7 @@ class _Planner:
 def _moved_files(configuration: Configuration, run: Run, documents: Path) -> dict[str, str]:
     """Return the earlier paths of files by their present ones, if the experiment was moved.
 
-    Parameters
-    ----------
-    configuration : Configuration
-        The configuration of the run, in the place where it is now.
-    run : Run
-        The run.
-    documents : Path
-        The folder of the documents of the experiment, where it is now.
+    The configuration and the folder of the documents are in the place where they are now.
     """
     before = run.configuration()
     named = [("data", name, getattr(configuration.data, name)) for name in SPLITS]
@@ -241,15 +211,7 @@ def _with_files(configuration: Configuration, names: Mapping[str, str]) -> Confi
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What happens while an experiment is run.
-
-    Parameters
-    ----------
-    what : PlannedRun or PlannedEmbeddings
-        The run, or the embeddings of a split.
-    message : Message
-        What its process reports.
-    """
+    """What the process of a run, or of the embeddings of a split, reports."""
 
     what: PlannedRun | PlannedEmbeddings
     message: Message
@@ -282,27 +244,23 @@ def carry_out_all(schedule: Schedule, *, jobs: int) -> Iterator[Event]:
         If a process was ended by the system.
     """
     left = schedule.left
-    wanted, failed = {run.split for run in left}, set()
-    for each in schedule.embeddings:
-        if each.split in wanted:
-            task = (each.configuration, each.folder, jobs, each.test_text)
+    splits, failed = {run.split for run in left}, set()
+    for shared in schedule.embeddings:
+        if shared.split in splits:
+            task = (shared.configuration, shared.folder, jobs, shared.test_text)
             for _, message in in_processes(train_shared_embeddings, [task], jobs=1, nested=True):
-                failed |= {each.split} if message.kind == "failed" else set()
-                yield Event(each, message)
-    shared = {each.split: each.folder for each in schedule.embeddings}
-    lacking = [run for run in left if run.split in failed and needs_embeddings([run.configuration])]
-    for run in lacking:
-        yield Event(run, Message("failed", f"the embeddings of {run.split} are missing"))
-    left = [run for run in left if run not in lacking]
-    at_once = max(1, min(jobs, len(left)))
-    tasks = [
-        (
-            run.configuration,
-            run.run.folder,
-            shared.get(run.split) if needs_embeddings([run.configuration]) else None,
-            jobs // at_once,
-        )
-        for run in left
-    ]
-    for index, message in in_processes(carry_out, tasks, jobs=at_once, nested=True):
-        yield Event(left[index], message)
+                failed |= {shared.split} if message.kind == "failed" else set()
+                yield Event(shared, message)
+    folders = {shared.split: shared.folder for shared in schedule.embeddings}
+    runs, tasks = [], []
+    for run in left:
+        needed = folders.get(run.split) if needs_embeddings([run.configuration]) else None
+        if needed and run.split in failed:
+            yield Event(run, Message("failed", f"the embeddings of {run.split} are missing"))
+        else:
+            runs.append(run)
+            tasks.append((run.configuration, run.run.folder, needed))
+    at_once = max(1, min(jobs, len(runs)))
+    with_jobs = [(*task, jobs // at_once) for task in tasks]
+    for index, message in in_processes(carry_out, with_jobs, jobs=at_once, nested=True):
+        yield Event(runs[index], message)

@@ -35,14 +35,7 @@ TESTED = "validation notes left out because a test note has the same text or pat
 class Split:
     """The annotated documents of some runs, not cut into units, with the labels of their source.
 
-    Parameters
-    ----------
-    name : str
-        One of `Plan.splits`.
-    train : sequence of Document
-        The documents that may be trained on.
-    validation, test : sequence of Document or None
-        The documents of validation and test; None for those that ``[data]`` names.
+    The name is one of `Plan.splits`. Documents that are None are those that ``[data]`` names.
     """
 
     name: str
@@ -139,10 +132,8 @@ def problems_of(plan: Plan) -> Problems:
 
 
 def _held_out(documents: Documents) -> HeldOut:
-    return HeldOut(
-        frozenset(filter(None, map(digest_of, documents))),
-        frozenset(each.group for each in documents if each.group is not None),
-    )
+    groups = frozenset(each.group for each in documents if each.group is not None)
+    return HeldOut(frozenset(filter(None, map(digest_of, documents))), groups)
 
 
 def _without(documents: Documents, held_out: HeldOut, problems: Problems) -> Iterator[Document]:

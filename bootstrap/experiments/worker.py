@@ -49,21 +49,7 @@ Send = Callable[[Message], None]
 def carry_out(
     send: Send, configuration: Configuration, folder: Path, embeddings: Path | None, jobs: int
 ) -> None:
-    """Carry out a run, or the rest of it.
-
-    Parameters
-    ----------
-    send : callable
-        Sends a `Message`.
-    configuration : Configuration
-        The configuration.
-    folder : Path
-        The run folder.
-    embeddings : Path or None
-        The folder of embeddings that runs share, if the run needs them.
-    jobs : int
-        Number of processes that tag.
-    """
+    """Carry out a run, or the rest of it, with the embeddings that runs share if it needs them."""
     with _reported(send):
         notes, _ = prepare(configuration)
         with opened_run(folder, configuration, resume=True) as run:
@@ -89,21 +75,7 @@ def _run(send: Send, run: Run, configuration: Configuration, notes: Notes, jobs:
 def train_shared_embeddings(
     send: Send, configuration: Configuration, folder: Path, jobs: int, test_text: bool
 ) -> None:
-    """Train the embeddings that the runs of a split share, unless they are there.
-
-    Parameters
-    ----------
-    send : callable
-        Sends a `Message`.
-    configuration : Configuration
-        The configuration of a run on all annotated documents of the split.
-    folder : Path
-        The folder of the embeddings.
-    jobs : int
-        Number of processes that train.
-    test_text : bool
-        Whether the text of the test documents is used.
-    """
+    """Train the embeddings that the runs of a split share; see `PlannedEmbeddings`."""
     with _reported(send):
         notes = read_notes(configuration.data, configuration.labels, batch_size=1)
         state = configuration.loop.random_state

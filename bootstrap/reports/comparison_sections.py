@@ -302,12 +302,13 @@ def curves_figure(results: Sequence[RunResult], scored: str, axis: str = "iterat
     ends = _ends([steps for variant, steps in curves.items() if variant not in beyond], axis)
     panels = []
     for name, measure in MEASURES.items():
-        series = [
-            _guide(variant, steps, measure, style, ends)
-            if variant in beyond
-            else _curve(variant, steps, measure, style, axis)
-            for style, (variant, steps) in enumerate(curves.items())
-        ]
+        series = []
+        for style, (variant, steps) in enumerate(curves.items()):
+            if variant in beyond:  # a line at the mean, to compare with
+                height = fmean(measure(point) for point in steps[-1])
+                series.append(Series(variant, ends, (height, height), "guide", style))
+            else:
+                series.append(_curve(variant, steps, measure, style, axis))
         panels.append(Panel(name, tuple(series)))
     caption = (
         f"Strict entities on the {scored}. A line is the mean of runs, and its band goes from the "
@@ -377,18 +378,6 @@ def _curve(
         low=tuple(spread.lowest for spread in spreads) if several else (),
         high=tuple(spread.highest for spread in spreads) if several else (),
     )
-
-
-def _guide(
-    variant: str,
-    steps: Steps,
-    measure: Callable[[Point], float],
-    style: int,
-    ends: tuple[float, float],
-) -> Series:
-    """Return a line at the mean of the last iterations, to compare with."""
-    mean = fmean(measure(point) for point in steps[-1])
-    return Series(variant, ends, (mean, mean), "guide", style)
 
 
 def _steps(results: Sequence[RunResult], axis: str) -> Steps:

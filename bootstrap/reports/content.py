@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import ClassVar
 
 from bootstrap.reports.figures import Figure, Matrix
 from bootstrap.reports.tables import Table
@@ -14,8 +13,6 @@ from bootstrap.reports.tables import Table
 class Paragraph:
     """A paragraph of text; a note is set apart from the results."""
 
-    kind: ClassVar[str] = "paragraph"
-
     text: str
     is_note: bool = False
 
@@ -24,8 +21,6 @@ class Paragraph:
 class Bullets:
     """A titled list of lines."""
 
-    kind: ClassVar[str] = "bullets"
-
     title: str
     lines: tuple[str, ...]
 
@@ -33,8 +28,6 @@ class Bullets:
 @dataclass(frozen=True, slots=True)
 class Code:
     """A text that is shown as it is."""
-
-    kind: ClassVar[str] = "code"
 
     text: str
 
@@ -53,8 +46,6 @@ class Excerpt:
         Texts, each with what it is: ``""``, ``"gold"``, ``"predicted"`` or ``"both"``.
     """
 
-    kind: ClassVar[str] = "excerpt"
-
     where: str
     what: str
     parts: tuple[tuple[str, str], ...]
@@ -64,8 +55,6 @@ class Excerpt:
 class Pair:
     """A figure with the table of its numbers beside it, where it has one of its own."""
 
-    kind: ClassVar[str] = "pair"
-
     figure: Figure | Matrix
     table: Table | None = None
 
@@ -73,8 +62,6 @@ class Pair:
 @dataclass(frozen=True, slots=True)
 class Folded:
     """Details that are shown when they are opened."""
-
-    kind: ClassVar[str] = "folded"
 
     title: str
     blocks: tuple[Block, ...]

@@ -30,6 +30,7 @@ def _template() -> Any:
     )
     environment.filters |= {
         "svg": lambda figure: Markup(inline_svg(figure)),  # noqa: S704 - its texts are escaped
+        "kind": lambda block: type(block).__name__,
         "cell": shown_cell,
         "range": shown_range,
     }

@@ -7,7 +7,7 @@ import io
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal, Self
+from typing import Literal, Self
 
 #: What the cells of a column are: text, whole numbers, scores, signed scores, seconds, numbers of a
 #: few digits, shares, estimates with their intervals, or signed intervals alone.
@@ -79,8 +79,6 @@ class Table:
     caption : str
         How to read it.
     """
-
-    kind: ClassVar[str] = "table"
 
     name: str
     title: str

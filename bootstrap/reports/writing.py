@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from pathlib import Path
 
 from bootstrap.reports.content import Report
 from bootstrap.reports.figures import Figure, Matrix
 from bootstrap.reports.group_report import group_report, scores_of_groups
-from bootstrap.reports.groups import GroupRecord, RunGroup, RunRecord, load_groups
+from bootstrap.reports.groups import GroupRecord, RunRecord
 from bootstrap.reports.page import page_of
 from bootstrap.reports.parts.excerpts import excerpt_blocks
 from bootstrap.reports.parts.scores import scores_figure
 from bootstrap.reports.run_report import run_report
 from bootstrap.runs.folder import Run
 from corpus.errors import InputError, shown
-from corpus.storage.atomic import WriteError, write_atomically, write_errors_of
+from corpus.storage.atomic import write_atomically
 
 #: The page in a run folder, and the seconds between two pages of a run that goes on.
 PAGE, PAGE_SECONDS = "report.html", 20
@@ -80,45 +79,6 @@ def named_figure(report: Report, name: str, axis: str, what: str) -> Figure | Ma
     if wanted not in report.figures:
         raise InputError(f"{what} no figure {shown(wanted)}; there are {', '.join(report.figures)}")
     return report.figures[wanted]
-
-
-def write_report(groups: Sequence[RunGroup], target: Path, *, test: bool = False) -> Report:
-    """Write the page of groups of runs.
-
-    Parameters
-    ----------
-    groups : sequence of RunGroup
-        The groups, of which there is at least one.
-    target : Path
-        The file; an existing one is replaced. Missing folders above it are created.
-    test : bool
-        Whether scores on test documents are shown.
-
-    Returns
-    -------
-    Report
-        What the page shows.
-
-    Raises
-    ------
-    RunError
-        If a run cannot be read; see `bootstrap.reports.groups.load_groups`.
-    InputError
-        If the file cannot be written.
-    WriteError
-        If the file system is full.
-    """
-    report = report_of(load_groups(groups, test=test))
-    page = page_of(report)
-    try:
-        with write_errors_of(target):
-            target.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(target, page.encode())
-    except WriteError:
-        raise
-    except OSError as error:
-        raise InputError(f"{shown(target)} cannot be written: {error.strerror}") from None
-    return report
 
 
 def write_run_page(run: Run) -> None:

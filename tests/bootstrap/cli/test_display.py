@@ -169,13 +169,6 @@ def test_a_stage_shows_how_much_is_done_how_fast_and_the_time_left() -> None:
     assert shown() == ""
 
 
-def test_nothing_is_counted_where_nothing_is_drawn() -> None:
-    console, file = screen(terminal=False)
-    stage = Stage(stage_progress(console, enabled=False))
-    stage.report("tagging", 5, 10)
-    assert (stage.progress.tasks, file.getvalue()) == ([], "")
-
-
 @pytest.mark.parametrize(
     ("seconds", "text"),
     [(0, "0:00:00"), (59.4, "0:00:59"), (3599.6, "1:00:00"), (90061, "25:01:01")],

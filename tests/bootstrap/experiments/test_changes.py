@@ -67,7 +67,8 @@ def test_a_file_of_the_user_is_not_replaced(
     [
         ("iterations = 2", "iterations = 3", "was started with loop.iterations = 2"),
         ("documents = 40", "documents = 50", "was started with seed.documents = 40, not 50"),
-        ("iterations = 2", "iterations = -3", "iterations"),
+        ("random_states = [0, 1]", "folds = 3", "was started with experiment.folds = 0, not 3"),
+        ("[tagger]", '[labels]\nPERSON = "PERSON"\n[tagger]', "was started with labels = None"),
         ('method = "supervised"', "", "was started with method = 'supervised'"),
     ],
 )
@@ -227,6 +228,8 @@ def test_cross_validation_of_an_experiment_is_refused(
     done = command("crossvalidate", own_file(text), *arguments)
     assert done.code == 2
     assert "a method is named twice" in done.err
+    done = command("crossvalidate", own_file(text), "--folds", 1)
+    assert (done.code, "--folds 1: expected 2 or more" in done.err) == (2, True)
     assert not (tmp_path / "e").exists()
 
 

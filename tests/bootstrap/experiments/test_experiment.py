@@ -138,13 +138,13 @@ def test_a_browser_shows_an_experiment(
     assert "everything" in seen["words"]
 
 
-@pytest.mark.parametrize("what", ["variants", "differences", "classes", "scores"])
-def test_the_figures_of_an_experiment_are_drawn(
-    what: str, carried_out: tuple[Path, Any], command: Command, tmp_path: Path
+def test_a_figure_of_an_experiment_is_drawn(
+    carried_out: tuple[Path, Any], command: Command, tmp_path: Path
 ) -> None:
-    done = command("plot", carried_out[0], "--what", what, "-o", tmp_path / "figure.svg")
+    target = tmp_path / "figure.svg"
+    done = command("plot", carried_out[0], "--what", "differences", "-o", target)
     assert done.code == 0, done
-    assert "everything" in (tmp_path / "figure.svg").read_text(encoding="utf-8")
+    assert "everything" in target.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -188,16 +188,6 @@ def forbid_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runner, "carry_out", carry_out)
 
 
-def test_finished_runs_are_not_repeated(
-    copy: Path, own_file: OwnFile, command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    forbid_runs(monkeypatch)
-    done = command("experiment", own_file(EXPERIMENT), "--out", copy)
-    assert done.code == 0, done
-    assert "12 of 12 runs are finished" in done.err
-    assert "trained" in done.out
-
-
 def test_variants_and_random_states_may_be_added(
     copy: Path, own_file: OwnFile, command: Command
 ) -> None:
@@ -207,24 +197,6 @@ def test_variants_and_random_states_may_be_added(
     assert "4 of 12 runs are finished" in done.err
     rows = compare(read_results(ExperimentFolder(copy)))
     assert {row.variant: row.f1.number for row in rows} == {"alone": 6, "another": 6}
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("confidence = 0.6", "confidence = 0.7", "was started with select.confidence = 0.6"),
-        ("random_states = [0, 1]", "folds = 3", "was started with experiment.folds = 0, not 3"),
-        ("[tagger]", '[labels]\nPERSON = "PERSON"\n[tagger]', "was started with labels = None"),
-        ("[tagger]", 'unit = "line"\n[tagger]', "was started with data.unit = 'document'"),
-    ],
-)
-def test_runs_of_other_settings_are_not_mixed(
-    old: str, new: str, message: str, copy: Path, own_file: OwnFile, command: Command
-) -> None:
-    assert old in EXPERIMENT
-    done = command("experiment", own_file(EXPERIMENT.replace(old, new, 1)), "--out", copy)
-    assert done.code == 2
-    assert message in done.err
 
 
 def test_changed_notes_are_refused(
@@ -242,18 +214,6 @@ def test_changed_notes_are_refused(
     done = command("experiment", path, "--out", tmp_path / "e")
     assert done.code == 2
     assert "gold.jsonl has changed since the experiment was started" in done.err
-
-
-def test_the_folder_is_named_after_the_file_by_default(
-    own_file: OwnFile, tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """In the current folder, which is not that of the file."""
-    (tmp_path / "elsewhere").mkdir()
-    path = own_file(QUICK)
-    monkeypatch.chdir(tmp_path / "elsewhere")
-    assert command("experiment", path, "--jobs", 1).code == 0
-    results = read_results(ExperimentFolder(tmp_path / "elsewhere" / "runs" / "own"))
-    assert len(results) == 2
 
 
 def test_the_runs_are_listed_without_being_carried_out(
@@ -376,14 +336,6 @@ def test_cross_validation_tests_every_annotated_note_once(
     assert done.out.count("self-training") >= 1
 
 
-def test_cross_validation_needs_two_folds(
-    own_file: OwnFile, tmp_path: Path, command: Command
-) -> None:
-    done = command("crossvalidate", own_file(QUICK), "--folds", 1)
-    assert done.code == 2
-    assert "--folds 1: expected 2 or more" in done.err
-
-
 def test_two_processes_cannot_work_on_one_experiment(
     copy: Path, own_file: OwnFile, command: Command
 ) -> None:
@@ -391,15 +343,6 @@ def test_two_processes_cannot_work_on_one_experiment(
         done = command("experiment", own_file(EXPERIMENT), "--out", copy)
     assert done.code == 2
     assert "another process works on this experiment" in done.err
-
-
-def test_a_folder_of_something_else_is_refused(
-    finished: Path, own_file: OwnFile, tmp_path: Path, command: Command
-) -> None:
-    for folder in (finished, tmp_path):
-        done = command("experiment", own_file(EXPERIMENT), "--out", folder)
-        assert done.code == 2
-        assert "exists already and is not an experiment" in done.err
 
 
 def test_a_damaged_run_is_named(copy: Path, own_file: OwnFile, command: Command) -> None:

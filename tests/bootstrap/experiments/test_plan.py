@@ -98,21 +98,12 @@ def test_paths_are_relative_to_the_file(tmp_path: Path) -> None:
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "section": ({"gird": {}}, 'no section "gird"; the nearest is "grid"'),
     "key": ({"experiment": {"fold": 3}}, 'no key in [experiment] "fold"; the nearest is "folds"'),
-    "rule": ({"seed": {"documents": 9, "pattern": "("}}, "is not a regular expression"),
-    "size": ({"seed": {"documents": 0}}, "expected 1 or more"),
-    "no size": ({"seed": {"pattern": "a"}}, "[seed] lacks documents"),
-    "states": ({"experiment": {"random_states": []}}, "random_states is empty"),
-    "a state twice": ({"experiment": {"random_states": [1, 1]}}, "names a state twice"),
-    "text": ({"experiment": {"random_states": ["0"]}}, "expected a list of whole numbers"),
-    "negative": ({"experiment": {"random_states": [-1]}}, "expected 0 or more"),
-    "one fold": ({"experiment": {"folds": 1}}, "folds = 1: expected 2 or more"),
     "method": ({"variants": {"v": {"method": "magic"}}}, "expected one of"),
     "variant": ({"variants": {"v": {"selct": {}}}}, "selct"),
     "no variant": ({"variants": {"v": 3}}, "[variants.v] must be a section"),
     "grid of variant": ({"variants": {"v": {"grid": 1}}}, "expected true or false"),
     "axis": ({"grid": {"select": {"confidence": 0.5}}}, "= a list of values"),
     "no section of axis": ({"grid": {"confidence": [0.5]}}, "expected SECTION.KEY"),
-    "empty axis": ({"grid": {"select": {"confidence": []}}}, "a list of values"),
     "value twice": ({"grid": {"select": {"confidence": [1, 1]}}}, "has a value twice"),
     "data": ({"grid": {"data": {"unit": ["line"]}}}, "is the same in all runs"),
     "random state": ({"loop": {"random_state": 1}}, "is set by [experiment] random_states"),
@@ -136,7 +127,6 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
         "[grid] has settings of [active]",
     ),
     "active without a variant": ({"active": {"budget": 9}}, "[active] applies to no variant"),
-    "random states": ({"grid": {"loop": {"random_state": [1]}}}, "is set by [experiment]"),
 }
 
 

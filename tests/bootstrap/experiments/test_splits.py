@@ -6,7 +6,6 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -164,7 +163,3 @@ def test_too_few_patients_are_refused(tmp_path: Path) -> None:
         splits_of(tmp_path, folds=3, seed=gold(10, 2))
     with pytest.raises(ConfigurationError, match="cannot be divided into halves"):
         splits_of(tmp_path, seed=gold(10, 2), validation=gold(3, 1, "v"))
-
-
-def test_units_of_no_documents() -> None:
-    assert np.array_equal(linked_units([]), np.zeros(0, np.int64))

@@ -73,14 +73,6 @@ def test_one_run_is_shown_as_in_its_folder(
     assert stat.S_IMODE(page.stat().st_mode) == 0o600
 
 
-def test_the_page_is_report_html_by_default(
-    finished: Path, tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert command("report", finished).code == 0
-    assert (tmp_path / "report.html").is_file()
-
-
 def test_several_runs_are_on_one_axis(
     finished: Path, shorter: Path, tmp_path: Path, command: Command, parse: Parse
 ) -> None:
@@ -215,15 +207,11 @@ def damage(name: str, content: bytes | None) -> Callable[[Path], None]:
             damage("iterations/001/metrics.json", b"{"),
             "001/metrics.json is damaged: it is no",
         ),
-        (damage("iterations/001/metrics.json", b'{"f1": 1}'), "is not the file that was saved"),
         (damage("iterations/001/manifest.json", None), "001 has no manifest.json: an earlier"),
-        (damage("iterations/001/manifest.json", b"{}"), "manifest.json is damaged"),
         (damage("iterations/001/validation.parquet", None), "validation.parquet is damaged or mis"),
-        (damage("iterations/001/validation.parquet", b"PAR1"), "validation.parquet is damaged"),
         (damage("iterations/003/errors.parquet", b"PAR1"), "errors.parquet is damaged"),
         (damage("environment.json", b"[]"), "environment.json is damaged or missing"),
         (damage("config.toml", b"="), "config.toml is damaged: it is not TOML"),
-        (damage("config.toml", None), "is not the folder of a run"),
         (lambda run: shutil.rmtree(run / "iterations"), "has no finished iteration yet"),
     ],
 )
@@ -242,16 +230,6 @@ def test_a_broken_run_is_named_in_one_line(
         assert len(refused.err.splitlines()) == 1
         assert message in refused.err and str(copied) in refused.err
     assert not (tmp_path / "page.html").exists()
-
-
-def test_a_page_that_cannot_be_written_is_named(
-    finished: Path, tmp_path: Path, command: Command
-) -> None:
-    (tmp_path / "file").write_text("")
-    for target in (tmp_path, tmp_path / "file" / "page.html"):
-        refused = command("report", finished, "-o", target)
-        assert (refused.code, len(refused.err.splitlines())) == (2, 1)
-        assert f"{target} cannot be written" in refused.err
 
 
 # Figures

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from bootstrap.reports.estimates import ALL, estimate_scores, share_interval
+from bootstrap.reports.estimates import ALL, estimate_scores
 from bootstrap.runs.document_counts import DocumentCounts
 from bootstrap.runs.gain import LEAST_UNITS, f1_gain_interval, mean_f1_difference_interval
 from corpus.scores import ConfusionCounts
@@ -45,11 +43,6 @@ def test_intervals_are_those_of_resampling(patients: int | None) -> None:
             assert low <= each.value <= high
 
 
-def test_too_few_documents_have_no_interval() -> None:
-    found = estimate_scores(drawn(LEAST_UNITS - 1, 1))
-    assert found[ALL].f1.interval is None and found[ALL].f1.value > 0
-
-
 def test_samples_in_which_a_score_is_undefined_are_left_out() -> None:
     """One entity in twenty documents, found: where it is drawn, recall is 1."""
     counts = np.zeros((20, 3), np.int64)
@@ -83,17 +76,3 @@ def test_a_difference_of_groups_is_that_of_resampling() -> None:
     assert found == pytest.approx(tuple(np.quantile(gains, [0.025, 0.975])), abs=0.006)
     few = np.arange(60) % (LEAST_UNITS - 1)
     assert mean_f1_difference_interval(*sides, few) is None
-
-
-@given(st.integers(1, 200).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
-def test_the_interval_of_a_share_solves_its_equation(drawn: tuple[int, int]) -> None:
-    """Its ends are the shares p with |p - k/n| = z sqrt(p (1 - p) / n)."""
-    number, total = drawn
-    for end in share_interval(number, total) or ():
-        assert 0 <= end <= 1
-        gap, error = abs(end - number / total), 1.959963984540054 * (end * (1 - end) / total) ** 0.5
-        assert gap == pytest.approx(error, abs=1e-7)
-
-
-def test_no_documents_have_no_share() -> None:
-    assert share_interval(0, 0) is None

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from bootstrap.reports.exports import folder_name, scalars_of
-from bootstrap.reports.groups import RunRecord
+from bootstrap.reports.exports import folder_name
 from bootstrap.runs.folder import Run
 
 Command = Callable[..., Any]
@@ -44,6 +43,8 @@ def test_events_have_the_figures_of_the_iterations(
         recall = row.classes["PERSON"].recall
         assert values["class/recall PERSON", row.iteration] == pytest.approx(recall)
         assert values["documents/selected", row.iteration] == row.selected
+    missed = sum(each.error.kind == "missed" for each in Run(finished).errors(1) or [])
+    assert values["errors/missed", 1] == missed
     assert ("stability/kappa", 0) not in values
 
 
@@ -52,15 +53,6 @@ def test_a_name_is_no_path(name: str) -> None:
     folder = folder_name(name)
     assert folder and folder not in (".", "..") and folder.isprintable()
     assert Path(folder).name == folder
-
-
-def test_errors_and_seconds_are_among_the_figures(finished: Path) -> None:
-    record = RunRecord.load(Run(finished), "run")
-    found = {(each.name, each.iteration): each.value for each in scalars_of(record)}
-    errors = record.run.errors(1) or []
-    missed = sum(each.error.kind == "missed" for each in errors)
-    assert found["errors/missed", 1] == missed
-    assert found["seconds/train", 1] == record.rows[1].seconds["train"]
 
 
 @pytest.mark.parametrize(("option", "name"), [("mlflow", "MLflow"), ("tensorboard", "TensorFlow")])
