@@ -1,7 +1,7 @@
-"""Speed and memory of the CRF engines, side by side: the tables of docs/performance.md.
+"""Speed and memory of the CRF beside python-crfsuite: the tables of docs/performance.md.
 
 The notes are lines of MEDDOCAN's training split, sampled with replacement, in which one word in
-twenty is replaced by an unknown one. Both engines alternate on the same notes. The attributes of
+twenty is replaced by an unknown one. Both alternate on the same notes. The attributes of
 each word are cached for python-crfsuite, which is its fastest mode.
 
     python benchmarks/crf.py tag              # one core; 42 and 5 labels
@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
+import pycrfsuite
 from meddocan_lines import MERGED, lines_of
 
 from corpus.batch import Batch, make_batch
@@ -33,13 +34,11 @@ from corpus.document import Document
 from corpus.kernels.registry import warm_up
 from taggers import ANNOTATORS, CRFOptions, CRFTagger
 from taggers.annotators import annotated
-from taggers.crf import wordtype
-from taggers.crf.channels import Channels
-from taggers.crf.crfsuite import CRFsuiteEngine
+from taggers.crf.training import trainers
+from taggers.crf.training.crfsuite_trainer import attributes_of, crfsuite_model
 from taggers.crf.training.lbfgs import Vector, minimise
 from taggers.crf.training.likelihood import Likelihood
 from taggers.crf.training.training_set import TrainingSet
-from taggers.pruning import Pruning
 from taggers.threads import one_thread
 
 NOVEL = 0.05
@@ -86,23 +85,38 @@ def with_novel_words(notes: Sequence[Document], rng: np.random.Generator) -> lis
 
 
 class TaggingComparison:
-    """Both engines with the same weights, which tag the same notes with their confidence."""
+    """Both taggers with the same weights, which tag the same notes with their confidence."""
 
     def __init__(self, classes: dict[str, str] | None, number: int, folder: Path) -> None:
         lines = lines_of("train", classes)
         rng = np.random.default_rng(0)
-        options = CRFOptions(engine="crfsuite", max_iterations=30)
-        self.slow = CRFTagger(options).fit(make_batch(lines, labelled=True), rng=rng)
-        self.slow.pruned(Pruning.of()).save(folder)
+        self.options = CRFOptions(trainer="crfsuite", max_iterations=30)
+        train = make_batch(lines, labelled=True)
+        CRFTagger(self.options).fit(train, rng=rng).save(folder)
         self.folder = folder
+        self.trained = prepared_set(train, self.options)
+        model, _ = crfsuite_model(self.trained, self.options, self.options.templates())
+        self.crfsuite = pycrfsuite.Tagger()
+        self.crfsuite.open_inmemory(model)
         self.notes = with_novel_words(sampled(lines, number, rng), rng)
-        self.batch = make_batch(self.notes, labelled=False)
-        self.few = make_batch(self.notes[:2000], labelled=False)
+        self.batch = make_batch(self.notes, labelled=True)
+        self.few = make_batch(self.notes[:2000], labelled=True)
         self.fresh().tag(self.few)
 
     def fresh(self) -> CRFTagger:
         """Load a tagger with an empty cache of words."""
         return CRFTagger.load(self.folder)
+
+    def tag_by_crfsuite(self, batch: Batch) -> None:
+        """Tag by python-crfsuite, with attributes that are numbered as in its training set."""
+        own = prepared_set(batch, self.options)
+        number = {name: code for code, name in enumerate(self.trained.names.strings())}
+        codes = np.array([*(number.get(name, -1) for name in own.names.strings()), -1], np.int32)
+        streams = tuple(replace(stream, codes=codes[stream.codes]) for stream in own.streams)
+        own = replace(own, codes=codes[own.codes], streams=streams)
+        for _, _, attributes in attributes_of(own, self.options.templates()):
+            self.crfsuite.set(attributes)
+            self.crfsuite.probability(self.crfsuite.tag())
 
     def seconds(self) -> dict[tuple[str, str], float]:
         """Measure one round, in processor seconds per token."""
@@ -112,9 +126,9 @@ class TaggingComparison:
             ("crfsuite", self.few, self.notes[:2000]),
         ):
             for source in ("batch", "text"):
-                tagger = self.fresh() if name == "wordtype" else self.slow
+                tag = self.fresh().tag if name == "wordtype" else self.tag_by_crfsuite
                 begin = time.process_time()
-                tagger.tag(batch if source == "batch" else make_batch(notes, labelled=False))
+                tag(batch if source == "batch" else make_batch(notes, labelled=True))
                 found[name, source] = (time.process_time() - begin) / batch.n_tokens
         return found
 
@@ -137,8 +151,8 @@ def tagging(number: int, rounds: int) -> None:
 
 def training(arguments: Sequence[str]) -> None:
     """Compare the preparation, an evaluation of the objective, and memory."""
-    for engine in ("wordtype", "crfsuite"):
-        command = [sys.executable, __file__, "one", engine, *arguments]
+    for trainer in ("wordtype", "crfsuite"):
+        command = [sys.executable, __file__, "one", trainer, *arguments]
         print(
             subprocess.run(command, check=True, capture_output=True, text=True).stdout,
             end="",
@@ -147,21 +161,21 @@ def training(arguments: Sequence[str]) -> None:
 
 
 def one_training(options: CRFOptions, number: int, classes: dict[str, str] | None) -> None:
-    """Train with one engine in this process and print the durations and memory."""
+    """Train with one trainer in this process and print the durations and memory."""
     lines = lines_of("train", classes)
     rng = np.random.default_rng(0)
     notes = with_novel_words(sampled(lines, number, rng), rng) if number else lines
     batch = make_batch(notes, labelled=True)
     del lines, notes
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    if options.engine == "wordtype":
+    if options.trainer == "wordtype":
         warm_up(*CRFTagger(options).kernels)
         prepare, evaluation, value = _own(batch, options)
     else:
         prepare, evaluation, value = _crfsuite(batch, options)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     print(
-        f"{options.engine}: {len(batch):,} notes, {batch.n_tokens:,} tokens, "
+        f"{options.trainer}: {len(batch):,} notes, {batch.n_tokens:,} tokens, "
         f"{len(batch.vocabulary):,} types, {len(batch.labels)} labels: "
         f"preparation {prepare:.2f} s, "
         f"an evaluation {evaluation:.3f} s, memory {peak / 1e6:.2f} GB "
@@ -172,16 +186,11 @@ def one_training(options: CRFOptions, number: int, classes: dict[str, str] | Non
 def prepared_set(batch: Batch, options: CRFOptions) -> TrainingSet:
     """Prepare the training set of a batch."""
     templates = options.templates()
-    batch = _annotated(batch, options)
-    return TrainingSet.of(
-        batch.word_ids, batch.vocabulary, batch.document_offsets, batch.tags, np.ones(len(batch)),
-        templates=templates, channels=Channels(templates).of(batch), labels=len(batch.labels),
-    )  # fmt: skip
-
-
-def _annotated(batch: Batch, options: CRFOptions) -> Batch:
-    needed = options.templates().needed
-    return annotated(batch, needed, {name: ANNOTATORS[name]() for name in needed})
+    annotators = {name: ANNOTATORS[name]() for name in templates.needed}
+    training_set, _ = TrainingSet.from_batch(
+        annotated(batch, templates.needed, annotators), templates
+    )
+    return training_set
 
 
 def _own(batch: Batch, options: CRFOptions) -> tuple[float, float, float]:
@@ -189,19 +198,22 @@ def _own(batch: Batch, options: CRFOptions) -> tuple[float, float, float]:
     training_set = prepared_set(batch, options)
     prepared = time.process_time() - begin
     real = np.float32 if options.precision == "single" else np.float64
-    likelihood = Likelihood(training_set, options.c2, real)
+    likelihood = Traced(training_set, options.c2, real)
     begin = time.process_time()
     with one_thread():
-        minimum = minimise(likelihood, np.zeros(likelihood.size), most=10)
-    return prepared, (time.process_time() - begin) / minimum.evaluations, minimum.value
+        minimum = minimise(
+            likelihood, np.zeros(likelihood.size), curvature=likelihood.curvature, most=10
+        )
+    return prepared, (time.process_time() - begin) / len(Traced.values), minimum.value
 
 
 def _crfsuite(batch: Batch, options: CRFOptions) -> tuple[float, float, float]:
     begin = time.process_time()
     marks: list[float] = []
-    _, trained = CRFsuiteEngine.trained(
-        _annotated(batch, options),
+    _, trained = crfsuite_model(
+        prepared_set(batch, options),
         replace(options, max_iterations=10),
+        options.templates(),
         progress=lambda *_: marks.append(time.process_time()),
     )
     whole = time.process_time() - begin
@@ -216,9 +228,9 @@ class Traced(Likelihood):
 
     def __call__(self, x: Vector) -> tuple[float, Vector]:
         """Compute the objective and its gradient."""
-        found = super().__call__(x)
-        self.values.append(found[0])
-        return found
+        value, gradient = super().__call__(x)
+        self.values.append(value)
+        return value, gradient
 
     def curvature(self, x: Vector) -> Vector:
         """Estimate the diagonal of the Hessian."""
@@ -243,7 +255,7 @@ def warm_start(classes: dict[str, str] | None, most: int, *, tagged: bool) -> No
         tagging = first.tag(batch)
         more = batch.with_tags(tagging.tags, tagging.labels).to_documents()
     everything = make_batch([*before, *more], labelled=True)
-    wordtype.Likelihood = Traced  # type: ignore[misc]
+    trainers.Likelihood = Traced  # type: ignore[misc]
     cold = np.inf
     for name, start in (("cold", None), ("warm", first)):
         Traced.values.clear()
@@ -263,7 +275,7 @@ def main() -> None:
     """Run the benchmark that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("what", choices=["tag", "train", "warm", "one"])
-    parser.add_argument("engine", nargs="?")
+    parser.add_argument("trainer", nargs="?")
     parser.add_argument("--notes", type=int, default=0)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--merged", action="store_true")
@@ -279,7 +291,7 @@ def main() -> None:
         training(sys.argv[2:])
     elif options.what == "one":
         simpler = {"streams": (), "conjunctions": ()} if options.words else {}
-        crf = CRFOptions(engine=options.engine, precision=options.precision, **simpler)
+        crf = CRFOptions(trainer=options.trainer, precision=options.precision, **simpler)
         one_training(crf, options.notes, classes)
     else:
         warm_start(classes, options.iterations, tagged=options.tagged)

@@ -6,7 +6,7 @@ replaced by links or missing. Digests are computed anew, as somebody who means h
 changed model is opened and tags notes in a process of its own.
 
     python benchmarks/hostile_models.py                     # 10,000 models
-    python benchmarks/hostile_models.py --models 500 --kinds crf crfsuite
+    python benchmarks/hostile_models.py --models 500 --kinds crf rules
     python benchmarks/hostile_models.py --seed 7 --keep FOLDER   # keeps the models that do harm
 
 `hostile_files.py` does the same with embeddings, vectors, gazetteers and word counts.
@@ -54,7 +54,6 @@ MEMORY = 2.0  # of the memory that the model needs without changes
 MODELS: dict[str, dict[str, Any]] = {
     "crf": {"kind": "crf", "names": ("census-es",), "phrases": ("places-es",)},
     "rules": {"kind": "crf", "streams": ("rules",), "rules": {"CODE": r"\d{3,}"}},
-    "crfsuite": {"kind": "crf", "engine": "crfsuite", "max_iterations": 20},
     "bilstm-crf": {"kind": "bilstm-crf", "epochs": 1, "units": 8, "min_steps": 0},
     "divergence": {"kind": "divergence", "names": ("census-es",)},
     "dictionary": {"kind": "dictionary", "names": ("census-es",)},

@@ -17,7 +17,7 @@ from bootstrap.config.configuration import (
 from bootstrap.config.overrides import Source
 from bootstrap.data.preparation import prepare
 from bootstrap.execution.parallel_tagger import ParallelTagger, Report
-from bootstrap.execution.processes import check_main_module, default_jobs
+from bootstrap.execution.processes import default_jobs
 from bootstrap.experiments.folder import opened_experiment
 from bootstrap.experiments.plan import load_plan
 from bootstrap.experiments.results import read_results, write_results
@@ -249,7 +249,6 @@ def _run(
     on_iteration: Callable[[IterationMetrics], None] | None,
     report: Report | None,
 ) -> Run:
-    check_main_module()
     notes, _ = prepare(configuration)
     with opened_run(Path(out), configuration, resume=resume) as run:
         if not run.is_finished():
@@ -327,7 +326,6 @@ def experiment(
     InputError
         If a setting or a file is invalid, or a run fails; the other runs are finished before.
     """
-    check_main_module()
     plan = load_plan(Path(file))
     failures = []
     with opened_experiment(Path(out), plan) as folder:

@@ -21,8 +21,9 @@ from bootstrap.export import f1_of, load_prunable, validation_notes
 from corpus.batch import Batch, make_batch
 from corpus.document import Document
 from corpus.errors import InputError
-from corpus.patients import patient_key
+from corpus.patients import number_patients
 from corpus.problems import Problems
+from corpus.ragged import owners_of
 from gazetteers.builtin import read_gazetteer
 from gazetteers.frequencies import Frequencies
 from gazetteers.gazetteer import merge
@@ -166,16 +167,16 @@ class Occurrences:
         numbers: dict[str, int] = {}
         documents, total = iter(notes), 0
         while piece := list(islice(documents, _DOCUMENTS)):
-            patients = [
-                numbers.setdefault(patient_key(each.group, each.id), len(numbers)) for each in piece
-            ]
+            patients = number_patients(
+                (note.group for note in piece), (note.id for note in piece), numbers
+            )
             batch = make_batch(
                 (_only(each, classes) for each in piece), labelled=True, problems=Problems()
             )
             rows = names.rows(batch.vocabulary)
             present[rows[rows >= 0]] = True
             found = _annotated(batch, rows)
-            owners = np.array(patients, np.int64)[found[:, 1]]
+            owners = patients[found[:, 1]]
             pairs.append(np.column_stack([found[:, 0], found[:, 1] + total, owners]))
             total += len(piece)
         joined = np.concatenate(pairs)
@@ -197,7 +198,7 @@ def _only(document: Document, classes: Collection[str]) -> Document:
 
 def _annotated(batch: Batch, rows: npt.NDArray[np.int32]) -> Rows:
     """Return the pairs of names and documents in which they are annotated, shape (P, 2)."""
-    owners = np.repeat(np.arange(len(batch)), batch.lengths)
+    owners = owners_of(batch.document_offsets)
     names = rows[batch.word_ids].astype(np.int64)
     found = (batch.tags > 0) & (names >= 0)
     return np.unique(np.column_stack([names[found], owners[found]]), axis=0)

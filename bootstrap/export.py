@@ -51,7 +51,7 @@ def export_model(
     Parameters
     ----------
     model : Path
-        A run, whose best model is exported, a model folder, or a model file of CRFsuite.
+        A run, whose best model is exported, or a model folder.
     target : Path
         A new folder.
     pruning : Pruning
@@ -85,7 +85,7 @@ def export_model(
 
 def _unit_file_of(model: Path) -> bytes | None:
     """Read what a run has written about its documents for a model; None if there is nothing."""
-    return None if model.is_file() else read_file_of_model(find_model(model), UNIT_FILE)
+    return read_file_of_model(find_model(model), UNIT_FILE)
 
 
 def _save(tagger: PrunableTagger, unit: bytes | None, target: Path) -> None:
@@ -97,7 +97,7 @@ def _save(tagger: PrunableTagger, unit: bytes | None, target: Path) -> None:
 
 
 def load_prunable(model: Path) -> tuple[PrunableTagger, Unit]:
-    """Load the model of a run, of a model folder, or of a model file of CRFsuite.
+    """Load the model of a run or of a model folder.
 
     Returns
     -------
@@ -110,10 +110,6 @@ def load_prunable(model: Path) -> tuple[PrunableTagger, Unit]:
     InputError
         If there is no model, or one of a kind that cannot be pruned.
     """
-    if model.is_file():
-        from taggers import CRFTagger  # noqa: PLC0415 - rarely needed
-
-        return CRFTagger.of_crfsuite(model.read_bytes()), "document"
     folder = find_model(model)
     tagger = load_tagger(folder, trusted=trusted_kinds(model))
     if not isinstance(tagger, PrunableTagger):

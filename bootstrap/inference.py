@@ -21,6 +21,7 @@ from corpus.document import Document, Span
 from corpus.errors import InputError
 from corpus.formats import Columns, WriteReport, write
 from corpus.kernels.registry import warm_up
+from corpus.patients import number_patients
 from corpus.problems import Problems
 from corpus.tags import find_entities
 from corpus.tokens.normalisation import UnusualCharacters
@@ -226,12 +227,8 @@ def _note_numbers(
     sources: list[tuple[Document, list[tuple[int, Document]]]],
 ) -> npt.NDArray[np.int64]:
     """Return the number of the note of each unit; the notes of a patient share a number."""
-    patients: dict[str, int] = {}
-    found = []
-    for number, (source, pieces) in enumerate(sources):
-        note = number if source.group is None else patients.setdefault(source.group, number)
-        found += [note] * len(pieces)
-    return np.array(found, np.int64)
+    notes = number_patients((source.group for source, _ in sources), map(str, range(len(sources))))
+    return np.repeat(notes, [len(pieces) for _, pieces in sources])
 
 
 def tag_corpus(

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from corpus.document import Document
 from corpus.errors import shown
 from corpus.problems import Problem, Problems
+from corpus.ragged import owners_of
 from corpus.tags import TokenSpans
 from corpus.tokens import Tokens
 
@@ -45,7 +46,7 @@ def touched_tokens(
         ``last`` is less than ``first`` for a span that touches no token.
     """
     # Keys that combine document and offset, and increase along the batch.
-    owners = np.repeat(np.arange(len(documents) - 1, dtype=np.int64) << 32, np.diff(documents))
+    owners = owners_of(documents) << 32
     first = np.searchsorted(owners + ends, (rows << 32) + begins, side="right")
     last = np.searchsorted(owners + starts, (rows << 32) + finishes, side="left") - 1
     return first, last

@@ -18,6 +18,7 @@ import pyarrow as pa
 from corpus.alignment import align_spans
 from corpus.document import Document, Span
 from corpus.problems import Problems
+from corpus.ragged import offsets_of, ranges_of
 from corpus.streams import NO_VALUE, Stream, concatenate_streams, used_only
 from corpus.tags import (
     UNKNOWN,
@@ -92,9 +93,7 @@ class Batch:
     def take(self, indices: npt.NDArray[np.int64]) -> Batch:
         """Select the documents at `indices`, in that order, with the vocabulary that they use."""
         lengths = self.lengths[indices]
-        documents = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
-        shift = np.repeat(self.document_offsets[:-1][indices] - documents[:-1], lengths)
-        tokens = np.arange(documents[-1]) + shift
+        tokens = ranges_of(self.document_offsets[:-1][indices], lengths)
         used, words = used_only(self.word_ids[tokens], len(self.vocabulary))
         rows = pa.array(indices, pa.int64())
         return Batch(
@@ -105,7 +104,7 @@ class Batch:
             word_ids=words,
             starts=self.starts[tokens],
             ends=self.ends[tokens],
-            document_offsets=documents,
+            document_offsets=offsets_of(lengths),
             tags=self.tags[tokens],
             labels=self.labels,
             weights=None if self.weights is None else self.weights[indices],

@@ -18,6 +18,7 @@ from corpus.document import Document
 from corpus.errors import InputError, shown
 from corpus.patient_sets import PatientSets
 from corpus.patients import patient_key
+from corpus.ragged import owners_of
 from corpus.storage.atomic import new_file
 from corpus.storage.tables import ChangedTableError, read_columns, write_table
 from corpus.tokens import Tokens, in_chunks, tokenize
@@ -205,9 +206,7 @@ class WordCounter:
         composed = [unicodedata.normalize("NFC", word) for word in tokens.vocabulary]
         words = self._lexicon.numbers(composed)[tokens.word_ids]
         self._counts = _add_counts(self._counts, words, len(self))
-        owners = np.repeat(
-            np.arange(len(tokens.document_offsets) - 1), np.diff(tokens.document_offsets)
-        )
+        owners = owners_of(tokens.document_offsets)
         pairs = np.unique(owners * len(self) + words)  # count a word once per document
         self._documents = _add_counts(self._documents, pairs % max(len(self), 1), len(self))
         if self._patients is not None:

@@ -45,7 +45,8 @@ class Document:
     spans : tuple of Span
         The annotations, sorted by offset. They do not overlap.
     group : str, optional
-        The patient, if known. Documents of a group are always in the same part of a split.
+        The patient, if known; None if empty. Documents of a group are always in the same part of a
+        split.
 
     Raises
     ------
@@ -61,6 +62,7 @@ class Document:
     def __post_init__(self) -> None:
         spans = tuple(sorted(self.spans))
         object.__setattr__(self, "spans", spans)
+        object.__setattr__(self, "group", self.group or None)
         for span in spans:
             if not 0 <= span.start < span.end <= len(self.text):
                 raise DocumentError(

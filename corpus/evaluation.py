@@ -21,6 +21,7 @@ from corpus.alignment import touched_tokens
 from corpus.batch import Batch
 from corpus.document import Document, Span
 from corpus.errors import InputError, shown
+from corpus.ragged import owners_of
 from corpus.scores import MEASURES, ConfusionCounts, Scores
 from corpus.tags import classes_of, find_entities
 from corpus.tokens import tokenize
@@ -370,7 +371,7 @@ def _per_document(
 def _covered_by_tokens(batch: Batch, gold: Entities, predicted: Entities) -> npt.NDArray[np.int64]:
     """Count covered tokens by document, shape (D, 3)."""
     left, right = (_covered_tokens(batch, side) for side in (gold, predicted))
-    owners = np.repeat(np.arange(len(batch)), batch.lengths)
+    owners = owners_of(batch.document_offsets)
     masks = (left & right, right & ~left, left & ~right)
     counts = [np.bincount(owners[mask], minlength=len(batch)) for mask in masks]
     return np.stack(counts, axis=1).astype(np.int64)

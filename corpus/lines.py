@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.batch import Batch
+from corpus.ragged import owners_of
 
 Indices = npt.NDArray[np.int64]
 
@@ -14,7 +15,7 @@ _BREAKS = (ord("\n"), ord("\r"))
 
 def line_numbers(batch: Batch) -> Indices:
     """Return the line number of each token, shape (N,), counted through all documents."""
-    owners = np.repeat(np.arange(len(batch)), batch.lengths)
+    owners = owners_of(batch.document_offsets)
     data, bounds = _bytes_of(batch)
     breaks = np.flatnonzero((data == _BREAKS[0]) | (data == _BREAKS[1]))
     if not len(breaks):  # every document is one line

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from corpus.batch import Batch, concatenate
 from corpus.kernels.code_points import code_points
+from corpus.ragged import offsets_of, ranges_of
 from corpus.streams import used_only
 from corpus.tags import UNKNOWN
 
@@ -156,22 +157,19 @@ def _contexts(replacements: Replacements) -> Indices:
 
 def _gather(edges: Edges) -> Indices:
     """Return the members of half-open ranges, one range after another."""
-    lengths = np.diff(edges)[:, 0]
-    members = np.repeat(edges[:, 0] - np.cumsum(lengths) + lengths, lengths)
-    members += np.arange(len(members))
-    return members
+    return ranges_of(edges[:, 0], np.diff(edges)[:, 0])
 
 
 def _offsets(copies: Indices, lengths: Indices, number: int) -> Indices:
     """Return the offsets of copies, shape (number + 1,), from the lengths of their pieces."""
     sizes = np.bincount(copies, weights=lengths, minlength=number).astype(np.int64)
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
+    return offsets_of(sizes)
 
 
 def _shifts(copies: Indices, codes: Edges, text_offsets: Indices) -> Indices:
     """Return the distance from each piece's place in the source to that in the text of its copy."""
     lengths = np.diff(codes)[:, 0]
-    places: Indices = np.cumsum(lengths) - lengths - text_offsets[copies]
+    places: Indices = offsets_of(lengths)[:-1] - text_offsets[copies]
     return places - codes[:, 0]
 
 
@@ -187,10 +185,9 @@ def _tags(
         for prefix in "BI"
     )
     pieces = _contexts(replacements) + 1
-    firsts = (np.cumsum(lengths) - lengths)[pieces]
+    firsts = offsets_of(lengths)[pieces]
     replaced = source.tags[replacements.first]
-    ranges = np.stack([firsts, firsts + lengths[pieces]], axis=1)
-    tags[_gather(ranges)] = np.repeat(inside[replaced], lengths[pieces])
+    tags[ranges_of(firsts, lengths[pieces])] = np.repeat(inside[replaced], lengths[pieces])
     tags[firsts] = begin[replaced]
     return tags
 
@@ -202,7 +199,7 @@ def _with_prefix(label: str, prefix: str) -> str:
 def _codes(texts: pa.LargeStringArray) -> tuple[npt.NDArray[np.uint32], Indices]:
     """Return the code points of all texts, and where each text begins, shape (D + 1,)."""
     lengths = pc.utf8_length(texts).to_numpy().astype(np.int64)
-    return code_points("".join(texts.to_pylist())), np.concatenate([[0], np.cumsum(lengths)])
+    return code_points("".join(texts.to_pylist())), offsets_of(lengths)
 
 
 def _texts(codes: npt.NDArray[np.uint32], offsets: Indices) -> pa.LargeStringArray:
@@ -210,7 +207,7 @@ def _texts(codes: npt.NDArray[np.uint32], offsets: Indices) -> pa.LargeStringArr
     data = codes.tobytes().decode("utf-32-le").encode()
     # The number of bytes of each code point in UTF-8.
     sizes = 1 + (codes > 0x7F).astype(np.int64) + (codes > 0x7FF) + (codes > 0xFFFF)
-    ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])[offsets]
+    ends = offsets_of(sizes)[offsets]
     return pa.LargeStringArray.from_buffers(
         len(offsets) - 1, pa.py_buffer(ends.tobytes()), pa.py_buffer(data)
     )

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from corpus.ragged import ranges_of
+
 #: The unknown tag, of a token that is not annotated.
 UNKNOWN = -1
 
@@ -127,7 +129,6 @@ def tags_of_entities(
     if len(entities.first) == 0:
         return tags
     lengths = entities.last - entities.first + 1
-    within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    tags[np.repeat(entities.first, lengths) + within] = np.repeat(inside[entities.classes], lengths)
+    tags[ranges_of(entities.first, lengths)] = np.repeat(inside[entities.classes], lengths)
     tags[entities.first] = begin[entities.classes]
     return tags

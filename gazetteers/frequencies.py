@@ -16,6 +16,7 @@ import pyarrow as pa
 from corpus.errors import InputError, shown
 from corpus.kernels.hash_index import HashIndex, Positions
 from corpus.kernels.hashing import Hashes, hash_values
+from corpus.ragged import owners_of
 from corpus.tokens import tokenize
 from gazetteers.folding import fold
 from gazetteers.gazetteer import Gazetteer
@@ -87,7 +88,7 @@ class Frequencies:
             np.int64,
         )
         words = of_types[tokens.word_ids]
-        owners = np.repeat(np.arange(len(kinds)), np.diff(tokens.document_offsets))
+        owners = owners_of(tokens.document_offsets)
         words, owners = words[words >= 0], owners[words >= 0]
         lengths = np.bincount(owners, minlength=len(kinds))
         cells = words * len(names) + kinds[owners]

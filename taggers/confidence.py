@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.errors import InputError
+from corpus.ragged import offsets_of
 from corpus.tags import TokenSpans, classes_of
 
 Floats = npt.NDArray[np.float64]
@@ -153,7 +154,7 @@ def entity_probabilities_of(
         np.array([labels.index(f"{prefix}-{name}") for name in names]) for prefix in "BI"
     )
     lengths = entities.last - entities.first + 1
-    rows = np.cumsum(lengths) - lengths
+    rows = offsets_of(lengths)[:-1]
     within = np.arange(lengths.sum()) - np.repeat(rows, lengths)
     tokens = np.repeat(entities.first, lengths) + within
     columns = np.where(within[:, None] == 0, begin, inside)

@@ -80,7 +80,7 @@ class Kind:
 BUILTIN = {
     kind.name: kind
     for kind in (
-        Kind("crf", "taggers.crf.tagger:CRFTagger", "taggers.crf.crf_options:CRFOptions", 7),
+        Kind("crf", "taggers.crf.crf_tagger:CRFTagger", "taggers.crf.crf_options:CRFOptions", 8),
         Kind(
             "bilstm-crf",
             "taggers.networks.tagger:BiLSTMCRFTagger",

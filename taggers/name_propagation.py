@@ -10,6 +10,8 @@ import numpy.typing as npt
 
 from corpus.batch import Batch
 from corpus.errors import InputError, shown
+from corpus.patients import number_patients
+from corpus.ragged import owners_of, ranges_of
 from corpus.streams import NO_VALUE
 from corpus.tags import TokenSpans, classes_of, find_entities
 from taggers.base import Tagging
@@ -108,11 +110,7 @@ def note_numbers(batch: Batch) -> Indices:
     Documents of the same group have the same number; a document without a group has a number of its
     own. Units of a note, such as lines, belong to the group of its patient, or else of the note.
     """
-    numbers: dict[str, int] = {}
-    groups = enumerate(batch.groups.to_pylist())
-    return np.array(
-        [row if name is None else numbers.setdefault(name, row) for row, name in groups], np.int64
-    )
+    return number_patients(batch.groups.to_pylist(), batch.ids.to_pylist())
 
 
 def _full_name_words(
@@ -154,7 +152,7 @@ def _between_names(recurring: Flags, names: Flags, documents: Indices) -> Flags:
     places = np.arange(len(recurring))
     # All tokens of a run get the same number.
     run: Indices = np.cumsum(~recurring, dtype=np.int64)
-    run += np.repeat(np.arange(len(documents) - 1), np.diff(documents)) * (len(recurring) + 1)
+    run += owners_of(documents) * (len(recurring) + 1)
     first, last = (np.full(len(recurring), edge) for edge in (len(recurring), -1))
     of_names, numbers = places[names], np.unique(run, return_inverse=True)[1].reshape(-1)
     np.minimum.at(first, numbers[names], of_names)
@@ -166,8 +164,7 @@ def _by_token(found: TokenSpans, tokens: int) -> tuple[Classes, Flags]:
     """Return the class of the entity of each token (or -1), and whether the token begins it."""
     token_classes, begins = np.full(tokens, NO_VALUE, np.int64), np.zeros(tokens, bool)
     lengths = found.last - found.first + 1
-    within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    token_classes[np.repeat(found.first, lengths) + within] = np.repeat(found.classes, lengths)
+    token_classes[ranges_of(found.first, lengths)] = np.repeat(found.classes, lengths)
     begins[found.first] = True
     return token_classes, begins
 

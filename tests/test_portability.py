@@ -50,17 +50,16 @@ if __name__ == "__main__":
             importlib.import_module(module.name)
 
     from bootstrap.cli.main import main
-    from bootstrap.execution.executor import executor_for
-    from bootstrap.execution.processes import default_jobs, in_process
+    from bootstrap.execution.processes import default_jobs, executor_for, in_processes
     from corpus.storage.atomic import folder_lock, write_link
 
     folder = Path(sys.argv[1])
     with folder_lock(folder):
         code = main(["convert", str(folder / "in.jsonl"), str(folder / "out.parquet")])
         write_link(folder / "best", Path("iterations") / "007")
-    with executor_for(2, folder) as executor:
-        powers = list(executor.map(functools.partial(pow, 2), range(4)))
-    print(json.dumps([code, default_jobs() > 0, powers, list(in_process(send_twice, "a"))]))
+    powers = list(executor_for(2).map(functools.partial(pow, 2), range(4)))
+    sent = [message for _, message in in_processes(send_twice, [("a",)], jobs=1)]
+    print(json.dumps([code, default_jobs() > 0, powers, sent]))
 """
 
 

@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from bootstrap.data.separation import plain_form
 from corpus.batch import Batch
+from corpus.ragged import owners_of
 from corpus.tags import classes_of
 from taggers.base import Tagging
 
@@ -35,7 +36,7 @@ class WordTypes:
             classes = _classes(tagging)
             types = np.where(classes >= 0, len(index) + classes, types)
             self._number += len(classes_of(tagging.labels))
-        owners = np.repeat(np.arange(len(batch)), batch.lengths)
+        owners = owners_of(batch.document_offsets)
         pairs = np.unique(owners * max(self._number, 1) + types)
         self._owners, self._types = np.divmod(pairs, max(self._number, 1))
         self._sizes = np.bincount(self._owners, minlength=len(batch))

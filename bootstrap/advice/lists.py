@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.batch import Batch
+from corpus.ragged import offsets_of
 from corpus.tags import TokenSpans, classes_of, find_entities
 from taggers.base import Tagging
 from taggers.options import TaggerOptions, path_fields
@@ -107,7 +108,7 @@ class EntityRecall:
 
     def listed(self, tokens: Mask) -> Mask:
         """Return which entities have at least half of their tokens in a list, shape (E,)."""
-        sums = np.concatenate([[0], np.cumsum(tokens)])
+        sums = offsets_of(tokens)
         lengths = self.entities.last + 1 - self.entities.first
         number = sums[self.entities.last + 1] - sums[self.entities.first]
         covered: Mask = 2 * number >= lengths

@@ -17,7 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.batch import Batch, concatenate
-from corpus.patients import unit_numbers
+from corpus.patients import number_patients
+from corpus.ragged import offsets_of, owners_of
 
 #: Samples are of different kinds if the AUC is at least this, ...
 _LEAST_AUC = 0.6
@@ -95,14 +96,14 @@ def separation(first: Batch, second: Batch, *, by_entities: bool) -> Separation 
 
 def has_entities(batch: Batch) -> npt.NDArray[np.bool_]:
     """Return which documents of a tagged batch have an entity, shape (D,)."""
-    inside = np.concatenate([[0], np.cumsum(batch.tags > 0)])
+    inside = offsets_of(batch.tags > 0)
     found: npt.NDArray[np.bool_] = np.diff(inside[batch.document_offsets]) > 0
     return found
 
 
 def _auc(batch: Batch, is_first: npt.NDArray[np.bool_]) -> Separation | None:
     """Cross-validate a logistic regression; no patient is in training and held out at once."""
-    units = unit_numbers(batch.groups.to_pylist(), batch.ids.to_pylist())
+    units = number_patients(batch.groups.to_pylist(), batch.ids.to_pylist())
     # Documents of a patient are alike: the standard error is that of as many patients.
     sizes = [len(np.unique(units[is_first == side])) for side in (True, False)]
     if min(sizes) < _LEAST_UNITS:
@@ -148,7 +149,7 @@ def _features(batch: Batch) -> Any:
     """
     from scipy.sparse import csr_matrix  # noqa: PLC0415 - slow to import
 
-    rows = [np.repeat(np.arange(len(batch)), batch.lengths)]
+    rows = [owners_of(batch.document_offsets)]
     columns = [_numbers(batch.vocabulary, plain_form)[batch.word_ids]]
     for place in (0, 1):
         for value in (plain_form, short_shape):

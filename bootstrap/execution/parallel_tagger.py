@@ -12,8 +12,7 @@ from typing import Self
 
 import numpy as np
 
-from bootstrap.execution.executor import Executor, SerialExecutor, executor_for
-from bootstrap.execution.processes import in_processes
+from bootstrap.execution.processes import Executor, SerialExecutor, executor_for, in_processes
 from corpus.batch import Batch
 from corpus.errors import InputError
 from corpus.storage.atomic import new_folder
@@ -73,7 +72,8 @@ class ParallelTagger:
         self.training: Training | None = None
         self.kind = kind
         self._options = options
-        self._executor = executor or executor_for(jobs, folder)
+        self._executor = executor or executor_for(jobs)
+        self._jobs = jobs
         self._report = report
         self._tagger: Tagger | None = None
 
@@ -134,7 +134,7 @@ class ParallelTagger:
             if progress:
                 progress(done, total)
 
-        fit_all([fit], jobs=1, report=report)
+        fit_all([fit], jobs=self._jobs, report=report)
         return self
 
     def move(self, folder: Path) -> None:
@@ -226,7 +226,7 @@ def fit_all(fits: Sequence[FolderFit], *, jobs: int, report: Report = _silent) -
     steps: dict[int, tuple[int, int]] = {}
     with contextlib.ExitStack() as stack:
         tasks = [(_job(fit, stack.enter_context(new_folder(fit.tagger.folder))),) for fit in fits]
-        for index, step in in_processes(_train, tasks, jobs=jobs, reuse=True):
+        for index, step in in_processes(_train, tasks, jobs=jobs):
             steps[index] = step
             done, total = (sum(numbers) for numbers in zip(*steps.values(), strict=True))
             # The trainings that have not begun will take about as long as the others.

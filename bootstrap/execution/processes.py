@@ -1,71 +1,119 @@
-"""Processes that report progress, end with this one and can be ended at once.
+"""Functions applied to items in other processes, by joblib.
 
 Compiled code does not react to signals while it runs. In a separate process, Ctrl-C ends it at
 once, and its memory is released.
 
-Ctrl-C on a terminal reaches all processes of a program. Only the first one may react: it ends the
-others. On POSIX they are started with SIGINT blocked, which they inherit before their first
-instruction; on every platform they ignore it as soon as they run code of this module. The same
-holds for SIGHUP, which a closed terminal sends.
+Ctrl-C on a terminal, or closing it, reaches all processes of a program. Only the first one reacts:
+it ends the others. They wait a minute for more work, so that they keep what they have loaded.
 """
 
 from __future__ import annotations
 
-import math
-import multiprocessing
+import json
 import os
 import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from multiprocessing import resource_tracker
-from multiprocessing.connection import Connection, wait
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack, closing, contextmanager, suppress
+from multiprocessing import active_children, resource_tracker
 from pathlib import Path
-from types import FrameType
-from typing import Any
+from tempfile import TemporaryDirectory, gettempdir
+from typing import Any, Protocol, TypeVar
 
-from bootstrap.execution.resource_trackers import silence_trackers
-from corpus.errors import InputError
+import joblib
 
-#: Seconds between two checks of another process.
-POLL = 0.1
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
-#: A process that has used more memory, in bytes, is not reused.
-_MOST_MEMORY = 2**30
-
-#: Seconds in which a process that has processes of its own may end them and remove its files.
-_PATIENCE = 10
-
+#: Seconds between two looks at another process.
+_POLL = 0.02
+#: Seconds after which a process without work ends.
+_IDLE = 60
 #: The signals that a terminal sends to all processes of a program; Windows lacks the second.
 _OF_TERMINAL = tuple(
     getattr(signal, name) for name in ("SIGINT", "SIGHUP") if hasattr(signal, name)
 )
-#: The signals that may interrupt the first process.
-_INTERRUPTING = (*_OF_TERMINAL, signal.SIGTERM)
 
 
 class KilledError(OSError):
     """A worker process was ended by the system or by a user."""
 
 
-def check_main_module() -> None:
-    """Check that this process has its own script, and does not import that of its parent process.
+class Executor(Protocol):
+    """Applies functions to items, in this process, in others, or on a cluster.
 
-    A new process imports the script of the process that started it. A script that trains without
-    a guard would train again in each.
+    To run on a cluster (Dask, Ray, arrays of Slurm jobs), a class needs these members, under these
+    rules:
 
-    Raises
-    ------
-    InputError
-        If the script has no guard.
+    - The function is one of a module, or a `functools.partial` of one. The items, and what the
+      partial binds, are plain values that pickle: numbers, strings, bytes, NumPy arrays,
+      dataclasses of them. A batch of documents travels as Arrow bytes. So do the results.
+    - A model is never pickled. It travels as its path, on a disk that every worker can read, and
+      its digest. The worker loads the model, refuses one with another digest, and keeps it for
+      later items.
+    - Results come back in the order of the items. An exception of the function is raised in the
+      caller; a worker that is lost is a `KilledError`.
+    - Workers do not outlive the process that they work for, and leave Ctrl-C to it.
+
+    Attributes
+    ----------
+    shares_memory : bool
+        Whether functions run in this process, so that nothing needs to be serialised.
     """
-    if getattr(multiprocessing.current_process(), "_inheriting", False):
-        raise InputError(
-            "this script starts processes, and each of them imports it: put the code that trains "
-            'under `if __name__ == "__main__":`'
-        )
+
+    shares_memory: bool
+
+    def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+        """Yield the results of a function, in the order of the items.
+
+        Raises
+        ------
+        KilledError
+            If a worker process was ended.
+        Exception
+            Any exception that the function raises.
+        """
+        ...
+
+
+class SerialExecutor(Executor):
+    """Applies functions in this process, one item at a time."""
+
+    shares_memory = True
+
+    def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+        """Yield the results of a function; see `Executor`."""
+        return map(function, items)
+
+
+class ProcessExecutor(Executor):
+    """Applies functions in processes of this machine.
+
+    Parameters
+    ----------
+    jobs : int
+        Number of processes.
+    """
+
+    shares_memory = False
+
+    def __init__(self, jobs: int) -> None:
+        self._jobs = jobs
+
+    def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+        """Yield the results of a function; see `Executor`."""
+        calls = (joblib.delayed(function)(item) for item in items)
+        with _results(calls, jobs=self._jobs, waiting=2 * self._jobs) as results:
+            yield from results
+
+
+def executor_for(jobs: int) -> Executor:
+    """Return the executor for a number of processes on this machine."""
+    return SerialExecutor() if jobs == 1 else ProcessExecutor(jobs)
 
 
 def default_jobs() -> int:
@@ -73,24 +121,12 @@ def default_jobs() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def in_process(work: Callable[..., None], *arguments: Any) -> Iterator[Any]:
-    """Run a function in another process and yield what it sends; see `in_processes`."""
-    for _, message in in_processes(work, [arguments], jobs=1):
-        yield message
-
-
 def in_processes(
-    work: Callable[..., None],
-    tasks: Sequence[Sequence[Any]],
-    *,
-    jobs: int,
-    reuse: bool = False,
-    nested: bool = False,
+    work: Callable[..., None], tasks: Sequence[Sequence[Any]], *, jobs: int
 ) -> Iterator[tuple[int, Any]]:
-    """Run a function in other processes, one for each task, and yield the messages they send.
+    """Run a function in other processes, once for each task, and yield the messages they send.
 
-    It is intended for a few long tasks that report progress; for many small ones, see
-    `bootstrap.execution.executor`.
+    It is intended for a few long tasks that report progress; for many small ones, see `Executor`.
 
     Parameters
     ----------
@@ -100,18 +136,13 @@ def in_processes(
         The other arguments for each task.
     jobs : int
         Maximum number of processes at a time.
-    reuse : bool
-        Whether a process that has ended its task waits for another one, also of a later call. It
-        keeps what it has imported and read, but ends if it has used much memory.
-    nested : bool
-        Whether the function starts processes of its own. Such processes are not reused.
 
     Yields
     ------
     int
         The index of a task.
     Any
-        A message.
+        A message: a value of JSON, with lists for tuples.
 
     Raises
     ------
@@ -120,278 +151,96 @@ def in_processes(
     Exception
         Any exception that the function raises.
     """
-    waiting = iter(enumerate(tasks))
-    workers: dict[Connection, _Worker] = {}
-    try:
-        while True:
-            while len(workers) < jobs and (task := next(waiting, None)):
-                worker = (_idle_worker() if reuse else None) or _Worker(nested=nested)
-                workers[worker.connection] = worker
-                worker.start(work, *task)
-            if not workers:
-                return
-            for connection in wait(list(workers), POLL):
-                worker = workers[connection]  # type: ignore[index]
-                done, message = worker.receive()
-                if isinstance(message, BaseException):
-                    raise message
-                if done:
-                    workers.pop(worker.connection)
-                    if reuse and message:
-                        _IDLE.append(worker)
-                    else:
-                        worker.end()
-                else:
-                    yield worker.index, message
-    finally:
-        for worker in workers.values():
-            worker.terminate()  # all of them, before one is waited for
-        for worker in workers.values():
-            worker.end()
-
-
-class _Worker:
-    """A process that works on one task at a time.
-
-    Attributes
-    ----------
-    connection : Connection
-        The connection to the process.
-    index : int
-        The index of its task.
-    """
-
-    def __init__(self, *, nested: bool = False) -> None:
-        context = multiprocessing.get_context("spawn")
-        self.connection, self._child_end = context.Pipe()
-        self.index = 0
-        self._surroundings = _surroundings()
-        self._process = context.Process(
-            # A daemon has no processes of its own. Either kind ends with this process: `_serve`.
-            target=_serve,
-            args=(self._child_end, os.getpid(), nested),
-            daemon=not nested,
+    with TemporaryDirectory(prefix="bootstrap-") as folder:
+        paths = [Path(folder) / str(index) for index in range(len(tasks))]
+        for path in paths:
+            path.touch()
+        calls = (
+            joblib.delayed(_work)(work, str(path), *task)
+            for path, task in zip(paths, tasks, strict=True)
         )
+        with _results(calls, jobs=jobs, waiting=jobs) as results:
+            yield from _messages(paths)
+            for _ in results:  # all of them have ended, or one has failed, which is raised here
+                pass
 
-    def start(self, work: Callable[..., None], index: int, arguments: Sequence[Any]) -> None:
-        """Start the process if it does not run, and send it a task."""
-        self.index = index
-        if self._process.pid is None:
-            with sigint_blocked(), _in_existing_folder():
-                self._process.start()
-            self._child_end.close()
-        with self._as_killed():
-            # Arguments of the process would make this one wait forever if it died at its start.
-            self.connection.send((work, arguments))
 
-    def is_usable(self) -> bool:
-        """Return whether the process would do a task as a new process would."""
-        return self._surroundings == _surroundings() and self._process.is_alive()
-
-    def receive(self) -> tuple[bool, Any]:
-        """Return whether the task is done, and a message or an exception.
-
-        When the task is done, the message is whether the process waits for another one.
-        """
-        with self._as_killed():
-            received: tuple[bool, Any] = self.connection.recv()
-            return received
-
-    @contextmanager
-    def _as_killed(self) -> Iterator[None]:
-        """Raise a `KilledError` where the process has ended."""
+def _work(work: Callable[..., None], path: str, *arguments: Any) -> None:
+    """Call a function that sends messages, which are written to a file, a line each."""
+    with Path(path).open("a", encoding="utf-8", buffering=1) as file:
         try:
-            yield
-        except (EOFError, BrokenPipeError, ConnectionResetError):
-            self._process.join(_PATIENCE)
-            code = self._process.exitcode
-            reason = (
-                f"its exit status is {code}, and its own message is above"
-                if code and code > 0
-                else "the system may have been out of memory"
-            )
-            raise KilledError(f"a process ended before its work did; {reason}") from None
-
-    def terminate(self) -> None:
-        """Send the process the signal to end, if it has not ended."""
-        if self._process.pid is not None:
-            self._process.terminate()
-
-    def end(self) -> None:
-        """End the process, if it has not ended."""
-        if self._process.pid is not None:
-            self._process.terminate()
-            self._process.join(_PATIENCE)
-            if self._process.is_alive():
-                self._process.kill()
-                self._process.join()
-        self.connection.close()
-
-
-#: Processes that wait for a task.
-_IDLE: list[_Worker] = []
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_IDLE.clear)  # they work for the parent process
-
-
-def _idle_worker() -> _Worker | None:
-    """Return a process that waits for a task, if there is one that can be used."""
-    while _IDLE:
-        worker = _IDLE.pop()
-        if worker.is_usable():
-            return worker
-        worker.end()
-    return None
-
-
-def end_idle_processes() -> None:
-    """End the processes that wait for a task, and release their memory."""
-    while _IDLE:
-        _IDLE.pop().end()
-
-
-def _surroundings() -> tuple[Any, ...]:
-    """Return what a new process takes over from this one."""
-    return _working_folder(), tuple(sys.path)
-
-
-def _working_folder() -> Path | None:
-    """Return the working directory; None if it was removed."""
-    try:
-        return Path.cwd()
-    except OSError:
-        return None
-
-
-@contextmanager
-def _in_existing_folder() -> Iterator[None]:
-    """Leave a working directory that was removed: Python cannot start a process from there."""
-    if _working_folder():
-        yield
-        return
-    removed = os.open(os.curdir, os.O_RDONLY)
-    os.chdir(os.sep)
-    try:
-        yield
-    finally:
-        os.fchdir(removed)
-        os.close(removed)
-
-
-def _serve(connection: Connection, parent: int, nested: bool) -> None:
-    set_up_worker(parent)
-    if nested:  # it ends its own processes, and removes what it has not completed
-        signal.signal(signal.SIGTERM, _exit)
-    os.umask(0o077)  # files that it writes are as private as the notes
-    reusable = True
-    while reusable:
-        try:
-            work, arguments = connection.recv()
-            work(lambda message: connection.send((False, message)), *arguments)
-            del work, arguments  # a batch of documents would be held until the next task
-            reusable = _peak_memory() < _MOST_MEMORY
-            connection.send((True, reusable))
-        except Exception as error:  # raised again in the parent process
-            reusable = False
-            with suppress(OSError):
-                connection.send((True, error))
-
-
-def _exit(number: int, frame: FrameType | None) -> None:
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    raise SystemExit(1)
-
-
-def _peak_memory() -> float:
-    """Return the largest memory of this process so far, in bytes; infinity if it is unknown."""
-    # On Linux, `getrusage` begins with the peak of the parent process.
-    with suppress(OSError):
-        for line in Path("/proc/self/status").read_text(encoding="utf-8").splitlines():
-            if line.startswith("VmHWM:"):  # in kB
-                return int(line.split()[1]) * 1024
-    try:
-        import resource  # noqa: PLC0415 - not on Windows
-    except ImportError:
-        return math.inf
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
-
-
-@contextmanager
-def sigint_blocked() -> Iterator[None]:
-    """Start processes that never receive the signals of a terminal, and without interruption.
-
-    Processes started meanwhile inherit the blocked signals. Ctrl-C in the meantime takes effect at
-    the end: a process that is started only halfway would fail with a traceback.
-    """
-    with interruptions_deferred():
-        if not hasattr(signal, "pthread_sigmask"):  # Windows
-            yield
-            return
-        silence_trackers()
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
-        try:
-            # Otherwise the first process starts it, which unblocks SIGINT (until Python 3.12). It
-            # ignores SIGINT, but would be ended by SIGHUP.
-            resource_tracker.ensure_running()
-            signal.pthread_sigmask(signal.SIG_BLOCK, _OF_TERMINAL)
-            yield
+            work(lambda message: file.write(f"{json.dumps(message)}\n"), *arguments)
         finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            file.write("\n")
+
+
+def _messages(paths: Sequence[Path]) -> Iterator[tuple[int, Any]]:
+    """Yield the messages in files, until all tasks have ended or one of them never will."""
+    waiting, children = dict.fromkeys(range(len(paths)), 0), set(active_children())
+    while waiting:
+        children.update(active_children())
+        was_killed = any(child.exitcode for child in children)
+        for index, position in list(waiting.items()):
+            with paths[index].open("rb") as file:
+                file.seek(position)
+                lines = file.read().splitlines(keepends=True)
+            for line in lines:
+                if line == b"\n":
+                    del waiting[index]
+                elif line.endswith(b"\n"):  # it is complete
+                    waiting[index] += len(line)
+                    yield index, json.loads(line)
+        if was_killed:
+            return
+        time.sleep(_POLL)
 
 
 @contextmanager
-def interruptions_deferred() -> Iterator[None]:
-    """Handle the signals that interrupt this process at the end of a block of code.
+def _results(calls: Iterable[Any], *, jobs: int, waiting: int) -> Iterator[Iterator[Any]]:
+    """Make calls, at most `waiting` of them ahead, and return their results in order.
 
-    A blocked signal is not enough: another thread of this process, such as one of Arrow's, may
-    receive it, and Python then interrupts the main thread.
+    At the end of the context, calls that have not ended are killed.
     """
-    handlers = {number: signal.getsignal(number) for number in _INTERRUPTING}
-    if threading.current_thread() is not threading.main_thread():
-        yield  # other threads are not interrupted
-        return
-    received: list[int] = []
-    deferred = [number for number in _INTERRUPTING if callable(handlers[number])]
-    for number in deferred:  # others end the process at once, or are ignored
-        signal.signal(number, lambda number, frame: received.append(number))
+    parallel = joblib.Parallel(
+        n_jobs=max(jobs, 2),  # with one, joblib calls functions in this process
+        backend="loky",
+        return_as="generator",
+        pre_dispatch=waiting,
+        batch_size=1,
+        # By default, joblib writes large items to files, and creates a folder in shared memory.
+        max_nbytes=None,
+        temp_folder=gettempdir(),
+        inner_max_num_threads=max(default_jobs() // jobs, 1),
+        idle_worker_timeout=_IDLE,
+        initializer=_set_up_worker,
+        # Other paths than those of running workers make new ones start.
+        initargs=(os.getpid(), str(Path.cwd()), tuple(sys.path)),
+    )
     try:
-        yield
-    finally:
-        for number in deferred:
-            signal.signal(number, handlers[number])
-        for number in received[:1]:
-            signal.raise_signal(number)
+        with warnings.catch_warnings(), ExitStack() as stack:
+            warnings.filterwarnings("ignore", message=".* worker|.* tasks which were still")
+            with _interruptions_deferred():
+                results = stack.enter_context(closing(parallel(calls)))
+            yield results
+    except BrokenProcessPool:
+        raise KilledError(
+            "a worker process was killed before its work was done; the system may have been out of "
+            "memory; use fewer --jobs"
+        ) from None
 
 
-def set_up_worker(parent: int, module_paths: Sequence[str] = ()) -> None:
-    """Configure a worker process to ignore the terminal and to end with its parent process.
-
-    Parameters
-    ----------
-    parent : int
-        The id of the parent process.
-    module_paths : sequence of str
-        Where the parent process finds modules, such as the tagger of another package.
-    """
-    sys.path += [path for path in module_paths if path not in sys.path]
-    silence_trackers()
+def _set_up_worker(parent: int, folder: str, module_paths: Sequence[str]) -> None:
+    """Ignore the terminal, write private files, find modules, and end with the parent process."""
     for number in _OF_TERMINAL:
         signal.signal(number, signal.SIG_IGN)
-    exit_with_parent(parent)
+    os.umask(0o077)  # files are as private as the notes
+    os.chdir(folder)
+    sys.path += [path for path in module_paths if path not in sys.path]
+    threading.Thread(target=_exit_with, args=(parent,), daemon=True).start()
 
 
-def exit_with_parent(parent: int) -> None:
-    """Start a thread that ends this process soon after its parent process has ended."""
-
-    def watch() -> None:
-        _wait_for_exit(parent)
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
-
-
-def _wait_for_exit(parent: int) -> None:
+def _exit_with(parent: int) -> None:
+    """End this process soon after its parent process."""
     if sys.platform == "win32":  # the id of the parent process does not change when it ends
         import _winapi  # noqa: PLC0415 - only there
 
@@ -400,4 +249,33 @@ def _wait_for_exit(parent: int) -> None:
             _winapi.WaitForSingleObject(handle, _winapi.INFINITE)
     else:
         while os.getppid() == parent:
-            time.sleep(POLL)
+            time.sleep(0.1)
+    os._exit(1)
+
+
+@contextmanager
+def _interruptions_deferred() -> Iterator[None]:
+    """Start processes without interruption: Ctrl-C takes effect afterwards.
+
+    A process that is started only halfway would fail with a traceback. Processes inherit the mask
+    of blocked signals, so that they do not react before they can ignore them.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield  # other threads are not interrupted
+        return
+    received: list[int] = []
+    handlers = {number: signal.getsignal(number) for number in (*_OF_TERMINAL, signal.SIGTERM)}
+    deferred = {number: handler for number, handler in handlers.items() if callable(handler)}
+    for number in deferred:  # others end the process at once, or are ignored
+        signal.signal(number, lambda number, frame: received.append(number))
+    mask: Any = getattr(signal, "pthread_sigmask", lambda how, numbers: set())  # not on Windows
+    resource_tracker.ensure_running()  # otherwise, the first process starts it, which unblocks them
+    before = mask(signal.SIG_BLOCK, _OF_TERMINAL)
+    try:
+        yield
+    finally:
+        mask(signal.SIG_SETMASK, before)
+        for number, handler in deferred.items():
+            signal.signal(number, handler)
+        for number in received[:1]:
+            signal.raise_signal(number)

@@ -248,7 +248,8 @@ def carry_out_all(schedule: Schedule, *, jobs: int) -> Iterator[Event]:
     for shared in schedule.embeddings:
         if shared.split in splits:
             task = (shared.configuration, shared.folder, jobs, shared.test_text)
-            for _, message in in_processes(train_shared_embeddings, [task], jobs=1, nested=True):
+            for _, values in in_processes(train_shared_embeddings, [task], jobs=1):
+                message = Message(*values)
                 failed |= {shared.split} if message.kind == "failed" else set()
                 yield Event(shared, message)
     folders = {shared.split: shared.folder for shared in schedule.embeddings}
@@ -262,5 +263,5 @@ def carry_out_all(schedule: Schedule, *, jobs: int) -> Iterator[Event]:
             tasks.append((run.configuration, run.run.folder, needed))
     at_once = max(1, min(jobs, len(runs)))
     with_jobs = [(*task, jobs // at_once) for task in tasks]
-    for index, message in in_processes(carry_out, with_jobs, jobs=at_once, nested=True):
-        yield Event(runs[index], message)
+    for index, values in in_processes(carry_out, with_jobs, jobs=at_once):
+        yield Event(runs[index], Message(*values))

@@ -17,7 +17,7 @@ import pyarrow as pa
 from bootstrap.runs.parquet_files import read_table
 from corpus.batch import Batch
 from corpus.errors import InputError
-from corpus.patients import unit_numbers
+from corpus.patients import number_patients
 from corpus.scores import ConfusionCounts, Scores
 
 _COUNTS = ConfusionCounts._fields
@@ -71,7 +71,7 @@ class DocumentCounts:
     @property
     def units(self) -> npt.NDArray[np.int64]:
         """The number of each document's patient, or of the document where none is known."""
-        return unit_numbers(self.groups, self.ids)
+        return number_patients(self.groups, self.ids)
 
     def class_counts(self) -> dict[str, ConfusionCounts]:
         """Sum the counts of each class over the documents."""

@@ -13,7 +13,7 @@ from bootstrap.selection.proportions import Proportions, content_of, proportions
 from bootstrap.self_training.iteration import CONFIDENCE_BINS, Iteration, PseudoLabelled, Trial
 from corpus.batch import Batch
 from corpus.evaluation import ConfusionCounts, Scores
-from corpus.patients import unit_numbers
+from corpus.patients import number_patients
 from corpus.tags import classes_of
 from taggers.base import Training
 
@@ -425,7 +425,7 @@ def halves(validation: Batch, scores: Scores) -> tuple[ConfusionCounts, Confusio
     -------
     pair of ConfusionCounts
     """
-    sides = unit_numbers(validation.groups.to_pylist(), validation.ids.to_pylist()) % 2
+    sides = number_patients(validation.groups.to_pylist(), validation.ids.to_pylist()) % 2
     left, right = (scores.take(np.flatnonzero(sides == side)).counts("ner") for side in (0, 1))
     return left, right
 

@@ -19,7 +19,6 @@ from bootstrap.config.options import AUTO
 from bootstrap.config.tagger_sections import TaggerSection
 from bootstrap.data.splits import LabelledNotes, Notes, UnlabeledNotes
 from bootstrap.execution.parallel_tagger import ParallelTagger, Report
-from bootstrap.execution.processes import end_idle_processes
 from bootstrap.reports.writing import write_run_page
 from bootstrap.runs.advice_files import read_advice, save_advice
 from bootstrap.runs.augmentation import augmentation_of
@@ -100,16 +99,6 @@ def run_iterations(
     IterationMetrics
         The metrics of each iteration when it is closed.
     """
-    try:
-        yield from _iterations(run, configuration, notes, jobs=jobs, report=report)
-    finally:
-        end_idle_processes()
-
-
-def _iterations(
-    run: Run, configuration: Configuration, notes: Notes, *, jobs: int, report: Report
-) -> Iterator[IterationMetrics]:
-    """Run the iterations that are not closed yet; see `run_iterations`."""
     options, validation = configuration, notes.validation
     closed = run.metrics()
     notes.unlabeled.clean_batches = _batches_without_problems(closed)

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from bootstrap.selection.proportional import Selection
 from bootstrap.selection.proportions import Reference, content_of, proportions_of
 from corpus.batch import Batch
+from corpus.ragged import offsets_of
 from corpus.tags import UNKNOWN, TokenSpans, classes_of, find_entities, tags_of_entities
 from taggers.base import Tagging
 
@@ -83,7 +84,7 @@ class Opinions:
         if not len(spans.first):
             return np.zeros(0)
         lengths = spans.last - spans.first + 1
-        begins = np.cumsum(lengths) - lengths
+        begins = offsets_of(lengths)[:-1]
         tokens = np.arange(lengths.sum()) + np.repeat(spans.first - begins, lengths)
         classes, confidence = self.classes[tokens], self.confidence[tokens]
         same = classes == np.repeat(spans.classes, lengths)
@@ -200,7 +201,7 @@ def _with_recurrences(
     mixed = np.where(number[groups] > 1, (own + average[groups]) / 2, own)
     keys = _keys(spans, batch.n_tokens)
     is_candidate = np.isin(keys, _keys(candidates, batch.n_tokens))
-    number_tagged = np.concatenate([np.zeros(1, np.int64), np.cumsum(tagged)])
+    number_tagged = offsets_of(tagged)
     overlaps = number_tagged[spans.last + 1] > number_tagged[spans.first]
     kept = is_candidate | (~overlaps & (mixed >= _LIKELY))
     return TokenSpans(spans.first[kept], spans.last[kept], spans.classes[kept]), mixed[kept]
@@ -265,7 +266,7 @@ def _selection(
     rng: np.random.Generator,
 ) -> Selection:
     """Return the documents with a known tag; a random sample if there are too many."""
-    known = np.concatenate([np.zeros(1, np.int64), np.cumsum(tags != UNKNOWN)])
+    known = offsets_of(tags != UNKNOWN)
     number = np.diff(known[batch.document_offsets])
     usable = np.flatnonzero(number)
     indices = usable
@@ -351,7 +352,7 @@ def _occurrences(
     # An occurrence is repeated for each class of its words; these are neighbours among the pairs.
     begin = np.searchsorted(pairs[:, 0], np.arange(len(known) + 1))
     repeats = np.diff(begin)[place[tokens]]
-    starts = np.cumsum(repeats) - repeats
+    starts = offsets_of(repeats)[:-1]
     groups = np.arange(repeats.sum()) + np.repeat(begin[place[tokens]] - starts, repeats)
     return np.repeat(tokens, repeats), pairs[groups, 1], groups
 

@@ -19,6 +19,7 @@ from bootstrap.selection.agreement import agreed_spans
 from bootstrap.selection.proportional import Selection, select_examples
 from bootstrap.selection.proportions import Reference
 from corpus.batch import Batch
+from corpus.ragged import offsets_of
 from corpus.tags import UNKNOWN, find_entities
 from taggers.base import Detail, Tagging
 from taggers.options import Capability
@@ -162,7 +163,7 @@ def confident_parts(
     owners = np.searchsorted(batch.document_offsets, entities.first, side="right") - 1
     for first, last, keep in zip(entities.first, entities.last, kept, strict=True):
         confident[first : last + 1] = keep
-    known = np.concatenate([np.zeros(1, np.int64), np.cumsum(confident)])
+    known = offsets_of(confident)
     number = np.diff(known[batch.document_offsets])
     useful = number == batch.lengths
     useful[owners[kept]] = True

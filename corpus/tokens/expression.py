@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.kernels.code_points import Codes
+from corpus.ragged import offsets_of
 
 _UPPER = "A-ZÀ-ÖØ-Þ"
 _ACCENTS = "\u0300-\u036f"
@@ -77,7 +78,7 @@ class Expression:
         # The matches cover all of the text. Their lengths therefore determine all offsets, and no
         # match objects are needed.
         rows = self._matches.look_up(TOKEN.findall(text))
-        begins = np.cumsum(rows[:, 2], dtype=np.int64) - rows[:, 2]
+        begins = offsets_of(rows[:, 2])[:-1]
         is_token = rows[:, 0] >= 0
         words, lengths, starts = rows[is_token, 0], rows[is_token, 1], begins[is_token]
         return words, starts, starts + lengths

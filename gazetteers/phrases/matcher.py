@@ -13,6 +13,7 @@ from corpus.batch import Batch
 from corpus.kernels.compiled import kernel_array
 from corpus.kernels.hashing import Hashes
 from corpus.lines import line_numbers
+from corpus.ragged import ranges_of
 from corpus.streams import NO_VALUE, Stream
 from corpus.tags import TokenSpans
 from gazetteers.gazetteer import Gazetteer, terms_by_class
@@ -91,8 +92,7 @@ class PhraseMatcher:
         found = self.find(batch)
         values = np.full(batch.n_tokens, NO_VALUE, np.int32)
         lengths = found.last - found.first + 1
-        within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        values[np.repeat(found.first, lengths) + within] = np.repeat(2 * found.classes + 1, lengths)
+        values[ranges_of(found.first, lengths)] = np.repeat(2 * found.classes + 1, lengths)
         values[found.first] = 2 * found.classes
         return Stream(self.types, values)
 

@@ -13,6 +13,7 @@ import regex
 from corpus.alignment import touched_tokens
 from corpus.batch import Batch
 from corpus.errors import InputError, shown
+from corpus.ragged import ranges_of
 from corpus.storage.json_fields import Fields
 from corpus.streams import NO_VALUE, Stream
 from corpus.tokens.normalisation import Normalised, normalise_all
@@ -120,8 +121,7 @@ class Rules:
         )
         values = np.full(batch.n_tokens, NO_VALUE, np.int32)
         lengths = np.maximum(last - first + 1, 0)
-        tokens = np.repeat(first - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())
-        values[tokens] = np.repeat(2 * rules + 1, lengths)
+        values[ranges_of(first, lengths)] = np.repeat(2 * rules + 1, lengths)
         some = lengths > 0
         values[first[some]] = 2 * rules[some]
         types = tuple(f"{side}-{name}" for name in self._names for side in "BI")

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from corpus.batch import Batch, make_batch
 from corpus.document import Document
+from corpus.ragged import ranges_of
 from corpus.splicing import Replacements, splice
 from corpus.tags import TokenSpans, tags_of_entities
 from gazetteers.builtin import read_gazetteer
@@ -115,7 +116,7 @@ class MentionReplacement:
         sizes = np.repeat(bounds[1] - bounds[0], number)
         begins = np.repeat(bounds[0], number)
         copies = np.repeat(np.arange(len(sizes)), sizes)
-        entities = np.arange(len(copies)) - np.repeat(np.cumsum(sizes) - sizes - begins, sizes)
+        entities = ranges_of(begins, sizes)
         kept = (rng.random(len(entities)) < self._options.replace) & ~found.fixed[entities]
         copies, entities = copies[kept], entities[kept]
         texts = self._mentions.draw(found.numbers[entities], self._options.own, rng)

@@ -1,8 +1,8 @@
-"""Conditional random fields, with two engines: the compiled word-type engine, and CRFsuite."""
+"""Conditional random fields: features and scores are computed once per word type."""
 
 from __future__ import annotations
 
 from taggers.crf.crf_options import CRFOptions
-from taggers.crf.tagger import CRFTagger
+from taggers.crf.crf_tagger import CRFTagger
 
 __all__ = ["CRFOptions", "CRFTagger"]

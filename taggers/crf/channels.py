@@ -60,7 +60,7 @@ class Channels:
         names = [name for name in dict.fromkeys(terms) if templates.has_feature(name)]
         self._words = {name: _FewValued(templates.feature(name)) for name in names}
 
-    def of(self, batch: Batch) -> list[Channel]:
+    def from_batch(self, batch: Batch) -> list[Channel]:
         """Return the channels of a batch that has all streams of the templates."""
         streams = [
             Channel(each.name, each.offsets, batch.streams[each.name])

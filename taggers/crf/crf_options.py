@@ -35,23 +35,21 @@ from taggers.templates import Template, Templates
 
 _NEIGHBOURS = "[-1..1]"  # the default window of name frequencies and phrases
 
-#: The error message for a trained model without weights.
-UNTRAINED = (
-    "the CRF was not trained: no weight is better than 0. The training tokens all have the same "
-    "tag, or no feature separates their tags, or c1 is too large"
-)
-
 
 @dataclass(frozen=True, slots=True)
 class CRFOptions(TaggerOptions):
     """Options of the CRF tagger; every field is a key of ``[tagger]``."""
 
-    engine: Literal["wordtype", "crfsuite"] = field(
+    trainer: Literal["wordtype", "crfsuite"] = field(
         default="wordtype",
         metadata={
-            "help": '"wordtype" is fast, and selects spans and weights documents; "crfsuite" is '
-            "the reference implementation, python-crfsuite, and does neither"
+            "help": '"wordtype" is fast, and supports weights of documents, unknown tags and a '
+            'warm start; "crfsuite" is the reference implementation, python-crfsuite'
         },
+    )
+    algorithm: Literal["", "lbfgs", "l2sgd", "ap", "pa", "arow"] = field(
+        default="",
+        metadata={"help": 'algorithm of the trainer "crfsuite"; "lbfgs" if empty'},
     )
     features: tuple[str, ...] = field(
         default=(
@@ -155,7 +153,7 @@ class CRFOptions(TaggerOptions):
     )
     precision: Literal["single", "double"] = field(
         default="single",
-        metadata={"help": 'precision of the engine "wordtype"; "double" takes twice the time'},
+        metadata={"help": 'precision of sums; "double" takes twice the time'},
     )
 
     def __post_init__(self) -> None:
@@ -178,6 +176,16 @@ class CRFOptions(TaggerOptions):
         Rules(self.rules)
         if self.rules and "rules" not in templates.needed:
             raise InputError('rules have no effect, because streams does not name "rules"')
+        self._check_trainer()
+
+    def _check_trainer(self) -> None:
+        if self.algorithm and self.trainer != "crfsuite":
+            raise InputError(
+                f'algorithm = "{self.algorithm}" has no effect with trainer = "{self.trainer}"; '
+                'set trainer = "crfsuite"'
+            )
+        if self.c1 and self.algorithm not in ("", "lbfgs"):
+            raise InputError(f'c1 has no effect with algorithm = "{self.algorithm}"')
         for name in ("c1", "c2"):
             weight = getattr(self, name)
             if not 0 <= weight < math.inf:
@@ -197,7 +205,7 @@ class CRFOptions(TaggerOptions):
     @property
     def capabilities(self) -> frozenset[Capability]:
         """All capabilities; python-crfsuite supports neither partial tags nor document weights."""
-        if self.engine == "crfsuite":
+        if self.trainer == "crfsuite":
             return frozenset({"entity_probabilities"})
         return frozenset({"entity_probabilities", "document_weights", "partial_tags"})
 

@@ -16,11 +16,12 @@ import numpy.typing as npt
 from corpus.errors import InputError
 from corpus.kernels.compiled import Array, compiled, kernel_array
 from corpus.kernels.hashing import MOST_KEY, Hashes, hash_values
+from corpus.ragged import offsets_of
 from corpus.storage.arrays import Expected, weights_of_shape
 from taggers.crf import lattice
 from taggers.features import BEGIN, END, Words
 from taggers.patient_counts import Counts, expected_counts
-from taggers.string_table import EMPTY, StringTable, read_strings
+from taggers.string_table import StringTable, read_strings
 from taggers.templates import Templates
 
 if TYPE_CHECKING:
@@ -72,48 +73,6 @@ class Weights:
     state: Floats
     transition: Floats
     key: int = 0
-
-
-def sorted_weights(
-    hashes: Hashes,
-    places: Indices,
-    labels: Indices,
-    state: Floats,
-    *,
-    transition: Floats,
-    offsets: int,
-    names: Sequence[str] = (),
-) -> Weights:
-    """Sort state weights into the order of `Weights`.
-
-    Parameters
-    ----------
-    hashes : ndarray of uint64, shape (K,)
-        The value of each weight.
-    places, labels : ndarray of int64, shape (K,)
-        The offset, counted from 0, and the label of each.
-    state : ndarray of float64, shape (K,)
-        The weights.
-    transition, offsets
-        As in `Weights`.
-    names : sequence of str, optional
-        The value of each weight, such as ``lower=dr``.
-    """
-    values, first, codes = np.unique(hashes, return_index=True, return_inverse=True)
-    rows = codes.reshape(-1) * offsets + places
-    order = np.lexsort((labels, rows))
-    held = np.bincount(rows, minlength=len(values) * offsets)
-    return Weights(
-        len(transition),
-        offsets,
-        values,
-        StringTable.of([names[index] for index in first.tolist()]) if names else EMPTY,
-        np.zeros(len(values), np.int32),
-        np.concatenate([np.zeros(1, np.int64), np.cumsum(held)]),
-        labels[order].astype(np.int16),
-        state[order],
-        transition,
-    )
 
 
 def read_weights(model: ModelFiles, labels: int, offsets: int) -> Weights:
@@ -176,7 +135,7 @@ def prune(weights: Weights, values: npt.NDArray[np.bool_] | None = None) -> Weig
     kept = weights.state != 0
     if values is not None:
         kept = kept & np.repeat(np.repeat(values, weights.offsets), np.diff(weights.begins))
-    before = np.concatenate([np.zeros(1, np.int64), np.cumsum(kept)])
+    before = offsets_of(kept)
     held = np.diff(before[weights.begins]).reshape(-1, weights.offsets)
     some: npt.NDArray[np.bool_] = np.asarray(held.any(axis=1))
     return Weights(
@@ -185,59 +144,12 @@ def prune(weights: Weights, values: npt.NDArray[np.bool_] | None = None) -> Weig
         weights.hashes[some],
         weights.names.take(some),
         weights.patients[some],
-        np.concatenate([np.zeros(1, np.int64), np.cumsum(held[some])]),
+        offsets_of(held[some]),
         weights.state_labels[kept],
         weights.state[kept],
         weights.transition,
         weights.key,
     )
-
-
-@compiled(
-    "int32[::1], int64[::1], int16[::1], int64[::1], int64, int64[::1], int16[::1], "
-    "float64[::1], int64, float64[::1]"
-)
-def carry_over(
-    codes: Array,
-    begins: Array,
-    labels: Array,
-    number: Array,
-    shift: int,
-    old_begins: Array,
-    old_labels: Array,
-    old_weights: Array,
-    old_offsets: int,
-    weights: Array,
-) -> None:
-    """Copy the weights of another model with the same value, offset and label (warm start).
-
-    Parameters
-    ----------
-    codes : ndarray of int32, shape (V,)
-        The index of each value in the other model; negative if absent.
-    begins, labels : ndarray
-        The state weights of this model, as in `Weights`.
-    number : ndarray of int64, shape (L,)
-        The index of each label in the other model; negative if absent.
-    shift : int
-        The number of words by which the window of the other model extends further on each side.
-    old_begins, old_labels, old_weights, old_offsets
-        The state weights of the other model, as in `Weights`.
-    weights : ndarray of float64, shape (K,)
-        The state weights that are written.
-    """
-    offsets = (len(begins) - 1) // max(len(codes), 1)
-    for value in range(len(codes)):
-        for offset in range(offsets):
-            place = offset + shift
-            if codes[value] < 0 or place < 0 or place >= old_offsets:
-                continue
-            old = np.int64(codes[value]) * old_offsets + place
-            row = value * offsets + offset
-            for pair in range(begins[row], begins[row + 1]):
-                for candidate in range(old_begins[old], old_begins[old + 1]):
-                    if old_labels[candidate] == number[labels[pair]]:
-                        weights[pair] = old_weights[candidate]
 
 
 def values_of(types: Sequence[str], templates: Templates) -> list[list[str]]:

@@ -1,8 +1,8 @@
-"""The word-type engine of CRFs, which computes features and scores once per word type."""
+"""A CRF that computes features and scores once per word type."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -12,22 +12,16 @@ import numpy.typing as npt
 from corpus.batch import Batch
 from corpus.kernels.compiled import kernel_array
 from corpus.kernels.hash_index import HashIndex
-from corpus.kernels.hashing import Hashes, hash_values
+from corpus.kernels.hashing import hash_values
 from corpus.storage.arrays import array_bytes
-from taggers.base import Detail, Progress, Training, TrainingError
+from taggers.base import Detail, Progress
 from taggers.crf import lattice
 from taggers.crf.channels import Channel, Channels
-from taggers.crf.crf_options import UNTRAINED
-from taggers.crf.crfsuite_file import read_crfsuite, weights_of
-from taggers.crf.decoding import Decoded, Decoder, StreamScores
-from taggers.crf.training.lbfgs import minimise
-from taggers.crf.training.likelihood import Likelihood
-from taggers.crf.training.training_set import TrainingSet
+from taggers.crf.lattice_decoder import Decoded, Decoder, StreamScores
 from taggers.crf.weights import (
     Weights,
     add_weights,
     border_hashes,
-    carry_over,
     empty_table,
     middle,
     prune,
@@ -36,25 +30,18 @@ from taggers.crf.weights import (
     values_of,
 )
 from taggers.identities import PART, WHOLE, identities
-from taggers.patient_counts import Counts
 from taggers.pruning import AFFIXES, Pruning
 from taggers.string_table import EMPTY
 from taggers.templates import Templates
 from taggers.threads import one_thread
 
 if TYPE_CHECKING:
-    from taggers.crf.crf_options import CRFOptions
     from taggers.model_folder import ModelFiles
 
 #: The type of probabilities for each precision.
 REALS = {"single": np.float32, "double": np.float64}
 
-#: Relative rounding error of the objective for each precision.
-NOISE = {"single": 1e-4, "double": 1e-12}
-
-#: The lowest tolerance of a warm start. With it, training ends within a thousandth of the optimum,
-#: beyond which predictions hardly change.
-_WARM = 3e-4
+_ARRAYS = ("hashes", "patients", "begins", "state_labels", "state", "transition")
 
 #: Words whose features are computed at once, which limits the memory that is needed.
 _PIECE = 1 << 13
@@ -63,7 +50,7 @@ _PIECE = 1 << 13
 KEPT = 128 * 2**20
 
 
-class WordTypeEngine:
+class WordTypeCRF:
     """A linear-chain CRF that computes scores once per word type.
 
     Parameters
@@ -95,94 +82,23 @@ class WordTypeEngine:
         self._scores = WordScores(weights, templates, kind)
         self._channels = Channels(templates)
 
-    @property
-    def key(self) -> int:
-        """The key of the hashes of values; 0 for none."""
-        return self.weights.key
-
-    @classmethod
-    def trained(
-        cls,
-        train: Batch,
-        options: CRFOptions,
-        templates: Templates,
-        *,
-        warm_start: WordTypeEngine | None = None,
-        progress: Progress | None = None,
-    ) -> tuple[Self, Training]:
-        """Train on tagged documents by L-BFGS.
-
-        Parameters
-        ----------
-        train : Batch
-            Documents with at least one known tag.
-        options : CRFOptions
-            Regularization, precision, tolerance and the maximum number of iterations.
-        templates : Templates
-            The features and streams to use.
-        warm_start : WordTypeEngine, optional
-            A model whose weights initialise those of the same values, offsets and labels.
-        progress : callable, optional
-            Called with the number of completed L-BFGS iterations and their maximum.
-
-        Returns
-        -------
-        engine : WordTypeEngine
-        training : Training
-            The result of training.
-
-        Raises
-        ------
-        TrainingError
-            If no tag is known, the objective is not finite, or no weight is better than 0.
-        """
-        if not (train.tags >= 0).any():
-            raise TrainingError("no training token has a known tag")
-        training_set, labels = TrainingSet.of_batch(
-            train, templates, min_frequency=options.min_frequency
-        )
-        real = REALS[options.precision]
-        likelihood = Likelihood(training_set, options.c2, real)
-        initial = np.zeros(likelihood.size)
-        if warm_start is not None:
-            initial = _initial_weights(warm_start, training_set, labels)
-        with one_thread():
-            minimum = minimise(
-                likelihood,
-                initial,
-                l1=options.c1,
-                most=options.max_iterations,
-                noise=NOISE[options.precision],
-                delta=options.tolerance if warm_start is None else max(options.tolerance, _WARM),
-                # At zero weights, the curvature is a poor guide to that near the optimum.
-                curvature=None if warm_start is None else likelihood.curvature,
-                progress=progress,
-            )
-        if not np.isfinite(minimum.value):
-            raise TrainingError(f"the CRF was not trained: {minimum.outcome}")
-        if not minimum.x.any():
-            raise TrainingError(UNTRAINED)
-        engine = cls(templates, labels, prune(training_set.weights_of(minimum.x)), real)
-        training = Training(
-            minimum.converged, minimum.outcome, minimum.iterations, minimum.value, minimum.failed
-        )
-        return engine, training
-
     def decode(
         self, batch: Batch, *, detail: Detail = "document", progress: Progress | None = None
     ) -> Decoded:
-        """Compute the best labels of the tokens of a batch."""
+        """Compute the best labels of the tokens of a batch that has all streams."""
         rows = self._scores.rows(batch.vocabulary)
         decoder = Decoder(
             self._scores.table, self.weights.transition, begin=0, end=1, names=self.labels
         )
-        streams = [self._scores.stream_scores(channel) for channel in self._channels.of(batch)]
+        streams = [
+            self._scores.stream_scores(channel) for channel in self._channels.from_batch(batch)
+        ]
         words, documents = rows[batch.word_ids], kernel_array(batch.document_offsets)
         with one_thread():
             return decoder.decode(words, documents, streams, detail=detail, progress=progress)
 
-    def pruned(self, pruning: Pruning, templates: Templates) -> WordTypeEngine:
-        """Return an engine without the values of few patients, optionally without their text.
+    def pruned(self, pruning: Pruning, templates: Templates) -> WordTypeCRF:
+        """Return a CRF without the values of few patients, optionally without their text.
 
         `templates` are those of the pruned model.
         """
@@ -197,14 +113,7 @@ class WordTypeEngine:
             patients=pruning.known(weights.patients),
             key=key,
         )
-        return WordTypeEngine(templates, self.labels, weights, self._real)
-
-    def with_patients(self, hashes: Hashes, patients: Counts) -> WordTypeEngine:
-        """Return an engine with the numbers of patients of values, 0 for those without a number."""
-        positions = HashIndex(hashes).positions(self.weights.hashes)
-        known = np.append(patients, np.int32(0))[positions]
-        weights = replace(self.weights, patients=known)
-        return WordTypeEngine(self.templates, self.labels, weights, self._real)
+        return WordTypeCRF(templates, self.labels, weights, self._real)
 
     def traces(self, words: Sequence[str]) -> dict[str, npt.NDArray[np.bool_]]:
         """Return which words have values of their own, and which have parts that all have weights.
@@ -222,28 +131,6 @@ class WordTypeEngine:
                 some[piece] |= kinds == PART
         return {"features": whole, AFFIXES: parts & some}
 
-    @classmethod
-    def of_crfsuite(
-        cls,
-        model: bytes,
-        templates: Templates | None = None,
-        named: Callable[[str], str] = str,
-    ) -> Self:
-        """Convert a model file of CRFsuite.
-
-        Parameters
-        ----------
-        model : bytes
-            The file.
-        templates : Templates, optional
-            The feature templates of the model; derived from its attributes by default.
-        named : callable
-            Maps the labels of the file to the names of tags.
-        """
-        found = read_crfsuite(model)
-        templates, weights = weights_of(found, templates)
-        return cls(templates, tuple(map(named, found.labels)), weights, np.float64)
-
     def files(self) -> dict[str, bytes]:
         """Return the content of the files of a model: arrays in NumPy's format."""
         arrays = {name: getattr(self.weights, name) for name in _ARRAYS}
@@ -251,8 +138,8 @@ class WordTypeEngine:
         return {f"{name}.npy": array_bytes(array) for name, array in arrays.items()}
 
     @classmethod
-    def of_model(cls, model: ModelFiles, options: CRFOptions, templates: Templates) -> Self:
-        """Read an engine from the files of a model.
+    def from_model(cls, model: ModelFiles, precision: str, templates: Templates) -> Self:
+        """Read a CRF from the files of a model.
 
         Raises
         ------
@@ -261,30 +148,7 @@ class WordTypeEngine:
         """
         labels = model.engine_labels()
         weights = read_weights(model, len(labels), 2 * templates.reach + 1)
-        return cls(templates, labels, weights, REALS[options.precision])
-
-
-_ARRAYS = ("hashes", "patients", "begins", "state_labels", "state", "transition")
-
-
-def _initial_weights(
-    warm_start: WordTypeEngine, training: TrainingSet, labels: tuple[str, ...]
-) -> npt.NDArray[np.float64]:
-    """Return the initial weights: those of another model, by value, offset and label."""
-    old = warm_start.weights
-    number = np.array(
-        [warm_start.labels.index(name) if name in warm_start.labels else -1 for name in labels]
-    )
-    codes = HashIndex(old.hashes, old.key).positions(training.hashes)
-    state = np.zeros(len(training.state.labels))
-    shift = (old.offsets - training.offsets) // 2
-    carry_over(
-        codes, training.state.begins, training.state.labels, number, shift,
-        old.begins, old.state_labels, old.state, old.offsets, state,
-    )  # fmt: skip
-    both = np.ix_(number, number)
-    transition = np.where((number[:, None] >= 0) & (number >= 0), old.transition[both], 0.0)
-    return np.concatenate([state, transition.reshape(-1)])
+        return cls(templates, labels, weights, REALS[precision])
 
 
 class WordScores:

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from corpus.ragged import offsets_of
 from corpus.storage.atomic import open_new
 
 #: The lengths of sentences, and the numbers of the words of all of them.
@@ -70,7 +71,7 @@ class RankedSentences:
         for lengths, numbers in read_numbers(self._folder):
             ranks = self._ranks[numbers]
             known = ranks >= 0
-            ends = np.concatenate([[0], np.cumsum(known)])[np.cumsum(lengths)]
+            ends = offsets_of(known)[np.cumsum(lengths)]
             tokens = ranks[known].tolist()
             for start, end in pairwise([0, *ends.tolist()]):
                 for begin in range(start, end, LONGEST):

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from corpus.ragged import owners_of
 from taggers.crf import lattice
 
 Floats = npt.NDArray[np.float64]
@@ -49,7 +50,7 @@ def decode(
     inner = np.array([name.startswith("I-") for name in labels])
     tags = np.zeros(len(marginals), np.int16)
     for packing in lattice.pack(document_offsets, _PACKED):
-        places = np.repeat(np.arange(len(packing.steps) - 1), np.diff(packing.steps))
+        places = owners_of(packing.steps)
         tokens = packing.first[packing.rows] + places
         scores = np.full((packing.tokens, len(padded)), lattice.NEVER)
         scores[:, : len(labels)] = np.log(np.maximum(marginals[tokens], SMALLEST))

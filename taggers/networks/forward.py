@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.kernels.compiled import kernel_array
+from corpus.ragged import offsets_of, owners_of
 from corpus.streams import number_used
 from taggers.crf import lattice
 from taggers.networks.lstm import run_lstm
@@ -275,7 +276,7 @@ def _read_by_lstm(weights: Weights, characters: Codes) -> Floats:
     """Compute the last outputs of an LSTM over the characters of each word; 0 for none."""
     lstm = BiLSTM(weights, "characters_")
     present = characters > 0
-    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(present.sum(axis=1))])
+    offsets = offsets_of(present.sum(axis=1))
     codes, table = characters[present], lstm.gates(weights["characters"])
     units = table.shape[1] // 8
     outputs = np.zeros((len(characters), 2 * units), np.float32)
@@ -289,8 +290,7 @@ def _read_by_lstm(weights: Weights, characters: Codes) -> Floats:
 
 def _positions(packing: lattice.Packing) -> npt.NDArray[np.int64]:
     """Return the position of each packed token in the batch."""
-    places = np.repeat(np.arange(len(packing.steps) - 1), np.diff(packing.steps))
-    return packing.first[packing.rows] + places
+    return packing.first[packing.rows] + owners_of(packing.steps)
 
 
 def _lasts(packing: lattice.Packing) -> npt.NDArray[np.int64]:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from corpus.ragged import offsets_of, ranges_of
+
 Indices = npt.NDArray[np.int64]
 
 #: The share of a sub-sequence that it has in common with the one before and the one after.
@@ -55,13 +57,13 @@ class Subsequences:
         sizes = lengths[filled] + 2
         numbers = 1 + np.maximum(-(-(sizes - length) // step), 0)
         documents = np.repeat(filled, numbers)
-        order = np.arange(numbers.sum()) - np.repeat(np.cumsum(numbers) - numbers, numbers)
+        order = ranges_of(np.zeros_like(numbers), numbers)
         whole = np.repeat(sizes, numbers)
         # The last sub-sequence ends with the document, and so has the full length too.
         begins = np.maximum(np.minimum(order * step, whole - length), 0)
         own = np.minimum(whole - begins, length)
-        offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(own)])
-        within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], own)
+        offsets = offsets_of(own)
+        within = ranges_of(np.zeros_like(own), own)
         places = within + np.repeat(begins, own) - 1  # in the document, whose border is at -1
         first = np.repeat(document_offsets[:-1][documents], own)
         outside = (places < 0) | (places >= np.repeat(lengths[documents], own))

@@ -13,6 +13,8 @@ import numpy.typing as npt
 from corpus.batch import Batch
 from corpus.errors import InputError
 from corpus.kernels.compiled import kernel_array
+from corpus.patients import number_patients
+from corpus.ragged import offsets_of
 from corpus.storage.arrays import array_files, weights_of_shape
 from corpus.tags import find_entities, well_formed
 from taggers.annotators import ANNOTATORS, Annotator, Phrases, Rules, annotated, annotators_of
@@ -26,7 +28,7 @@ from taggers.confidence import (
     token_confidence_of,
 )
 from taggers.crf import lattice
-from taggers.crf.decoding import Decoded, ScoreDecoder
+from taggers.crf.lattice_decoder import Decoded, ScoreDecoder
 from taggers.embeddings.automatic import AUTO
 from taggers.feature_sources import PHRASES
 from taggers.model_folder import ModelFiles, errors_of_model, write_model
@@ -111,7 +113,7 @@ class BiLSTMCRFTagger:
     @property
     def kernels(self) -> tuple[str, ...]:
         """The modules whose compiled functions are called; see `taggers.base.kernels_of`."""
-        modules = ["corpus.tokens.scanner", "taggers.crf.decoding", "taggers.networks.lstm"]
+        modules = ["corpus.tokens.scanner", "taggers.crf.lattice_decoder", "taggers.networks.lstm"]
         if self.options.phrases:
             modules.append("gazetteers.phrases.matching")
         return tuple(modules)
@@ -239,7 +241,7 @@ class BiLSTMCRFTagger:
             found |= {
                 f"{prefix}word_ids": np.where(border, BORDER, train.word_ids[tokens])[own],
                 f"{prefix}streams": streams[own],
-                f"{prefix}offsets": np.concatenate([np.zeros(1, int), lengths[chosen].cumsum()]),
+                f"{prefix}offsets": offsets_of(lengths[chosen]),
                 f"{prefix}tags": tags[own],
                 f"{prefix}weights": weights[documents][chosen].astype(np.float32),
             }
@@ -480,14 +482,7 @@ def _read_weights(
 
 def _held_out(train: Batch, share: float, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
     """Draw the documents that are held out, by group (patient), shape (D,)."""
-    groups = train.groups.to_pylist()
-    numbers: dict[str, int] = {}
-    of_documents = np.array(
-        [
-            numbers.setdefault(group if group is not None else f"\0{row}", len(numbers))
-            for row, group in enumerate(groups)
-        ],
-        np.int64,
-    )
-    drawn = rng.permutation(len(numbers))[: round(share * len(numbers))]
-    return np.isin(of_documents, drawn)
+    patients = number_patients(train.groups.to_pylist(), train.ids.to_pylist())
+    number = len(np.unique(patients))
+    drawn = rng.permutation(number)[: round(share * number)]
+    return np.isin(patients, drawn)

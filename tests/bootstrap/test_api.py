@@ -5,14 +5,12 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
-from multiprocessing import active_children
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import bootstrap
-from bootstrap.execution.processes import _IDLE
 from corpus.document import Document
 
 Project = Callable[..., Path]
@@ -55,16 +53,13 @@ def run(tmp_path_factory: pytest.TempPathFactory, splits: dict[str, Path]) -> An
     return done
 
 
-def test_a_script_without_a_guard_is_told_so(tmp_path: Path, splits: dict[str, Path]) -> None:
-    """Its processes import it, and would train again; without the check, they met a run folder."""
+def test_a_script_needs_no_guard(tmp_path: Path, splits: dict[str, Path]) -> None:
+    """Its processes do not import it: they would train again."""
     files = {name: str(path) for name, path in splits.items()}
     script = tmp_path / "script.py"
     script.write_text(f"import bootstrap\nbootstrap.train(out='run', **{files | SETTINGS!r})\n")
-    command = [sys.executable, str(script)]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
-    assert done.returncode == 1
-    assert 'put the code that trains under `if __name__ == "__main__":`' in done.stderr
-    assert "exit status is 1, and its own message is above" in done.stderr.splitlines()[-1]
+    subprocess.run([sys.executable, str(script)], cwd=tmp_path, check=True)
+    assert bootstrap.open_run(tmp_path / "run").is_finished()
 
 
 def test_a_run_is_that_of_the_command_line(run: Any, splits: dict[str, Path]) -> None:
@@ -83,20 +78,6 @@ def test_a_finished_run_is_returned_when_it_is_resumed(run: Any, splits: dict[st
     assert (run.folder / "report.html").is_file()
     with pytest.raises(bootstrap.InputError, match="is a run"):
         bootstrap.train(**splits, out=run.folder, **SETTINGS)
-
-
-@pytest.mark.processes
-def test_no_process_outlives_a_run(splits: dict[str, Path], tmp_path: Path) -> None:
-    """A notebook goes on, and would keep their memory."""
-    waiting: list[int | None] = []
-
-    def on_iteration(row: Any) -> None:
-        waiting.extend(worker._process.pid for worker in _IDLE)
-
-    settings = {**SETTINGS, "loop": {"preset": "paper", "iterations": 0}}
-    bootstrap.train(**splits, out=tmp_path / "run", jobs=1, on_iteration=on_iteration, **settings)
-    (process,) = waiting
-    assert not _IDLE and process not in {each.pid for each in active_children()}
 
 
 def test_texts_and_documents_are_tagged_and_scored(run: Any, splits: dict[str, Path]) -> None:

@@ -4,15 +4,13 @@ import os
 from pathlib import Path
 
 import numpy as np
-import pycrfsuite
 import pytest
 
 from bootstrap.export import export_model
-from corpus.batch import Batch, make_batch
+from corpus.batch import make_batch
 from corpus.document import Document, Span
 from corpus.errors import InputError
 from taggers import CRFOptions, CRFTagger
-from taggers.crf.attributes import WindowAttributes
 from taggers.pruning import Pruning
 
 NOTES = [
@@ -161,55 +159,11 @@ def assert_opens_and_tags(folder: Path) -> None:
     assert found.tags.tolist() == make_batch(common, labelled=True).tags.tolist()
 
 
-def test_a_model_of_crfsuite_becomes_one_of_the_other_engine(tmp_path: Path) -> None:
-    """Its labels are numbers in the file of the tagger; those of others are names."""
-    options = CRFOptions(engine="crfsuite", features=("form", "suffix3"), window=1)
-    slow = CRFTagger(options).fit(make_batch(NOTES, labelled=True), rng=np.random.default_rng(0))
-    slow.save(tmp_path / "slow")
-    export_model(
-        tmp_path / "slow", tmp_path / "rare", pruning=Pruning.of(2, hash_names=False), gold=None
-    )
-    assert "Zoilo" in words_in(tmp_path / "slow")
-    assert "Zoilo" not in words_in(tmp_path / "rare")
-    assert "Joan" in words_in(tmp_path / "rare")
-    export_model(
-        tmp_path / "slow", tmp_path / "fast", pruning=Pruning.of(1, hash_names=False), gold=None
-    )
-    batch = make_batch(NOTES, labelled=False)
-    expected, found = slow.tag(batch), CRFTagger.load(tmp_path / "fast").tag(batch)
-    assert found.tags.tolist() == expected.tags.tolist()
-    assert found.confidence == pytest.approx(expected.confidence, abs=1e-9)
-    assert_tags_alike_when_opened(slow.pruned(Pruning.of()), batch, tmp_path / "again")
-    with pytest.raises(InputError, match="the label 0"):
-        export_model(
-            tmp_path / "slow" / "crf.crfsuite",
-            tmp_path / "x",
-            pruning=Pruning.of(1, hash_names=False),
-            gold=None,
-        )
-
-
-def assert_tags_alike_when_opened(tagger: CRFTagger, batch: Batch, folder: Path) -> None:
-    tagger.save(folder)
-    expected, found = tagger.tag(batch), CRFTagger.load(folder).tag(batch)
-    assert found.tags.tolist() == expected.tags.tolist()
-    assert found.confidence == pytest.approx(expected.confidence, abs=1e-9)
-
-
-def test_a_model_file_of_crfsuite_tags_as_well_when_it_is_opened(tmp_path: Path) -> None:
-    """The file of CRFsuite itself: what is measured is what is exported."""
-    batch = make_batch(NOTES, labelled=True)
-    trainer = pycrfsuite.Trainer(verbose=False)
-    options = CRFOptions(features=("form", "suffix3"), window=1, streams=(), conjunctions=())
-    for row, document in enumerate(WindowAttributes(options.templates()).of_documents(batch)):
-        tags = batch.tags[batch.document_offsets[row] : batch.document_offsets[row + 1]].tolist()
-        trainer.append(document, [batch.labels[tag] for tag in tags])
-    file = tmp_path / "model.crfsuite"
-    trainer.train(str(file))
-    taken = CRFTagger.of_crfsuite(file.read_bytes())
-    assert_tags_alike_when_opened(taken, batch, tmp_path / "opened")
-    with pytest.raises(InputError, match=r"no feature value .* of 2 patients or more"):
-        export_model(file, tmp_path / "out", pruning=Pruning.of(2), gold=None)
-    export_model(file, tmp_path / "out", pruning=Pruning.of(1, hash_names=True), gold=None)
-    found = CRFTagger.load(tmp_path / "out").tag(batch)
-    assert found.confidence == pytest.approx(taken.tag(batch).confidence, abs=1e-9)
+def test_a_model_that_crfsuite_trained_is_exported_as_others(tmp_path: Path) -> None:
+    options = CRFOptions(trainer="crfsuite", features=("form", "suffix3"), window=1)
+    tagger = CRFTagger(options).fit(make_batch(NOTES, labelled=True), rng=np.random.default_rng(0))
+    tagger.save(tmp_path / "model")
+    export_model(tmp_path / "model", tmp_path / "out", pruning=Pruning.of(2), gold=None)
+    assert "Zoilo" in words_in(tmp_path / "model")
+    assert "Zoilo" not in words_in(tmp_path / "out")
+    assert "Joan" in words_in(tmp_path / "out")

@@ -105,7 +105,6 @@ def options(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any
     }
     return {
         "crf": crf,
-        "crfsuite": {**crf, "engine": "crfsuite"},
         "bilstm-crf": network,
         "divergence": dictionary,
         "dictionary": {**dictionary, "frequent": 1e-3, "rare": 1.0},
@@ -120,7 +119,7 @@ def options(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any
 
 
 NETWORK = pytest.param("bilstm-crf", marks=pytest.mark.processes)
-KINDS = ("crf", "crfsuite", "divergence", "dictionary", "lists", "ensemble", NETWORK)
+KINDS = ("crf", "divergence", "dictionary", "lists", "ensemble", NETWORK)
 
 
 @pytest.fixture(scope="module")
@@ -134,10 +133,9 @@ def models(
         if name == "bilstm-crf":
             pytest.importorskip("keras")
         if name not in made:
-            kind = "crf" if name == "crfsuite" else name
-            chosen = find_kind(kind).options_type()(**options[name])
+            chosen = find_kind(name).options_type()(**options[name])
             folder = tmp_path_factory.mktemp("model") / name
-            make_tagger(kind, chosen).fit(train, rng=np.random.default_rng(0)).save(folder)
+            make_tagger(name, chosen).fit(train, rng=np.random.default_rng(0)).save(folder)
             made[name] = folder
         return made[name]
 
@@ -188,7 +186,7 @@ def test_a_rare_name_is_nowhere_in_an_export_and_the_others_are_found(
     assert isinstance(after, PrunableTagger)
     assert dict(after.contents()) == dict(exported.contents[1])
     tags = after.tag(train).tags
-    if name in {"crf", "crfsuite", "ensemble"}:  # the context finds even what is not known
+    if name in {"crf", "ensemble"}:  # the context finds even what is not known
         assert tags.tolist() == before.tag(train).tags.tolist()
 
 
@@ -215,7 +213,7 @@ def test_an_audit_confirms_what_is_in_a_model(
     assert after.rare.confirmed == 0
     assert after.names.confirmed <= 1
     assert before.absent.confirmed == after.absent.confirmed == 0
-    if name in {"crf", "crfsuite", "ensemble"}:
+    if name in {"crf", "ensemble"}:
         assert after.names.confirmed == 1
         assert (after.documents, after.patients) == (4, 4)
         assert after.other.confirmed == 1
@@ -289,7 +287,7 @@ def test_copies_of_a_document_count_for_nobody(tmp_path: Path) -> None:
         train = concatenate([make_batch(NOTES, labelled=True), batch])
         again = Batch.from_bytes(train.take(np.arange(len(train))).to_bytes())
         tagger = make_tagger("crf", _simple()).fit(again, rng=np.random.default_rng(0))
-        names[kind] = tagger.pruned(Pruning.of(3)).wordtype().weights.names.strings()  # type: ignore[attr-defined]
+        names[kind] = tagger.pruned(Pruning.of(3))._crf.weights.names.strings()  # type: ignore[attr-defined]
     assert f"form={RARE}" in names["real"]
     assert f"form={RARE}" not in names["derived"]
     assert f"form={COMMON}" in names["derived"]

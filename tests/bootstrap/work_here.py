@@ -11,8 +11,6 @@ def in_processes_here(
     tasks: Sequence[Sequence[Any]],
     *,
     jobs: int,
-    reuse: bool = False,
-    nested: bool = False,
 ) -> Iterator[tuple[int, Any]]:
     """Do the work of other processes in this one, and yield what they send."""
     for index, arguments in enumerate(tasks):

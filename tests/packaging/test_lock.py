@@ -24,7 +24,7 @@ REQUIRED = {
 }
 
 #: Modules that are documented for those who develop a package, or not at all.
-INTERNAL = {"numba.core": "numba", "joblib.externals": "joblib"}
+INTERNAL = {"numba.core": "numba"}
 HASH = "sha256:" + 64 * "0"
 
 

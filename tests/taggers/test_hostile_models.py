@@ -30,7 +30,7 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes
 BENCHMARK = Path(__file__).resolve().parents[2] / "benchmarks" / "hostile_models.py"
 
 #: The kinds whose models are made in a second.
-QUICK = ("crf", "rules", "crfsuite", "divergence", "dictionary", "lists")
+QUICK = ("crf", "rules", "divergence", "dictionary", "lists")
 
 
 @pytest.fixture(scope="session")

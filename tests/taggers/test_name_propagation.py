@@ -423,5 +423,5 @@ def test_documents_of_a_group_are_of_one_note_and_others_stand_alone(
     assert numbers.dtype == np.int64 and numbers.shape == (len(groups),)
     for left, one in enumerate(groups):
         for right, other in enumerate(groups):
-            together = left == right or (one is not None and one == other)
+            together = left == right or (bool(one) and one == other)
             assert (numbers[left] == numbers[right]) == together

@@ -30,6 +30,7 @@ from corpus.formats.columns import SPAN_CONFIDENCES
 from corpus.formats.records import NOT_UTF8, NULL, Unreadable, parsed_records
 from corpus.formats.rows import Row
 from corpus.problems import Problem, ProblemError, Problems
+from corpus.ragged import offsets_of
 
 UNMATCHED = "confidences of spans that do not match the annotations"
 
@@ -192,7 +193,7 @@ def _matching_confidences(
 
 def _assembled(part: Part) -> pa.RecordBatch:
     spans = part.spans
-    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(spans.lengths)])
+    offsets = offsets_of(spans.lengths)
     arrays = [
         part.ids,
         part.texts,

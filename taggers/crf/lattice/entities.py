@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.kernels.compiled import Array, compiled
+from corpus.ragged import offsets_of
 from corpus.tags import classes_of, find_entities
 from taggers.crf.lattice import Packing, Reals
 
@@ -103,7 +104,7 @@ class PackedEntities:
         labels : EntityLabels
             What the tags are.
         """
-        bounds = np.concatenate([np.zeros(1, np.int64), np.cumsum(packing.lengths)])
+        bounds = offsets_of(packing.lengths)
         tokens = np.arange(bounds[-1]) + np.repeat(packing.first - bounds[:-1], packing.lengths)
         found = find_entities(tags[tokens], bounds, labels.names)
         rows = np.searchsorted(bounds, found.first, side="right") - 1

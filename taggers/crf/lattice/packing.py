@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.kernels.compiled import Array, compiled
+from corpus.ragged import offsets_of
 
 Reals = npt.NDArray[np.floating]
 Indices = npt.NDArray[np.int64]
@@ -79,7 +80,7 @@ def pack(
     for rows in np.split(order, np.flatnonzero(np.diff(part)) + 1) if len(order) else []:
         longest = lengths[rows[0]]
         active = np.searchsorted(-lengths[rows], -np.arange(longest), side="left")
-        steps = np.concatenate([np.zeros(1, np.int64), np.cumsum(active)])
+        steps = offsets_of(active)
         packings.append(Packing(rows, documents[:-1][rows], lengths[rows], steps))
     return packings
 

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.kernels.compiled import Array, compiled
+from corpus.ragged import offsets_of, owners_of
 
 Indices = npt.NDArray[np.int64]
 
@@ -48,7 +49,7 @@ class Pairs:
         side = (more - offsets) // 2
         held = np.diff(self.begins).reshape(-1, offsets)
         wide = np.pad(held, ((0, 0), (side, side))).reshape(-1)
-        begins = np.concatenate([np.zeros(1, np.int64), np.cumsum(wide)])
+        begins = offsets_of(wide)
         return Pairs(begins, self.labels, self.counts)
 
     def first_rows(self, rows: int) -> Pairs:
@@ -65,7 +66,7 @@ class Pairs:
         )
 
     def _kept(self, kept: npt.NDArray[np.bool_]) -> Pairs:
-        before = np.concatenate([np.zeros(1, np.int64), np.cumsum(kept)])
+        before = offsets_of(kept)
         return Pairs(before[self.begins], self.labels[kept], self.counts[kept])
 
 
@@ -98,7 +99,7 @@ def pairs_of_words(
         positions before and after a document.
     """
     order, groups = _grouped(words, types)
-    owners = np.repeat(np.arange(len(documents) - 1), np.diff(documents))
+    owners = owners_of(documents)
     rows = (types + 2) * offsets
     begins = np.zeros(rows + 1, np.int64)
     none = np.zeros(0, np.int16), np.zeros(0, np.float64)
@@ -116,7 +117,7 @@ def _grouped(values: npt.NDArray[np.int32], number: int) -> tuple[Indices, Indic
     Negative values are ignored.
     """
     held = np.bincount(values[values >= 0], minlength=number)
-    groups = np.concatenate([np.zeros(1, np.int64), np.cumsum(held)])
+    groups = offsets_of(held)
     places = np.empty(groups[-1], np.int64)
     _sort(values, groups[:-1].copy(), places)
     return places, groups

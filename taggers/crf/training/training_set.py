@@ -13,6 +13,7 @@ from corpus.kernels.compiled import kernel_array
 from corpus.kernels.hash_index import number_distinct
 from corpus.kernels.hashing import Hashes, hash_values
 from corpus.patients import NOBODY, patient_numbers
+from corpus.ragged import offsets_of
 from corpus.streams import used_only
 from taggers.crf.channels import Channel, Channels
 from taggers.crf.training.observed_counts import (
@@ -107,7 +108,7 @@ class TrainingSet:
         return 2 * self.reach + 1
 
     @classmethod
-    def of_batch(
+    def from_batch(
         cls, train: Batch, templates: Templates, *, min_frequency: float = 0.0
     ) -> tuple[TrainingSet, tuple[str, ...]]:
         """Build the training set of a batch with all streams of the templates.
@@ -129,7 +130,7 @@ class TrainingSet:
             number[train.tags],
             np.ones(len(train)) if train.weights is None else train.weights.astype(np.float64),
             templates=templates,
-            channels=Channels(templates).of(train),
+            channels=Channels(templates).from_batch(train),
             labels=len(labels),
             min_frequency=min_frequency,
             patients=patient_numbers(train),
@@ -295,6 +296,6 @@ def _ranks(order: Indices) -> Codes:
 
 def partial(documents: Indices, tags: npt.NDArray[np.int16]) -> npt.NDArray[np.bool_]:
     """Return which documents have partial annotation: tokens with an unknown label."""
-    unknown = np.concatenate([np.zeros(1, np.int64), np.cumsum(tags < 0)])
+    unknown = offsets_of(tags < 0)
     found: npt.NDArray[np.bool_] = np.diff(unknown[documents]) > 0
     return found

@@ -96,9 +96,9 @@ def test_a_preset_replaces_no_setting_that_is_named(file: Path) -> None:
 
 
 def test_a_preset_asks_for_nothing_that_the_tagger_cannot_do(file: Path) -> None:
-    found = load(file, '[tagger]\nengine = "crfsuite"')
+    found = load(file, '[tagger]\ntrainer = "crfsuite"')
     assert found.augment.copies == 0 and found.select.strategy == "auto"
-    message = refusal(file, '[tagger]\nengine = "crfsuite"\n[augment]\ncopies = 2')
+    message = refusal(file, '[tagger]\ntrainer = "crfsuite"\n[augment]\ncopies = 2')
     assert "augment.copies other than 0 needs document weights" in message
 
 
@@ -498,7 +498,7 @@ def test_the_file_has_every_setting_of_a_run(file: Path) -> None:
 )
 def test_what_only_one_engine_can_is_refused_with_the_other(file: Path, setting: str) -> None:
     assert load(file, setting)
-    message = refusal(file, f'{setting}\n[tagger]\nengine = "crfsuite"')
+    message = refusal(file, f'{setting}\n[tagger]\ntrainer = "crfsuite"')
     assert message.startswith(f"{file}: ")
     assert message.endswith('[tagger] kind = "crf" does not support with these options')
 

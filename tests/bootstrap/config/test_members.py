@@ -114,10 +114,10 @@ def test_errors_of_checking_name_the_member(file: Path) -> None:
 def test_what_a_run_needs_is_asked_of_the_members(file: Path) -> None:
     found = load(file, TWO)
     assert found.augment.copies > 0
-    found = load(file, TWO.replace("window = 1", 'engine = "crfsuite"'))
+    found = load(file, TWO.replace("window = 1", 'trainer = "crfsuite"'))
     assert found.augment.copies == 0
     with pytest.raises(ConfigurationError) as caught:
-        load(file, TWO.replace("window = 1", 'engine = "crfsuite"') + "[augment]\ncopies = 1")
+        load(file, TWO.replace("window = 1", 'trainer = "crfsuite"') + "[augment]\ncopies = 1")
     assert 'copies other than 0 needs document weights, which [tagger] kind = "ensemble"' in (
         str(caught.value)
     )

@@ -100,7 +100,7 @@ def test_an_error_between_settings_names_the_overrides_of_its_section(file: Path
     rules = "tagger.rules={ A = 'a' }"
     message = refusal(file, "", "loop.batch=5", rules)
     assert message.startswith(f"{file} with --set {rules}: [tagger] rules have no effect, because")
-    message = refusal(file, "", "loop.batch=5", "loop.pseudo_weight=0.5", "tagger.engine=crfsuite")
+    message = refusal(file, "", "loop.batch=5", "loop.pseudo_weight=0.5", "tagger.trainer=crfsuite")
     assert message.startswith(f"{file} with --set loop.batch=5 with --set loop.pseudo_weight=0.5")
     assert "loop.pseudo_weight other than 1 needs document weights, which [tagger]" in message
 

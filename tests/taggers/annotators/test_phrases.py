@@ -95,14 +95,14 @@ def test_of_two_files_the_class_of_the_first_counts(gazetteer_file: GazetteerFil
     assert said(Phrases.of_files([other, one]).annotate(batch)) == ["B-RIVER", "B-RIVER"]
 
 
-@pytest.mark.parametrize("engine", ["wordtype", "crfsuite"])
+@pytest.mark.parametrize("trainer", ["wordtype", "crfsuite"])
 def test_a_model_needs_the_files_no_more(
-    engine: Any, gazetteer_file: GazetteerFile, tmp_path: Path
+    trainer: Any, gazetteer_file: GazetteerFile, tmp_path: Path
 ) -> None:
     path = gazetteer_file("towns", TOWN=TOWNS)
-    without = fitted(replace(LEAST, engine=engine)).tag(JUDGE)
+    without = fitted(replace(LEAST, trainer=trainer)).tag(JUDGE)
     assert without.tags.tolist() != JUDGE.tags.tolist()
-    tagger = fitted(replace(LEAST, engine=engine, phrases=(path,)))
+    tagger = fitted(replace(LEAST, trainer=trainer, phrases=(path,)))
     assert tagger.tag(JUDGE).tags.tolist() == JUDGE.tags.tolist()
     tagger.save(tmp_path / "model")
     Path(path).unlink()
@@ -112,7 +112,7 @@ def test_a_model_needs_the_files_no_more(
         assert after.tags.tolist() == JUDGE.tags.tolist()
         assert after.confidence.tolist() == before.confidence.tolist()
     assert isinstance(loaded, CRFTagger)
-    reduced = loaded.pruned(Pruning.of(keep=["phrases"])) if engine == "wordtype" else loaded
+    reduced = loaded.pruned(Pruning.of(keep=["phrases"])) if trainer == "wordtype" else loaded
     reduced.save(tmp_path / "again")
     again = load_tagger(tmp_path / "again")
     assert again.tag(JUDGE).tags.tolist() == JUDGE.tags.tolist()

@@ -109,7 +109,7 @@ def test_tokens_have_the_same_conjunction_where_they_have_the_same_values(
     channels = channels_of(terms)
     names: dict[tuple[Looked, ...], str] = {}
     for documents in batches:
-        (channel,) = channels.of(batch_of(documents))
+        (channel,) = channels.from_batch(batch_of(documents))
         assert channel.offsets == (0,)
         found = values_of(channel.stream)
         expected = taken_together(documents, terms)
@@ -125,7 +125,7 @@ def test_a_conjunction_is_written_as_its_values() -> None:
         Templates.parse(
             ["form"], 0, (), ["capitalization[-1] lower", "said[-1] said[1] capitalization"]
         )
-    ).of(batch_of(documents))
+    ).from_batch(batch_of(documents))
     assert one.name == "capitalization[-1] lower[0]"
     assert values_of(one.stream) == ["BOS|ana", "first|de", "lower|b"]
     assert two.name == "said[-1] said[1] capitalization[0]"
@@ -142,7 +142,7 @@ def test_however_values_are_numbered_they_are_the_same(
     for dense in (0, 1 << 20):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(streams_module, "_DENSE", dense)
-            (channel,) = channels_of(terms).of(batch)
+            (channel,) = channels_of(terms).from_batch(batch)
             found.append((channel.stream.vocabulary, channel.stream.values.tolist()))
     assert found[0] == found[1]
 
@@ -157,7 +157,7 @@ def test_how_many_words_are_kept_makes_no_difference(
         channels = channels_of(terms)
         for documents in batches:
             batch = batch_of(documents)
-            (channel,), (alone,) = channels.of(batch), channels_of(terms).of(batch)
+            (channel,), (alone,) = channels.from_batch(batch), channels_of(terms).from_batch(batch)
             assert values_of(channel.stream) == values_of(alone.stream)
 
 
@@ -177,7 +177,7 @@ def computed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_a_word_that_was_met_is_not_worked_on_again(computed: list[str]) -> None:
     channels = channels_of([("counted", 0), ("counted", 1)], [("said", 0), ("counted", -1)])
     for words in ("aba", "cb", "bca", "d"):
-        channels.of(batch_of([[(word, None) for word in words]]))
+        channels.from_batch(batch_of([[(word, None) for word in words]]))
     assert computed == ["a", "b", "c", "d"]
 
 
@@ -187,7 +187,7 @@ def test_what_is_kept_of_words_is_bounded(
     monkeypatch.setattr(channels_module, "_CACHED_WORDS", 3)
     channels = channels_of([("counted", 0), ("counted", 1)])
     for words in ("abcd", "ae", "a"):
-        channels.of(batch_of([[(word, None) for word in words]]))
+        channels.from_batch(batch_of([[(word, None) for word in words]]))
     assert computed == [*"abcd", *"ae"]
 
 
@@ -196,9 +196,9 @@ def test_of_many_words_any_number_can_be_joined() -> None:
     channels = channels_of([("form", at) for at in range(-4, 5)])
     rng = np.random.default_rng(0)
     documents: Documents = [[(f"w{number}", None) for number in rng.permutation(5000)]]
-    (channel,) = channels.of(batch_of(documents))
+    (channel,) = channels.from_batch(batch_of(documents))
     assert len(channel.stream.vocabulary) == 5000
-    (later,) = channels.of(batch_of([[("w1", None), ("new", None)]]))
+    (later,) = channels.from_batch(batch_of([[("w1", None), ("new", None)]]))
     assert values_of(later.stream) == [
         "BOS|BOS|BOS|BOS|w1|new|EOS|EOS|EOS",
         "BOS|BOS|BOS|w1|new|EOS|EOS|EOS|EOS",
@@ -208,16 +208,16 @@ def test_of_many_words_any_number_can_be_joined() -> None:
 def test_streams_come_as_they_are_and_where_they_are_looked_at() -> None:
     batch = batch_of(BORDERS)
     channels = Channels(Templates.parse(["form"], 1, ["said[-1..2]"], ["said[0] form[0]"]))
-    stream, conjunction = channels.of(batch)
+    stream, conjunction = channels.from_batch(batch)
     assert stream.stream is batch.streams["said"]
     assert (stream.name, stream.offsets) == ("said", (-1, 0, 1, 2))
     assert (conjunction.name, conjunction.offsets) == ("said[0] form[0]", (0,))
-    assert Channels(Templates.parse(["form"], 1)).of(batch) == []
+    assert Channels(Templates.parse(["form"], 1)).from_batch(batch) == []
 
 
 @pytest.mark.parametrize("documents", [[], [[]], [[], []]])
 def test_no_tokens_have_no_conjunctions(documents: Documents) -> None:
-    (channel,) = channels_of([("form", -1), ("said", 1)]).of(batch_of(documents))
+    (channel,) = channels_of([("form", -1), ("said", 1)]).from_batch(batch_of(documents))
     assert (channel.stream.vocabulary, len(channel.stream.values)) == ((), 0)
 
 

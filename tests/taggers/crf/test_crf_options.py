@@ -76,7 +76,7 @@ def test_tokens_in_gazetteers_are_listed(make_gazetteer: MakeGazetteer, tmp_path
 
 
 def test_capabilities_are_those_of_the_engine() -> None:
-    own, reference = CRFOptions().capabilities, CRFOptions(engine="crfsuite").capabilities
+    own, reference = CRFOptions().capabilities, CRFOptions(trainer="crfsuite").capabilities
     assert own == {"entity_probabilities", "document_weights", "partial_tags"}
     assert reference == {"entity_probabilities"}
 

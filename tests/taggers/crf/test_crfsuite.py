@@ -1,6 +1,5 @@
-"""The engine that works on word types against python-crfsuite, on real lines."""
+"""The word-type CRF against python-crfsuite, on real lines: its trainer and its own tagger."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,20 +14,14 @@ from corpus.problems import Problems
 from corpus.units import split_documents
 from taggers import CRFOptions, CRFTagger
 from taggers.annotators import ANNOTATORS, annotated
-from taggers.crf.attributes import WindowAttributes
-from taggers.crf.channels import Channels
-from taggers.crf.crfsuite import CRFsuiteEngine
-from taggers.crf.crfsuite_file import read_crfsuite, weights_of
-from taggers.crf.decoding import Decoded
-from taggers.crf.training.lbfgs import minimise
+from taggers.crf.training.crfsuite_trainer import (
+    attributes_of,
+    crfsuite_model,
+    weights_of_model,
+)
 from taggers.crf.training.likelihood import Likelihood
 from taggers.crf.training.training_set import TrainingSet
-from taggers.crf.weights import Weights
-from taggers.crf.wordtype import WordTypeEngine
-from taggers.threads import one_thread
-
-Named = dict[tuple[int, int, int], float]
-NamedWeights = Callable[[Weights], Named]
+from taggers.crf.wordtype import WordTypeCRF
 
 OPTIONS = {
     "words": CRFOptions("crfsuite", max_iterations=40, streams=(), conjunctions=()),
@@ -44,6 +37,7 @@ OPTIONS = {
             "header lower",
         ),
         max_iterations=40,
+        min_frequency=2,
     ),
 }
 
@@ -66,169 +60,113 @@ def dev(meddocan: Path) -> Batch:
     return lines(meddocan / "dev", 1500)
 
 
+class Reference(NamedTuple):
+    """A model that CRFsuite trained: the tagger that read it, and what it was read from."""
+
+    tagger: CRFTagger
+    model: bytes
+    training_set: TrainingSet
+    x: np.ndarray
+
+
 @pytest.fixture(scope="module", params=OPTIONS)
-def options(request: pytest.FixtureRequest) -> CRFOptions:
-    return OPTIONS[request.param]
-
-
-@pytest.fixture(scope="module")
-def reference(train: Batch, options: CRFOptions) -> CRFTagger:
-    return CRFTagger(options).fit(train, rng=np.random.default_rng(0))
-
-
-class Both(NamedTuple):
-    """What both engines find; labels are those of the tagger."""
-
-    expected: Decoded
-    found: Decoded
-    labels: np.ndarray
-    marginals: np.ndarray | None
-
-
-def decoded(reference: CRFTagger, batch: Batch, real: type, detail: Any) -> Both:
-    engine, other = reference._engine, reference.wordtype()
-    assert isinstance(engine, CRFsuiteEngine)
-    expected = engine.decode(batch, detail=detail)
-    other = WordTypeEngine(other.templates, other.labels, other.weights, real)
-    found = other.decode(batch, detail=detail)
-    number = np.array([reference.labels.index(name) for name in other.labels])
-    marginals = None
-    if found.marginals is not None:
-        marginals = np.zeros((batch.n_tokens, len(reference.labels)))
-        marginals[:, number] = found.marginals
-    return Both(expected, found, number[found.labels], marginals)
-
-
-CLOSE = pytest.mark.parametrize(("real", "close"), [(np.float64, 1e-9), (np.float32, 1e-4)])
-
-
-@CLOSE
-def test_every_path_is_that_of_the_reference(
-    reference: CRFTagger, dev: Batch, real: type, close: float
-) -> None:
-    both = decoded(reference, dev, real, "token")
-    assert len(dev) == 1500
-    assert both.labels.tolist() == both.expected.labels.tolist()
-    assert len(np.unique(both.labels)) > 20
-    expected = np.exp(both.expected.log_probability)
-    assert np.exp(both.found.log_probability) == pytest.approx(expected, abs=close)
-    assert both.found.chosen == pytest.approx(both.expected.chosen, abs=close)
-
-
-@CLOSE
-def test_every_marginal_is_that_of_the_reference(
-    reference: CRFTagger, dev: Batch, real: type, close: float
-) -> None:
-    both = decoded(reference, dev.slice(0, 200), real, "labels")
-    assert both.marginals == pytest.approx(both.expected.marginals, abs=close)
-
-
-def test_what_the_tagger_says_is_the_same(reference: CRFTagger, dev: Batch) -> None:
-    """Of the model of the reference, read by the other engine."""
-    other = CRFTagger(replace(reference.options, engine="wordtype", precision="double"))
-    other.labels, other._engine = reference.labels, reference.wordtype()
-    some = dev.slice(0, 300)
-    for measure in ("probability", "normalised", "min_marginal"):
-        left, right = (each.tag(some, measure=measure) for each in (reference, other))
-        assert left.tags.tolist() == right.tags.tolist()
-        assert left.confidence == pytest.approx(right.confidence, abs=1e-9)
-
-
-def training_set(batch: Batch, labels: tuple[str, ...], options: CRFOptions) -> TrainingSet:
+def reference(request: pytest.FixtureRequest, train: Batch) -> Reference:
+    options = OPTIONS[request.param]
+    tagger = CRFTagger(options).fit(train, rng=np.random.default_rng(0))
     templates = options.templates()
-    number = np.array([*(labels.index(name) if name in labels else -1 for name in batch.labels)])
-    return TrainingSet.of(
-        batch.word_ids,
-        batch.vocabulary,
-        batch.document_offsets,
-        number[batch.tags].astype(np.int16),
-        np.ones(len(batch)),
-        templates=templates,
-        channels=Channels(templates).of(batch),
-        labels=len(labels),
-    )
+    training_set, _ = TrainingSet.from_batch(train, templates, min_frequency=options.min_frequency)
+    model, _ = crfsuite_model(training_set, options, templates)
+    return Reference(tagger, model, training_set, weights_of_model(model, training_set))
 
 
-def test_the_objective_is_that_of_the_reference(
-    reference: CRFTagger, train: Batch, named_weights: NamedWeights
+def attributes_for(reference: Reference, batch: Batch) -> Any:
+    """Yield the attributes of other documents, numbered as those of the training set."""
+    templates = reference.tagger.options.templates()
+    own, _ = TrainingSet.from_batch(batch, templates)
+    number = {name: code for code, name in enumerate(reference.training_set.names.strings())}
+    codes = np.array([*(number.get(name, -1) for name in own.names.strings()), -1], np.int32)
+    streams = tuple(replace(stream, codes=codes[stream.codes]) for stream in own.streams)
+    return attributes_of(replace(own, codes=codes[own.codes], streams=streams), templates)
+
+
+@pytest.mark.parametrize(("real", "close"), [(np.float64, 1e-9), (np.float32, 1e-4)])
+def test_tags_and_marginals_are_those_of_crfsuite(
+    reference: Reference, dev: Batch, real: type, close: float
 ) -> None:
-    """At its weights: all digits that its log has. So it has the same attributes as well."""
-    engine = reference.wordtype()
-    training = training_set(train, engine.labels, reference.options)
-    size = len(training.state.labels)
-    # The places of the weights, from weights that are their places.
-    places = named_weights(
-        training.weights_of(np.arange(size + len(engine.labels) ** 2, dtype=float))
-    )
-    theirs = named_weights(engine.weights)
-    assert set(theirs) <= set(places)
-    assert size - len(theirs) < size / 1000  # it leaves out what is 0
-    x = np.zeros(size + len(engine.labels) ** 2)
-    for key, weight in theirs.items():
-        x[int(places[key])] = weight
-    x[size:] = engine.weights.transition.reshape(-1)
-    assert reference.training is not None
-    loss = reference.training.loss
+    crf = reference.tagger._crf
+    assert crf is not None
+    decoded = WordTypeCRF(crf.templates, crf.labels, crf.weights, real).decode(dev, detail="labels")
+    assert decoded.marginals is not None
+    crfsuite = pycrfsuite.Tagger()
+    crfsuite.open_inmemory(reference.model)
+    names = [str(label) for label in range(len(crf.labels))]
+    assert sorted(crfsuite.labels()) == sorted(names)
+    tokens, labels = 0, set()
+    for first, last, attributes in attributes_for(reference, dev):
+        crfsuite.set(attributes)
+        path = crfsuite.tag()
+        assert [names[label] for label in decoded.labels[first:last]] == path
+        row = np.searchsorted(dev.document_offsets, first, side="right") - 1
+        probability = np.exp(decoded.log_probability[row])
+        assert probability == pytest.approx(crfsuite.probability(path), abs=close)
+        if tokens < 3000:
+            expected = [
+                [crfsuite.marginal(name, place) for name in names] for place in range(last - first)
+            ]
+            assert decoded.marginals[first:last] == pytest.approx(np.array(expected), abs=close)
+        tokens += last - first
+        labels.update(path)
+    assert tokens == dev.n_tokens
+    assert len(labels) > 20
+
+
+def test_the_objective_is_that_of_crfsuite(reference: Reference) -> None:
+    """At its weights, to all digits of its log."""
+    assert reference.tagger.training is not None
+    loss = reference.tagger.training.loss
     assert loss > 100  # nine digits
-    c2 = reference.options.c2
-    value, _ = Likelihood(training, c2, np.float64)(x)
-    assert value == pytest.approx(loss, abs=1e-6)
-    value, _ = Likelihood(training, c2, np.float32)(x)
-    assert value == pytest.approx(loss, rel=1e-5)
+    for real, close in ((np.float64, 1e-8), (np.float32, 1e-5)):
+        likelihood = Likelihood(reference.training_set, reference.tagger.options.c2, real)
+        value, _ = likelihood(reference.x)
+        assert value == pytest.approx(loss, rel=close)
+    assert np.count_nonzero(reference.x) > 0.9 * likelihood.size  # all but some transitions
 
 
-@pytest.mark.slow
-def test_trained_to_the_end_the_weights_are_those_of_the_reference(
-    meddocan: Path, tmp_path: Path, named_weights: NamedWeights, options: CRFOptions
-) -> None:
-    batch = lines(meddocan / "train", 150)
-    trainer = pycrfsuite.Trainer(verbose=False)
-    trainer.set_params(
-        {
-            "c1": 0.0,
-            "c2": 1.0,
-            "max_iterations": 3000,
-            "epsilon": 1e-9,
-            "delta": 1e-15,
-            "feature.possible_transitions": True,
-        }
+@pytest.mark.parametrize("algorithm", ["lbfgs", "l2sgd", "ap", "pa", "arow"])
+def test_every_algorithm_learns_and_repeats(train: Batch, algorithm: Any, tmp_path: Path) -> None:
+    some = train.slice(0, 200)
+    options = CRFOptions("crfsuite", algorithm, max_iterations=15)
+    steps: list[tuple[int, int]] = []
+    first, second = (
+        CRFTagger(options).fit(
+            some, rng=np.random.default_rng(0), progress=lambda *step: steps.append(step)
+        )
+        for _ in range(2)
     )
-    tags = batch.tags.astype(str).tolist()
-    attributes = WindowAttributes(options.templates())
-    for row, document in enumerate(attributes.of_documents(batch)):
-        if document:
-            trainer.append(
-                document, tags[batch.document_offsets[row] : batch.document_offsets[row + 1]]
-            )
-    path = tmp_path / "model"
-    trainer.train(str(path))
-    model = read_crfsuite(path.read_bytes())
-    _, theirs = weights_of(model, options.templates())
-    labels = tuple(batch.labels[int(name)] for name in model.labels)
-    training = training_set(batch, labels, options)
-    start = np.zeros(len(training.state.labels) + training.labels**2)
-    likelihood = Likelihood(training, 1.0, np.float64)
-    with one_thread():
-        found = minimise(likelihood, start, most=3000, epsilon=1e-9, delta=1e-15)
-    assert found.converged
-    ours = training.weights_of(found.x)
-    expected, state = named_weights(theirs), named_weights(ours)
-    assert state == pytest.approx({key: expected.get(key, 0.0) for key in state}, abs=1e-4)
-    assert set(expected) <= set(state)
-    assert ours.transition == pytest.approx(theirs.transition, abs=1e-4)
+    assert (first.tag(some).tags == some.tags).mean() > 0.9
+    assert first.training is not None
+    assert 1 < first.training.iterations <= 15
+    assert np.isfinite(first.training.loss)
+    assert set(steps) == {(step, 15) for step in range(1, first.training.iterations + 1)}
+    first.save(tmp_path / "first")
+    second.save(tmp_path / "second")
+    for file in (tmp_path / "first").iterdir():
+        assert file.read_bytes() == (tmp_path / "second" / file.name).read_bytes()
 
 
 @pytest.mark.slow
-def test_trained_by_either_engine_taggers_find_the_same(
+@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
+def test_trained_to_the_end_by_either_trainer_taggers_are_alike(
     train: Batch, dev: Batch, options: CRFOptions
 ) -> None:
     some, judge = train.slice(0, 300), dev.slice(0, 300)
-    reference = replace(options, c2=1.0, max_iterations=300)
-    taggers = [
+    options = replace(options, c2=1.0, max_iterations=1000, tolerance=1e-9, precision="double")
+    options = replace(options, min_frequency=0)  # CRFsuite leaves out rare transitions, too
+    left, right = (
         CRFTagger(each).fit(some, rng=np.random.default_rng(0))
-        for each in (reference, replace(reference, engine="wordtype"))
-    ]
-    assert all(tagger.training is not None and tagger.training.converged for tagger in taggers)
-    left, right = (tagger.tag(judge) for tagger in taggers)
-    assert (left.tags == right.tags).mean() > 0.999
-    assert left.confidence == pytest.approx(right.confidence, abs=0.02)
+        for each in (options, replace(options, trainer="wordtype"))
+    )
+    assert left.training is not None and right.training is not None
+    assert left.training.loss == pytest.approx(right.training.loss, rel=1e-4)
+    assert (left.tag(judge).tags == right.tag(judge).tags).mean() > 0.999
+    assert left.tag(judge).confidence == pytest.approx(right.tag(judge).confidence, abs=0.02)

@@ -67,7 +67,7 @@ def gazetteer(make_gazetteer: MakeGazetteer, tmp_path: Path) -> Path:
 
 
 @pytest.fixture(params=["wordtype", "crfsuite"])
-def engine(request: pytest.FixtureRequest) -> str:
+def trainer(request: pytest.FixtureRequest) -> str:
     found: str = request.param
     return found
 
@@ -91,20 +91,20 @@ def same(left: Any, right: Any, batch: Batch) -> bool:
 
 
 def test_a_name_that_was_never_learned_is_known_by_its_frequency(
-    engine: str, gazetteer: Path, train: Batch, rest: Batch
+    trainer: str, gazetteer: Path, train: Batch, rest: Batch
 ) -> None:
-    without = fitted(train, options(engine=engine))
+    without = fitted(train, options(trainer=trainer))
     assert right(without, train) == 1
     assert right(without, rest) < 1
-    assert right(fitted(train, options(gazetteer, engine=engine)), rest) == 1
+    assert right(fitted(train, options(gazetteer, trainer=trainer)), rest) == 1
 
 
-def test_both_engines_learn_the_same_of_frequencies(
+def test_both_trainers_learn_the_same_of_frequencies(
     gazetteer: Path, train: Batch, rest: Batch
 ) -> None:
     ours, theirs = (
-        fitted(train, options(gazetteer, engine=engine, precision="double", max_iterations=1000))
-        for engine in ("wordtype", "crfsuite")
+        fitted(train, options(gazetteer, trainer=trainer, precision="double", max_iterations=1000))
+        for trainer in ("wordtype", "crfsuite")
     )
     first, second = ours.tag(rest), theirs.tag(rest)
     assert (first.tags == second.tags).all()
@@ -112,7 +112,7 @@ def test_both_engines_learn_the_same_of_frequencies(
 
 
 def test_frequencies_are_looked_at_of_a_word_and_its_neighbours(
-    engine: str, make_gazetteer: MakeGazetteer, tmp_path: Path
+    trainer: str, make_gazetteer: MakeGazetteer, tmp_path: Path
 ) -> None:
     """What precedes or follows a name is told by it, but not what is two words away."""
     make_gazetteer(*((word, "x", 9999) for word in NAMES)).save(tmp_path / "n.parquet")
@@ -129,7 +129,7 @@ def test_frequencies_are_looked_at_of_a_word_and_its_neighbours(
         return make_batch(documents, labelled=True, classes=["THIRD"])
 
     for place in (0, 1, 3, 4):
-        chosen = options(tmp_path / "n.parquet", engine=engine, c2=0.01)
+        chosen = options(tmp_path / "n.parquet", trainer=trainer, c2=0.01)
         tagger = fitted(at(place, NAMES[:20]), chosen)
         batch = at(place, NAMES[20:])
         third = batch.document_offsets[:-1] + 2
@@ -149,9 +149,9 @@ def test_classes_are_looked_at_each_by_itself(
 
 
 def test_a_model_is_complete_without_the_gazetteer(
-    engine: str, gazetteer: Path, train: Batch, rest: Batch, tmp_path: Path
+    trainer: str, gazetteer: Path, train: Batch, rest: Batch, tmp_path: Path
 ) -> None:
-    tagger = fitted(train, options(gazetteer, engine=engine))
+    tagger = fitted(train, options(gazetteer, trainer=trainer))
     tagger.save(tmp_path / "model")
     gazetteer.unlink()
     again = load_tagger(tmp_path / "model")
@@ -175,18 +175,18 @@ def fitted_again(tagger: Any, batch: Batch) -> Any:
 
 
 def test_a_class_none_of_whose_names_occurs_says_nothing(
-    engine: str, make_gazetteer: MakeGazetteer, train: Batch, rest: Batch, tmp_path: Path
+    trainer: str, make_gazetteer: MakeGazetteer, train: Batch, rest: Batch, tmp_path: Path
 ) -> None:
     rows = [(word, "given", 500) for word in NAMES]
     others = [("nobody", "a", 20), ("nowhere", "town", 500)]
     for name, more in (("some", []), ("more", others)):
         make_gazetteer(*rows, *more).save(tmp_path / name)
     some, more_too = (
-        fitted(train, options(tmp_path / name, engine=engine)) for name in ("some", "more")
+        fitted(train, options(tmp_path / name, trainer=trainer)) for name in ("some", "more")
     )
     assert same(some, more_too, rest)
     make_gazetteer(*others).save(tmp_path / "none")
-    assert right(fitted(train, options(tmp_path / "none", engine=engine)), train) == 1
+    assert right(fitted(train, options(tmp_path / "none", trainer=trainer)), train) == 1
 
 
 def test_an_exported_model_has_its_frequencies(
@@ -204,7 +204,7 @@ def test_an_exported_model_has_its_frequencies(
         reduced.save(tmp_path / str(nameless))
         again = load_tagger(tmp_path / str(nameless))
         assert same(again, reduced, rest)
-    exported = fitted(train, options(gazetteer, engine="crfsuite")).pruned(
+    exported = fitted(train, options(gazetteer, trainer="crfsuite")).pruned(
         Pruning.of(hash_names=True, keep=["names"])
     )
     assert right(exported, rest) == 1

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-import pycrfsuite
 import pytest
 
 from corpus.batch import Batch, concatenate, make_batch
@@ -25,16 +24,16 @@ from corpus.tags import UNKNOWN
 from taggers import CRFOptions, CRFTagger, load_tagger
 from taggers.annotators import Rules
 from taggers.annotators import rules as rules_module
-from taggers.crf import wordtype
 from taggers.crf.channels import _append
 from taggers.crf.lattice import gather_stream
+from taggers.crf.training import trainers
 from taggers.crf.weights import Weights
 from taggers.pruning import Pruning
 
-Engine = Literal["wordtype", "crfsuite"]
+Trainer = Literal["wordtype", "crfsuite"]
 NamedWeights = Callable[[Weights], dict[tuple[int, int, int], float]]
 
-ENGINES: tuple[Engine, ...] = ("wordtype", "crfsuite")
+TRAINERS: tuple[Trainer, ...] = ("wordtype", "crfsuite")
 SMALL = CRFOptions(features=("form",), window=1, streams=(), conjunctions=(), max_iterations=40)
 FULL = replace(
     SMALL,
@@ -93,14 +92,14 @@ def judge() -> Batch:
     return notes("Nombre: {Pere}\nHospital: [Mar]", "", "el 2011 a Sant Pau, C4: res", "dolor")
 
 
-@pytest.fixture(scope="module", params=ENGINES)
-def engine(request: pytest.FixtureRequest) -> Engine:
+@pytest.fixture(scope="module", params=TRAINERS)
+def trainer(request: pytest.FixtureRequest) -> Trainer:
     return request.param
 
 
 @pytest.fixture(scope="module")
-def full(engine: Engine) -> CRFOptions:
-    return replace(FULL, engine=engine)
+def full(trainer: Trainer) -> CRFOptions:
+    return replace(FULL, trainer=trainer)
 
 
 @pytest.fixture(scope="module")
@@ -111,8 +110,8 @@ def tagger(train: Batch, full: CRFOptions) -> CRFTagger:
 # What streams and conjunctions tell
 
 
-def test_a_header_tells_what_no_word_does(engine: Engine) -> None:
-    options = replace(SMALL, engine=engine, features=("capitalization",), window=0)
+def test_a_header_tells_what_no_word_does(trainer: Trainer) -> None:
+    options = replace(SMALL, trainer=trainer, features=("capitalization",), window=0)
     train = notes("Nombre: {Ana}", "Hospital: [Vic]", "Nombre: {Pau}", "Hospital: [Clot]")
     judge = notes("Hospital: [Mar]", "Nombre: {Berta}")
     with_header = fitted(train, replace(options, streams=("header",)))
@@ -121,9 +120,9 @@ def test_a_header_tells_what_no_word_does(engine: Engine) -> None:
     assert without[:3].tolist() == without[3:].tolist()
 
 
-def test_a_rule_tells_what_no_word_does(engine: Engine) -> None:
+def test_a_rule_tells_what_no_word_does(trainer: Trainer) -> None:
     options = replace(
-        SMALL, engine=engine, features=("has_digit",), window=0, streams=("rules[0..1]",)
+        SMALL, trainer=trainer, features=("has_digit",), window=0, streams=("rules[0..1]",)
     )
     options = replace(options, rules={"CODE": "a.|b.b.", "OTHER": "c."})
     train = notes("x {a1} c1", "{b2b3} d4", "c5 d6 {a7}", "x y c8")
@@ -132,9 +131,11 @@ def test_a_rule_tells_what_no_word_does(engine: Engine) -> None:
     assert fitted(train, options).tag(judge).tags.tolist() == judge.tags.tolist()
 
 
-def test_a_conjunction_tells_what_its_parts_do_not(engine: Engine) -> None:
+def test_a_conjunction_tells_what_its_parts_do_not(trainer: Trainer) -> None:
     """A name is what is one of both, and neither none nor both."""
-    options = replace(SMALL, engine=engine, features=("form[-1..0]",), c2=0.01, max_iterations=200)
+    options = replace(
+        SMALL, trainer=trainer, features=("form[-1..0]",), c2=0.01, max_iterations=200
+    )
     train = notes("a {x}", "b x", "b {y}", "a y")
     both = replace(options, conjunctions=("form[-1] form[0]",))
     assert fitted(train, both).tag(train).tags.tolist() == train.tags.tolist()
@@ -152,8 +153,8 @@ def test_streams_do_not_reach_into_other_documents(train: Batch, tagger: CRFTagg
 
 
 @pytest.mark.filterwarnings("error")
-def test_streams_may_say_nothing(engine: Engine) -> None:
-    options = replace(FULL, engine=engine, conjunctions=())
+def test_streams_may_say_nothing(trainer: Trainer) -> None:
+    options = replace(FULL, trainer=trainer, conjunctions=())
     train = notes("a {b}", "c")
     assert fitted(train, options).tag(train).tags.tolist() == train.tags.tolist()
     assert tags_of(fitted(notes(*NOTES), options), notes("", "febre")) == "O"
@@ -184,9 +185,9 @@ def with_pos(batch: Batch, name: str = "pos") -> Batch:
 
 
 @pytest.fixture
-def pos(engine: Engine) -> CRFOptions:
+def pos(trainer: Trainer) -> CRFOptions:
     return replace(
-        SMALL, engine=engine, features=("has_digit",), window=0, streams=("pos",), c2=0.01
+        SMALL, trainer=trainer, features=("has_digit",), window=0, streams=("pos",), c2=0.01
     )
 
 
@@ -262,8 +263,8 @@ def test_a_name_makes_no_difference(train: Batch, judge: Batch, pos: CRFOptions,
 
     plain = fitted(described(train, "pos"), options)
     other = fitted(described(train, name), replace(options, streams=(name,)))
-    hashes = other.wordtype().weights.hashes
-    assert len(np.unique(hashes)) == len(hashes) == len(plain.wordtype().weights.hashes)
+    hashes = other._crf.weights.hashes
+    assert len(np.unique(hashes)) == len(hashes) == len(plain._crf.weights.hashes)
     left, right = plain.tag(described(judge, "pos")), other.tag(described(judge, name))
     assert left.tags.tolist() == right.tags.tolist()
     assert left.confidence == pytest.approx(right.confidence, rel=1e-4)
@@ -287,12 +288,12 @@ def worked_with(options: CRFOptions, batch: Batch, folder: Path) -> None:
 
 
 def test_nothing_is_compiled_for_arrays_that_cannot_be_written_to(
-    train: Batch, engine: Engine, tmp_path: Path
+    train: Batch, trainer: Trainer, tmp_path: Path
 ) -> None:
     batch = with_pos(train)
-    options = replace(FULL, streams=(*FULL.streams, "pos"), engine=engine)
+    options = replace(FULL, streams=(*FULL.streams, "pos"), trainer=trainer)
     options = replace(options, conjunctions=(*options.conjunctions, "pos[-1] form[0]"))
-    if engine == "wordtype":
+    if trainer == "wordtype":
         tags = np.append(np.int16(UNKNOWN), batch.tags[1:])
         batch = batch.with_tags(tags, batch.labels)
         batch = batch.with_weights(np.full(len(batch), 0.5, np.float32))
@@ -318,13 +319,13 @@ from taggers import CRFOptions, CRFTagger
 sys.path.insert(0, {here!r})
 from {module} import notes, signatures, worked_with
 
-options = CRFOptions(engine={engine!r}, precision={precision!r}, max_iterations=3)
+options = CRFOptions(trainer={trainer!r}, precision={precision!r}, max_iterations=3)
 warm_up(*CRFTagger(options).kernels)
 before = signatures()
 for kernel in KERNELS:
     assert len(kernel.dispatcher.signatures) >= len(kernel.signatures), kernel
 batch = notes(*(f"vist per {{{{Ana{{number}} Puig}}}} a [Sant Pau] o no" for number in range(30)))
-if {engine!r} == "wordtype":
+if {trainer!r} == "wordtype":
     batch = batch.with_tags(np.append(np.int16(-1), batch.tags[1:]), batch.labels)
 worked_with(options, Batch.from_bytes(batch.to_bytes()), Path({folder!r}))
 after = signatures()
@@ -335,12 +336,12 @@ assert not compiled, compiled
 
 @pytest.mark.parametrize("precision", ["single", "double"])
 def test_after_warming_up_training_and_tagging_compile_nothing(
-    engine: Engine, precision: str, tmp_path: Path
+    trainer: Trainer, precision: str, tmp_path: Path
 ) -> None:
     """Neither for batches that were sent as bytes nor for a model that is memory-mapped."""
     here, module = str(Path(__file__).parent), Path(__file__).stem
     script = WARM.format(
-        here=here, module=module, engine=engine, precision=precision, folder=str(tmp_path / "a")
+        here=here, module=module, trainer=trainer, precision=precision, folder=str(tmp_path / "a")
     )
     done = subprocess.run(
         [sys.executable, "-c", script], check=False, capture_output=True, text=True
@@ -354,10 +355,10 @@ def test_only_taggers_with_phrases_warm_up_their_matcher() -> None:
     assert matcher in CRFTagger(replace(SMALL, phrases=("towns.parquet",))).kernels
 
 
-def test_a_large_l1_norm_can_be_trained_with(train: Batch, engine: Engine) -> None:
-    tagger = CRFTagger(replace(SMALL, engine=engine, c1=1.0))
+def test_a_large_l1_norm_can_be_trained_with(train: Batch, trainer: Trainer) -> None:
+    tagger = CRFTagger(replace(SMALL, trainer=trainer, c1=1.0))
     tagger.fit(train, rng=np.random.default_rng(0))
-    both = (tagger, fitted(train, replace(SMALL, engine=engine)))
+    both = (tagger, fitted(train, replace(SMALL, trainer=trainer)))
     some, more = (each.contents()["feature values"] for each in both)
     assert 0 < some < more
 
@@ -379,12 +380,12 @@ def test_saved_and_loaded_it_tags_alike(judge: Batch, tagger: CRFTagger, tmp_pat
 
 
 def test_a_model_keeps_the_rules_that_it_was_trained_with(
-    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    trainer: Trainer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also where they were the built-in ones, and others are now."""
     train = notes("visto por {Ana} el 3/5/2012", "A12 el 4.5.12 {Pau}", "res de res")
     judge = notes("el 6-7-2018 va B34 {Berta}")
-    options = replace(SMALL, engine=engine, streams=("rules",))
+    options = replace(SMALL, trainer=trainer, streams=("rules",))
     for rules in ({}, {"CODE": r"[A-Z]\d+", "WORD": "el|de"}):
         tagger = fitted(train, replace(options, rules=rules))
         folder = tmp_path / str(len(rules))
@@ -397,7 +398,7 @@ def test_a_model_keeps_the_rules_that_it_was_trained_with(
             assert loaded.options == tagger.options
             assert contents(loaded, tmp_path / "again") == contents(tagger, folder)
             other = CRFTagger(replace(options, rules={}))
-            other.labels, other._engine = tagger.labels, tagger._engine
+            other.labels, other._crf = tagger.labels, tagger._crf
             assert other.tag(judge).confidence.tolist() != expected.confidence.tolist()
         assert found.tags.tolist() == expected.tags.tolist()
         assert found.confidence.tolist() == expected.confidence.tolist()
@@ -470,13 +471,13 @@ def test_it_begins_with_the_weights_that_the_other_model_has(
     """By value, place and label, whatever windows and streams both have."""
     start = fitted(train, OTHERS[first])
     begun: list[Weights] = []
-    minimise = wordtype.minimise
+    minimise = trainers.minimise
 
     def noted(evaluate: Any, begin: np.ndarray, **options: Any) -> Any:
         begun.append(evaluate._training.weights_of(begin.copy()))
         return minimise(evaluate, begin, **{**options, "most": 1})
 
-    monkeypatch.setattr(wordtype, "minimise", noted)
+    monkeypatch.setattr(trainers, "minimise", noted)
     fitted(train, OTHERS[then], start)
 
     def by_place(weights: Weights) -> dict[tuple[int, int, int], float]:
@@ -484,19 +485,19 @@ def test_it_begins_with_the_weights_that_the_other_model_has(
         named = named_weights(weights).items()
         return {(value, place - reach, label): weight for (value, place, label), weight in named}
 
-    old, new = by_place(start.wordtype().weights), by_place(begun[0])
+    old, new = by_place(start._crf.weights), by_place(begun[0])
     assert new == {key: old.get(key, 0.0) for key in new}
     assert np.count_nonzero(list(new.values())) > 20
-    assert begun[0].transition.tolist() == start.wordtype().weights.transition.tolist()
+    assert begun[0].transition.tolist() == start._crf.weights.transition.tolist()
 
 
 @pytest.mark.parametrize("first", OTHERS)
-@pytest.mark.parametrize("before", ENGINES)
+@pytest.mark.parametrize("before", TRAINERS)
 def test_wherever_it_begins_it_ends_alike(
-    train: Batch, judge: Batch, first: str, before: Engine
+    train: Batch, judge: Batch, first: str, before: Trainer
 ) -> None:
     options = replace(FULL, precision="double", c2=1.0, max_iterations=1000)
-    start = fitted(judge, replace(OTHERS[first], engine=before))
+    start = fitted(judge, replace(OTHERS[first], trainer=before))
     cold, warm = fitted(train, options), fitted(train, options, start)
     assert cold.training is not None
     assert warm.training is not None
@@ -510,11 +511,11 @@ def test_wherever_it_begins_it_ends_alike(
 
 def test_rare_values_of_streams_are_left_out(train: Batch, judge: Batch) -> None:
     tagger = fitted(train, FULL)
-    names = tagger.wordtype().weights.names.strings()
+    names = tagger._crf.weights.names.strings()
     assert {"header=nombre", "header=nhc", "rules=B-CODE"} <= set(names)
     conjunction = "capitalization[-1] capitalization[0]="
     assert {f"{conjunction}lower|first", f"{conjunction}BOS|lower"} <= set(names)
-    weights = tagger.pruned(Pruning.of(2)).wordtype().weights
+    weights = tagger.pruned(Pruning.of(2))._crf.weights
     kept = set(weights.names.strings())
     assert "header=nhc" not in kept  # it is in one document
     assert {"header=nombre", "rules=B-CODE"} <= kept < set(names)
@@ -537,28 +538,6 @@ def test_reduced_it_has_the_same_annotators(
 
 
 # Model files of CRFsuite
-
-
-@pytest.mark.parametrize(
-    ("attribute", "message"),
-    [
-        ("0:header=nombre", 'there is no feature "header"; the features are form, '),
-        (
-            "0:capitalization[-1] capitalization[0]=a|b",
-            r"attribute number \d of the model has an unknown feature; expected ",
-        ),
-        ("-1:a\nb=c", r"attribute number \d of the model has an unknown feature; expected "),
-    ],
-)
-def test_a_file_that_looks_at_streams_is_refused(
-    tmp_path: Path, attribute: str, message: str
-) -> None:
-    trainer = pycrfsuite.Trainer(verbose=False)
-    trainer.append([["0:form=a", attribute], ["0:form=b"]], ["O", "B-PERSON"])
-    trainer.train(str(tmp_path / "model"))
-    with pytest.raises(InputError, match=f"^{message}") as caught:
-        CRFTagger.of_crfsuite((tmp_path / "model").read_bytes())
-    assert str(caught.value).isprintable()
 
 
 # Options

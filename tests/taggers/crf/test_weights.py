@@ -12,18 +12,18 @@ from hypothesis import strategies as st
 from corpus.kernels.hash_index import HashIndex
 from corpus.kernels.hashing import hash_values
 from taggers.crf import lattice
+from taggers.crf.training.trainers import _carry_over
 from taggers.crf.weights import (
     Weights,
     add_expected,
     add_weights,
     border_hashes,
-    carry_over,
     empty_table,
     prune,
-    sorted_weights,
     value_hashes,
     values_of,
 )
+from taggers.string_table import EMPTY
 from taggers.templates import Templates
 
 Named = dict[tuple[int, int, int], float]
@@ -50,16 +50,22 @@ def named_of(sizes: Sizes) -> st.SearchStrategy[Named]:
 
 
 def weights_of(named: Named, sizes: Sizes, transition: np.ndarray | None = None) -> Weights:
-    """Return weights in the order of the dictionary, which is any order."""
-    values, places, labels = (
-        np.array([key[part] for key in named], kind)
-        for part, kind in enumerate((np.uint64, np.int64, np.int64))
-    )
+    """Make the weights of a dictionary."""
+    values = sorted({value for value, _, _ in named})
+    ordered = sorted((values.index(value), place, label) for value, place, label in named)
+    rows = np.array([row * sizes.offsets + place for row, place, _ in ordered], np.int64)
+    held = np.bincount(rows, minlength=len(values) * sizes.offsets)
     if transition is None:
         transition = np.zeros((sizes.labels, sizes.labels))
-    state = np.array(list(named.values()), np.float64)
-    return sorted_weights(
-        values, places, labels, state, transition=transition, offsets=sizes.offsets
+    return Weights(
+        *sizes,
+        np.array(values, np.uint64),
+        EMPTY,
+        np.zeros(len(values), np.int32),
+        np.concatenate([np.zeros(1, np.int64), np.cumsum(held)]),
+        np.array([label for _, _, label in ordered], np.int16),
+        np.array([named[values[row], place, label] for row, place, label in ordered], np.float64),
+        transition,
     )
 
 
@@ -96,21 +102,6 @@ def looped_table(named: Named, sizes: Sizes, rows: list[list[int]]) -> np.ndarra
 WORDS = st.lists(
     st.lists(st.sampled_from([*VALUES, 5]), min_size=2, max_size=2), min_size=1, max_size=4
 )
-
-
-@given(case=CASES)
-def test_sorted_weights_are_those_given(
-    case: tuple[Sizes, Named], named_weights: NamedWeights
-) -> None:
-    sizes, named = case
-    weights = weights_of(named, sizes)
-    assert named_weights(weights) == named
-    assert (weights.labels, weights.offsets) == sizes
-    assert weights.hashes.tolist() == sorted({value for value, _, _ in named})
-    assert len(weights.begins) == len(weights.hashes) * sizes.offsets + 1
-    for start, stop in zip(weights.begins[:-1], weights.begins[1:], strict=True):
-        labels = weights.state_labels[start:stop].tolist()
-        assert labels == sorted(labels)
 
 
 @given(case=CASES, rows=WORDS)
@@ -165,7 +156,7 @@ def carried(old: Weights, old_labels: str, new: Weights, new_labels: str) -> np.
     """Carry weights over between models whose labels are letters."""
     number = np.array([old_labels.find(name) for name in new_labels], np.int64)
     state = np.zeros(len(new.state))
-    carry_over(
+    _carry_over(
         HashIndex(old.hashes).positions(new.hashes),
         new.begins,
         new.state_labels,

@@ -11,8 +11,9 @@ from corpus.batch import Batch, make_batch
 from corpus.document import Document
 from corpus.kernels.hashing import hash_values
 from taggers.crf import lattice, wordtype
-from taggers.crf.weights import Weights, border_hashes, sorted_weights
-from taggers.crf.wordtype import WordScores, WordTypeEngine
+from taggers.crf.weights import Weights, border_hashes
+from taggers.crf.wordtype import WordScores, WordTypeCRF
+from taggers.string_table import EMPTY
 from taggers.templates import Templates
 
 TokenScores = Callable[[Weights, Sequence[str], Sequence[str]], np.ndarray]
@@ -26,18 +27,24 @@ WORDS = ["".join(letters) for letters in itertools.product("pqrst", "aeiouxyz", 
 def random_weights(step: float = 1.0, offsets: int = 3) -> Weights:
     """Make weights of most words, of their last letters and of borders."""
     rng = np.random.default_rng(0)
-    values = np.concatenate(
-        [hash_values("form", WORDS[10:]), hash_values("suffix1", ["a", "b"]), border_hashes()]
+    values = np.sort(
+        np.concatenate(
+            [hash_values("form", WORDS[10:]), hash_values("suffix1", ["a", "b"]), border_hashes()]
+        )
     )
     every = np.array([*np.ndindex(len(values), offsets, len(LABELS))])
     kept = every[rng.random(len(every)) < 0.6]
-    return sorted_weights(
-        values[kept[:, 0]],
-        kept[:, 1],
-        kept[:, 2],
+    held = np.bincount(kept[:, 0] * offsets + kept[:, 1], minlength=len(values) * offsets)
+    return Weights(
+        len(LABELS),
+        offsets,
+        values,
+        EMPTY,
+        np.zeros(len(values), np.int32),
+        np.append(0, np.cumsum(held)),
+        kept[:, 2].astype(np.int16),
         rng.normal(size=len(kept)),
-        transition=step * rng.normal(size=(3, 3)),
-        offsets=offsets,
+        step * rng.normal(size=(3, 3)),
     )
 
 
@@ -149,11 +156,11 @@ def test_how_many_words_are_kept_does_not_change_results(
         "qec paa",
     ]
     batches = [batch_of(text) for text in texts]
-    engine = WordTypeEngine(TEMPLATES, LABELS, weights)
-    expected = [engine.decode(batch, detail="labels") for batch in batches]
+    crf = WordTypeCRF(TEMPLATES, LABELS, weights)
+    expected = [crf.decode(batch, detail="labels") for batch in batches]
     row_bytes = WordScores(weights, TEMPLATES, np.float32).table[0].nbytes
     monkeypatch.setattr(wordtype, "KEPT", kept * row_bytes)
-    forgetful = WordTypeEngine(TEMPLATES, LABELS, weights)
+    forgetful = WordTypeCRF(TEMPLATES, LABELS, weights)
     for batch, one in zip(batches, expected, strict=True):
         found = forgetful.decode(batch, detail="labels")
         assert found.labels.tolist() == one.labels.tolist()
@@ -178,11 +185,11 @@ def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch, computed: list
 
 
 def test_transitions_that_are_not_safe_in_single_are_worked_on_in_double() -> None:
-    engine = WordTypeEngine(TEMPLATES, LABELS, random_weights(), np.float32)
-    assert engine._scores.table.dtype == np.float32
-    engine = WordTypeEngine(TEMPLATES, LABELS, random_weights(step=100.0), np.float32)
-    assert engine._scores.table.dtype == np.float64
-    found = engine.decode(batch_of("paa sab tzc"), detail="labels")
+    crf = WordTypeCRF(TEMPLATES, LABELS, random_weights(), np.float32)
+    assert crf._scores.table.dtype == np.float32
+    crf = WordTypeCRF(TEMPLATES, LABELS, random_weights(step=100.0), np.float32)
+    assert crf._scores.table.dtype == np.float64
+    found = crf.decode(batch_of("paa sab tzc"), detail="labels")
     assert found.marginals is not None
     assert found.marginals.sum(axis=1) == pytest.approx(np.ones(3), abs=1e-9)
 
@@ -194,14 +201,14 @@ def test_documents_are_decoded_on_one_thread() -> None:
         found = threadpoolctl.threadpool_info()
         threads.update(each["num_threads"] for each in found if each["user_api"] == "blas")
 
-    WordTypeEngine(TEMPLATES, LABELS, random_weights()).decode(batch_of("paa"), progress=look)
+    WordTypeCRF(TEMPLATES, LABELS, random_weights()).decode(batch_of("paa"), progress=look)
     assert threads == {1}
 
 
 def test_a_batch_without_tokens_is_decoded() -> None:
-    engine = WordTypeEngine(TEMPLATES, LABELS, random_weights())
+    crf = WordTypeCRF(TEMPLATES, LABELS, random_weights())
     for batch in (batch_of(), batch_of(""), batch_of("", " ")):
-        found = engine.decode(batch, detail="token")
+        found = crf.decode(batch, detail="token")
         assert len(found.labels) == 0
         assert found.chosen is not None
         assert len(found.chosen) == 0

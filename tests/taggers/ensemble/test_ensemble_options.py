@@ -42,7 +42,7 @@ def test_the_table_of_a_member_has_its_options() -> None:
 def test_capabilities_are_those_of_all_members(plugin: type) -> None:
     everything = {"entity_probabilities", "document_weights", "partial_tags"}
     assert of(SMALL, SMALL).capabilities == everything
-    crfsuite = CRFOptions(engine="crfsuite")
+    crfsuite = CRFOptions(trainer="crfsuite")
     assert of(SMALL, crfsuite).capabilities == {"entity_probabilities"}
     # Which an ensemble computes from marginals, whatever its members do.
     options = EnsembleOptions((Member("crf", SMALL), Member("random")))

@@ -17,7 +17,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from taggers.crf.decoding import Decoder
+from taggers.crf.lattice_decoder import Decoder
 from taggers.crf.weights import empty_table
 
 keras = pytest.importorskip("keras")

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from corpus.tags import bio_labels, classes_of, find_entities
-from taggers.crf import decoding, lattice
-from taggers.crf.decoding import Decoder
+from taggers.crf import lattice, lattice_decoder
 from taggers.crf.lattice.entities import EntityLabels, PackedEntities, in_order
 from taggers.crf.lattice.logspace import log_forward_backward
+from taggers.crf.lattice_decoder import Decoder
 from taggers.crf.weights import empty_table
 
 REALS = pytest.mark.parametrize("real", [np.float32, np.float64])
@@ -149,7 +149,7 @@ def computed(case: Case, real: type | None, packed: int = 7) -> np.ndarray:
     return in_order(parts, labels)
 
 
-def decoded(case: Case, real: type, detail: str = "entity") -> decoding.Decoded:
+def decoded(case: Case, real: type, detail: str = "entity") -> lattice_decoder.Decoded:
     """Decode documents for which every token is a word, with a window of 0."""
     tokens, labels = case.scores.shape
     table = empty_table(tokens + 2, 1, labels, real)
@@ -244,7 +244,7 @@ def test_entities_come_in_the_order_of_their_tokens_however_packed(
     for start, stop in itertools.pairwise(case.documents):
         one = replace(case, lengths=[stop - start], scores=scores[start:stop])
         alone.append(decoded(one, real).entities)
-    monkeypatch.setattr(decoding, "_PACKED", packed)
+    monkeypatch.setattr(lattice_decoder, "_PACKED", packed)
     found = decoded(case, real)
     assert found.entities is not None
     assert len(found.entities) > 20

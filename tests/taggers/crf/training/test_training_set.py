@@ -39,7 +39,7 @@ def trained_on(batch: Batch) -> list[list[object]]:
         batch.tags,
         np.ones(len(batch)),
         templates=templates,
-        channels=Channels(templates).of(batch),
+        channels=Channels(templates).from_batch(batch),
         labels=3,
     )
     state = found.state

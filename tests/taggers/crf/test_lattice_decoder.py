@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from taggers.base import Detail
-from taggers.crf import decoding, lattice
-from taggers.crf.decoding import Decoded, Decoder
+from taggers.crf import lattice, lattice_decoder
 from taggers.crf.lattice import forward_backward
 from taggers.crf.lattice.logspace import log_forward_backward
+from taggers.crf.lattice_decoder import Decoded, Decoder
 from taggers.crf.weights import empty_table
 
 REALS = pytest.mark.parametrize("real", [np.float32, np.float64])
@@ -166,7 +166,7 @@ def test_how_many_tokens_are_packed_makes_no_difference(
     scores, transition = rng.normal(size=(sum(lengths), 5)), rng.normal(size=(5, 5))
     case = Case(lengths, scores, step * transition)
     expected = decoded(case, real, "labels")
-    monkeypatch.setattr(decoding, "_PACKED", packed)
+    monkeypatch.setattr(lattice_decoder, "_PACKED", packed)
     found = decoded(case, real, "labels")
     assert found.labels.tolist() == expected.labels.tolist()
     assert found.log_probability == pytest.approx(expected.log_probability, abs=CLOSE[real])
@@ -314,7 +314,7 @@ def test_a_very_long_document_is_that_of_a_straightforward_computation(
 
 
 def test_progress_is_told_of_documents(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(decoding, "_PACKED", 10)
+    monkeypatch.setattr(lattice_decoder, "_PACKED", 10)
     case = Case([4, 0, 4, 2, 4, 0, 1], np.zeros((15, 2)), np.zeros((2, 2)))
     steps: list[tuple[int, int]] = []
     words = np.arange(2, 17, dtype=np.int32)

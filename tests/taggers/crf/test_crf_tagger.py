@@ -25,14 +25,14 @@ from corpus.storage.manifest import digest_of
 from corpus.tags import find_entities
 from taggers import CRFOptions, CRFTagger, TrainingError, load_tagger
 from taggers.crf import wordtype
-from taggers.crf.crf_options import UNTRAINED
+from taggers.crf.training import trainers
 from taggers.crf.training.likelihood import Likelihood
 from taggers.crf.weights import Weights
 
-Engine = Literal["wordtype", "crfsuite"]
+Trainer = Literal["wordtype", "crfsuite"]
 TokenScores = Callable[[Weights, Sequence[str], Sequence[str]], np.ndarray]
 
-ENGINES: tuple[Engine, ...] = ("wordtype", "crfsuite")
+TRAINERS: tuple[Trainer, ...] = ("wordtype", "crfsuite")
 
 
 def of_words(*options: Any, **others: Any) -> CRFOptions:
@@ -75,19 +75,14 @@ def toy() -> Batch:
     return notes(*(text for text, _ in TOY))
 
 
-@pytest.fixture(scope="module", params=ENGINES)
-def engine(request: pytest.FixtureRequest) -> Engine:
+@pytest.fixture(scope="module", params=TRAINERS)
+def trainer(request: pytest.FixtureRequest) -> Trainer:
     return request.param
 
 
 @pytest.fixture(scope="module")
-def small(engine: Engine) -> CRFOptions:
-    return replace(SMALL, engine=engine)
-
-
-@pytest.fixture(scope="module")
-def tagger(toy: Batch, small: CRFOptions) -> CRFTagger:
-    return fitted(toy, small)
+def tagger(toy: Batch) -> CRFTagger:
+    return fitted(toy)
 
 
 def random_notes(rng: np.random.Generator, number: int, longest: int) -> Batch:
@@ -106,10 +101,11 @@ class BruteForce:
     """All paths of a document, scored with the weights of a model one by one."""
 
     def __init__(self, tagger: CRFTagger, token_scores: TokenScores) -> None:
-        engine = tagger.wordtype()
-        self.weights = engine.weights
-        self.features = [each.name for each in engine.templates.features]
-        self.labels = engine.labels
+        crf = tagger._crf
+        assert crf is not None
+        self.weights = crf.weights
+        self.features = [each.name for each in crf.templates.features]
+        self.labels = crf.labels
         self._token_scores = token_scores
 
     def paths(self, words: list[str]) -> tuple[np.ndarray, np.ndarray]:
@@ -133,11 +129,11 @@ def repaired(path: Sequence[str]) -> list[str]:
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("precision", ["single", "double"])
 def test_path_and_confidence_are_those_of_brute_force(
-    seed: int, precision: Literal["single", "double"], engine: Engine, token_scores: TokenScores
+    seed: int, precision: Literal["single", "double"], token_scores: TokenScores
 ) -> None:
     rng = np.random.default_rng(seed)
     c2 = float(rng.choice([0.01, 0.1, 1.0]))
-    options = of_words(engine, features=("form",), window=1, c2=c2, precision=precision)
+    options = of_words(features=("form",), window=1, c2=c2, precision=precision)
     tagger = fitted(random_notes(rng, 12, 7), options)
     brute = BruteForce(tagger, token_scores)
     batch = random_notes(rng, 15, 5)
@@ -146,7 +142,7 @@ def test_path_and_confidence_are_those_of_brute_force(
         for measure in ("probability", "normalised", "min_marginal")
     }
     tagging = taggings["probability"]
-    close = 1e-5 if engine == "wordtype" and precision == "single" else 1e-10
+    close = 1e-5 if precision == "single" else 1e-10
     number = [tagger.labels.index(name) for name in brute.labels]
     for row, (start, stop) in enumerate(itertools.pairwise(batch.document_offsets.tolist())):
         confidence = {name: each.confidence[row] for name, each in taggings.items()}
@@ -177,10 +173,10 @@ def test_path_and_confidence_are_those_of_brute_force(
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("precision", ["single", "double"])
 def test_entities_are_as_probable_as_by_brute_force(
-    seed: int, precision: Literal["single", "double"], engine: Engine, token_scores: TokenScores
+    seed: int, precision: Literal["single", "double"], token_scores: TokenScores
 ) -> None:
     rng = np.random.default_rng(seed)
-    options = of_words(engine, features=("form",), window=1, c2=0.1, precision=precision)
+    options = of_words(features=("form",), window=1, c2=0.1, precision=precision)
     tagger = fitted(random_notes(rng, 12, 7), options)
     brute = BruteForce(tagger, token_scores)
     batch = random_notes(rng, 15, 5)
@@ -200,7 +196,7 @@ def test_entities_are_as_probable_as_by_brute_force(
                 total[entity] += np.exp(score)
         for first, last in zip(found.first[own] - start, found.last[own] - start, strict=True):
             expected.append([total[first, last, kind] for kind in range(2)])
-    close = 1e-5 if engine == "wordtype" and precision == "single" else 1e-10
+    close = 1e-5 if precision == "single" else 1e-10
     assert tagging.entity_probabilities is not None
     assert len(expected) > 5
     assert tagging.entity_probabilities == pytest.approx(np.array(expected), abs=close)
@@ -208,51 +204,21 @@ def test_entities_are_as_probable_as_by_brute_force(
     assert tagging.entity_confidence(found).tolist() == own_class.tolist()
 
 
-def test_both_engines_give_the_same_of_entities(toy: Batch) -> None:
-    """Of one model: CRFsuite's own tags, confidences and marginals are those of the other."""
-    tagger = fitted(toy, of_words("crfsuite", features=("form",), window=1))
-    batch = concatenate([toy, notes("Joan Puig de Clot", "", "mai vist , Rosa")])
-    own = tagger.tag(batch, detail="token", measure="min_marginal")
-    found = tagger.tag(batch, detail="entity", measure="min_marginal")
-    assert found.tags.tolist() == own.tags.tolist()
-    assert found.confidence == pytest.approx(own.confidence, abs=1e-10)
-    assert found.token_confidence == pytest.approx(own.token_confidence, abs=1e-10)
-    other = CRFTagger(of_words(features=("form",), window=1, precision="double"))
-    other.labels, other._engine = tagger.labels, tagger.wordtype()
-    assert found.entity_probabilities is not None
-    assert other.tag(batch, detail="entity").entity_probabilities == pytest.approx(
-        found.entity_probabilities, abs=1e-10
-    )
-    assert len(found.entity_probabilities) > 3
-    assert tagger.wordtype() is tagger.wordtype()
-    with pytest.raises(ValueError, match="CRFsuite computes no probabilities of entities"):
-        tagger._engine.decode(batch, detail="entity")
-
-
-def test_a_model_trained_anew_is_not_mistaken_for_the_earlier(toy: Batch) -> None:
-    tagger = fitted(toy, of_words("crfsuite", features=("form",), window=1))
-    before = tagger.tag(toy, detail="entity")
-    tagger.fit(notes("{Joan} viu", "res de res"), rng=np.random.default_rng(0))
-    after = tagger.tag(toy, detail="entity")
-    assert after.tags.tolist() == tagger.tag(toy).tags.tolist()
-    assert after.tags.tolist() != before.tags.tolist()
-
-
-def test_classes_that_training_did_not_show_are_never_of_an_entity(engine: Engine) -> None:
-    """Labels that the engine does not have stand before, between and after those that it has."""
+def test_classes_that_training_did_not_show_are_never_of_an_entity() -> None:
+    """Labels that the CRF does not have stand before, between and after those that it has."""
     document = marked("0", "El Sr {Joan Puig} viu a Clot")
     classes = ["AGE", "PERSON", "ZIP"]
     train = make_batch([document] * 3, labelled=True, classes=classes)
-    tagging = fitted(train, replace(SMALL, engine=engine)).tag(train, detail="entity")
+    tagging = fitted(train, SMALL).tag(train, detail="entity")
     assert tagging.entity_probabilities is not None
     assert tagging.entity_probabilities.shape == (3, 3)
     assert tagging.entity_probabilities[:, [0, 2]].tolist() == [[0, 0]] * 3
     assert (tagging.entity_probabilities[:, 1] > 0.5).all()
 
 
-def test_an_entity_without_a_beginning_is_as_probable_as_its_continuation(engine: Engine) -> None:
+def test_an_entity_without_a_beginning_is_as_probable_as_its_continuation() -> None:
     """An I- after nothing of its class begins an entity, and the tags say so."""
-    options = of_words(engine, features=("form",), window=0)
+    options = of_words(features=("form",), window=0)
     tagger = fitted(notes("{Joan Puig}", "res de res"), options)
     found = tagger.tag(notes("Puig"), detail="entity")
     marginals = tagger.tag(notes("Puig"), detail="labels").marginals
@@ -306,10 +272,10 @@ def test_it_learns_a_toy_corpus(toy: Batch, tagger: CRFTagger) -> None:
     assert toy.tags.any()
 
 
-def test_an_entity_that_a_path_only_goes_on_with_is_begun(engine: Engine) -> None:
-    options = of_words(engine, features=("form",), window=0)
+def test_an_entity_that_a_path_only_goes_on_with_is_begun() -> None:
+    options = of_words(features=("form",), window=0)
     tagger = fitted(notes("{Joan Puig}", "res de res"), options)
-    decoder = tagger.wordtype()
+    decoder = tagger._crf
     (label,) = decoder.decode(notes("Puig")).labels
     assert decoder.labels[label] == "I-PERSON"
     found = tagger.tag(notes("Puig", "Joan Puig"))
@@ -322,7 +288,8 @@ def test_its_own_tags_are_not_looked_at(toy: Batch, tagger: CRFTagger) -> None:
     assert tagger.tag(unlabelled).tags.tolist() == toy.tags.tolist()
 
 
-def test_labels_need_not_be_ascii(small: CRFOptions) -> None:
+def test_labels_need_not_be_ascii(trainer: Trainer) -> None:
+    small = replace(SMALL, trainer=trainer)
     text = "viu a Móra la Nova"
     document = Document("ñ", text, (Span(6, 18, "POBLACIÓ·昆"), Span(0, 3, "ÀREA")))
     train = make_batch([document], labelled=True)
@@ -331,15 +298,15 @@ def test_labels_need_not_be_ascii(small: CRFOptions) -> None:
     assert found.tags.tolist() == train.tags.tolist() == [3, 0, 1, 2, 2]
 
 
-def test_odd_words_are_words(engine: Engine) -> None:
+def test_odd_words_are_words() -> None:
     train = notes("a\x00b {:} \\ {%s} \t {e\u0301} \u200b", "")
-    assert fitted(train, of_words(engine)).tag(train).tags.tolist() == train.tags.tolist()
+    assert fitted(train, of_words()).tag(train).tags.tolist() == train.tags.tolist()
 
 
-def test_labels_that_training_did_not_see_are_never_given(small: CRFOptions) -> None:
+def test_labels_that_training_did_not_see_are_never_given() -> None:
     train = notes("la {Rosa} ve", "res")
     assert "B-LOCATION" in train.labels
-    tagger = fitted(train, small)
+    tagger = fitted(train, SMALL)
     found = tagger.tag(notes("la {Rosa} ve a [Clot]", "Clot"), detail="labels")
     assert found.labels == tagger.labels == train.labels
     assert found.marginals is not None
@@ -404,26 +371,26 @@ def contents(tagger: CRFTagger, folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def test_two_fits_are_equal_to_the_byte(toy: Batch, engine: Engine, tmp_path: Path) -> None:
-    first = fitted(toy, of_words(engine))
+def test_two_fits_are_equal_to_the_byte(toy: Batch, trainer: Trainer, tmp_path: Path) -> None:
+    first = fitted(toy, of_words(trainer))
     first.tag(toy)
-    second = fitted(toy, of_words(engine))
+    second = fitted(toy, of_words(trainer))
     assert contents(first, tmp_path / "1") == contents(second, tmp_path / "2")
     first.fit(toy, rng=np.random.default_rng(5))  # again, and whatever the generator
     assert contents(first, tmp_path / "3") == contents(second, tmp_path / "2")
 
 
-def test_a_batch_that_came_as_bytes_is_the_same(
-    toy: Batch, small: CRFOptions, tmp_path: Path
-) -> None:
+def test_a_batch_that_came_as_bytes_is_the_same(toy: Batch, tmp_path: Path) -> None:
     """Its arrays cannot be written to."""
     sent = Batch.from_bytes(toy.to_bytes())
-    first, second = fitted(toy, small), fitted(sent, small)
+    first, second = fitted(toy, SMALL), fitted(sent, SMALL)
     assert contents(first, tmp_path / "1") == contents(second, tmp_path / "2")
     assert first.tag(toy).confidence.tolist() == first.tag(sent).confidence.tolist()
 
 
-def test_options_change_the_model(toy: Batch, small: CRFOptions, tmp_path: Path) -> None:
+def test_options_change_the_model(trainer: Trainer, toy: Batch, tmp_path: Path) -> None:
+    small = replace(SMALL, trainer=trainer)
+
     def arrays(options: CRFOptions, name: str) -> dict[str, bytes]:
         files = contents(fitted(toy, options), tmp_path / name)
         return {name: files[name] for name in files if name != "model.json"}
@@ -443,20 +410,21 @@ def test_options_change_the_model(toy: Batch, small: CRFOptions, tmp_path: Path)
 
 
 def test_documents_without_tokens_teach_nothing(
-    toy: Batch, small: CRFOptions, tmp_path: Path
+    trainer: Trainer, toy: Batch, tmp_path: Path
 ) -> None:
+    small = replace(SMALL, trainer=trainer)
     padded = concatenate([notes(""), toy, notes(" ", "")])
     plain = contents(fitted(toy, small), tmp_path / "plain")
     assert contents(fitted(padded, small), tmp_path / "padded") == plain
 
 
-def test_fitting_again_forgets(toy: Batch, small: CRFOptions, tmp_path: Path) -> None:
+def test_fitting_again_forgets(toy: Batch, tmp_path: Path) -> None:
     other = notes("avui {Joan} i {Rosa}", "demà no")
-    tagger = fitted(toy, small)
+    tagger = fitted(toy, SMALL)
     tagger.tag(toy)
     tagger.fit(other, rng=np.random.default_rng(0))
     assert tagger.tag(other).tags.tolist() == other.tags.tolist()
-    assert contents(tagger, tmp_path / "a") == contents(fitted(other, small), tmp_path / "b")
+    assert contents(tagger, tmp_path / "a") == contents(fitted(other, SMALL), tmp_path / "b")
 
 
 # Unknown tags and weights of documents
@@ -465,23 +433,19 @@ DOUBLE = replace(SMALL, precision="double")
 
 
 def test_the_reference_refuses_what_it_cannot_learn_from(toy: Batch) -> None:
-    options = replace(SMALL, engine="crfsuite")
+    options = replace(SMALL, trainer="crfsuite")
     tags = toy.tags.copy()
     tags[3] = -1
     with pytest.raises(ValueError, match="every tag"):
         fitted(toy.with_tags(tags, toy.labels), options)
-    with pytest.raises(ValueError, match="every tag"):
-        fitted(notes("La Rosa", labelled=False), options)
     with pytest.raises(ValueError, match="weights"):
         fitted(toy.with_weights(np.array([1, 2, 1], np.float32)), options)
 
 
-def test_weights_that_are_all_1_change_nothing(
-    toy: Batch, small: CRFOptions, tmp_path: Path
-) -> None:
+def test_weights_that_are_all_1_change_nothing(toy: Batch, tmp_path: Path) -> None:
     weighted = toy.with_weights(np.ones(len(toy), np.float32))
-    plain = contents(fitted(toy, small), tmp_path / "plain")
-    assert contents(fitted(weighted, small), tmp_path / "weighted") == plain
+    plain = contents(fitted(toy, SMALL), tmp_path / "plain")
+    assert contents(fitted(weighted, SMALL), tmp_path / "weighted") == plain
 
 
 def brute_loss(tagger: CRFTagger, train: Batch, token_scores: TokenScores) -> float:
@@ -505,10 +469,10 @@ def brute_loss(tagger: CRFTagger, train: Batch, token_scores: TokenScores) -> fl
 
 @pytest.mark.parametrize("seed", range(5))
 def test_the_loss_is_that_of_brute_force(
-    seed: int, engine: Engine, token_scores: TokenScores
+    seed: int, trainer: Trainer, token_scores: TokenScores
 ) -> None:
     train = random_notes(np.random.default_rng(seed), 8, 6)
-    tagger = fitted(train, replace(DOUBLE, engine=engine))
+    tagger = fitted(train, replace(DOUBLE, trainer=trainer))
     assert tagger.training is not None
     expected = brute_loss(tagger, train, token_scores)
     assert tagger.training.loss == pytest.approx(expected, rel=1e-9, abs=1e-6)
@@ -620,19 +584,19 @@ def test_it_begins_with_the_weights_that_the_other_model_has(
         [*toy.to_documents(), Document("b", "92 anys", (Span(0, 2, "AGE"),))], labelled=True
     )
     start = fitted(other, DOUBLE)
-    old = start.wordtype()
+    old = start._crf
     assert old.labels[:2] == ("O", "B-AGE")
     begun: list[np.ndarray] = []
-    minimise = wordtype.minimise
+    minimise = trainers.minimise
 
     def noted(evaluate: Any, begin: np.ndarray, **options: Any) -> Any:
         begun.append(begin.copy())
         return minimise(evaluate, begin, **{**options, "most": 1})
 
-    monkeypatch.setattr(wordtype, "minimise", noted)
+    monkeypatch.setattr(trainers, "minimise", noted)
     tagger = CRFTagger(replace(DOUBLE, window=window))
-    cold = fitted(toy, tagger.options).wordtype()
-    new = tagger.fit(toy, warm_start=start, rng=np.random.default_rng(0)).wordtype()
+    cold = fitted(toy, tagger.options)._crf
+    new = tagger.fit(toy, warm_start=start, rng=np.random.default_rng(0))._crf
     assert new.labels == cold.labels == tuple(name for name in old.labels if "AGE" not in name)
     assert not begun[0].any()
     labels, size = len(new.labels), len(begun[1]) - len(new.labels) ** 2
@@ -683,7 +647,8 @@ def test_an_untrained_tagger_is_nothing_to_begin_with(toy: Batch) -> None:
 
 
 @pytest.mark.parametrize("texts", [(), ("",), ("", " \n")])
-def test_nothing_to_train_on_is_an_error(texts: tuple[str, ...], small: CRFOptions) -> None:
+def test_nothing_to_train_on_is_an_error(trainer: Trainer, texts: tuple[str, ...]) -> None:
+    small = replace(SMALL, trainer=trainer)
     with pytest.raises(TrainingError, match="contain no tokens"):
         fitted(notes(*texts), small)
 
@@ -703,16 +668,16 @@ def test_weights_of_the_norms_are_finite_and_not_negative(name: str, weight: flo
     of_words(**{name: 0.0})
 
 
-def test_convergence_is_reported(toy: Batch, engine: Engine) -> None:
+def test_convergence_is_reported(toy: Batch, trainer: Trainer) -> None:
     steps: list[tuple[int, int]] = []
-    options = of_words(engine, features=("form",), window=1, max_iterations=150)
+    options = of_words(trainer, features=("form",), window=1, max_iterations=150)
     tagger = CRFTagger(options)
     assert tagger.training is None
     tagger.fit(toy, rng=np.random.default_rng(0), progress=lambda *step: steps.append(step))
     assert tagger.training is not None
     assert tagger.training.converged
     assert not tagger.training.failed
-    assert tagger.training.outcome in CONVERGED[engine]
+    assert tagger.training.outcome in CONVERGED[trainer]
     assert 1 < tagger.training.iterations < 150
     assert math.isfinite(tagger.training.loss)
     assert steps == [(number + 1, 150) for number in range(tagger.training.iterations)]
@@ -723,27 +688,27 @@ CONVERGED = {"wordtype": OWN, "crfsuite": ("L-BFGS resulted in convergence",)}
 STOPPED = {"wordtype": OWN, "crfsuite": ("L-BFGS terminated with the stopping criteria",)}
 
 
-def test_the_stopping_criterion_is_convergence_too(toy: Batch, engine: Engine) -> None:
-    options = of_words(engine, features=("form",), c1=0.5, c2=0.0, max_iterations=500)
+def test_the_stopping_criterion_is_convergence_too(toy: Batch, trainer: Trainer) -> None:
+    options = of_words(trainer, features=("form",), c1=0.5, c2=0.0, max_iterations=500)
     training = fitted(toy, options).training
     assert training is not None
-    assert training.outcome in STOPPED[engine]
+    assert training.outcome in STOPPED[trainer]
     assert training.converged
 
 
-def test_with_an_l1_norm_both_engines_end_alike(toy: Batch) -> None:
+def test_with_an_l1_norm_both_trainers_end_alike(toy: Batch) -> None:
     options = of_words(c1=0.3, c2=0.01, max_iterations=500, precision="double")
-    left, right = (fitted(toy, replace(options, engine=engine)) for engine in ENGINES)
+    left, right = (fitted(toy, replace(options, trainer=trainer)) for trainer in TRAINERS)
     assert_alike(left, right, toy, 1e-2)
-    sizes = [len(each.wordtype().weights.state) for each in (left, right)]
-    assert sizes[0] < len(fitted(toy, replace(options, c1=0.0)).wordtype().weights.state) / 2
+    sizes = [len(each._crf.weights.state) for each in (left, right)]
+    assert sizes[0] < len(fitted(toy, replace(options, c1=0.0))._crf.weights.state) / 2
     assert sizes[0] == pytest.approx(sizes[1], rel=0.1)
 
 
-def test_a_lower_loss_comes_with_more_steps(toy: Batch, engine: Engine) -> None:
+def test_a_lower_loss_comes_with_more_steps(toy: Batch, trainer: Trainer) -> None:
     losses = []
     for most in (1, 3, 6):
-        training = fitted(toy, of_words(engine, max_iterations=most)).training
+        training = fitted(toy, of_words(trainer, max_iterations=most)).training
         assert training is not None
         assert not training.converged
         assert not training.failed
@@ -754,9 +719,9 @@ def test_a_lower_loss_comes_with_more_steps(toy: Batch, engine: Engine) -> None:
     assert losses[0] > losses[2]
 
 
-def test_a_higher_tolerance_ends_training_earlier(toy: Batch, engine: Engine) -> None:
+def test_a_higher_tolerance_ends_training_earlier(toy: Batch, trainer: Trainer) -> None:
     runs = [
-        fitted(toy, of_words(engine, max_iterations=300, tolerance=tolerance)).training
+        fitted(toy, of_words(trainer, max_iterations=300, tolerance=tolerance)).training
         for tolerance in (1e-5, 1e-2, 0.5)
     ]
     iterations = [training.iterations for training in runs if training]
@@ -824,9 +789,9 @@ ERRORS = {"wordtype": "not trained", "crfsuite": r"not trained: L-BFGS .*error c
 
 
 @pytest.mark.filterwarnings("error")
-def test_an_error_of_lbfgs_before_its_first_step_is_an_error(toy: Batch, engine: Engine) -> None:
-    with pytest.raises(TrainingError, match=ERRORS[engine]):
-        fitted(toy, of_words(engine, c2=1e308))
+def test_an_error_of_lbfgs_before_its_first_step_is_an_error(toy: Batch, trainer: Trainer) -> None:
+    with pytest.raises(TrainingError, match=ERRORS[trainer]):
+        fitted(toy, of_words(trainer, c2=1e308))
 
 
 @pytest.mark.parametrize(
@@ -839,10 +804,10 @@ def test_an_error_of_lbfgs_before_its_first_step_is_an_error(toy: Batch, engine:
     ids=["no entities", "nothing else", "regularization"],
 )
 def test_where_nothing_can_be_told_apart_the_error_says_so(
-    texts: tuple[str, ...], c1: float, engine: Engine
+    texts: tuple[str, ...], c1: float, trainer: Trainer
 ) -> None:
     with pytest.raises(TrainingError, match=r"all have the same tag, or .*c1"):
-        fitted(notes(*texts), of_words(engine, c1=c1))
+        fitted(notes(*texts), of_words(trainer, c1=c1))
 
 
 def test_a_start_that_l1_takes_to_nothing_is_told_as_such(toy: Batch) -> None:
@@ -851,17 +816,17 @@ def test_a_start_that_l1_takes_to_nothing_is_told_as_such(toy: Batch) -> None:
     tagger = CRFTagger(replace(SMALL, c1=1e3))
     with pytest.raises(TrainingError) as raised:
         tagger.fit(toy, warm_start=start, rng=np.random.default_rng(0))
-    assert str(raised.value) == UNTRAINED
+    assert str(raised.value) == trainers._UNTRAINED
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("value", [math.inf, math.nan])
 def test_a_start_that_is_not_finite_is_told_as_such(toy: Batch, value: float) -> None:
     start = fitted(toy)
-    weights = start.wordtype().weights
-    start._engine = wordtype.WordTypeEngine(
-        start.wordtype().templates,
-        start.wordtype().labels,
+    weights = start._crf.weights
+    start._crf = wordtype.WordTypeCRF(
+        start._crf.templates,
+        start._crf.labels,
         replace(weights, state=np.full_like(weights.state, value)),
     )
     with pytest.raises(TrainingError, match="not trained: the objective is not finite where"):
@@ -869,8 +834,9 @@ def test_a_start_that_is_not_finite_is_told_as_such(toy: Batch, value: float) ->
 
 
 def test_a_failed_fit_leaves_the_tagger_as_it_was(
-    toy: Batch, small: CRFOptions, tmp_path: Path
+    trainer: Trainer, toy: Batch, tmp_path: Path
 ) -> None:
+    small = replace(SMALL, trainer=trainer)
     tagger = fitted(toy, small)
     before = contents(tagger, tmp_path / "before")
     unlike = make_batch([Document("a", "dolor de cap", ())], labelled=True)
@@ -892,8 +858,9 @@ def send_sigint(step: int, most: int) -> None:
 
 @pytest.mark.parametrize("progress", [interrupt, send_sigint])
 def test_an_interrupt_comes_out_of_training(
-    toy: Batch, small: CRFOptions, progress: Callable[[int, int], None]
+    trainer: Trainer, toy: Batch, progress: Callable[[int, int], None]
 ) -> None:
+    small = replace(SMALL, trainer=trainer)
     tagger = CRFTagger(small)
     with pytest.raises(KeyboardInterrupt):
         tagger.fit(toy, rng=np.random.default_rng(0), progress=progress)
@@ -914,33 +881,11 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
     return tmp_path
 
 
-@pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="only Linux has files in memory")
-def test_training_writes_no_file(toy: Batch, small: CRFOptions, temporary: Path) -> None:
-    fitted(toy, small)  # what is opened once is open
-    seen: list[list[Path]] = []
-    files = len(list(Path("/proc/self/fd").iterdir()))
-
-    def look(step: int, most: int) -> None:
-        seen.append(list(temporary.rglob("*")))
-
-    CRFTagger(small).fit(toy, rng=np.random.default_rng(0), progress=look)
+def test_training_leaves_no_file(trainer: Trainer, toy: Batch, temporary: Path) -> None:
+    small = replace(SMALL, trainer=trainer)
+    CRFTagger(small).fit(toy, rng=np.random.default_rng(0))
     with pytest.raises(KeyboardInterrupt):
         CRFTagger(small).fit(toy, rng=np.random.default_rng(0), progress=interrupt)
-    assert len(seen) > 2
-    assert not any(seen)
-    assert list(temporary.iterdir()) == []
-    assert len(list(Path("/proc/self/fd").iterdir())) == files
-
-
-def test_without_files_in_memory_none_is_left(
-    toy: Batch, temporary: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    options = replace(SMALL, engine="crfsuite")
-    expected = fitted(toy, options).tag(toy).confidence.tolist()
-    monkeypatch.delattr(os, "memfd_create", raising=False)
-    assert fitted(toy, options).tag(toy).confidence.tolist() == expected
-    with pytest.raises(KeyboardInterrupt):
-        CRFTagger(options).fit(toy, rng=np.random.default_rng(0), progress=interrupt)
     assert list(temporary.iterdir()) == []
 
 
@@ -961,7 +906,7 @@ def test_saved_and_loaded_it_tags_alike(toy: Batch, tagger: CRFTagger, tmp_path:
     batch = concatenate([toy, notes("Joan de Clot", "", "mai vist")])
     folder = tmp_path / "a" / "model"
     tagger.save(folder)
-    assert {path.name for path in folder.iterdir()} == {*FILES[tagger.options.engine], "model.json"}
+    assert {path.name for path in folder.iterdir()} == FILES
     for loaded in (CRFTagger.load(folder), load_tagger(folder)):
         assert isinstance(loaded, CRFTagger)
         assert loaded.labels == tagger.labels
@@ -975,19 +920,16 @@ def test_saved_and_loaded_it_tags_alike(toy: Batch, tagger: CRFTagger, tmp_path:
 
 
 FILES = {
-    "wordtype": [
-        *("begins.npy", "hashes.npy", "name_ends.npy", "names.npy", "patients.npy"),
-        *("state.npy", "state_labels.npy", "transition.npy"),
-    ],
-    "crfsuite": ["crf.crfsuite", "hashes.npy", "patients.npy"],
+    *("begins.npy", "hashes.npy", "model.json", "name_ends.npy", "names.npy", "patients.npy"),
+    *("state.npy", "state_labels.npy", "transition.npy"),
 }
 
 
 def test_a_model_of_no_state_weights_is_saved_and_loaded(tmp_path: Path) -> None:
     train = notes(*["{a} [a] {a} [a]"] * 3)
     tagger = fitted(train, of_words(features=("form",), window=0, c1=0.2))
-    assert len(tagger.wordtype().weights.state) == 0
-    assert tagger.wordtype().weights.transition.any()
+    assert len(tagger._crf.weights.state) == 0
+    assert tagger._crf.weights.transition.any()
     tagger.save(tmp_path)
     expected = tagger.tag(train)
     found = CRFTagger.load(tmp_path).tag(train)
@@ -996,13 +938,13 @@ def test_a_model_of_no_state_weights_is_saved_and_loaded(tmp_path: Path) -> None
 
 
 def test_a_loaded_model_is_not_changed_by_what_is_saved_over_it(
-    toy: Batch, small: CRFOptions, tagger: CRFTagger, tmp_path: Path
+    toy: Batch, tagger: CRFTagger, tmp_path: Path
 ) -> None:
     batch = notes("Joan de Clot", "mai vist")
     expected = tagger.tag(batch).confidence.tolist()
     tagger.save(tmp_path)
     loaded = CRFTagger.load(tmp_path)
-    fitted(notes("{Anna}", "res"), small).save(tmp_path)
+    fitted(notes("{Anna}", "res"), SMALL).save(tmp_path)
     assert loaded.tag(batch).confidence.tolist() == expected
     loaded.save(tmp_path)  # and where it was loaded from
     assert loaded.tag(toy).tags.tolist() == toy.tags.tolist()

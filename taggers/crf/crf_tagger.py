@@ -1,0 +1,302 @@
+"""The CRF tagger (paper 003, section 3.4.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from corpus.batch import Batch
+from corpus.errors import InputError
+from corpus.patients import number_patients
+from corpus.tags import classes_of, well_formed
+from taggers.annotators import (
+    ANNOTATORS,
+    Annotator,
+    Phrases,
+    Rules,
+    annotated,
+    annotators_of,
+)
+from taggers.annotators.content import contents_of, pruned_annotators, traces_in
+from taggers.base import Detail, Progress, Tagging, Training, TrainingError
+from taggers.confidence import (
+    check_measure,
+    document_confidence,
+    needs_marginals,
+    token_confidence_of,
+)
+from taggers.crf.crf_options import CRFOptions
+from taggers.feature_sources import PHRASES
+from taggers.model_folder import ModelFiles, errors_of_model, write_model
+from taggers.option_values import options_of_fields
+from taggers.options import INSIDE_MODEL
+from taggers.resources import Resources, clusters_for
+from taggers.templates import Templates
+
+if TYPE_CHECKING:
+    from taggers.crf.wordtype import WordTypeCRF
+    from taggers.pruning import Pruning
+    from taggers.public_lists import PublicLists
+
+
+class CRFTagger:
+    """A tagger with a linear-chain conditional random field.
+
+    Parameters
+    ----------
+    options : CRFOptions, optional
+        Features, window, regularization and trainer; defaults if omitted.
+
+    Attributes
+    ----------
+    labels : tuple of str
+        The labels of the training documents; empty before training.
+    training : Training or None
+        The result of training; None before training.
+    """
+
+    kind = "crf"
+
+    def __init__(self, options: CRFOptions | None = None) -> None:
+        self.options = options or CRFOptions()
+        self.labels: tuple[str, ...] = ()
+        self.training: Training | None = None
+        self._crf: WordTypeCRF | None = None
+        self._resources = Resources()
+        self._annotators: dict[str, Annotator] = {
+            name: Rules(self.options.rules) if name == "rules" else ANNOTATORS[name]()
+            for name in self.options.templates().needed
+            if name in ANNOTATORS and name != PHRASES  # phrases are read from files by `fit`
+        }
+
+    def fit(
+        self,
+        train: Batch,
+        validation: Batch | None = None,
+        *,
+        warm_start: Self | None = None,
+        rng: np.random.Generator,
+        progress: Progress | None = None,
+    ) -> Self:
+        """Train on tagged documents; see `taggers.base.Tagger.fit`."""
+        if not train.n_tokens:
+            raise TrainingError("the training documents contain no tokens")
+        if self.options.phrases and PHRASES not in self._annotators:
+            self._annotators[PHRASES] = Phrases.of_files(self.options.phrases)
+        if self._resources.names is None:  # a loaded model has its own
+            self._resources = Resources.of_names(self.options.names)
+        if not self.options.clusters:
+            return self._fit(train, warm_start, progress)
+        clusters = clusters_for(train, self.options.clusters, self.options.clustering_names)
+        if self.options.cluster_choice == "all":
+            self._resources = self._resources.with_clusters(clusters)
+            return self._fit(train, warm_start, progress)
+
+        def fit(name: str, part: Batch, part_progress: Progress | None) -> CRFTagger:
+            tagger = CRFTagger(self.options)
+            tagger._annotators = self._annotators
+            tagger._resources = self._resources.with_clusters(clusters.only([name]))
+            return tagger._fit(part, warm_start, part_progress)
+
+        name, part_progress = _best_clustering(clusters.names, train, fit, rng, progress)
+        self._resources = self._resources.with_clusters(clusters.only([name]))
+        self._fit(train, warm_start, part_progress)
+        assert self.training is not None
+        self.training = replace(self.training, clustering=name)
+        return self
+
+    def _fit(self, train: Batch, warm_start: CRFTagger | None, progress: Progress | None) -> Self:
+        from taggers.crf.training.trainers import train_crf  # noqa: PLC0415 - numba is slow to import
+
+        templates = self._templates()
+        train = annotated(train, templates.needed, self._annotators)
+        before = warm_start._trained() if warm_start is not None else None
+        self._crf, self.training = train_crf(
+            train, self.options, templates, warm_start=before, progress=progress
+        )
+        self.labels = train.labels
+        return self
+
+    def _templates(self) -> Templates:
+        """Return the feature templates of the model."""
+        return self._resources.templates(self.options)
+
+    def tag(
+        self,
+        batch: Batch,
+        *,
+        measure: str = "probability",
+        detail: Detail = "document",
+        progress: Progress | None = None,
+    ) -> Tagging:
+        """Predict the tags of documents; see `taggers.base.Tagger.tag`."""
+        check_measure(measure)
+        crf = self._trained()
+        batch = annotated(batch, self._templates().needed, self._annotators)
+        need: Detail = "token" if needs_marginals(measure) and detail == "document" else detail
+        decoded = crf.decode(batch, detail=need, progress=progress)
+        number = [self.labels.index(name) for name in crf.labels]
+        tags = np.array(number, np.int16)[decoded.labels]
+        marginals = None
+        if decoded.marginals is not None:
+            marginals = np.zeros((len(tags), len(self.labels)))
+            marginals[:, number] = decoded.marginals
+        chosen = decoded.chosen
+        if marginals is not None:
+            chosen = token_confidence_of(marginals, tags)
+        confidence = document_confidence(
+            measure,
+            batch.document_offsets,
+            token_confidence=chosen,
+            log_probability=decoded.log_probability,
+        )
+        return Tagging(
+            well_formed(tags, batch.document_offsets, self.labels),
+            self.labels,
+            confidence,
+            None if detail == "document" else chosen,
+            marginals,
+            None if decoded.entities is None else self._by_class(decoded.entities, crf.labels),
+        )
+
+    def _by_class(
+        self, entities: npt.NDArray[np.float64], labels: Sequence[str]
+    ) -> npt.NDArray[np.float64]:
+        """Reorder columns from the classes of the CRF to the classes of the tagger."""
+        classes = classes_of(self.labels)
+        probabilities = np.zeros((len(entities), len(classes)))
+        probabilities[:, [classes.index(name) for name in classes_of(labels)]] = entities
+        return probabilities
+
+    @property
+    def kernels(self) -> tuple[str, ...]:
+        """The modules whose compiled functions are called; see `taggers.base.kernels_of`."""
+        modules = ("corpus.tokens.scanner", "taggers.crf.training.trainers")
+        return (*modules, "gazetteers.phrases.matching") if self.options.phrases else modules
+
+    def _trained(self) -> WordTypeCRF:
+        if self._crf is None:
+            raise ValueError("the CRF has not been trained")
+        return self._crf
+
+    def contents(self) -> dict[str, int]:
+        """Return the number of feature values with a weight, and of words and phrases of lists."""
+        values = {"feature values": len(self._trained().weights.hashes)}
+        return values | self._resources.contents() | contents_of(self._annotators)
+
+    def pruned(self, pruning: Pruning) -> CRFTagger:
+        """Return a model that reveals less; see `taggers.pruning.PrunableTagger.pruned`."""
+        crf = self._trained()
+        if not pruning.keeps(crf.weights.patients).any():
+            raise InputError(
+                "no feature value of the model is known to occur in the training documents of "
+                f"{pruning.min_patients} patients or more; export with a lower --min-patients, or "
+                "train on more documents"
+            )
+        tagger = CRFTagger(self.options)
+        tagger.labels, tagger.training = self.labels, self.training
+        tagger._annotators = pruned_annotators(self._annotators, pruning)
+        tagger._resources = self._resources.pruned(pruning)
+        # The features of words use the pruned resources, too.
+        tagger._crf = crf.pruned(pruning, tagger._templates())
+        return tagger
+
+    def traces(self, words: Sequence[str], lists: PublicLists) -> dict[str, npt.NDArray[np.bool_]]:
+        """Return which words left traces; see `taggers.pruning.PrunableTagger`."""
+        return {
+            **self._trained().traces(words),
+            **self._resources.traces(words, lists),
+            **traces_in(self._annotators, words, lists),
+        }
+
+    def save(self, folder: Path) -> None:
+        """Write the model into a folder; see `taggers.base.Tagger.save`."""
+        crf = self._trained()
+        options, resources = self.options, self._resources
+        if resources.clusters is not None:
+            resources = resources.with_nonzero_weights(
+                self._templates(), crf.weights.hashes, crf.weights.key
+            )
+            options = replace(options, clusters=INSIDE_MODEL)
+        if resources.names is not None:
+            options = replace(options, names=(INSIDE_MODEL,))
+        if options.phrases:
+            options = replace(options, phrases=(INSIDE_MODEL,))
+        description = {
+            "kind": self.kind,
+            "labels": self.labels,
+            "engine_labels": crf.labels,
+            "key": crf.weights.key,
+            "options": asdict(options),
+            "annotators": {name: each.settings() for name, each in self._annotators.items()},
+            **resources.description(),
+            "training": asdict(self.training) if self.training else None,
+        }
+        write_model(folder, description, crf.files() | resources.files())
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """Read a model that `save` wrote; see `taggers.base.Tagger.load`."""
+        from taggers.crf.wordtype import WordTypeCRF  # noqa: PLC0415 - numba is slow to import
+
+        with errors_of_model(folder, cls.kind):
+            model = ModelFiles(folder, cls.kind)
+            tagger = cls(options_of_fields(CRFOptions, model.fields.fields("options")))
+            tagger._annotators = annotators_of(model.fields.fields("annotators"))
+            tagger._resources = Resources.of_model(model)
+            tagger.labels, tagger.training = model.labels(), model.training()
+            tagger._crf = WordTypeCRF.from_model(
+                model, tagger.options.precision, tagger._templates()
+            )
+        return tagger
+
+
+#: Trains a tagger with the clustering of a name.
+_Fit = Callable[[str, Batch, Progress | None], CRFTagger]
+
+
+def _best_clustering(
+    names: Sequence[str],
+    train: Batch,
+    fit: _Fit,
+    rng: np.random.Generator,
+    progress: Progress | None,
+) -> tuple[str, Progress | None]:
+    """Select the clustering with the best F1 on a fifth of the groups of training documents.
+
+    A group is a patient, or a document without one. Return the name and the progress of the final
+    training, after that of all others.
+    """
+
+    def progress_after(done: int) -> Progress | None:
+        if progress is None:
+            return None
+        return lambda step, most: progress(done * most + step, (len(names) + 1) * most)
+
+    rest, held = _split(train, rng)
+    scores = [
+        _f1(held, fit(name, rest, progress_after(number))) if len(held) else 0.0
+        for number, name in enumerate(names)
+    ]
+    return names[int(np.argmax(scores))], progress_after(len(names))
+
+
+def _split(train: Batch, rng: np.random.Generator) -> tuple[Batch, Batch]:
+    """Split documents into those to train on and those held out, by group."""
+    groups = number_patients(train.groups.to_pylist(), train.ids.to_pylist())
+    drawn = rng.permutation(np.unique(groups))
+    held = np.isin(groups, drawn[: len(drawn) // 5])
+    return train.take(np.flatnonzero(~held)), train.take(np.flatnonzero(held))
+
+
+def _f1(gold: Batch, tagger: CRFTagger) -> float:
+    """Compute strict entity F1 of a tagger on tagged documents."""
+    from corpus.evaluation import score_batches  # noqa: PLC0415 - not always used
+
+    tagging = tagger.tag(gold)
+    return score_batches(gold, gold.with_tags(tagging.tags, tagging.labels)).counts("ner").f1
