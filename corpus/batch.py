@@ -15,13 +15,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from corpus.alignment import align_spans
 from corpus.document import Document, Span
 from corpus.problems import Problems
 from corpus.ragged import offsets_of, ranges_of
 from corpus.streams import NO_VALUE, Stream, concatenate_streams, used_only
 from corpus.tags import (
     UNKNOWN,
+    align_spans,
     bio_labels,
     classes_of,
     find_entities,

@@ -16,8 +16,7 @@ import pyarrow.compute as pc
 
 from corpus.document import Document
 from corpus.errors import InputError, shown
-from corpus.patient_sets import PatientSets
-from corpus.patients import patient_key
+from corpus.patients import PatientSets, patient_key
 from corpus.ragged import owners_of
 from corpus.storage.atomic import new_file
 from corpus.storage.tables import ChangedTableError, read_columns, write_table
@@ -61,7 +60,7 @@ class WordCounts:
         The number of documents, including those without words.
     patients : ndarray of int32, shape (V,), or None
         The number of patients in whose documents each word occurs, up to
-        `corpus.patient_sets.MOST_PATIENTS`; a document whose patient is not known is one
+        `corpus.patients.MOST_PATIENTS`; a document whose patient is not known is one
         of its own. None if patients were not counted.
     """
 

@@ -17,13 +17,12 @@ from typing import Self, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from corpus.alignment import touched_tokens
 from corpus.batch import Batch
 from corpus.document import Document, Span
 from corpus.errors import InputError, shown
 from corpus.ragged import owners_of
 from corpus.scores import MEASURES, ConfusionCounts, Scores
-from corpus.tags import classes_of, find_entities
+from corpus.tags import classes_of, find_entities, touched_tokens
 from corpus.tokens import tokenize
 
 __all__ = [

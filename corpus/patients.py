@@ -6,6 +6,7 @@ Documents of a patient are alike, so that they are no independent samples.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from hashlib import blake2b
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +15,9 @@ from corpus.batch import Batch
 
 #: The number of the patient of a derived document, which counts for none.
 NOBODY = -1
+
+#: The patients of a word that are told apart: of more, it is only known that they are as many.
+MOST_PATIENTS = 16
 
 
 def patient_key(group: str | None, name: str) -> str:
@@ -55,3 +59,96 @@ def patient_numbers(batch: Batch) -> npt.NDArray[np.int64]:
     """
     numbers = number_patients(batch.groups.to_pylist(), batch.ids.to_pylist())
     return numbers if batch.derived is None else np.where(batch.derived, NOBODY, numbers)
+
+
+class PatientSets:
+    """The numbers of patients of words, up to `MOST_PATIENTS`.
+
+    Patients are told apart by 32-bit hashes. Two patients with the same hash count as one, so that
+    a number may be too small, but not too large.
+    """
+
+    def __init__(self) -> None:
+        self._sizes = np.zeros(1024, np.int8)
+        # Half of the words of notes have one patient, which this holds; of other words it is the
+        # row of their patients.
+        self._places = np.zeros(1024, np.uint32)
+        self._sets = np.zeros((1, MOST_PATIENTS), np.uint32)
+        self._used = 0
+
+    def add(
+        self,
+        words: npt.NDArray[np.int32],
+        documents: npt.NDArray[np.int64],
+        patients: Iterable[str],
+        size: int,
+    ) -> None:
+        """Add documents.
+
+        Parameters
+        ----------
+        words : ndarray of int32, shape (N,)
+            The number of the word of each token.
+        documents : ndarray of int64, shape (D + 1,)
+            Offsets of each document's tokens.
+        patients : iterable of str
+            The key of the patient of each document.
+        size : int
+            The number of different words so far.
+        """
+        self._grow(size)
+        digests = b"".join(blake2b(key.encode(), digest_size=4).digest() for key in patients)
+        owners = np.repeat(np.frombuffer(digests, np.uint32), np.diff(documents))
+        pairs = np.unique(words.astype(np.uint64) << np.uint64(32) | owners)
+        own = (pairs >> np.uint64(32)).astype(np.int64)
+        keys = (pairs & np.uint64(0xFFFFFFFF)).astype(np.uint32)
+        some = self._sizes[own] < MOST_PATIENTS
+        own, keys = own[some], keys[some]
+        new = ~self._has(own, keys)
+        own, keys = own[new], keys[new]
+        # The new patients of a word take the places after those that are held, one each.
+        places = self._sizes[own].astype(np.int64) + np.arange(len(own)) - np.searchsorted(own, own)
+        fit = places < MOST_PATIENTS
+        self._put(own[fit], places[fit], keys[fit])
+
+    def _grow(self, size: int) -> None:
+        """Make room for a number of words."""
+        if size > len(self._sizes):
+            # In place, which takes the memory of one array and not that of two.
+            for array in (self._sizes, self._places):
+                array.resize(size + size // 4, refcheck=False)
+
+    def _has(
+        self, words: npt.NDArray[np.int64], keys: npt.NDArray[np.uint32]
+    ) -> npt.NDArray[np.bool_]:
+        """Return which words have a patient."""
+        sizes, places = self._sizes[words], self._places[words]
+        held = np.arange(MOST_PATIENTS) < np.where(sizes > 1, sizes, 0)[:, None]
+        rows = np.where(sizes > 1, places, 0)
+        several = (held & (self._sets[rows] == keys[:, None])).any(axis=1)
+        found: npt.NDArray[np.bool_] = several | ((sizes == 1) & (places == keys))
+        return found
+
+    def _put(
+        self,
+        words: npt.NDArray[np.int64],
+        places: npt.NDArray[np.int64],
+        keys: npt.NDArray[np.uint32],
+    ) -> None:
+        """Add patients to words, at places that are free."""
+        self._places[words[places == 0]] = keys[places == 0]
+        later = places > 0
+        several = np.unique(words[later])
+        several = several[self._sizes[several] < 2]  # which get a row now
+        used = self._used + len(several)
+        if used > len(self._sets):
+            self._sets.resize((used + used // 4, MOST_PATIENTS), refcheck=False)
+        self._sets[self._used : used, 0] = self._places[several]
+        self._places[several] = np.arange(self._used, used)
+        self._used = used
+        self._sets[self._places[words[later]], places[later]] = keys[later]
+        np.add.at(self._sizes, words, np.int8(1))
+
+    def numbers(self, size: int) -> npt.NDArray[np.int32]:
+        """Return the number of patients of each word, shape (size,)."""
+        return self._sizes[:size].astype(np.int32)

@@ -8,14 +8,15 @@ import unicodedata
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
+
+from corpus.kernels.code_points import CharacterTable, code_points, text_of
 
 _SEPARATOR = "\n"
 #: Combining marks, except those of ñ and ç, which are distinct letters.
 _MARKS = re.compile("(?<!n)\u0303|(?<!c)\u0327|[\u0300-\u0302\u0304-\u0326\u0328-\u036f]")
 
-#: Entries of characters that have not occurred yet, and that depend on their context.
-_NEW, _CONTEXTUAL = 0, 0xFFFFFFFF
+#: The entry of characters that depend on their context.
+_CONTEXTUAL = 0xFFFFFFFF
 
 
 def fold(texts: Sequence[str]) -> list[str]:
@@ -31,7 +32,9 @@ def fold(texts: Sequence[str]) -> list[str]:
     list of str
         Folded texts in Unicode normalization form C. Folding is idempotent.
     """
-    folded = _characters()(_SEPARATOR.join(texts)).split(_SEPARATOR)
+    joined = _SEPARATOR.join(texts)
+    codes = _characters()(code_points(joined))
+    folded = (_folded(joined) if (codes == _CONTEXTUAL).any() else text_of(codes)).split(_SEPARATOR)
     if len(folded) == len(texts):
         return folded
     return [_folded(text) for text in texts]  # a text has a line break, or there are no texts
@@ -40,24 +43,6 @@ def fold(texts: Sequence[str]) -> list[str]:
 def _folded(text: str) -> str:
     decomposed = unicodedata.normalize("NFD", text.lower())
     return unicodedata.normalize("NFC", _MARKS.sub("", decomposed))
-
-
-class _Characters:
-    """A table of folded characters, filled as they occur."""
-
-    def __init__(self) -> None:
-        self._table: npt.NDArray[np.uint32] = np.full(0x110000, _NEW, np.uint32)
-
-    def __call__(self, text: str) -> str:
-        codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
-        folded = self._table[codes]
-        if not folded.all():
-            for code in np.unique(codes[folded == _NEW]).tolist():
-                self._table[code] = _fold_character(chr(code))
-            folded = self._table[codes]
-        if (folded == _CONTEXTUAL).any():
-            return _folded(text)
-        return folded.tobytes().decode("utf-32-le", "surrogatepass")
 
 
 def _fold_character(character: str) -> int:
@@ -73,5 +58,5 @@ def _fold_character(character: str) -> int:
 
 
 @functools.cache
-def _characters() -> _Characters:
-    return _Characters()
+def _characters() -> CharacterTable:
+    return CharacterTable(_fold_character, np.uint32)

@@ -13,9 +13,9 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from corpus.errors import InputError, shown
+from corpus.kernels.code_points import CharacterTable, code_points, text_of
 
 #: The words before and after a document: the beginning and end of sentence of paper 003.
 BEGIN, END = "BOS", "EOS"
@@ -98,37 +98,21 @@ class Words:
 Feature = Callable[[Words], list[str]]
 
 
-class _Shapes:
-    """A table of the shape character of each character, filled at first use."""
-
-    def __init__(self) -> None:
-        self._table: npt.NDArray[np.uint32] = np.zeros(0x110000, np.uint32)
-
-    def __call__(self, text: str) -> str:
-        codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
-        shape = self._table[codes]
-        if not shape.all():
-            for code in np.unique(codes[shape == 0]).tolist():
-                self._table[code] = ord(self._of(chr(code)))
-            shape = self._table[codes]
-        return shape.tobytes().decode("utf-32-le", "surrogatepass")
-
-    @staticmethod
-    def _of(character: str) -> str:
-        if character.isdigit():
-            return "d"
-        if character.isupper():
-            return "X"
-        return "x" if character.isalpha() else character
+def _shape_character(character: str) -> int:
+    if character.isdigit():
+        return ord("d")
+    if character.isupper():
+        return ord("X")
+    return ord("x") if character.isalpha() else ord(character)
 
 
 @functools.cache
-def _shapes() -> _Shapes:
-    return _Shapes()
+def _shapes() -> CharacterTable:
+    return CharacterTable(_shape_character, np.uint32)
 
 
 def _shape(text: str) -> str:
-    return _shapes()(text)
+    return text_of(_shapes()(code_points(text)))
 
 
 def _capitalization(shape: str) -> str:

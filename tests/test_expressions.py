@@ -4,13 +4,13 @@ import re
 
 import pytest
 
-from corpus import units
+from corpus import sentences
 from corpus.tokens import expression
 from taggers.annotators import rules
 
 EXPRESSIONS = [
     *(value for value in vars(expression).values() if isinstance(value, re.Pattern)),
-    *(value for value in vars(units).values() if isinstance(value, re.Pattern)),
+    *(value for value in vars(sentences).values() if isinstance(value, re.Pattern)),
     *map(re.compile, rules.RULES.values()),
 ]
 

@@ -12,12 +12,12 @@ from itertools import combinations
 from bootstrap.config.options import DataOptions
 from bootstrap.data.sample import Sample
 from bootstrap.data.splits import digest_of, read_sources, splits_of
-from corpus.alignment import MISALIGNED
 from corpus.batch import Batch, make_batch
 from corpus.document import Document
 from corpus.errors import shown
 from corpus.formats.annotations import UNUSABLE
 from corpus.problems import Problem, Problems
+from corpus.tags import MISALIGNED
 from corpus.tokens.normalisation import UnusualCharacters
 from corpus.units import split_document
 from taggers.options import Coverage

@@ -14,7 +14,6 @@ import pyarrow.compute as pc
 from corpus.batch import Batch, make_batch
 from corpus.document import Document
 from corpus.ragged import ranges_of
-from corpus.splicing import Replacements, splice
 from corpus.tags import TokenSpans, tags_of_entities
 from gazetteers.builtin import read_gazetteer
 from gazetteers.gazetteer import Gazetteer
@@ -22,6 +21,7 @@ from taggers.augmentation.augment_options import AugmentOptions
 from taggers.augmentation.classified import ClassifiedMentions
 from taggers.augmentation.grammar import Grammar
 from taggers.augmentation.mentions import Occurrences, begins_with_vowel_sound
+from taggers.augmentation.splicing import Replacements, splice
 from taggers.augmentation.term_lists import TermLists
 
 Indices = npt.NDArray[np.int64]

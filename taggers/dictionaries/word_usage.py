@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from corpus.batch import Batch
 from corpus.counts import WordCounts
-from corpus.patient_sets import MOST_PATIENTS
+from corpus.patients import MOST_PATIENTS
 from gazetteers.frequencies import Frequencies
 from taggers.base import TrainingError
 from taggers.features import Words, feature

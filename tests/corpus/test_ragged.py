@@ -1,12 +1,14 @@
 """Ragged arrays are what loops over their rows make of them."""
 
 import doctest
+from types import ModuleType
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus import ragged
+from corpus import ragged, sentences
 from corpus.ragged import offsets_of, owners_of, ranges_of
 
 
@@ -20,5 +22,6 @@ def test_rows_of_any_length(rows: list[tuple[int, int]]) -> None:
     assert ranges_of(begins, lengths).tolist() == expected
 
 
-def test_the_examples() -> None:
-    assert doctest.testmod(ragged, extraglobs={"np": np}).failed == 0
+@pytest.mark.parametrize("module", [ragged, sentences])
+def test_the_examples(module: ModuleType) -> None:
+    assert doctest.testmod(module).failed == 0

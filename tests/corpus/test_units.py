@@ -206,7 +206,7 @@ def test_a_span_that_crosses_is_named_and_cut() -> None:
 @pytest.mark.parametrize("group", [None, "patient 3", ""])
 def test_units_share_the_group_of_their_source(group: str | None) -> None:
     document = Document("ward/17", "Ana.\nVic.", (), group)
-    expected = "ward/17" if group is None else group
+    expected = group or "ward/17"
     for unit in ("line", "sentence"):
         found = [piece for _, piece in split_document(document, unit, Problems())]
         assert [piece.id for piece in found] == ["ward/17#0", "ward/17#5"]

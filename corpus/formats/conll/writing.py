@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 
-from corpus.alignment import MISALIGNED
 from corpus.batch import Batch, make_batch
 from corpus.document import Document
 from corpus.errors import InputError, shown
@@ -18,6 +17,7 @@ from corpus.formats.columns import Columns
 from corpus.formats.files import new_text_file
 from corpus.formats.rows import Row, Rows, Tally, checked
 from corpus.problems import Problems
+from corpus.tags import MISALIGNED
 
 _LABEL = re.compile(r"\S+")
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from corpus.counts import WordCounter, WordCounts, count_words
 from corpus.document import Document
 from corpus.errors import InputError
-from corpus.patient_sets import MOST_PATIENTS
+from corpus.patients import MOST_PATIENTS
 from corpus.tokens import tokenize
 
 WORDS = ("a", "b", "Anna", "x y")

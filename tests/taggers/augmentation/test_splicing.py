@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from corpus.batch import Batch, make_batch
 from corpus.document import Document, Span
-from corpus.splicing import Replacements, splice
 from corpus.streams import Stream
 from corpus.tags import UNKNOWN, find_entities
 from corpus.tokens import tokenize
+from taggers.augmentation.splicing import Replacements, splice
 
 thorough = settings(max_examples=150, deadline=None)
 
