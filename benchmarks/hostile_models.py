@@ -43,7 +43,7 @@ from corpus.errors import InputError
 from corpus.storage.manifest import digest_of
 from corpus.synthetic import synthetic_notes
 from taggers import make_tagger
-from taggers.kinds import find_kind, load_tagger
+from taggers.registry import find_kind, load_tagger
 
 SECONDS = 5
 #: The seconds until it must have ended, which are more where the machine is busy.

@@ -84,13 +84,7 @@ def unit_of(model: Path) -> Unit:
 
 def propagated_classes(model: Path) -> tuple[str, ...]:
     """Return the classes for name propagation of the run that trained a model."""
-    found = _read_unit_file(model)
-    if "repeated" in found:
-        raise InputError(
-            f'{model / UNIT_FILE} was written by an earlier version ("repeated" is now '
-            '"propagate"); train the model again'
-        )
-    propagated = found.get("propagate", [])
+    propagated = _read_unit_file(model).get("propagate", [])
     if not isinstance(propagated, list) or not all(isinstance(name, str) for name in propagated):
         raise InputError(f'{model / UNIT_FILE}: "propagate" is not a list of classes')
     return tuple(propagated)

@@ -91,4 +91,4 @@ def _verify_table(path: Path) -> int:
         raise InputError(f"{shown(path)} is damaged: {error}") from None
     except (OSError, ValueError):  # Arrow's errors are among them
         raise InputError(f"{shown(path)} is not a Parquet file, or is damaged") from None
-    raise InputError(f"{shown(path)} has no digest: another program or an earlier version wrote it")
+    raise InputError(f"{shown(path)} has no digest: another program wrote it")

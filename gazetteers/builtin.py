@@ -8,8 +8,6 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from corpus.errors import InputError
-
 if TYPE_CHECKING:
     from gazetteers.gazetteer import Gazetteer
 
@@ -34,8 +32,6 @@ _FILES = {
     CUE_WORDS: "cue-words.csv",
 }
 BUILTIN_LISTS = tuple(_FILES)
-#: Former names of lists, and their successors.
-RENAMED_LISTS = {"starter": CENSUS}
 
 
 def resource(name: str) -> AbstractContextManager[Path]:
@@ -54,10 +50,8 @@ def read_gazetteer(path: str) -> Gazetteer:
     Raises
     ------
     InputError
-        If the file does not exist or is not a gazetteer, or the path is the former name of a list.
+        If the file does not exist or is not a gazetteer.
     """
-    if path in RENAMED_LISTS:
-        raise InputError(f'the list "{path}" is now "{RENAMED_LISTS[path]}"')
     from gazetteers.gazetteer import Gazetteer  # noqa: PLC0415 - pyarrow is slow to import
 
     if path not in _FILES:

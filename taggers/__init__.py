@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from taggers.annotators import ANNOTATORS
     from taggers.base import MEASURES, Tagger, Tagging, Training, TrainingError
     from taggers.crf import CRFOptions, CRFTagger
-    from taggers.kinds import find_kind, load_tagger, make_tagger
     from taggers.options import TaggerOptions
+    from taggers.registry import find_kind, load_tagger, make_tagger
 
 __all__ = [
     "ANNOTATORS",
@@ -36,7 +36,7 @@ _HOMES = {
     "CRFOptions": "taggers.crf",
     "CRFTagger": "taggers.crf",
     "TaggerOptions": "taggers.options",
-    **dict.fromkeys(("find_kind", "load_tagger", "make_tagger"), "taggers.kinds"),
+    **dict.fromkeys(("find_kind", "load_tagger", "make_tagger"), "taggers.registry"),
     **dict.fromkeys(("MEASURES", "Tagger", "Tagging", "Training", "TrainingError"), "taggers.base"),
 }
 

@@ -180,7 +180,7 @@ class Tagger(Protocol):
     """A sequence tagger that is trained on batches and predicts the tags of batches.
 
     The constructor takes the options of the kind and only stores them. Parameters are learned by
-    `fit` or read by `load`. `taggers.kinds` describes how a class is registered as a kind that a
+    `fit` or read by `load`. `taggers.registry` describes how a class is registered as a kind that a
     configuration can name.
 
     Attributes

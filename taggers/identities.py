@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from taggers.feature_sources import LAYOUT
+from taggers.feature_options import LAYOUT
 from taggers.features import Words
 from taggers.templates import Templates
 

@@ -16,8 +16,8 @@ from corpus.storage.atomic import write_atomically
 from corpus.storage.manifest import Manifest, digest_of_content, manifest_bytes, read_manifest
 from corpus.tags import bio_labels, classes_of
 from taggers.base import Training
-from taggers.kinds import BUILTIN
 from taggers.model_description import DESCRIPTION, read_fields
+from taggers.registry import BUILTIN
 
 if TYPE_CHECKING:
     from corpus.kernels.hashing import Hashes

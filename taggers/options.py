@@ -1,17 +1,29 @@
-"""The contract between a run and the options of a tagger."""
+"""The options of taggers: how fields are declared and checked, and what a run asks of them."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import MISSING, Field, asdict, dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Literal,
+    Self,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from corpus.batch import Batch
 from corpus.errors import InputError, shown
+from corpus.storage.json_fields import Fields
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -22,9 +34,58 @@ if TYPE_CHECKING:
 #: - ``document_weights``: `Tagger.fit` weights documents by ``Batch.weights``;
 #: - ``partial_tags``: `Tagger.fit` accepts tokens whose tag is unknown (-1).
 Capability = Literal["entity_probabilities", "document_weights", "partial_tags"]
+ALL_CAPABILITIES: frozenset[Capability] = frozenset(get_args(Capability))
 
 #: Replaces the paths of resources in a saved model, which contains the resources themselves.
 INSIDE_MODEL = "."
+
+_TYPES = {str: "string", int: "integer", float: "number", bool: "true or false"}
+
+
+def option(
+    default: Any,
+    help: str,
+    *,
+    least: float | None = None,
+    most: float | None = None,
+    example: str = "",
+    path: bool = False,
+    builtin: Sequence[str] = (),
+    members: bool = False,
+) -> Any:
+    """Declare a field of options: one key of a section of a configuration.
+
+    Parameters
+    ----------
+    default : Any
+        The default; `dataclasses.MISSING` if a configuration must name the key.
+    help : str
+        One sentence for ``bootstrap init`` and the page of settings.
+    least, most : float, optional
+        The minimum and the maximum of a number, or of each number of a list or table.
+    example : str
+        An example value in TOML, for fields whose default is empty.
+    path : bool
+        Whether the string, or each string of the tuple, is a path. A configuration resolves it
+        relative to its own folder.
+    builtin : sequence of str
+        Names of builtin resources that are accepted in place of a path, which the field then is.
+    members : bool
+        Whether the field holds other taggers with their options.
+
+    Examples
+    --------
+    >>> @dataclass(frozen=True, slots=True)
+    ... class WordOptions(TaggerOptions):
+    ...     min_count: int = option(1, "ignore words with fewer occurrences", least=1)
+    >>> WordOptions().min_count
+    1
+    """
+    metadata: dict[str, Any] = {"help": help, "least": least, "most": most, "example": example}
+    metadata |= {"path": path or bool(builtin), "builtin": builtin, "members": members}
+    if isinstance(default, dict):
+        return field(default_factory=default.copy, metadata=metadata)
+    return field(default=default, metadata=metadata)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,23 +115,46 @@ class Coverage:
 class TaggerOptions:
     """Base class of the options of every kind of tagger.
 
-    Options are a frozen dataclass whose fields are the keys of ``[tagger]`` or ``[initial_model]``.
-    Every field has a default and one of the types str, int, float, bool, ``Literal``,
-    ``tuple[str, ...]``, ``Mapping[str, str]`` or ``Mapping[str, float]``, or holds other taggers
-    as ``tuple[taggers.ensemble.member.Member, ...]``. ``__post_init__`` raises an `InputError` for
+    Options are a frozen dataclass whose fields are the keys of ``[tagger]`` or ``[initial_model]``,
+    each declared by `option`. Every field has a default and one of the types str, int, float, bool,
+    ``Literal``, ``tuple[str, ...]``, ``tuple[int, ...]``, ``Mapping[str, str]`` or
+    ``Mapping[str, float]``, or holds other taggers. ``__post_init__`` raises an `InputError` for
     inconsistent values. The run treats options as opaque: it uses only the methods below. All
     methods have defaults, so that a subclass with fields alone is complete.
-
-    The metadata of a field may hold:
-
-    - ``help``: one sentence for ``bootstrap init`` and the documentation;
-    - ``least`` and ``most``: the minimum and the maximum of a number;
-    - ``example``: an example value in TOML, for fields whose default is empty;
-    - ``path``: True if the string, or each string of the tuple, is a path. A configuration
-      resolves it relative to its own folder;
-    - ``builtin``: names of builtin resources that are accepted in place of a path;
-    - ``may_be_empty``: True if the strings of a mapping may be empty.
     """
+
+    @classmethod
+    def from_fields(cls, values: Fields) -> Self:
+        """Build options from the description of a model, and check every value.
+
+        Parameters
+        ----------
+        values : Fields
+            The values of the fields. Paths can only be `INSIDE_MODEL`, since a model contains the
+            resources that it was trained with.
+
+        Raises
+        ------
+        InputError
+            If an option is unknown, or a value cannot be that of an option.
+        """
+        known, hints = {item.name: item.metadata for item in fields(cls)}, get_type_hints(cls)
+        checked: dict[str, Any] = {}
+        for key in values:
+            if key not in known:
+                raise InputError(f'{values.place} has the unknown option "{shown(key)}"')
+            try:
+                value = checked_value(values.value(key), hints[key], known[key])
+            except InputError as error:
+                raise InputError(f'{values.place}: "{key}": {error}') from None
+            paths = (value,) if isinstance(value, str) else value
+            if known[key].get("path") and not set(paths) <= {"", INSIDE_MODEL}:
+                raise values.error(key, f'"{INSIDE_MODEL}", since a model contains its resources')
+            checked[key] = value
+        try:
+            return cls(**checked)
+        except InputError as error:
+            raise InputError(f"{values.place}: {error}") from None
 
     @property
     def capabilities(self) -> frozenset[Capability]:
@@ -96,7 +180,7 @@ class TaggerOptions:
         """Return the paths in the field `name`, without the names of builtin resources."""
         value, builtin = getattr(self, name), path_fields(type(self))[name]
         values = [value] if isinstance(value, str) else value
-        return [Path(each) for each in values if each and each not in builtin]
+        return [Path(path) for path in values if path and path not in builtin]
 
     def check(self) -> Sequence[Coverage]:
         """Check the options and the files that they name, before a run starts.
@@ -111,7 +195,8 @@ class TaggerOptions:
         Raises
         ------
         InputError
-            If a file is missing, has another format, or lacks what the options refer to.
+            If a file or an installed package is missing, a file has another format, or it lacks
+            what the options refer to.
         """
         for name, paths in self.files().items():
             for path in paths:
@@ -163,11 +248,93 @@ class TaggerOptions:
         """
         return None
 
+    def refuse_unnamed(self, *names: str) -> None:
+        """Raise an `InputError` if a field with paths of gazetteers contains an empty path."""
+        for name in names:
+            if "" in getattr(self, name):
+                raise InputError(f'{name} names "": expected paths of gazetteers')
+
 
 def path_fields(options: type[DataclassInstance]) -> dict[str, tuple[str, ...]]:
     """Return the fields of options that hold paths, and the builtin names that each accepts."""
     return {
-        each.name: tuple(each.metadata.get("builtin", ()))
-        for each in fields(options)
-        if each.metadata.get("path")
+        item.name: tuple(item.metadata.get("builtin", ()))
+        for item in fields(options)
+        if item.metadata.get("path")
     }
+
+
+def describe(kind: Any, metadata: Mapping[str, Any]) -> str:
+    """Describe the values of a field: ``integer, at least 1`` or ``"stop" or "longest"``.
+
+    Parameters
+    ----------
+    kind : type
+        The type of the field; see `TaggerOptions`.
+    metadata : mapping of str to Any
+        Its metadata; see `option`.
+    """
+    if get_origin(kind) is Literal:
+        *first, last = (f'"{name}"' for name in get_args(kind))
+        return f"{', '.join(first)} or {last}" if first else last
+    if metadata.get("members"):
+        return "list of tables"
+    if get_origin(kind) is tuple:
+        text = f"list of {_TYPES[get_args(kind)[0]]}s"
+    elif get_origin(kind) is Mapping:
+        text = f"table of {_TYPES[get_args(kind)[1]]}s"
+    else:
+        text = _TYPES[kind]
+    least, most = metadata.get("least"), metadata.get("most")
+    if least is not None and most is not None:
+        return f"{text}, {least} to {most}"
+    if least is not None:
+        return f"{text}, at least {least}"
+    return text if most is None else f"{text}, at most {most}"
+
+
+def checked_value(value: Any, kind: Any, metadata: Mapping[str, Any]) -> Any:
+    """Return a value of TOML or JSON as the value of a field, if it is one.
+
+    Parameters
+    ----------
+    value : Any
+        A value of TOML or JSON.
+    kind : type
+        The type of the field; see `TaggerOptions`.
+    metadata : mapping of str to Any
+        Its metadata; see `option`.
+
+    Raises
+    ------
+    InputError
+        If it has another type, is outside of its limits, or is not finite. The message describes
+        what was expected, but not the value.
+    """
+    if metadata.get("members"):  # which their owner has parsed
+        return value
+    try:
+        return msgspec.convert(value, _constrained(kind, metadata))
+    except msgspec.ValidationError:
+        text = describe(kind, metadata).replace("number", "finite number")
+        article = "an " if text[0] == "i" else "" if text.startswith(('"', "true")) else "a "
+        example = f", such as {metadata['example']}" if metadata.get("example") else ""
+        raise InputError(f"expected {article}{text}{example}") from None
+
+
+def _constrained(kind: Any, metadata: Mapping[str, Any]) -> Any:
+    """Return the type of a field with its limits, for msgspec."""
+    if get_origin(kind) is tuple:
+        return tuple[_constrained(get_args(kind)[0], metadata), ...]  # type: ignore[misc]
+    if get_origin(kind) is Mapping:
+        return dict[str, _constrained(get_args(kind)[1], metadata)]  # type: ignore[misc]
+    least, most = metadata.get("least"), metadata.get("most")
+    if kind is float:  # without infinities and NaN
+        least = -sys.float_info.max if least is None else least
+        most = sys.float_info.max if most is None else most
+    return Annotated[kind, msgspec.Meta(ge=least, le=most)] if kind in (int, float) else kind
+
+
+def is_required(item: Field[Any]) -> bool:
+    """Return whether a field has no default, so that a configuration must name it."""
+    return item.default is MISSING and item.default_factory is MISSING

@@ -199,24 +199,6 @@ def _comma_separated(convert: Callable[[str], T]) -> Callable[[str], list[T]]:
     return parse
 
 
-class _Renamed(argparse.Action):
-    """A former name of an option, which is an error that names the new one."""
-
-    def __init__(self, option_strings: Sequence[str], dest: str, *, new: str) -> None:
-        super().__init__(option_strings, dest, nargs="*", default=argparse.SUPPRESS)
-        self.help = argparse.SUPPRESS
-        self._new = new
-
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: Any,
-        option_string: str | None = None,
-    ) -> NoReturn:
-        parser.error(f"{option_string} has been renamed to {self._new}")
-
-
 # Arguments
 
 
@@ -240,11 +222,6 @@ def add_list(
         metavar=f"{metavar},...",
         help=f"{help}; separated by commas, or repeat the option",
     )
-
-
-def add_renamed(parser: argparse.ArgumentParser, old: str, new: str) -> None:
-    """Add a former name of an option, whose use is an error that names the new one."""
-    parser.add_argument(old, action=_Renamed, new=new)
 
 
 def add_columns(parser: argparse.ArgumentParser) -> None:

@@ -22,7 +22,6 @@ from bootstrap.config.options import (
 from bootstrap.config.overrides import Source, overridden
 from bootstrap.config.paths import located
 from bootstrap.config.presets import preset_of, required_values, with_preset
-from bootstrap.config.renames import refuse_renamed
 from bootstrap.config.tagger_sections import (
     SEED,
     TAGGER,
@@ -353,7 +352,6 @@ def read_tables(path: Path) -> dict[str, Any]:
 
 def parse_configuration(tables: Mapping[str, Any], source: Source) -> Configuration:
     """Check tables read from TOML and complete them; see `load_configuration`."""
-    refuse_renamed(tables, source)
     refuse_unknown(tables, SECTIONS, source)
     preset = preset_of(tables, source)
     tagger = parse_tagger(tables, preset, source)

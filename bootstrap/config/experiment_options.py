@@ -1,15 +1,13 @@
-"""The options of experiments: ``[experiment]`` and ``[seed]`` as dataclasses.
-
-The metadata of the fields is that of `taggers.options.TaggerOptions`.
-"""
+"""The options of experiments: the keys of ``[experiment]`` and ``[seed]``."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import MISSING, dataclass
 from typing import Literal, get_args
 
 from bootstrap.config.errors import ConfigurationError
+from taggers.options import option
 
 #: What a run of an experiment does.
 Method = Literal["self-training", "supervised", "active", "full-supervision"]
@@ -20,36 +18,26 @@ METHODS: tuple[str, ...] = get_args(Method)
 class ExperimentOptions:
     """Options of an experiment; every field is a key of ``[experiment]``."""
 
-    random_states: tuple[int, ...] = field(
-        default=(0, 1, 2),
-        metadata={
-            "help": "the random states: with each, seeds are drawn and every variant is run",
-            "least": 0,
-        },
+    random_states: tuple[int, ...] = option(
+        (0, 1, 2),
+        "the random states: with each, seeds are drawn and every variant is run",
+        least=0,
     )
-    folds: int = field(
-        default=0,
-        metadata={
-            "help": "divide the documents of [data] seed into this number of folds by patient, "
-            "each of which is the test documents of some runs; 0 for no cross-validation",
-            "least": 0,
-        },
+    folds: int = option(
+        0,
+        "divide the documents of [data] seed into this number of folds by patient, each of which "
+        "is the test documents of some runs; 0 for no cross-validation",
+        least=0,
     )
-    test_text: bool = field(
-        default=False,
-        metadata={
-            "help": "whether embeddings that runs train themselves learn from the text of the test "
-            "documents, too, as they do from notes that are to be tagged; their annotations are "
-            "never used"
-        },
+    test_text: bool = option(
+        False,
+        "whether embeddings that runs train themselves learn from the text of the test documents, "
+        "too, as they do from notes that are to be tagged; their annotations are never used",
     )
-    at_documents: tuple[int, ...] = field(
-        default=(),
-        metadata={
-            "help": "numbers of annotated documents at which the runs are compared as well, in "
-            "active learning",
-            "least": 1,
-        },
+    at_documents: tuple[int, ...] = option(
+        (),
+        "numbers of annotated documents at which the runs are compared as well, in active learning",
+        least=1,
     )
 
     def __post_init__(self) -> None:
@@ -65,34 +53,27 @@ class ExperimentOptions:
 class SeedOptions:
     """How seeds are drawn from annotated documents; every field is a key of ``[seed]``."""
 
-    documents: int = field(
-        metadata={
-            "help": "number of documents drawn at random, in the unit of the runs",
-            "example": "331",
-            "least": 1,
-        }
+    documents: int = option(
+        MISSING,
+        "number of documents drawn at random, in the unit of the runs",
+        example="331",
+        least=1,
     )
-    with_entities: float = field(
-        default=0.0,
-        metadata={
-            "help": "share of them that have an entity, such as 0.8; 0 draws from all alike",
-            "least": 0,
-            "most": 1,
-        },
+    with_entities: float = option(
+        0.0,
+        "share of them that have an entity, such as 0.8; 0 draws from all alike",
+        least=0,
+        most=1,
     )
-    pattern: str = field(
-        default="",
-        metadata={
-            "help": "regular expression that their text matches at its beginning, such as "
-            "'\\s*\\w+:'; by default, any text"
-        },
+    pattern: str = option(
+        "",
+        "regular expression that their text matches at its beginning, such as '\\s*\\w+:'; by "
+        "default, any text",
     )
-    others: int = field(
-        default=0,
-        metadata={
-            "help": "number of further documents drawn from all others, without these rules",
-            "least": 0,
-        },
+    others: int = option(
+        0,
+        "number of further documents drawn from all others, without these rules",
+        least=0,
     )
 
     def __post_init__(self) -> None:

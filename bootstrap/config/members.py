@@ -9,7 +9,6 @@ from bootstrap.config.errors import ConfigurationError
 from bootstrap.config.overrides import Source
 from bootstrap.config.paths import located
 from bootstrap.config.presets import with_preset
-from bootstrap.config.renames import refuse_renamed_lists
 from bootstrap.config.validation import parse_section
 from corpus.errors import InputError, shown
 from taggers.ensemble.member import Member, kind_of_member, member_fields, member_name
@@ -90,7 +89,6 @@ def _member(
         raise ConfigurationError(
             f"{source.file}: [{section}] {member_name(number)}: {error}"
         ) from None
-    refuse_renamed_lists(others, f"{source.file}: [{section}] {member_name(number)}:")
     completed = with_preset(section, others, preset, kind.options_type())
     options = parse_section(kind.options_type(), completed, name, source)
     return Member(kind.name, located(options, name, source))

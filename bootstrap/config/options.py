@@ -1,26 +1,24 @@
 """The sections of a configuration as dataclasses: every field is a key.
 
-The metadata of the fields is that of `taggers.options.TaggerOptions`.
+The defaults are those of the preset "auto"; `bootstrap.config.presets` has what "paper" replaces.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import MISSING, dataclass
 from typing import Any, Literal
 
 from bootstrap.config.errors import ConfigurationError
 from corpus.formats import Columns
 from corpus.units import Unit
+from taggers.options import option
 
 #: The splits of a run: the keys of ``[data]`` that name documents; the unlabeled ones come last.
 SPLITS = ("seed", "validation", "test", "unlabeled")
 
 #: The keys of ``[data]`` that name columns.
 _COLUMN_KEYS = ("id", "text", "label", "group")
-_COLUMNS = '{ text = "nota", id = "noteid" }'
-#: Sources of documents are paths, or generate synthetic notes (see `corpus.corpora`).
-_SOURCE: dict[str, Any] = {"path": True}
 
 #: The value of settings that a run decides by itself.
 AUTO = "auto"
@@ -41,94 +39,75 @@ StrategyName = Literal[
 Measure = Literal["probability", "normalised", "min_marginal"]
 
 
-def columns_field(split: str) -> Any:
+def columns_option(split: str) -> Any:
     """Return a field for the names of the columns of a split."""
-    return field(
-        default_factory=dict,
-        metadata={
-            "help": f"columns or keys with different names in {split}",
-            "example": _COLUMNS,
-        },
+    return option(
+        {},
+        f"columns or keys with different names in {split}",
+        example='{ text = "nota", id = "noteid" }',
     )
 
 
 def check_column_keys(split: str, names: Mapping[str, str]) -> None:
-    """Check that a table of the columns of a split names only known keys.
+    """Check that a table of the columns of a split names known keys and columns.
 
     Raises
     ------
     ConfigurationError
-        If it names another key.
+        If it names another key, or a column without a name.
     """
-    for key in names:
+    for key, column in names.items():
         if key not in _COLUMN_KEYS:
             raise ConfigurationError(
                 f'{split}_columns names a "{key}"; expected {", ".join(_COLUMN_KEYS)}'
             )
+        if not column:
+            raise ConfigurationError(f'{split}_columns: {key} = "": expected the name of a column')
 
 
 @dataclass(frozen=True, slots=True)
 class DataOptions:
     """The documents of a run; every field is a key of ``[data]``."""
 
-    seed: str = field(
-        default="seed.jsonl",
-        metadata={
-            "help": "annotated documents: a file, a folder or a glob pattern; may be empty with an "
-            "[initial_model]",
-            **_SOURCE,
-        },
+    seed: str = option(
+        "seed.jsonl",
+        "annotated documents: a file, a folder or a glob pattern; may be empty with an "
+        "[initial_model]",
+        path=True,
     )
-    validation: str = field(
-        default="validation.jsonl",
-        metadata={
-            "help": "annotated documents that determine when to stop and which iteration is the "
-            "best",
-            **_SOURCE,
-        },
+    validation: str = option(
+        "validation.jsonl",
+        "annotated documents that determine when to stop and which iteration is the best",
+        path=True,
     )
-    test: str = field(
-        default="",
-        metadata={
-            "help": "annotated documents (optional) on which the model of every iteration is "
-            "scored when the run has ended; they determine nothing",
-            "example": '"test.jsonl"',
-            **_SOURCE,
-        },
+    test: str = option(
+        "",
+        "annotated documents (optional) on which the model of every iteration is scored when the "
+        "run has ended; they determine nothing",
+        example='"test.jsonl"',
+        path=True,
     )
-    unlabeled: str = field(
-        default="unlabeled.jsonl",
-        metadata={
-            "help": "unlabeled documents to select pseudo-labels from, read in batches",
-            **_SOURCE,
-        },
+    unlabeled: str = option(
+        "unlabeled.jsonl",
+        "unlabeled documents to select pseudo-labels from, read in batches",
+        path=True,
     )
-    unit: Unit = field(
-        default="document",
-        metadata={"help": 'the unit that is tagged and selected: "document", "line" or "sentence"'},
+    unit: Unit = option(
+        "document", 'the unit that is tagged and selected: "document", "line" or "sentence"'
     )
-    id: str = field(default="id", metadata={"help": "column or key of the id (Parquet, JSONL)"})
-    text: str = field(default="text", metadata={"help": "column or key of the text"})
-    label: str = field(default="label", metadata={"help": "column or key of the annotations"})
-    group: str = field(
-        default="group", metadata={"help": "column or key of the patient (optional)"}
+    id: str = option("id", "column or key of the id (Parquet, JSONL)")
+    text: str = option("text", "column or key of the text")
+    label: str = option("label", "column or key of the annotations")
+    group: str = option("group", "column or key of the patient (optional)")
+    seed_columns: Mapping[str, str] = columns_option("seed")
+    validation_columns: Mapping[str, str] = columns_option("validation")
+    test_columns: Mapping[str, str] = columns_option("test")
+    unlabeled_columns: Mapping[str, str] = columns_option("unlabeled")
+    conflicts: Literal["stop", "longest"] = option(
+        "stop", 'overlapping and discontinuous annotations: "stop", or keep the "longest"'
     )
-    seed_columns: Mapping[str, str] = columns_field("seed")
-    validation_columns: Mapping[str, str] = columns_field("validation")
-    test_columns: Mapping[str, str] = columns_field("test")
-    unlabeled_columns: Mapping[str, str] = columns_field("unlabeled")
-    conflicts: Literal["stop", "longest"] = field(
-        default="stop",
-        metadata={
-            "help": 'overlapping and discontinuous annotations: "stop", or keep the "longest"'
-        },
-    )
-    invalid: Literal["stop", "skip"] = field(
-        default="stop",
-        metadata={
-            "help": 'documents and annotations that cannot be read: "stop", or "skip" and '
-            "count them"
-        },
+    invalid: Literal["stop", "skip"] = option(
+        "stop", 'documents and annotations that cannot be read: "stop", or "skip" and count them'
     )
 
     def __post_init__(self) -> None:
@@ -140,7 +119,7 @@ class DataOptions:
         return self.columns_with(getattr(self, f"{split}_columns"))
 
     def columns_with(self, others: Mapping[str, str]) -> Columns:
-        """Return the names of columns, of which some differ."""
+        """Return the names of the columns, some of them replaced."""
         names = {key: getattr(self, key) for key in _COLUMN_KEYS}
         return Columns(**(names | dict(others)))
 
@@ -149,103 +128,66 @@ class DataOptions:
 class InitialModelSelection:
     """Options of selection with the initial model: keys of ``[initial_model]`` for every kind."""
 
-    confidence: float = field(
-        default=0.5,
-        metadata={
-            "help": "threshold: documents with a lower confidence are not selected with this model",
-            "least": 0,
-            "most": 1,
-        },
+    confidence: float = option(
+        0.5,
+        "threshold: documents with a lower confidence are not selected with this model",
+        least=0,
+        most=1,
     )
-    measure: Measure = field(
-        default="min_marginal",
-        metadata={
-            "help": 'confidence of a document: "min_marginal", the lowest of its tokens, '
-            '"probability", their product, or "normalised", their geometric mean'
-        },
+    measure: Measure = option(
+        "min_marginal",
+        'confidence of a document: "min_marginal", the lowest of its tokens, "probability", their '
+        'product, or "normalised", their geometric mean',
     )
 
 
 @dataclass(frozen=True, slots=True)
 class LaterTaggerStart:
-    """When a later tagger replaces that of the run: keys of ``[later_tagger]`` for every kind."""
+    """When a later tagger replaces the tagger of the run: keys of ``[later_tagger]``."""
 
-    iteration: int = field(
-        default=1,
-        metadata={"help": "the first iteration with this tagger", "least": 1},
-    )
+    iteration: int = option(1, "the first iteration with this tagger", least=1)
 
 
 @dataclass(frozen=True, slots=True)
 class LoopOptions:
     """Options of the self-training loop; every field is a key of ``[loop]``."""
 
-    preset: Preset = field(
-        default="auto",
-        metadata={
-            "help": 'defaults of all settings that are not named: "auto", which needs no settings, '
-            'or "paper", the method of the paper (bootstrap help self-training)'
-        },
+    preset: Preset = option(
+        "auto",
+        'defaults of all settings that are not named: "auto", which needs no settings, or "paper", '
+        "the method of the paper (bootstrap help self-training)",
     )
-    iterations: int = field(
-        default=20,
-        metadata={"help": "maximum number of iterations; 0 only trains on the seed", "least": 0},
+    iterations: int = option(10, "maximum number of iterations; 0 only trains on the seed", least=0)
+    batch: int = option(
+        0,
+        "number of unlabeled documents that each iteration adds; 0 is a quarter of them, at least "
+        "1,000 and at most 50,000",
+        least=0,
     )
-    batch: int = field(
-        default=50_000,
-        metadata={
-            "help": "number of unlabeled documents that each iteration adds; 0 is a quarter of "
-            "them, at least 1,000 and at most 50,000",
-            "least": 0,
-        },
+    patience: int = option(
+        2, "stop after this number of iterations without a rise of validation F1", least=1
     )
-    patience: int = field(
-        default=3,
-        metadata={
-            "help": "stop after this number of iterations without a rise of validation F1",
-            "least": 1,
-        },
+    min_delta: float = option(
+        0.0, "patience is reset only if validation F1 rises by more than this", least=0
     )
-    min_delta: float = field(
-        default=0.0,
-        metadata={
-            "help": "patience is reset only if validation F1 rises by more than this",
-            "least": 0,
-        },
+    keep: Literal["accumulate", "relabel"] = option(
+        "relabel",
+        '"accumulate" keeps pseudo-labels; "relabel" tags and selects all earlier batches again '
+        "with the newest model",
     )
-    keep: Literal["accumulate", "relabel"] = field(
-        default="accumulate",
-        metadata={
-            "help": '"accumulate" keeps pseudo-labels; "relabel" tags and selects all earlier '
-            "batches again with the newest model"
-        },
+    warm_start: bool = option(True, "start training from the weights of the previous model")
+    pseudo_weight: float = option(
+        1.0,
+        "weight of a pseudo-labelled document in training; documents of the seed have weight 1",
+        least=0,
     )
-    warm_start: bool = field(
-        default=True,
-        metadata={"help": "start training from the weights of the previous model"},
+    random_state: int = option(
+        0, "seed of the random number generators; equal seeds reproduce results", least=0
     )
-    pseudo_weight: float = field(
-        default=1.0,
-        metadata={
-            "help": "weight of a pseudo-labelled document in training; documents of the seed have "
-            "weight 1",
-            "least": 0,
-        },
-    )
-    random_state: int = field(
-        default=0,
-        metadata={
-            "help": "seed of the random number generators; equal seeds reproduce results",
-            "least": 0,
-        },
-    )
-    propagate: tuple[str, ...] = field(
-        default=(),
-        metadata={
-            "help": "classes for name propagation within a document: the words of full names "
-            "found with confidence are tagged at their other occurrences (bootstrap help "
-            "self-training)"
-        },
+    propagate: tuple[str, ...] = option(
+        (),
+        "classes for name propagation within a document: the words of full names found with "
+        "confidence are tagged at their other occurrences (bootstrap help self-training)",
     )
 
 
@@ -253,59 +195,43 @@ class LoopOptions:
 class SelectOptions:
     """Options of selection; every field is a key of ``[select]``."""
 
-    strategy: StrategyName = field(
-        default="confident_documents",
-        metadata={
-            "help": 'what is selected: "confident_documents", "confident_spans", the spans that '
-            'two views support ("agreement"), also at their other occurrences ("consensus"), or '
-            'with a tagger of lists of names and places ("agreement_with_lists"), or "auto", the '
-            "one that validation prefers (bootstrap help self-training)"
-        },
+    strategy: StrategyName = option(
+        "auto",
+        'what is selected: "confident_documents", "confident_spans", the spans that two views '
+        'support ("agreement"), also at their other occurrences ("consensus"), or with a tagger of '
+        'lists of names and places ("agreement_with_lists"), or "auto", the one that validation '
+        "prefers (bootstrap help self-training)",
     )
-    confidence: float = field(
-        default=0.85,
-        metadata={
-            "help": "threshold: confident_documents selects no document with a lower confidence; "
-            "with confident_spans, entities, and tokens outside of entities, with a lower "
-            "probability stay unlabelled",
-            "least": 0,
-            "most": 1,
-        },
+    confidence: float = option(
+        0.5,
+        "threshold: confident_documents selects no document with a lower confidence; with "
+        "confident_spans, entities, and tokens outside of entities, with a lower probability stay "
+        "unlabelled",
+        least=0,
+        most=1,
     )
-    measure: Measure = field(
-        default="probability",
-        metadata={
-            "help": 'confidence of a document: "probability" of its tag sequence, P(y|x), '
-            '"normalised" by its length, or "min_marginal", the lowest marginal of its tokens'
-        },
+    measure: Measure = option(
+        "probability",
+        'confidence of a document: "probability" of its tag sequence, P(y|x), "normalised" by its '
+        'length, or "min_marginal", the lowest marginal of its tokens',
     )
-    max_selected: int = field(
-        default=5000,
-        metadata={"help": "maximum number of documents selected from a batch", "least": 1},
+    max_selected: int = option(50_000, "maximum number of documents selected from a batch", least=1)
+    proportions: bool = option(
+        True,
+        "select documents in the reference proportions of the classes, and spans up to their rates",
     )
-    proportions: bool = field(
-        default=True,
-        metadata={
-            "help": "select documents in the reference proportions of the classes, and spans up to "
-            "their rates"
-        },
+    share: float = option(
+        0.9,
+        "agreement and consensus: the entities of each class per token that are selected, as a "
+        "share of the reference",
+        least=0,
     )
-    share: float = field(
-        default=0.9,
-        metadata={
-            "help": "agreement and consensus: the entities of each class per token that are "
-            "selected, as a share of the reference",
-            "least": 0,
-        },
-    )
-    min_outside: float = field(
-        default=0.5,
-        metadata={
-            "help": "agreement and consensus: threshold of tokens outside of entities; those with "
-            "a lower probability stay unlabelled",
-            "least": 0,
-            "most": 1,
-        },
+    min_outside: float = option(
+        0.5,
+        "agreement and consensus: threshold of tokens outside of entities; those with a lower "
+        "probability stay unlabelled",
+        least=0,
+        most=1,
     )
 
 
@@ -313,25 +239,20 @@ class SelectOptions:
 class ReferenceOptions:
     """Configured reference proportions; every field is a key of ``[select.reference]``."""
 
-    empty: float = field(
-        metadata={
-            "help": "share of documents without entities",
-            "example": "0.85",
-            "least": 0,
-            "most": 1,
-        }
+    empty: float = option(
+        MISSING, "share of documents without entities", example="0.85", least=0, most=1
     )
-    per_token: Mapping[str, float] = field(
-        metadata={
-            "help": "entities of each class per token",
-            "example": "{ PERSON = 0.0028, LOCATION = 0.006 }",
-        }
+    per_token: Mapping[str, float] = option(
+        MISSING,
+        "entities of each class per token",
+        example="{ PERSON = 0.0028, LOCATION = 0.006 }",
+        least=0,
     )
-    length: Mapping[str, float] = field(
-        metadata={
-            "help": "mean number of tokens of the entities of each class",
-            "example": "{ PERSON = 1.2, LOCATION = 1.8 }",
-        }
+    length: Mapping[str, float] = option(
+        MISSING,
+        "mean number of tokens of the entities of each class",
+        example="{ PERSON = 1.2, LOCATION = 1.8 }",
+        least=1,
     )
 
     def __post_init__(self) -> None:
@@ -340,5 +261,3 @@ class ReferenceOptions:
                 "per_token and length must name the same classes; they name "
                 f"{sorted(self.per_token)} and {sorted(self.length)}"
             )
-        if any(length < 1 for length in self.length.values()):
-            raise ConfigurationError("length: expected 1 or more, the tokens of an entity")

@@ -16,8 +16,8 @@ from taggers.options import Capability, TaggerOptions
 #: The preset of the paper.
 PAPER = "paper"
 
-#: The values of each preset that differ from the defaults of the options, by section. Those of
-#: taggers apply to the kinds that have such an option.
+#: The values of each preset that differ from the defaults of the options, by section. A section of
+#: a tagger receives those that its kind has as an option.
 PRESETS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
     AUTO: {
         "initial_model": {"names": [CENSUS]},
@@ -28,10 +28,12 @@ PRESETS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
             "phrases": [PLACES],
             "tolerance": 3e-3,
         },
-        "loop": {"iterations": 10, "batch": 0, "patience": 2, "keep": "relabel"},
-        "select": {"strategy": AUTO, "confidence": 0.5, "max_selected": 50_000},
     },
-    PAPER: {"augment": {"copies": 0}},
+    PAPER: {
+        "augment": {"copies": 0},
+        "loop": {"iterations": 20, "batch": 50_000, "patience": 3, "keep": "accumulate"},
+        "select": {"strategy": "confident_documents", "confidence": 0.85, "max_selected": 5000},
+    },
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, dataclass, fields
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, get_type_hints
 
 import tomli_w
 
@@ -22,13 +22,12 @@ from bootstrap.config.options import (
 from bootstrap.config.presets import PRESETS
 from bootstrap.config.tagger_sections import DEFAULT_KIND, SEED, TAGGER
 from taggers.augmentation import AugmentOptions
-from taggers.ensemble.member import Member, is_members
-from taggers.kinds import BUILTIN
+from taggers.ensemble.member import Member
+from taggers.options import describe
+from taggers.registry import BUILTIN
 
 #: The kind of settings that every kind but the default one has.
 OTHER_KINDS = "other kinds"
-
-_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,36 +120,13 @@ def _rows(section: str, options: type[Any], kind: str = "") -> list[SettingRow]:
             section,
             each.name,
             kind,
-            f"{_type_name(hints[each.name])}{_limits(each.metadata)}",
+            describe(hints[each.name], each.metadata),
             _preset_default(section, each),
             each.metadata.get("help", ""),
             each.metadata.get("example", ""),
         )
         for each in fields(options)
     ]
-
-
-def _type_name(kind: Any) -> str:
-    if get_origin(kind) is Literal:
-        *first, last = (f'"{name}"' for name in get_args(kind))
-        return f"{', '.join(first)} or {last}" if first else last
-    if is_members(kind):
-        return "list of tables"
-    if get_origin(kind) is tuple:
-        return f"list of {_TYPES[get_args(kind)[0]]}s"
-    if get_origin(kind) is Mapping:
-        return f"table of {_TYPES[get_args(kind)[1]]}s"
-    return _TYPES[kind]
-
-
-def _limits(metadata: Mapping[str, Any]) -> str:
-    """Describe the limits of a number; an empty text if it has none."""
-    least, most = metadata.get("least"), metadata.get("most")
-    if least is not None and most is not None:
-        return f", {least} to {most}"
-    if least is not None:
-        return f", at least {least}"
-    return f", at most {most}" if most is not None else ""
 
 
 def _preset_default(section: str, each: Field[Any]) -> str:

@@ -15,8 +15,8 @@ from bootstrap.config.presets import with_preset
 from bootstrap.config.validation import parse_section, table_of
 from corpus.errors import InputError
 from corpus.tags import classes_of
-from taggers.kinds import Kind, find_kind, known_kinds, make_tagger
 from taggers.options import Capability, TaggerOptions
+from taggers.registry import Kind, find_kind, known_kinds, make_tagger
 
 #: The kind of ``[initial_model]`` that is the tagger of the run, trained on the seed.
 SEED = "seed"

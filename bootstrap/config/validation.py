@@ -8,8 +8,8 @@ from dataclasses import MISSING, fields
 from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 
 from bootstrap.config.errors import ConfigurationError
-from corpus.errors import InputError
-from taggers.option_values import checked_value
+from corpus.errors import InputError, shown
+from taggers.options import checked_value, is_required
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -99,8 +99,8 @@ def parse_section(
             try:
                 values[key] = checked_value(table[key], hints[key], item.metadata)
             except InputError as error:
-                raise ConfigurationError(f"{label} = {error}") from None
-        elif item.default is MISSING and item.default_factory is MISSING:
+                raise ConfigurationError(f"{label} = {shown(repr(table[key]))}: {error}") from None
+        elif is_required(item):
             values[key] = MISSING
     if lacking := [key for key, value in values.items() if value is MISSING]:
         raise ConfigurationError(

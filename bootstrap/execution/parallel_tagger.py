@@ -87,7 +87,7 @@ class ParallelTagger:
         executor: Executor | None = None,
         report: Report = _silent,
     ) -> Self:
-        """Load a model from its folder; `trusted` is as in `taggers.kinds.load_tagger`."""
+        """Load a model from its folder; `trusted` is as in `taggers.registry.load_tagger`."""
         tagger = load_tagger(folder, trusted=trusted)
         loaded = cls(folder, tagger.kind, None, jobs=jobs, executor=executor, report=report)
         loaded._use(tagger)

@@ -19,9 +19,6 @@ import pyarrow as pa
 
 from bootstrap.active_learning.rounds import Queried
 from bootstrap.advice.missed import Missed, most_missed
-from bootstrap.config.errors import ConfigurationError
-from bootstrap.config.overrides import Source
-from bootstrap.config.renames import refuse_renamed
 from bootstrap.config.tagger_sections import SEED
 from bootstrap.execution.parallel_tagger import ParallelTagger
 from bootstrap.runs.document_counts import DocumentCounts
@@ -153,19 +150,13 @@ class Run:
         Raises
         ------
         RunError
-            If the file is damaged or of an earlier version, in which settings had other names.
+            If the file is damaged or has changed.
         """
         content = self.config_file.read_bytes()
         try:
             tables = parse_toml(content, "it")
         except InputError as error:
             raise RunError(f"{self.config_file} is damaged: {error}") from None
-        try:
-            refuse_renamed(tables, Source(self.config_file.name, self.folder))
-        except ConfigurationError as error:
-            raise RunError(
-                f"{self.folder} is a run of an earlier version ({error}); begin a new run"
-            ) from None
         if not is_unchanged(content):
             raise RunError(
                 f"{self.config_file} has changed since the run was started: restore it, or remove "

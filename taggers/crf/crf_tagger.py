@@ -31,9 +31,8 @@ from taggers.confidence import (
     token_confidence_of,
 )
 from taggers.crf.crf_options import CRFOptions
-from taggers.feature_sources import PHRASES
+from taggers.feature_options import PHRASES
 from taggers.model_folder import ModelFiles, errors_of_model, write_model
-from taggers.option_values import options_of_fields
 from taggers.options import INSIDE_MODEL
 from taggers.resources import Resources, clusters_for
 from taggers.templates import Templates
@@ -246,7 +245,7 @@ class CRFTagger:
 
         with errors_of_model(folder, cls.kind):
             model = ModelFiles(folder, cls.kind)
-            tagger = cls(options_of_fields(CRFOptions, model.fields.fields("options")))
+            tagger = cls(CRFOptions.from_fields(model.fields.fields("options")))
             tagger._annotators = annotators_of(model.fields.fields("annotators"))
             tagger._resources = Resources.of_model(model)
             tagger.labels, tagger.training = model.labels(), model.training()

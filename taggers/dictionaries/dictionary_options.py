@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -15,29 +15,7 @@ from corpus.counts import WordCounts
 from corpus.errors import InputError, shown
 from gazetteers.builtin import BLOCKING, BUILTIN_LISTS, CENSUS, CUE_WORDS, PLACES, read_gazetteer
 from taggers.annotators.phrases import Phrases
-from taggers.options import Capability, Coverage, TaggerOptions
-
-_LISTS: dict[str, Any] = {"path": True, "builtin": BUILTIN_LISTS}
-_NAMES: dict[str, Any] = {
-    "help": "gazetteers of names, written by bootstrap gazetteer import (bootstrap help "
-    "gazetteers); "
-    f'"{CENSUS}" is the builtin list of the names of Spain',
-    "example": f'["{CENSUS}"]',
-    **_LISTS,
-}
-_CLASSES: dict[str, Any] = {"help": "the classes of the gazetteers that are used; all if empty"}
-_LABEL: dict[str, Any] = {"help": "the class that names are tagged as"}
-_BLOCKED: dict[str, Any] = {
-    "help": "gazetteers of phrases within which no name begins: eponymous diseases, months, "
-    f'hospitals, streets; "{BLOCKING}" is a builtin list',
-    **_LISTS,
-}
-_COUNTS: dict[str, Any] = {
-    "help": "counts of the words of all notes, written by bootstrap count; counted by the run if "
-    "empty",
-    "path": True,
-}
-
+from taggers.options import Capability, Coverage, TaggerOptions, option
 
 #: The Unicode categories of control characters and of the ends of lines and paragraphs.
 _NOT_IN_LABELS = frozenset(("Cc", "Zl", "Zp"))
@@ -45,26 +23,42 @@ _NOT_IN_LABELS = frozenset(("Cc", "Zl", "Zp"))
 
 def is_label(name: str) -> bool:
     """Return whether a tagger may have a class of this name: any text of one line."""
-    return bool(name) and not any(unicodedata.category(each) in _NOT_IN_LABELS for each in name)
+    return bool(name) and not any(unicodedata.category(char) in _NOT_IN_LABELS for char in name)
 
 
 @dataclass(frozen=True, slots=True)
 class NameOptions(TaggerOptions):
     """Options shared by all taggers that are built from dictionaries of names."""
 
-    names: tuple[str, ...] = field(default=(), metadata=_NAMES)
-    classes: tuple[str, ...] = field(default=(), metadata=_CLASSES)
-    label: str = field(default="PERSON", metadata=_LABEL)
-    blocked: tuple[str, ...] = field(default=(BLOCKING,), metadata=_BLOCKED)
-    counts: str = field(default="", metadata=_COUNTS)
+    names: tuple[str, ...] = option(
+        (),
+        "gazetteers of names, written by bootstrap gazetteer import (bootstrap help gazetteers); "
+        f'"{CENSUS}" is the builtin list of the names of Spain',
+        builtin=BUILTIN_LISTS,
+        example=f'["{CENSUS}"]',
+    )
+    classes: tuple[str, ...] = option(
+        (), "the classes of the gazetteers that are used; all if empty"
+    )
+    label: str = option("PERSON", "the class that names are tagged as")
+    blocked: tuple[str, ...] = option(
+        (BLOCKING,),
+        "gazetteers of phrases within which no name begins: eponymous diseases, months, hospitals, "
+        f'streets; "{BLOCKING}" is a builtin list',
+        builtin=BUILTIN_LISTS,
+    )
+    counts: str = option(
+        "",
+        "counts of the words of all notes, written by bootstrap count; counted by the run if empty",
+        path=True,
+    )
 
     def __post_init__(self) -> None:
         if not self.names:
             raise InputError(
                 f'names is empty: name gazetteers, such as names = ["names.parquet"], or "{CENSUS}"'
             )
-        for name in ("names", "blocked"):
-            _refuse_unnamed(name, getattr(self, name))
+        self.refuse_unnamed("names", "blocked")
         self._check_labels()
 
     def _check_labels(self) -> None:
@@ -75,22 +69,9 @@ class NameOptions(TaggerOptions):
 
     @property
     def capabilities(self) -> frozenset[Capability]:
-        """The capability ``entity_probabilities``."""
         return frozenset({"entity_probabilities"})
 
     def check(self) -> Sequence[Coverage]:
-        """Read the gazetteers and the counts.
-
-        Returns
-        -------
-        sequence of Coverage
-            The coverage of tokens by the dictionaries of names.
-
-        Raises
-        ------
-        InputError
-            If a file is missing or has another format.
-        """
         from taggers.dictionaries.name_lists import read_names  # noqa: PLC0415 - numba is slow to import
 
         Phrases.of_files(self.blocked)
@@ -105,37 +86,25 @@ class NameOptions(TaggerOptions):
         return [Coverage("an entry in the name lists", count)]
 
     def with_word_counts(self, count: Callable[[], Path]) -> Self:
-        """Return options that refer to the word counts of the notes."""
         return self if self.counts else replace(self, counts=str(count()))
-
-
-def _refuse_unnamed(option: str, paths: tuple[str, ...]) -> None:
-    if "" in paths:
-        raise InputError(f'{option} names "": expected paths of gazetteers')
 
 
 @dataclass(frozen=True, slots=True)
 class DivergenceOptions(NameOptions):
     """Options of the frequency-divergence model; every field is a key of ``[initial_model]``."""
 
-    threshold: float = field(
-        default=2.0,
-        metadata={
-            "help": "words with this divergence or more are not names: the logarithm of the ratio "
-            "between the frequency in the notes and that expected of a name",
-            "least": 0.01,
-        },
+    threshold: float = option(
+        2.0,
+        "words with this divergence or more are not names: the logarithm of the ratio between the "
+        "frequency in the notes and that expected of a name",
+        least=0.01,
     )
-    threshold_after: float = field(
-        default=3.5, metadata={"help": "the threshold after a word of a name", "least": 0.01}
-    )
-    smoothing: float = field(
-        default=0.3,
-        metadata={
-            "help": "added to both frequencies before their ratio is computed, which lowers the "
-            "weight of a few occurrences",
-            "least": 0.001,
-        },
+    threshold_after: float = option(3.5, "the threshold after a word of a name", least=0.01)
+    smoothing: float = option(
+        0.3,
+        "added to both frequencies before their ratio is computed, which lowers the weight of a "
+        "few occurrences",
+        least=0.001,
     )
 
 
@@ -143,41 +112,25 @@ class DivergenceOptions(NameOptions):
 class DictionaryOptions(NameOptions):
     """Options of the binary dictionary model; every field is a key of ``[initial_model]``."""
 
-    bearers: int = field(
-        default=20,
-        metadata={"help": "words in the names of fewer people are not names", "least": 1},
+    bearers: int = option(20, "words in the names of fewer people are not names", least=1)
+    not_names: tuple[str, ...] = option(
+        (),
+        "gazetteers of words that are not names; if empty, words that are frequent in the notes "
+        "and rare among names",
+        builtin=BUILTIN_LISTS,
     )
-    not_names: tuple[str, ...] = field(
-        default=(),
-        metadata={
-            "help": "gazetteers of words that are not names; if empty, words that are frequent in "
-            "the notes and rare among names",
-            **_LISTS,
-        },
+    frequent: float = option(
+        1e-5, "minimum share of the tokens of the notes of a frequent word", least=0, most=1
     )
-    frequent: float = field(
-        default=1e-5,
-        metadata={
-            "help": "minimum share of the tokens of the notes of a frequent word",
-            "least": 0,
-            "most": 1,
-        },
-    )
-    rare: float = field(
-        default=1e-4,
-        metadata={
-            "help": "maximum share of the words of names of a rare word",
-            "least": 0,
-            "most": 1,
-        },
+    rare: float = option(
+        1e-4, "maximum share of the words of names of a rare word", least=0, most=1
     )
 
     def __post_init__(self) -> None:
         NameOptions.__post_init__(self)
-        _refuse_unnamed("not_names", self.not_names)
+        self.refuse_unnamed("not_names")
 
     def check(self) -> Sequence[Coverage]:
-        """Read the gazetteers and the counts; see `NameOptions.check`."""
         from taggers.dictionaries.name_lists import read_names  # noqa: PLC0415 - numba is slow to import
 
         if self.not_names:
@@ -193,48 +146,33 @@ NOT_TAGGED = ""
 class ListOptions(DivergenceOptions):
     """Options of the tagger of people and places; every field is a key of ``[initial_model]``."""
 
-    places: tuple[str, ...] = field(
-        default=(PLACES,),
-        metadata={
-            "help": "gazetteers of places: towns with their population, hospitals, streets; "
-            f'"{PLACES}" is the builtin list of Spain',
-            "path": True,
-            "builtin": BUILTIN_LISTS,
-        },
+    places: tuple[str, ...] = option(
+        (PLACES,),
+        "gazetteers of places: towns with their population, hospitals, streets; "
+        f'"{PLACES}" is the builtin list of Spain',
+        builtin=BUILTIN_LISTS,
     )
-    cue_words: tuple[str, ...] = field(
-        default=(CUE_WORDS,),
-        metadata={
-            "help": "gazetteers of words that begin names of places (calle, hospital) or occur "
-            f'beside names (en, natural, Dr); "{CUE_WORDS}" is a builtin list',
-            "path": True,
-            "builtin": BUILTIN_LISTS,
-        },
+    cue_words: tuple[str, ...] = option(
+        (CUE_WORDS,),
+        "gazetteers of words that begin names of places (calle, hospital) or occur beside names "
+        f'(en, natural, Dr); "{CUE_WORDS}" is a builtin list',
+        builtin=BUILTIN_LISTS,
     )
-    label: str = field(
-        default="PERSON",
-        metadata={
-            "help": 'the class that names of people are tagged as; with "", they are not tagged'
-        },
+    label: str = option(
+        "PERSON", 'the class that names of people are tagged as; with "", they are not tagged'
     )
-    place_label: str = field(
-        default="LOCATION",
-        metadata={"help": 'the class that places are tagged as; with "", they are not tagged'},
+    place_label: str = option(
+        "LOCATION", 'the class that places are tagged as; with "", they are not tagged'
     )
-    place_labels: Mapping[str, str] = field(
-        default_factory=dict,
-        metadata={
-            "help": "the class that a class of the lists is tagged as, if it is not place_label: "
-            '{ hospital = "HOSPITAL", country = "" }; places of "" are not tagged',
-            "may_be_empty": True,
-        },
+    place_labels: Mapping[str, str] = option(
+        {},
+        "the class that a class of the lists is tagged as, if it is not place_label: "
+        '{ hospital = "HOSPITAL", country = "" }; places of "" are not tagged',
     )
 
     def __post_init__(self) -> None:
         DivergenceOptions.__post_init__(self)
-        for name in ("places", "cue_words"):
-            if "" in getattr(self, name):
-                raise InputError(f'{name} names "": expected paths of gazetteers')
+        self.refuse_unnamed("places", "cue_words")
 
     def _check_labels(self) -> None:
         labels = {"label": self.label, "place_label": self.place_label}
@@ -249,13 +187,6 @@ class ListOptions(DivergenceOptions):
             )
 
     def check(self) -> Sequence[Coverage]:
-        """Read the gazetteers and the counts; see `NameOptions.check`.
-
-        Raises
-        ------
-        InputError
-            In addition, if a key of ``place_labels`` is not a class of the lists.
-        """
         from taggers.dictionaries.place_symbols import place_classes  # noqa: PLC0415 - numba is slow to import
 
         Phrases.of_files((*self.blocked, *self.places))

@@ -47,7 +47,6 @@ from taggers.dictionaries.word_divergence import WordDivergence
 from taggers.dictionaries.word_usage import CASES, Uses, case_numbers, words_of_notes
 from taggers.keyed_table import KeyedTable
 from taggers.model_folder import ModelFiles, errors_of_model, write_model
-from taggers.option_values import options_of_fields
 from taggers.options import INSIDE_MODEL
 from taggers.pruning import PHRASES, Pruning
 from taggers.public_lists import PublicLists
@@ -309,7 +308,7 @@ class ListTagger:
         """
         with errors_of_model(folder, cls.kind):
             model = ModelFiles(folder, cls.kind)
-            tagger = cls(options_of_fields(ListOptions, model.fields.fields("options")))
+            tagger = cls(ListOptions.from_fields(model.fields.fields("options")))
             tagger._model = ListModel.from_model(model)
         return tagger
 

@@ -23,7 +23,6 @@ from taggers.dictionaries.greedy_decoding import WordJudgements, tag_greedily
 from taggers.dictionaries.name_lists import read_names
 from taggers.dictionaries.word_usage import NoteWords, words_of_notes
 from taggers.model_folder import ModelFiles, errors_of_model, write_model
-from taggers.option_values import options_of_fields
 from taggers.options import INSIDE_MODEL
 from taggers.pruning import PHRASES, Pruning
 from taggers.public_lists import PublicLists
@@ -238,7 +237,7 @@ class NameTagger(ABC, Generic[OptionsT]):
         """
         with errors_of_model(folder, cls.kind):
             model = ModelFiles(folder, cls.kind)
-            options = options_of_fields(cls.options_type, model.fields.fields("options"))
+            options = cls.options_type.from_fields(model.fields.fields("options"))
             tagger = cls(options)
             tagger._model = tagger._of_model(model)
             tagger._blocking = Phrases.of_settings(model.fields.fields("blocking"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -14,7 +14,7 @@ import numpy.typing as npt
 from corpus.batch import Batch
 from corpus.errors import InputError
 from taggers.ensemble.member import Member, errors_of_member, kind_of_member, member_name
-from taggers.options import Capability, Coverage, TaggerOptions
+from taggers.options import Capability, Coverage, TaggerOptions, option
 
 #: The members by default.
 DEFAULT_MEMBERS = (Member("crf"), *(Member("bilstm-crf") for _ in range(3)))
@@ -24,12 +24,11 @@ DEFAULT_MEMBERS = (Member("crf"), *(Member("bilstm-crf") for _ in range(3)))
 class EnsembleOptions(TaggerOptions):
     """Options of the ensemble; every field is a key of ``[tagger]``."""
 
-    members: tuple[Member, ...] = field(
-        default=DEFAULT_MEMBERS,
-        metadata={
-            "help": "the taggers of the ensemble: a list of tables, each with a kind and its "
-            "options (bootstrap help ensembles)",
-        },
+    members: tuple[Member, ...] = option(
+        DEFAULT_MEMBERS,
+        "the taggers of the ensemble: a list of tables, each with a kind and its options "
+        "(bootstrap help ensembles)",
+        members=True,
     )
 
     def __post_init__(self) -> None:
@@ -46,11 +45,10 @@ class EnsembleOptions(TaggerOptions):
 
         The probabilities of entities are computed from the averaged marginals, for any members.
         """
-        shared = frozenset.intersection(*(each.capabilities for _, each in self._resolved()))
+        shared = frozenset.intersection(*(options.capabilities for _, options in self._resolved()))
         return shared | {"entity_probabilities"}
 
     def as_table(self) -> dict[str, Any]:
-        """Return the options as the values of a table of a configuration."""
         return {"members": [member.as_table() for member in self.members]}
 
     def files(self) -> Mapping[str, Sequence[Path]]:
@@ -62,45 +60,31 @@ class EnsembleOptions(TaggerOptions):
         }
 
     def check(self) -> Sequence[Coverage]:
-        """Check the options of the members; members with the same options are checked once.
-
-        Returns
-        -------
-        sequence of Coverage
-            The resources of the members whose coverage of the notes is reported.
-
-        Raises
-        ------
-        InputError
-            If the options of a member and their files do not fit; the message names the member.
-        """
-        found: list[Coverage] = []
+        """Check the options of each member; members with the same options are checked once."""
+        coverages: list[Coverage] = []
         for number, options in self._distinct():
             with errors_of_member(number):
-                found += [
-                    replace(each, of=f"{each.of} ({member_name(number)})")
-                    for each in options.check()
+                coverages += [
+                    replace(coverage, of=f"{coverage.of} ({member_name(number)})")
+                    for coverage in options.check()
                 ]
-        return found
+        return coverages
 
     def second_view(self) -> Self:
-        """Return an ensemble of the second views of the members."""
         return self._with(lambda options: options.second_view())
 
     def with_word_counts(self, count: Callable[[], Path]) -> Self:
-        """Return options whose members refer to the word counts of the unlabeled notes."""
         count = functools.cache(count)
         return self._with(lambda options: options.with_word_counts(count))
 
     def with_embeddings(self, train: Callable[[], Path | None]) -> Self:
-        """Return options whose members refer to the embeddings of the run, trained once."""
         train = functools.cache(train)
         return self._with(lambda options: options.with_embeddings(train))
 
     def listed(self, batch: Batch) -> npt.NDArray[np.bool_] | None:
         """Return which tokens are in the gazetteers of any member, shape (N,)."""
-        found = [options.listed(batch) for _, options in self._distinct()]
-        masks = [each for each in found if each is not None]
+        listed = [options.listed(batch) for _, options in self._distinct()]
+        masks = [mask for mask in listed if mask is not None]
         return np.logical_or.reduce(masks) if masks else None
 
     def _resolved(self) -> Iterator[tuple[int, TaggerOptions]]:

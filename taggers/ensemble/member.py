@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any
 
 from corpus.errors import InputError
-from taggers.kinds import Kind, find_kind
 from taggers.options import TaggerOptions
+from taggers.registry import Kind, find_kind
 
 if TYPE_CHECKING:
     from taggers.base import Tagger
@@ -74,7 +74,7 @@ def kind_of_member(name: str) -> Kind:
     """Return a kind of tagger that can be a member.
 
     The folder of an ensemble names the kinds of its members, and a model folder never causes an
-    import path to be imported (see `taggers.kinds`). The kind of a member therefore has a name.
+    import path to be imported (see `taggers.registry`). The kind of a member therefore has a name.
 
     Raises
     ------
@@ -100,14 +100,8 @@ def kind_of_member(name: str) -> Kind:
 
 def member_fields(options: type[TaggerOptions]) -> dict[str, tuple[Member, ...]]:
     """Return the fields of options that hold members, and the default of each."""
-    hints = get_type_hints(options)
     return {
-        each.name: each.default  # type: ignore[misc]
-        for each in fields(options)
-        if is_members(hints[each.name])
+        item.name: item.default  # type: ignore[misc]
+        for item in fields(options)
+        if item.metadata.get("members")
     }
-
-
-def is_members(hint: Any) -> bool:
-    """Return whether a type annotation is ``tuple[Member, ...]``."""
-    return get_origin(hint) is tuple and get_args(hint)[0] is Member

@@ -35,10 +35,10 @@ from taggers.ensemble.ensemble_options import EnsembleOptions
 from taggers.ensemble.entities import entity_probabilities
 from taggers.ensemble.member import errors_of_member, kind_of_member, member_name
 from taggers.ensemble.side_by_side import MemberProgress, run_side_by_side
-from taggers.kinds import load_tagger
 from taggers.model_folder import ModelFiles, errors_of_model, read_digest, write_model
 from taggers.pruning import PrunableTagger, Pruning
 from taggers.public_lists import PublicLists
+from taggers.registry import load_tagger
 
 Floats = npt.NDArray[np.float64]
 

@@ -30,7 +30,7 @@ from taggers.confidence import (
 from taggers.crf import lattice
 from taggers.crf.lattice_decoder import Decoded, ScoreDecoder
 from taggers.embeddings.automatic import AUTO
-from taggers.feature_sources import PHRASES
+from taggers.feature_options import PHRASES
 from taggers.model_folder import ModelFiles, errors_of_model, write_model
 from taggers.networks.forward import Forward
 from taggers.networks.network_options import BiLSTMCRFOptions, check_installed
@@ -41,7 +41,6 @@ from taggers.networks.training.warm_start import initial_weights
 from taggers.networks.weight_shapes import weight_shapes
 from taggers.networks.word_inputs import WordArrays, WordInputs
 from taggers.networks.word_vectors import WordVectors
-from taggers.option_values import options_of_fields
 from taggers.options import INSIDE_MODEL
 from taggers.pruning import Pruning
 from taggers.public_lists import PublicLists
@@ -450,7 +449,7 @@ class BiLSTMCRFTagger:
         """
         with errors_of_model(folder, cls.kind):
             model = ModelFiles(folder, cls.kind)
-            tagger = cls(options_of_fields(BiLSTMCRFOptions, model.fields.fields("options")))
+            tagger = cls(BiLSTMCRFOptions.from_fields(model.fields.fields("options")))
             tagger._annotators = annotators_of(model.fields.fields("annotators"))
             tagger._resources = Resources.of_model(model)
             tagger.labels, tagger.training = model.labels(), model.training()

@@ -19,7 +19,7 @@ from taggers.embeddings.embedding import word_hashes
 from taggers.embeddings.folder import find_embeddings
 from taggers.embeddings.normalisation import NORMALISATIONS
 from taggers.embeddings.vectors import FIRST, UNKNOWN
-from taggers.feature_sources import vector_coverage
+from taggers.feature_options import vector_coverage
 from taggers.features import Words
 from taggers.model_folder import ModelFiles
 from taggers.options import Coverage

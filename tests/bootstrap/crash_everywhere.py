@@ -26,7 +26,7 @@ from corpus.kernels.registry import warm_up
 from corpus.storage.atomic import write_atomically
 from taggers import make_tagger
 from taggers.base import kernels_of
-from taggers.kinds import BUILTIN
+from taggers.registry import BUILTIN
 from tests.bootstrap.work_here import in_processes_here
 
 KILLED = 99

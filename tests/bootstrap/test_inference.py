@@ -15,7 +15,7 @@ import pytest
 from bootstrap import inference
 from bootstrap.execution import parallel_tagger
 from bootstrap.execution.parallel_tagger import ParallelTagger
-from bootstrap.inference import find_model, propagated_classes, tag_documents, unit_of
+from bootstrap.inference import find_model, tag_documents, unit_of
 from bootstrap.runs.folder import Run
 from corpus.batch import make_batch
 from corpus.document import Document, Span
@@ -107,12 +107,6 @@ def test_a_unit_that_the_model_does_not_name_is_refused(tmp_path: Path) -> None:
     (tmp_path / "unit.json").write_text('{"unit": "line"}')
     with pytest.raises(InputError, match=r"unit\.json is not one of the files that model\.json"):
         unit_of(tmp_path)
-
-
-def test_a_model_of_an_earlier_version_is_refused(tmp_path: Path) -> None:
-    write_model(tmp_path, {"kind": "crf"}, {"unit.json": b'{"unit": "line", "repeated": []}'})
-    with pytest.raises(InputError, match=r'earlier version .*"repeated" is now "propagate"'):
-        propagated_classes(tmp_path)
 
 
 # Unusual characters

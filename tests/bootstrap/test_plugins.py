@@ -102,7 +102,7 @@ def test_a_configuration_with_them_is_checked(plugged: Path, command: Command) -
     assert (done.code, done.err) == (0, "")
     wrong = command("check", plugged / "config.toml", "--set", "tagger.strength=0")
     assert wrong.code == 2
-    assert "[tagger] strength = 0.0: expected 0.01 or more" in wrong.err
+    assert "[tagger] strength = 0: expected a finite number, at least 0.01" in wrong.err
     wrong = command("check", plugged / "config.toml", "--set", "tagger.strenght=1")
     assert 'no key in [tagger] "strenght"; the nearest is "strength"' in wrong.err
     for setting in (

@@ -10,7 +10,6 @@ import pytest
 
 from corpus.batch import make_batch
 from corpus.document import Document
-from corpus.errors import InputError
 from gazetteers.builtin import BUILTIN_LISTS, CENSUS, PLACES, read_gazetteer, resource
 from gazetteers.folding import fold
 from gazetteers.gazetteer import Gazetteer
@@ -146,11 +145,6 @@ def test_places_are_found_as_notes_write_them(
         (matcher.classes[kind], text[batch.starts[first] : batch.ends[last]])
         for kind, first, last in spans
     ] == expected
-
-
-def test_a_former_name_is_an_error_that_names_the_successor() -> None:
-    with pytest.raises(InputError, match=r'^the list "starter" is now "census-es"$'):
-        read_gazetteer("starter")
 
 
 def test_the_sources_of_all_lists_are_cited_and_installed() -> None:

@@ -23,7 +23,7 @@ from corpus.batch import make_batch
 from corpus.errors import InputError
 from corpus.storage.arrays import array_bytes
 from corpus.synthetic import synthetic_notes
-from taggers.kinds import load_tagger
+from taggers.registry import load_tagger
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes that fork")
 
@@ -113,7 +113,7 @@ def with_description(key: str, value: Any) -> Callable[[Path], None]:
         (with_description("files", lambda each: {**each, "absent": "0"}), "lacks the file absent"),
         (
             with_description("options", lambda each: {**each, "window": 10**9}),
-            "expected 20 or less",
+            "expected an integer, 0 to 20",
         ),
         (
             with_description("options", lambda each: {**each, "names": ["/etc/passwd"]}),

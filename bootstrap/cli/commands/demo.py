@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bootstrap.cli.arguments import Commands, add_command, add_jobs, add_renamed, positive
+from bootstrap.cli.arguments import Commands, add_command, add_jobs, positive
 from corpus.errors import InputError, shown
 
 if TYPE_CHECKING:
@@ -41,7 +41,6 @@ def register(commands: Commands) -> None:
         action="store_true",
         help="compare training on the seed alone, self-training, active learning and both together",
     )
-    add_renamed(parser, "--start", "--initial-model")
     parser.add_argument(
         "--out", type=Path, metavar="DIR", help="a new folder (default: runs/demo or runs/demo-N)"
     )

@@ -13,7 +13,6 @@ from bootstrap.cli.arguments import (
     add_command,
     add_list,
     add_model,
-    add_renamed,
     add_rules,
     positive,
 )
@@ -50,15 +49,12 @@ def register(commands: Commands) -> None:
         "patients; a document of an unknown patient counts as one of its own (default: "
         f"{DEFAULT_MIN_PATIENTS})",
     )
-    for old in ("--rare", "--min-documents"):
-        add_renamed(parser, old, "--min-patients")
     parser.add_argument(
         "--hash-names",
         action="store_true",
         help="store keyed hashes of words and other values, and not their text; the key is in the "
         "model",
     )
-    add_renamed(parser, "--hash", "--hash-names")
     add_list(
         parser,
         "--public",

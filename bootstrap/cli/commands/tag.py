@@ -13,7 +13,6 @@ from bootstrap.cli.arguments import (
     add_list,
     add_measure,
     add_model,
-    add_renamed,
 )
 from bootstrap.cli.commands.convert import written_lines
 
@@ -38,7 +37,6 @@ def register(commands: Commands) -> None:
         help="name propagation: tag the words of full names of these classes throughout a note "
         "(default: the classes of the run that trained the model)",
     )
-    add_renamed(parser, "--repeated", "--propagate")
     add_formats(parser)
     add_jobs(parser)
 

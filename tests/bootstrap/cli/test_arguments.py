@@ -1,4 +1,4 @@
-"""Options: lists of values, former names, and what is parsed of them."""
+"""Options: lists of values, and what is parsed of them."""
 
 from __future__ import annotations
 
@@ -91,29 +91,3 @@ def test_values_that_cannot_be_used_are_errors(
 
 
 # Former names
-
-
-@pytest.mark.parametrize(
-    ("words", "old", "new"),
-    [
-        (["tag", "--repeated", "PERSON", "m", "a", "b"], "--repeated", "--propagate"),
-        (["tag", "m", "a", "b", "--repeated=PERSON"], "--repeated", "--propagate"),
-        (["tag", "m", "a", "b", "--measure", "lowest"], '"lowest"', '"min_marginal"'),
-        (["export", "m", "a", "--rare", "3"], "--rare", "--min-patients"),
-        (["export", "m", "a", "--min-documents", "3"], "--min-documents", "--min-patients"),
-        (["export", "m", "a", "--hash"], "--hash", "--hash-names"),
-        (["demo", "--start", "seed"], "--start", "--initial-model"),
-    ],
-)
-def test_a_former_name_is_an_error_that_names_the_new_one(
-    words: list[str], old: str, new: str, command: Command
-) -> None:
-    done = command(*words)
-    assert (done.code, done.out) == (2, "")
-    assert done.err.endswith(f"{old} has been renamed to {new}\n")
-
-
-@pytest.mark.parametrize("name", ["tag", "export", "demo"])
-def test_former_names_are_not_in_the_help(name: str, command: Command) -> None:
-    shown = command(name, "--help").out.replace("--hash-names", "")
-    assert not [old for old in ("--repeated", "--rare", "--hash", "--start") if old in shown]

@@ -141,13 +141,6 @@ def test_builtin_lists_are_named_in_place_of_files(
     assert merged == census | {name: census[name] + count for name, count in added.items()}
 
 
-def test_the_former_name_of_a_list_is_refused(tmp_path: Path, command: Command) -> None:
-    for arguments in (("show", "starter"), ("merge", "starter", CENSUS, "-o", tmp_path / "o")):
-        refused = command("gazetteer", *arguments)
-        message = 'bootstrap: the list "starter" is now "census-es"\n'
-        assert (refused.code, refused.err) == (2, message)
-
-
 def test_what_is_merged_is_added_up(files: Path, tmp_path: Path, command: Command) -> None:
     parts = []
     for name, label in (("men", "given"), ("women", "given"), ("women", "x")):

@@ -708,22 +708,3 @@ def test_lines_are_units_of_their_own(
     assert row.training_documents == 80
     unit = json.loads((tmp_path / "run/best/model/unit.json").read_text())
     assert unit == {"unit": "line", "propagate": []}
-
-
-def test_a_run_of_an_earlier_version_is_refused_in_one_line(
-    copied: Path, project: Path, tmp_path: Path, command: Command
-) -> None:
-    config = copied / "config.toml"
-    config.write_text(config.read_text().replace("[initial_model]", "[start]"))
-    for arguments in (
-        ("show", copied),
-        ("plot", copied, "-o", tmp_path / "f1.png"),
-        ("tag", copied, project / "seed.jsonl", tmp_path / "out.jsonl"),
-        ("run", project / "config.toml", "--out", copied, "--resume"),
-    ):
-        refused = command(*arguments)
-        assert (refused.code, refused.out) == (2, "")
-        assert refused.err == (
-            f"bootstrap: {copied} is a run of an earlier version (config.toml: [start] is now "
-            "[initial_model]); begin a new run\n"
-        )

@@ -20,9 +20,9 @@ from corpus.errors import InputError
 from corpus.evaluation import score_batches
 from corpus.tags import UNKNOWN
 from taggers.base import Tagging, TrainingError
-from taggers.kinds import load_tagger, make_tagger
 from taggers.networks.network_options import BiLSTMCRFOptions
 from taggers.networks.tagger import BiLSTMCRFTagger
+from taggers.registry import load_tagger, make_tagger
 
 #: The words of the embedding of `embedding_folder`.
 NAMES = ("ana", "luis", "marta", "joan", "pau", "eva")
@@ -251,7 +251,7 @@ def test_missing_packages_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_tagging_needs_neither_keras_nor_tensorflow(trained, tmp_path) -> None:
     trained.save(tmp_path / "model")
     code = (
-        "import sys; from pathlib import Path; from taggers.kinds import load_tagger\n"
+        "import sys; from pathlib import Path; from taggers.registry import load_tagger\n"
         "from corpus.batch import make_batch; from corpus.document import Document\n"
         f"tagger = load_tagger(Path({str(tmp_path / 'model')!r}))\n"
         "batch = make_batch([Document('1', 'visita ana en vic')], labelled=False)\n"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from corpus.errors import InputError
-from taggers.kinds import BUILTIN, find_kind, known_kinds, load_tagger, make_tagger
+from taggers.registry import BUILTIN, find_kind, known_kinds, load_tagger, make_tagger
 
 TAGGER = """
 from pathlib import Path
@@ -66,7 +66,7 @@ def model(folder: Path, kind: object) -> Path:
 
 def test_the_registry_and_the_options_of_all_kinds_import_nothing_slow() -> None:
     code = (
-        "import sys, taggers.kinds\n"
+        "import sys, taggers.registry\n"
         "slow = {'numba', 'scipy', 'sklearn', 'gensim', 'matplotlib', 'pycrfsuite'}\n"
         "print(sorted(slow & set(sys.modules)))"
     )

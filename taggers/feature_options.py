@@ -1,0 +1,212 @@
+"""The options of taggers that learn from features of words and of their context."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from corpus.batch import Batch
+from corpus.errors import InputError
+from gazetteers.builtin import BUILTIN_LISTS
+from taggers.annotators import ANNOTATORS
+from taggers.annotators.phrases import Phrases
+from taggers.annotators.rules import Rules
+from taggers.embeddings.automatic import AUTO
+from taggers.embeddings.listing import cluster_files
+from taggers.features import feature
+from taggers.options import ALL_CAPABILITIES, Capability, Coverage, TaggerOptions, option
+from taggers.templates import Template, Templates
+
+if TYPE_CHECKING:
+    from taggers.embeddings.word_clusters import WordClusters
+    from taggers.features import Feature
+
+#: The stream of the option of the same name.
+PHRASES = "phrases"
+
+#: The streams that describe the layout of a document.
+LAYOUT = ("header", "colon")
+
+_OTHER_NOTES = "were the embeddings trained on other notes, or on words normalised differently?"
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureOptions(TaggerOptions):
+    """Options shared by the taggers that learn from features; every field is a key."""
+
+    features: tuple[str, ...] = option((), "features of a word, by name (bootstrap help features)")
+    streams: tuple[str, ...] = option(
+        LAYOUT,
+        "features of the context of a token: header, colon, rules, phrases (bootstrap help "
+        "features)",
+    )
+    clusters: str = option(
+        "",
+        "a folder of embeddings whose clusters become features of words, written by bootstrap "
+        f'embed train and bootstrap cluster; "{AUTO}" trains them in the run, on the text of all '
+        "its documents (bootstrap help embeddings)",
+        builtin=(AUTO,),
+    )
+    rules: Mapping[str, str] = option(
+        {},
+        'regular expressions of the stream "rules", which streams must name, by their names; if '
+        "empty, rules for dates, telephone numbers and identifiers",
+        example=r"{ RECORD = 'NHC ?\d+' }",
+    )
+    names: tuple[str, ...] = option(
+        (),
+        "gazetteers of names whose frequencies become features of words, one for each of their "
+        "classes (bootstrap help gazetteers)",
+        builtin=BUILTIN_LISTS,
+    )
+    phrases: tuple[str, ...] = option(
+        (),
+        'gazetteers whose phrases become the stream "phrases", written by bootstrap gazetteer '
+        "import (bootstrap help phrases)",
+        builtin=BUILTIN_LISTS,
+    )
+
+    def __post_init__(self) -> None:
+        templates = self.templates()
+        for template in templates.features:
+            feature(template.name)
+        self.refuse_unnamed("names", "phrases")
+        Rules(self.rules)
+        if self.rules and "rules" not in templates.needed:
+            raise InputError('rules have no effect, because streams does not name "rules"')
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        return ALL_CAPABILITIES
+
+    @property
+    def clustering_names(self) -> tuple[str, ...]:
+        """The names of the clusterings that are used; all of the folder if empty."""
+        return ()
+
+    def templates(
+        self,
+        clusters: Mapping[str, Feature] | None = None,
+        names: Mapping[str, Feature] | None = None,
+    ) -> Templates:
+        """Build the feature templates of the tagger.
+
+        Parameters
+        ----------
+        clusters : mapping of str to Feature, optional
+            The available clusterings, as features.
+        names : mapping of str to Feature, optional
+            The frequencies of words among names, as features.
+
+        Returns
+        -------
+        Templates
+        """
+        raise NotImplementedError
+
+    def files(self) -> Mapping[str, Sequence[Path]]:
+        """Return the files of the clusterings, instead of their folder, and the gazetteers."""
+        paths = dict(TaggerOptions.files(self))
+        if "clusters" in paths:
+            paths["clusters"] = _cluster_paths(paths["clusters"])
+        return paths
+
+    def check(self) -> Sequence[Coverage]:
+        self._check_streams()
+        if self.phrases:
+            Phrases.of_files(self.phrases)
+        if self.names:
+            from taggers.dictionaries.name_frequencies import (  # noqa: PLC0415 - numba is slow to import
+                NameFrequencies,
+            )
+            from taggers.dictionaries.name_lists import read_names  # noqa: PLC0415 - the same
+
+            NameFrequencies.of(read_names(self.names))
+        if not self.paths("clusters"):
+            return []
+        from taggers.embeddings.word_clusters import WordClusters  # noqa: PLC0415 - the same
+
+        clusters = WordClusters.read(Path(self.clusters), self.clustering_names)
+        return [_coverage(WordClusters([table])) for table in clusters.tables]
+
+    def _check_streams(self, clusterings: Sequence[str] = ()) -> None:
+        """Check that annotators or clusterings add all streams, since documents have none."""
+        known = [*ANNOTATORS, *clusterings]
+        for name in self.templates().needed:
+            if name == PHRASES and not self.phrases:
+                raise InputError(
+                    'the stream "phrases" has no phrases: name gazetteers in phrases, or remove it'
+                )
+            if name not in known:
+                raise InputError(
+                    f'there is no stream or feature "{name}"; the streams are {", ".join(known)}'
+                )
+
+    def listed(self, batch: Batch) -> npt.NDArray[np.bool_] | None:
+        """Return which tokens are in a phrase, or are words of names, shape (N,)."""
+        if not (self.names or self.phrases):
+            return None
+        listed = np.zeros(batch.n_tokens, bool)
+        if self.phrases:
+            from gazetteers.phrases.matcher import blocked  # noqa: PLC0415 - numba is slow to import
+
+            stream = Phrases.of_files(self.phrases).annotate(batch)
+            listed |= (stream.values >= 0) & ~blocked(stream)
+        if self.names:
+            from taggers.dictionaries.name_lists import read_names  # noqa: PLC0415 - the same
+
+            names = read_names(self.names)
+            rows = names.rows(batch.vocabulary)
+            listed |= ((rows >= 0) & (names.alone[rows] > 0).any(axis=1))[batch.word_ids]
+        return listed
+
+    def second_view(self) -> Self:
+        """Return options without the streams of the layout: the header and the colon of a line."""
+        return replace(self, streams=without_layout(self.streams))
+
+    def with_embeddings(self, train: Callable[[], Path | None]) -> Self:
+        automatic = [name for name in ("embeddings", "clusters") if getattr(self, name, "") == AUTO]
+        if not automatic:
+            return self
+        values: dict[str, Any] = dict.fromkeys(automatic, str(train() or ""))
+        return replace(self, **values)
+
+
+def name_of(template: str) -> str:
+    """Return the name of the feature or stream of a template, without its window."""
+    return Template.parse(template, (0,)).name
+
+
+def without_layout(templates: Iterable[str]) -> tuple[str, ...]:
+    """Return the templates, or conjunctions of them, that do not describe the layout."""
+    return tuple(
+        template
+        for template in templates
+        if not any(name_of(term) in LAYOUT for term in template.split())
+    )
+
+
+def _cluster_paths(folders: Sequence[Path]) -> list[Path]:
+    clusters = [path for folder in folders for _, path in cluster_files(folder)]
+    hashes = sorted({path.with_name("hashes.npy") for path in clusters})
+    return [*(path.with_suffix(".npy") for path in clusters), *hashes]
+
+
+def _coverage(clusters: WordClusters) -> Coverage:
+    embedding = clusters.names[0].rpartition("-k")[0]
+
+    def count(batch: Batch) -> int:
+        counts = np.bincount(batch.word_ids, minlength=len(batch.vocabulary)).astype(np.int64)
+        return sum(clusters.covered(batch.vocabulary, counts).values())
+
+    return vector_coverage(f"a cluster in {embedding}", count)
+
+
+def vector_coverage(of: str, count: Callable[[Batch], int]) -> Coverage:
+    """Return the coverage of tokens by embeddings; a run warns below one half."""
+    return Coverage(of=of, count=count, expected=0.5, advice=_OTHER_NOTES)
