@@ -7,6 +7,8 @@ first use, so that the command line starts fast.
 from __future__ import annotations
 
 import importlib
+import importlib.util
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -57,6 +59,25 @@ _MODULES = {
     "Span": "corpus.document",
     "InputError": "corpus.errors",
 }
+
+
+def _refuse_shadows() -> None:
+    """Raise an ImportError if a module of the user hides a package that this one is made of."""
+    root = Path(__file__).resolve().parents[1]
+    for name in ("corpus", "gazetteers", "taggers"):
+        spec = importlib.util.find_spec(name)
+        if spec is None or spec.origin is None:
+            continue  # its import fails, and says so itself
+        if Path(spec.origin).resolve() != root / name / "__init__.py":
+            raise ImportError(
+                f"{spec.origin} hides the package {name} of bootstrap: rename it, or move the "
+                "script to another folder",
+                name=name,
+                path=spec.origin,
+            )
+
+
+_refuse_shadows()
 
 
 def __getattr__(name: str) -> Any:

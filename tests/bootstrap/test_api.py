@@ -53,6 +53,23 @@ def run(tmp_path_factory: pytest.TempPathFactory, splits: dict[str, Path]) -> An
     return done
 
 
+@pytest.mark.parametrize("name", ["corpus.py", "taggers.py", "gazetteers/__init__.py"])
+def test_a_module_that_hides_a_package_is_named(tmp_path: Path, name: str) -> None:
+    hiding = tmp_path / name
+    hiding.parent.mkdir(exist_ok=True)
+    hiding.touch()
+    script = tmp_path / "script.py"
+    script.write_text("import bootstrap\nbootstrap.train\n")
+    command = [sys.executable, str(script)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    package = name.partition("/")[0].removesuffix(".py")
+    *_, last = done.stderr.strip().splitlines()
+    assert last == (
+        f"ImportError: {hiding} hides the package {package} of bootstrap: rename it, or move the "
+        "script to another folder"
+    )
+
+
 def test_a_script_needs_no_guard(tmp_path: Path, splits: dict[str, Path]) -> None:
     """Its processes do not import it: they would train again."""
     files = {name: str(path) for name, path in splits.items()}

@@ -19,6 +19,15 @@ def test_every_setting_is_in_the_reference_with_help(hooks):
         assert row.type and row.help
 
 
+def test_pages_name_the_defaults_that_settings_have(hooks):
+    rows = {(row.section, row.key): row.default for row in hooks.setting_rows()}
+    page = (ROOT / "docs/howto/large-corpora.md").read_text(encoding="utf-8")
+    named = re.findall(r"^\| `\[(\w+)\] (\w+)` \| `([^`]+)` \|", page, re.MULTILINE)
+    assert len(named) == 3
+    for section, key, default in named:
+        assert rows[section, key] == default
+
+
 def test_every_argument_of_every_command_is_in_the_reference_with_help(hooks):
     page = hooks.commands_page()
     for parser in all_parsers(hooks.command_parser()):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
 from corpus.errors import InputError
-from taggers.options import TaggerOptions, path_fields
+from taggers.options import TaggerOptions, option, path_fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +20,8 @@ class Nothing(TaggerOptions):
 class Paths(TaggerOptions):
     size: int = 3
     name: str = "no/path"
-    table: str = field(default="", metadata={"path": True})
-    lists: tuple[str, ...] = field(default=(), metadata={"path": True, "builtin": ("small",)})
+    table: str = option("", "a table", path=True)
+    lists: tuple[str, ...] = option((), "lists", builtin=("small",))
 
 
 def fail() -> Path:
