@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import MISSING, dataclass
 from typing import Literal
 
-from bootstrap.config.errors import ConfigurationError
 from bootstrap.config.options import check_column_keys, columns_option
+from bootstrap.config.overrides import ConfigurationError
 from taggers.options import option
 
 #: The message about a configuration without ``[active]``.

@@ -11,7 +11,6 @@ from typing import Any
 import tomli_w
 
 from bootstrap.config.active_options import ActiveOptions
-from bootstrap.config.errors import ConfigurationError
 from bootstrap.config.options import (
     SPLITS,
     DataOptions,
@@ -19,8 +18,7 @@ from bootstrap.config.options import (
     ReferenceOptions,
     SelectOptions,
 )
-from bootstrap.config.overrides import Source, overridden
-from bootstrap.config.paths import located
+from bootstrap.config.overrides import ConfigurationError, Source, overridden
 from bootstrap.config.presets import preset_of, required_values, with_preset
 from bootstrap.config.tagger_sections import (
     SEED,
@@ -34,7 +32,7 @@ from bootstrap.config.tagger_sections import (
     parse_tagger,
     trained_capabilities,
 )
-from bootstrap.config.validation import parse_section, refuse_unknown, table_of
+from bootstrap.config.validation import located, parse_section, refuse_unknown, table_of
 from corpus.corpora import is_synthetic
 from corpus.errors import InputError
 from corpus.formats import find_files

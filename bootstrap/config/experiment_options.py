@@ -6,7 +6,7 @@ import re
 from dataclasses import MISSING, dataclass
 from typing import Literal, get_args
 
-from bootstrap.config.errors import ConfigurationError
+from bootstrap.config.overrides import ConfigurationError
 from taggers.options import option
 
 #: What a run of an experiment does.

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING, dataclass
 from typing import Any, Literal
 
-from bootstrap.config.errors import ConfigurationError
+from bootstrap.config.overrides import ConfigurationError
 from corpus.formats import Columns
 from corpus.units import Unit
 from taggers.options import option

@@ -1,4 +1,4 @@
-"""Settings on the command line that replace those of a configuration file."""
+"""Where settings come from: a configuration file, and the command line that overrides it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bootstrap.config.errors import ConfigurationError
+from corpus.errors import InputError
+
+
+class ConfigurationError(InputError):
+    """A setting that does not exist, or cannot have its value."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import fields
 from typing import Any, get_args
 
-from bootstrap.config.errors import ConfigurationError
 from bootstrap.config.options import AUTO, Preset
-from bootstrap.config.overrides import Source
+from bootstrap.config.overrides import ConfigurationError, Source
 from bootstrap.config.validation import table_of
 from gazetteers.builtin import CENSUS, PLACES
 from taggers.options import Capability, TaggerOptions

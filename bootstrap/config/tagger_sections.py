@@ -6,15 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from bootstrap.config.errors import ConfigurationError
-from bootstrap.config.members import with_members
 from bootstrap.config.options import InitialModelSelection, LaterTaggerStart
-from bootstrap.config.overrides import Source
-from bootstrap.config.paths import located
+from bootstrap.config.overrides import ConfigurationError, Source
 from bootstrap.config.presets import with_preset
-from bootstrap.config.validation import parse_section, table_of
-from corpus.errors import InputError
+from bootstrap.config.validation import located, parse_section, table_of
+from corpus.errors import InputError, shown
 from corpus.tags import classes_of
+from taggers.ensemble.member import Member, kind_of_member, member_fields, member_name
 from taggers.options import Capability, TaggerOptions
 from taggers.registry import Kind, find_kind, known_kinds, make_tagger
 
@@ -108,22 +106,7 @@ def trained_capabilities(*sections: TaggerSection | None) -> frozenset[Capabilit
 
 
 def parse_tagger(tables: Mapping[str, Any], preset: str, source: Source) -> TaggerSection:
-    """Parse ``[tagger]``.
-
-    Parameters
-    ----------
-    tables : mapping of str to Any
-        The tables of a configuration.
-    preset : str
-        Its preset.
-    source : Source
-        Where the settings come from.
-
-    Raises
-    ------
-    ConfigurationError
-        If the kind is unknown or of another section, or an option is wrong.
-    """
+    """Parse ``[tagger]``; a `ConfigurationError` names what is wrong, as in the other sections."""
     table = table_of(tables, "tagger", source)
     name = table.pop("kind", DEFAULT_KIND)
     return _trained(name, table, "tagger", preset=preset, source=source)
@@ -132,10 +115,7 @@ def parse_tagger(tables: Mapping[str, Any], preset: str, source: Source) -> Tagg
 def parse_second_tagger(
     tables: Mapping[str, Any], preset: str, source: Source
 ) -> TaggerSection | None:
-    """Parse ``[second_tagger]``; None if the second view is that of the tagger of the run.
-
-    The parameters and errors are those of `parse_tagger`.
-    """
+    """Parse ``[second_tagger]``; None if the second view is that of the tagger of the run."""
     table = table_of(tables, "second_tagger", source)
     name = table.pop("kind", TAGGER)
     if name == TAGGER:
@@ -147,10 +127,7 @@ def parse_second_tagger(
 def parse_later_tagger(
     tables: Mapping[str, Any], preset: str, source: Source
 ) -> LaterTagger | None:
-    """Parse ``[later_tagger]``; None if all iterations have the tagger of the run.
-
-    The parameters and errors are those of `parse_tagger`.
-    """
+    """Parse ``[later_tagger]``; None if all iterations have the tagger of the run."""
     table = table_of(tables, "later_tagger", source)
     name = table.pop("kind", TAGGER)
     if name == TAGGER:
@@ -167,10 +144,7 @@ def parse_later_tagger(
 def parse_initial_model(
     tables: Mapping[str, Any], preset: str, source: Source
 ) -> InitialModel | None:
-    """Parse ``[initial_model]``; None if iteration 0 is trained on the seed.
-
-    The parameters and errors are those of `parse_tagger`.
-    """
+    """Parse ``[initial_model]``; None if iteration 0 is trained on the seed."""
     table = table_of(tables, "initial_model", source)
     name = table.pop("kind", SEED)
     if name == SEED:
@@ -225,7 +199,7 @@ def _trained(
     """Parse a tagger that is trained, completed as ``[tagger]``."""
     kind = _kind(name, section, source)
     completed = with_preset("tagger", table, preset, kind.options_type())
-    completed = with_members(kind.options_type(), completed, section, preset, source)
+    completed = _with_members(kind.options_type(), completed, section, preset, source)
     return TaggerSection(kind.name, _options(kind, completed, section, source, others))
 
 
@@ -235,3 +209,53 @@ def _options(
     """Parse the options of a kind of tagger."""
     options = parse_section(kind.options_type(), table, section, source, others)
     return located(options, section, source)
+
+
+def _with_members(
+    options: type[TaggerOptions],
+    table: Mapping[str, Any],
+    section: str,
+    preset: str,
+    source: Source,
+) -> dict[str, Any]:
+    """Parse the members of an ensemble, completed as taggers of the same section."""
+    completed = dict(table)
+    for name, default in member_fields(options).items():
+        tables = table.get(name, [member.as_table() for member in default])
+        completed[name] = _members(tables, section, name, preset, source)
+    return completed
+
+
+def _members(
+    tables: Any, section: str, name: str, preset: str, source: Source
+) -> tuple[Member, ...]:
+    origin = source.of(section, name)
+    if not isinstance(tables, (list, tuple)) or not all(
+        isinstance(table, Mapping) for table in tables
+    ):
+        raise ConfigurationError(
+            f"{origin}: [{section}] {name} = {shown(repr(tables))}: expected a list of tables, "
+            'such as [{ kind = "crf" }, { kind = "crf", window = 1 }]'
+        )
+    own = Source(origin, source.folder_of(section, name))
+    return tuple(
+        _member(table, section, number, preset, own) for number, table in enumerate(tables)
+    )
+
+
+def _member(
+    table: Mapping[str, Any], section: str, number: int, preset: str, source: Source
+) -> Member:
+    name = f"{section} {member_name(number)}"
+    others = {key: value for key, value in table.items() if key != "kind"}
+    try:
+        if "kind" not in table:
+            raise InputError('kind is missing; expected a kind of tagger, such as kind = "crf"')
+        kind = kind_of_member(table["kind"])
+    except InputError as error:
+        raise ConfigurationError(
+            f"{source.file}: [{section}] {member_name(number)}: {error}"
+        ) from None
+    completed = with_preset(section, others, preset, kind.options_type())
+    options = parse_section(kind.options_type(), completed, name, source)
+    return Member(kind.name, located(options, name, source))

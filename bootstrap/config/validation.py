@@ -1,20 +1,22 @@
-"""Checks of tables of a configuration against the fields of dataclasses."""
+"""Sections of a configuration as dataclasses: every key and value is checked."""
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, fields, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 
-from bootstrap.config.errors import ConfigurationError
+from corpus.corpora import is_synthetic
 from corpus.errors import InputError, shown
-from taggers.options import checked_value, is_required
+from taggers.options import checked_value, is_required, path_fields
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-    from bootstrap.config.overrides import Source
+    from bootstrap.config.overrides import ConfigurationError, Source
 
 OptionsT = TypeVar("OptionsT", bound="DataclassInstance")
 
@@ -119,3 +121,26 @@ def _heading(name: str, of: str = "") -> str:
     if not table:
         return f"[{section}] {of}".rstrip()
     return f"[{section}] {table}: {of}" if of else f"[{section}] {table}"
+
+
+def located(options: OptionsT, section: str, source: Source) -> OptionsT:
+    """Convert the path options of a section, which their metadata marks, to absolute paths."""
+    return replace(
+        options,
+        **{
+            name: _absolute(getattr(options, name), builtin, source.folder_of(section, name))
+            for name, builtin in path_fields(type(options)).items()
+        },
+    )
+
+
+def _absolute(value: Any, builtin: Sequence[str], folder: Path) -> Any:
+    """Convert a path, or each of several, to an absolute one, except for builtin resources."""
+    if isinstance(value, tuple):
+        return tuple(_absolute(path, builtin, folder) for path in value)
+    if not value or is_synthetic(value) or value in builtin:
+        return value
+    path = Path(value)
+    with contextlib.suppress(RuntimeError):  # ~NAME of no user is the name of a file, as in a shell
+        path = path.expanduser()
+    return str((folder / path).absolute())

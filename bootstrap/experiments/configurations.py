@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bootstrap.config.configuration import Configuration, parse_configuration
-from bootstrap.config.errors import ConfigurationError
+from bootstrap.config.overrides import ConfigurationError
 from bootstrap.experiments.documents import RunFiles, data_table, gold_columns
 from bootstrap.experiments.plan import Plan, Variant
 from corpus.errors import shown

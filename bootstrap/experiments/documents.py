@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bootstrap.config.errors import ConfigurationError
 from bootstrap.config.experiment_options import SeedOptions
+from bootstrap.config.overrides import ConfigurationError
 from bootstrap.experiments.plan import Plan, Variant
 from bootstrap.experiments.splits import Split
 from corpus.corpora import with_classes

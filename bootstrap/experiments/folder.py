@@ -14,7 +14,7 @@ from typing import Any
 import tomli_w
 
 from bootstrap.config.configuration import as_toml
-from bootstrap.config.errors import ConfigurationError
+from bootstrap.config.overrides import ConfigurationError
 from bootstrap.data.fingerprint import fingerprint
 from bootstrap.experiments.plan import Plan, Variant
 from bootstrap.runs.errors import RunError

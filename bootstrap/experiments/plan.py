@@ -15,12 +15,10 @@ from pathlib import Path
 from typing import Any, cast
 
 from bootstrap.config.configuration import SECTIONS, read_tables
-from bootstrap.config.errors import ConfigurationError
 from bootstrap.config.experiment_options import METHODS, ExperimentOptions, Method, SeedOptions
 from bootstrap.config.options import DataOptions
-from bootstrap.config.overrides import Source
-from bootstrap.config.paths import located
-from bootstrap.config.validation import parse_section, refuse_unknown, table_of
+from bootstrap.config.overrides import ConfigurationError, Source
+from bootstrap.config.validation import located, parse_section, refuse_unknown, table_of
 from corpus.errors import shown
 
 #: The maximum number of combinations of a grid.

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from bootstrap.config.configuration import Configuration
-from bootstrap.config.errors import ConfigurationError
 from bootstrap.config.options import SPLITS
+from bootstrap.config.overrides import ConfigurationError
 from bootstrap.execution.processes import in_processes
 from bootstrap.experiments.configurations import (
     check_resources,

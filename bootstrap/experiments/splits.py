@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from bootstrap.config.errors import ConfigurationError
+from bootstrap.config.overrides import ConfigurationError
 from bootstrap.data.splits import (
     HELD_OUT,
     HELD_OUT_PATIENT,

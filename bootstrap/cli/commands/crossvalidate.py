@@ -75,7 +75,7 @@ def _tables_of(
     ConfigurationError
         If there are fewer than two folds, a method twice, or sections of an experiment.
     """
-    from bootstrap.config.errors import ConfigurationError
+    from bootstrap.config.overrides import ConfigurationError
     from bootstrap.experiments.plan import OWN_SECTIONS
 
     if folds < 2:

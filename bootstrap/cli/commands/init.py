@@ -19,7 +19,7 @@ def register(commands: Commands) -> None:
 def main(options: argparse.Namespace) -> None:
     """Write ``config.toml`` into a folder; an existing one is not overwritten."""
     from bootstrap.cli.console import print_lines
-    from bootstrap.config.template import commented_template
+    from bootstrap.config.settings import commented_template
     from corpus.storage.atomic import new_file
 
     path = options.folder / "config.toml"

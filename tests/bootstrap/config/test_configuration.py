@@ -25,7 +25,7 @@ from bootstrap.config.options import (
     StrategyName,
 )
 from bootstrap.config.overrides import Source
-from bootstrap.config.template import commented_template
+from bootstrap.config.settings import commented_template
 from bootstrap.runs.lists import uses_lists
 from corpus.formats import Columns
 from taggers import CRFOptions

@@ -20,7 +20,7 @@ from bootstrap.config.configuration import (
 )
 from bootstrap.config.options import InitialModelSelection
 from bootstrap.config.overrides import Source
-from bootstrap.config.template import commented_template
+from bootstrap.config.settings import commented_template
 from taggers.dictionaries.dictionary_options import (
     DictionaryOptions,
     DivergenceOptions,

@@ -14,8 +14,7 @@ from bootstrap.config.configuration import (
     parse_configuration,
 )
 from bootstrap.config.overrides import Source
-from bootstrap.config.settings import setting_rows
-from bootstrap.config.template import commented_template
+from bootstrap.config.settings import commented_template, setting_rows
 from gazetteers.builtin import CENSUS, PLACES
 from taggers import CRFOptions
 from taggers.ensemble.ensemble_options import DEFAULT_MEMBERS, EnsembleOptions

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from bootstrap.config.errors import ConfigurationError
-from bootstrap.config.overrides import Source
+from bootstrap.config.overrides import ConfigurationError, Source
 from bootstrap.experiments.configurations import check_variants
 from bootstrap.experiments.plan import Plan, load_plan, parse_plan
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bootstrap.config.errors import ConfigurationError
 from bootstrap.config.experiment_options import SeedOptions
+from bootstrap.config.overrides import ConfigurationError
 from bootstrap.experiments.documents import draw_seed
 from corpus.document import Document, Span
 

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bootstrap.config.errors import ConfigurationError
-from bootstrap.config.overrides import Source
+from bootstrap.config.overrides import ConfigurationError, Source
 from bootstrap.data.splits import HELD_OUT, HELD_OUT_PATIENT
 from bootstrap.experiments.plan import parse_plan
 from bootstrap.experiments.splits import (
