@@ -9,14 +9,13 @@ from dataclasses import MISSING, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 
+from bootstrap.config.overrides import ConfigurationError, Source
 from corpus.corpora import is_synthetic
 from corpus.errors import InputError, shown
 from taggers.options import checked_value, is_required, path_fields
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
-
-    from bootstrap.config.overrides import ConfigurationError, Source
 
 OptionsT = TypeVar("OptionsT", bound="DataclassInstance")
 
