@@ -32,8 +32,8 @@ from meddocan_lines import lines_of
 
 from corpus.batch import Batch, make_batch
 from taggers import CRFOptions, CRFTagger
+from taggers.networks.bilstm_crf import BiLSTMCRFTagger
 from taggers.networks.network_options import BiLSTMCRFOptions
-from taggers.networks.tagger import BiLSTMCRFTagger
 from taggers.networks.training.in_process import ENVIRONMENT
 from taggers.networks.training.minibatches import Minibatches
 from taggers.networks.training.process import TRAIN, _documents

@@ -83,7 +83,7 @@ BUILTIN = {
         Kind("crf", "taggers.crf.crf_tagger:CRFTagger", "taggers.crf.crf_options:CRFOptions", 8),
         Kind(
             "bilstm-crf",
-            "taggers.networks.tagger:BiLSTMCRFTagger",
+            "taggers.networks.bilstm_crf:BiLSTMCRFTagger",
             "taggers.networks.network_options:BiLSTMCRFOptions",
             2,
         ),

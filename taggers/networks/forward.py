@@ -12,7 +12,7 @@ from corpus.ragged import offsets_of, owners_of
 from corpus.streams import number_used
 from taggers.crf import lattice
 from taggers.networks.lstm import run_lstm
-from taggers.networks.numbering import Codes
+from taggers.networks.vocabulary import Codes
 from taggers.networks.word_inputs import WordArrays, WordInputs
 from taggers.templates import Templates
 

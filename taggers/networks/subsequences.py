@@ -41,7 +41,7 @@ class Subsequences:
     documents: Indices
 
     @classmethod
-    def of(cls, document_offsets: Indices, length: int) -> Subsequences:
+    def from_offsets(cls, document_offsets: Indices, length: int) -> Subsequences:
         """Divide documents.
 
         Parameters

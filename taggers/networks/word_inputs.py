@@ -22,13 +22,13 @@ from corpus.streams import Stream
 from taggers.features import Words
 from taggers.identities import PART, WHOLE, identities
 from taggers.model_folder import ModelFiles
-from taggers.networks.numbering import (
+from taggers.networks.vocabulary import (
     UNKNOWN,
     Codes,
-    Numbering,
-    numbering_of_characters,
-    numbering_of_feature,
-    numbering_of_stream,
+    Vocabulary,
+    vocabulary_of_characters,
+    vocabulary_of_feature,
+    vocabulary_of_stream,
 )
 from taggers.networks.word_vectors import WordVectors
 from taggers.patient_counts import (
@@ -77,10 +77,10 @@ class WordInputs:
         Hashes of the words of the training documents.
     patients : ndarray of int32, shape (W,)
         The number of patients of each word; see `taggers.patient_counts`.
-    characters : Numbering
+    characters : Vocabulary
         Characters, in ascending order. Unknown ones have the code 1 in `WordArrays`, and these
         follow.
-    features, streams : mapping of str to Numbering
+    features, streams : mapping of str to Vocabulary
         The values of features and of streams, by name.
     key : int
         The key of the hashes of words; 0 for none.
@@ -89,13 +89,13 @@ class WordInputs:
     vectors: WordVectors
     words: Hashes
     patients: Counts
-    characters: Numbering
-    features: Mapping[str, Numbering]
-    streams: Mapping[str, Numbering]
+    characters: Vocabulary
+    features: Mapping[str, Vocabulary]
+    streams: Mapping[str, Vocabulary]
     key: int = 0
 
     @classmethod
-    def of_training(
+    def from_training(
         cls, train: Batch, templates: Templates, vectors: WordVectors
     ) -> tuple[Self, WordArrays]:
         """Assign codes to the words, characters and values of training documents.
@@ -108,9 +108,9 @@ class WordInputs:
         """
         words = Words(train.vocabulary)
         columns = {each.name: templates.feature(each.name)(words) for each in templates.features}
-        features = {name: numbering_of_feature(values, train) for name, values in columns.items()}
+        features = {name: vocabulary_of_feature(values, train) for name, values in columns.items()}
         streams = {
-            each.name: numbering_of_stream(train.streams[each.name], train)
+            each.name: vocabulary_of_stream(train.streams[each.name], train)
             for each in templates.streams
         }
         hashes = np.unique(_hashes(train.vocabulary))
@@ -119,7 +119,7 @@ class WordInputs:
             vectors.counted(train),
             hashes,
             patients_of_words(train, len(hashes), lambda types: index.positions(_hashes(types))),
-            numbering_of_characters(train),
+            vocabulary_of_characters(train),
             features,
             streams,
         )
@@ -186,8 +186,8 @@ class WordInputs:
             "words": np.concatenate([np.zeros(1, np.int64), kept + 1]),
             "characters": np.concatenate([np.zeros(1, np.int64), rows + 1]),
         }
-        numberings: dict[str, dict[str, Numbering]] = {"features": {}, "streams": {}}
-        for kind, found in numberings.items():
+        vocabularies: dict[str, dict[str, Vocabulary]] = {"features": {}, "streams": {}}
+        for kind, found in vocabularies.items():
             for name, each in getattr(self, kind).items():
                 found[name], taken[f"{kind}/{name}"] = each.pruned(pruning, hashed=True)
         inputs = WordInputs(
@@ -195,7 +195,7 @@ class WordInputs:
             words,
             pruning.known(self.patients[kept]),
             characters,
-            **numberings,
+            **vocabularies,
             key=key,
         )
         return inputs, taken
@@ -214,9 +214,9 @@ class WordInputs:
         """Return which words are known, as words, as values and as parts of words."""
         whole, parts = np.zeros(len(words), bool), np.ones(len(words), bool)
         some = np.zeros(len(words), bool)
-        numberings = {**self.features, **self.streams}
+        vocabularies = {**self.features, **self.streams}
         for name, values, kinds in identities(words, templates):
-            known = numberings[name].codes(values) != UNKNOWN
+            known = vocabularies[name].codes(values) != UNKNOWN
             whole |= known & (kinds == WHOLE)
             parts &= known | (kinds != PART)
             some |= kinds == PART
@@ -226,12 +226,12 @@ class WordInputs:
 
     def files(self) -> dict[str, bytes]:
         """Return the contents of a model's files: arrays in NumPy's format."""
-        numberings = (self.characters, *self.features.values(), *self.streams.values())
-        patients = np.concatenate([self.patients, *(each.patients for each in numberings)])
+        vocabularies = (self.characters, *self.features.values(), *self.streams.values())
+        patients = np.concatenate([self.patients, *(each.patients for each in vocabularies)])
         return array_files({"words": self.words, "patients": patients}) | self.vectors.files()
 
     def description(self) -> dict[str, Any]:
-        """Return the description that `of_model` needs in addition to the files."""
+        """Return the description that `from_model` needs in addition to the files."""
         return {
             "key": self.key,
             "vectors": self.vectors.description(),
@@ -241,7 +241,7 @@ class WordInputs:
         }
 
     @classmethod
-    def of_model(cls, model: ModelFiles, templates: Templates) -> Self:
+    def from_model(cls, model: ModelFiles, templates: Templates) -> Self:
         """Read inputs from the files of a model with these features and streams.
 
         Raises
@@ -257,7 +257,7 @@ class WordInputs:
             _values(found.fields(key), [each.name for each in wanted])
             for key, wanted in (("features", templates.features), ("streams", templates.streams))
         )
-        vectors = WordVectors.of_model(model, found.rows("vectors"))
+        vectors = WordVectors.from_model(model, found.rows("vectors"))
         words, key = model.hashes("words"), found.integer("key", least=0, most=MOST_KEY)
         lists = [characters, *features.values(), *streams.values()]
         bounds = np.cumsum([len(words), *map(len, lists)])
@@ -267,9 +267,15 @@ class WordInputs:
             vectors,
             words,
             patients[0],
-            Numbering.of(characters, patients[1]),
-            {name: Numbering.of(each, next(counts), key) for name, each in features.items()},
-            {name: Numbering.of(each, next(counts), key) for name, each in streams.items()},
+            Vocabulary.from_values(characters, patients[1]),
+            {
+                name: Vocabulary.from_values(each, next(counts), key)
+                for name, each in features.items()
+            },
+            {
+                name: Vocabulary.from_values(each, next(counts), key)
+                for name, each in streams.items()
+            },
             key,
         )
 
@@ -298,8 +304,8 @@ def _hashes(types: Sequence[str]) -> Hashes:
     return hash_values("word", types)
 
 
-def _codes_of(stream: Stream, numbering: Numbering) -> Codes:
+def _codes_of(stream: Stream, vocabulary: Vocabulary) -> Codes:
     codes = np.append(
-        numbering.codes(stream.vocabulary), np.int32(UNKNOWN)
+        vocabulary.codes(stream.vocabulary), np.int32(UNKNOWN)
     )  # of no value: the last
     return codes[stream.values]

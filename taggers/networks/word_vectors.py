@@ -163,7 +163,7 @@ class WordVectors:
         return found
 
     def description(self) -> list[dict[str, Any]]:
-        """Return the description that `of_model` needs in addition to the files."""
+        """Return the description that `from_model` needs in addition to the files."""
         return [{"normalisation": each.normalisation, "key": each.key} for each in self.tables]
 
     def files(self) -> dict[str, bytes]:
@@ -176,7 +176,7 @@ class WordVectors:
         return array_files(found)
 
     @classmethod
-    def of_model(cls, model: ModelFiles, description: Sequence[Fields]) -> Self:
+    def from_model(cls, model: ModelFiles, description: Sequence[Fields]) -> Self:
         """Read vectors from the files of a model and its `description`.
 
         Raises

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import contextlib
+import io
+import json
 import os
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
-from typing import Any
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
 
 from taggers.base import Progress, Training, TrainingError
-from taggers.networks.training.frames import Arrays, read_frame, write_frame
 
+Arrays = dict[str, npt.NDArray[Any]]
+
+_HEADER = struct.Struct("<QQ")
 _LOWER = "; lower minibatch, units or character_units, or set subsequence"
 
 #: The settings of the libraries in the process: one thread, so that the result does not depend on
@@ -120,3 +128,44 @@ def _cause(status: int, errors: str) -> str:
     lines = [line for line in errors.splitlines() if line.strip()]
     last = lines[-1] if lines else f"exit status {status}"
     return f"the process that trained the network ended: {last}"
+
+
+def write_frame(
+    stream: IO[bytes], message: Mapping[str, Any], arrays: Arrays | None = None
+) -> None:
+    """Write a message and arrays.
+
+    Parameters
+    ----------
+    stream : binary file
+        The stream to write to.
+    message : mapping
+        Serialisable as JSON.
+    arrays : dict of str to ndarray, optional
+        Arrays without objects.
+    """
+    text = json.dumps(message).encode()
+    content = io.BytesIO()
+    if arrays:
+        np.savez(content, allow_pickle=False, **arrays)
+    stream.write(_HEADER.pack(len(text), content.tell()))
+    stream.write(text)
+    with content.getbuffer() as view:
+        stream.write(view)
+    stream.flush()
+
+
+def read_frame(stream: IO[bytes]) -> tuple[dict[str, Any], Arrays] | None:
+    """Read a message and its arrays; None if the stream ends before."""
+    header = stream.read(_HEADER.size)
+    if len(header) < _HEADER.size:
+        return None
+    text_size, size = _HEADER.unpack(header)
+    text, content = stream.read(text_size), stream.read(size)
+    if len(text) < text_size or len(content) < size:
+        return None
+    arrays: Arrays = {}
+    if size:
+        with np.load(io.BytesIO(content), allow_pickle=False) as found:
+            arrays = {name: found[name] for name in found.files}
+    return json.loads(text), arrays

@@ -2,7 +2,7 @@
 
 It is run as ``python -m taggers.networks.training.process``. It reads the documents from standard
 input, and writes its progress and the weights to standard output (see
-`taggers.networks.training.frames`). It ends with the process that started it.
+`taggers.networks.training.in_process`). It ends with the process that started it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from taggers.networks.training.frames import Arrays, read_frame, write_frame
+from taggers.networks.training.in_process import Arrays, read_frame, write_frame
 from taggers.networks.training.minibatches import Minibatches
 
 #: The prefixes of the names of arrays in a request.

@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from corpus.kernels.hash_index import ABSENT, HashIndex
 from corpus.kernels.hashing import Hashes
-from taggers.networks.numbering import UNKNOWN, Numbering
 from taggers.networks.training.process import INITIAL
+from taggers.networks.vocabulary import UNKNOWN, Vocabulary
 from taggers.networks.word_inputs import WordInputs
 
 #: Rows of a table, and the rows of another one with the same meaning.
@@ -64,7 +64,7 @@ def initial_weights(
     return found
 
 
-def _common(old: Numbering, new: Numbering, shift: int = 0) -> Rows:
+def _common(old: Vocabulary, new: Vocabulary, shift: int = 0) -> Rows:
     """Return the rows of common values; those up to `shift` are of unknown ones."""
     known = old.codes(new.values) != UNKNOWN
     values = [value for value, common in zip(new.values, known.tolist(), strict=True) if common]

@@ -9,8 +9,8 @@ import pytest
 
 from corpus.batch import make_batch
 from corpus.document import Document, Span
+from taggers.networks.bilstm_crf import _PLANNED, BiLSTMCRFTagger
 from taggers.networks.network_options import BiLSTMCRFOptions
-from taggers.networks.tagger import _PLANNED, BiLSTMCRFTagger
 from taggers.networks.training.process import TRAIN, _documents
 
 pytest.importorskip("keras")
@@ -57,7 +57,7 @@ def random_network(request, embedding_folder):
     tagger, rng = BiLSTMCRFTagger(options), np.random.default_rng(0)
     train = tagger._prepared(small_batch())
     vectors = WordVectors.read(embedding_folder)
-    inputs, words = WordInputs.of_training(train, tagger._templates(), vectors)
+    inputs, words = WordInputs.from_training(train, tagger._templates(), vectors)
     network = Network(Plan(**tagger._plan(inputs, train.labels)))
     assert set(_PLANNED) <= set(asdict(network.plan))
     weights = {
@@ -89,7 +89,7 @@ def test_marginals_are_those_of_keras(random_network) -> None:
     if tagger.options.subsequence:
         from taggers.networks.subsequences import Subsequences
 
-        best = Subsequences.of(batch.document_offsets, tagger.options.subsequence).best
+        best = Subsequences.from_offsets(batch.document_offsets, tagger.options.subsequence).best
         marginals = marginals[best]
     np.testing.assert_allclose(found, marginals, atol=1e-5)
     np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-5)

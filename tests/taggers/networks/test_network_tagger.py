@@ -20,8 +20,8 @@ from corpus.errors import InputError
 from corpus.evaluation import score_batches
 from corpus.tags import UNKNOWN
 from taggers.base import Tagging, TrainingError
+from taggers.networks.bilstm_crf import BiLSTMCRFTagger
 from taggers.networks.network_options import BiLSTMCRFOptions
-from taggers.networks.tagger import BiLSTMCRFTagger
 from taggers.registry import load_tagger, make_tagger
 
 #: The words of the embedding of `embedding_folder`.

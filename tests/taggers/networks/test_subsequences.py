@@ -15,7 +15,7 @@ from taggers.networks.subsequences import BORDER, Subsequences
 @given(lengths=st.lists(st.integers(0, 60), max_size=6), length=st.integers(4, 24))
 def test_every_token_is_read_where_it_has_the_most_context(lengths, length) -> None:
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    parts = Subsequences.of(offsets, length)
+    parts = Subsequences.from_offsets(offsets, length)
     np.testing.assert_array_equal(parts.tokens[parts.best], np.arange(offsets[-1]))
     context: dict[int, list[int]] = {}
     for number, document in enumerate(parts.documents.tolist()):
@@ -42,7 +42,7 @@ def test_every_token_is_read_where_it_has_the_most_context(lengths, length) -> N
 
 @pytest.mark.parametrize("length", [8, 24, 48])
 def test_neighbours_have_a_quarter_in_common(length) -> None:
-    parts = Subsequences.of(np.array([0, 200]), length)
+    parts = Subsequences.from_offsets(np.array([0, 200]), length)
     tokens = [parts.tokens[a:b] for a, b in zip(parts.offsets[:-1], parts.offsets[1:], strict=True)]
     for before, after in pairwise(tokens[:-1]):
         assert len(np.intersect1d(before, after)) == length // 4
@@ -50,7 +50,7 @@ def test_neighbours_have_a_quarter_in_common(length) -> None:
 
 
 def test_a_short_document_is_one_subsequence_with_its_borders() -> None:
-    parts = Subsequences.of(np.array([0, 0, 3]), 24)
+    parts = Subsequences.from_offsets(np.array([0, 0, 3]), 24)
     assert parts.tokens.tolist() == [BORDER, 0, 1, 2, BORDER]
     assert parts.documents.tolist() == [1]
     assert parts.best.tolist() == [1, 2, 3]

@@ -163,7 +163,7 @@ class BiLSTMCRFTagger:
         # Random numbers are drawn for words, too: their order must not depend on the batch.
         train = self._prepared(train.with_sorted_vocabulary())
         vectors = WordVectors.read(Path(self.options.embeddings)) if self._has_vectors() else None
-        inputs, words = WordInputs.of_training(train, self._templates(), vectors or WordVectors())
+        inputs, words = WordInputs.from_training(train, self._templates(), vectors or WordVectors())
         state = int(rng.integers(2**31))
         arrays = self._arrays(train, inputs, words, rng)
         if warm_start is not None and warm_start._inputs is not None:
@@ -251,7 +251,7 @@ class BiLSTMCRFTagger:
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Return the tokens of the sequences of a batch, their offsets and their documents."""
         if self.options.subsequence:
-            parts = Subsequences.of(batch.document_offsets, self.options.subsequence)
+            parts = Subsequences.from_offsets(batch.document_offsets, self.options.subsequence)
             return parts.tokens, parts.offsets, parts.documents
         return np.arange(batch.n_tokens), batch.document_offsets, np.arange(len(batch))
 
@@ -318,7 +318,7 @@ class BiLSTMCRFTagger:
     def _tag_subsequences(
         self, batch: Batch, measure: str, detail: Detail, progress: Progress | None
     ) -> Tagging:
-        parts = Subsequences.of(batch.document_offsets, self.options.subsequence)
+        parts = Subsequences.from_offsets(batch.document_offsets, self.options.subsequence)
         decoded = self._decoded(batch, parts.tokens, parts.offsets, "labels", None)
         assert decoded.marginals is not None
         marginals = decoded.marginals[parts.best]
@@ -453,7 +453,7 @@ class BiLSTMCRFTagger:
             tagger._annotators = annotators_of(model.fields.fields("annotators"))
             tagger._resources = Resources.of_model(model)
             tagger.labels, tagger.training = model.labels(), model.training()
-            tagger._inputs = WordInputs.of_model(model, tagger._templates())
+            tagger._inputs = WordInputs.from_model(model, tagger._templates())
             shapes = weight_shapes(tagger._plan(tagger._inputs, tagger.labels))
             tagger._weights = _read_weights(model, shapes)
         return tagger

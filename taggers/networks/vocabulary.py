@@ -26,7 +26,7 @@ _LEAST = 2  # word types or tokens with a value, below which it is not told from
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Numbering:
+class Vocabulary:
     """The codes of values: from 1 on, and 0 for values without a code.
 
     Parameters
@@ -45,19 +45,21 @@ class Numbering:
     _codes: Mapping[str, int]
 
     @classmethod
-    def of(cls, values: Sequence[str], patients: Counts | None = None, key: int = 0) -> Self:
+    def from_values(
+        cls, values: Sequence[str], patients: Counts | None = None, key: int = 0
+    ) -> Self:
         """Assign codes to distinct values, in their order."""
         if patients is None:
             patients = np.zeros(len(values), np.int32)
         codes = {each: code for code, each in enumerate(values, start=1)}
         return cls(tuple(values), patients, key, codes)
 
-    def pruned(self, pruning: Pruning, *, hashed: bool) -> tuple[Numbering, npt.NDArray[np.int64]]:
+    def pruned(self, pruning: Pruning, *, hashed: bool) -> tuple[Vocabulary, npt.NDArray[np.int64]]:
         """Return the codes without the values of few patients.
 
         Returns
         -------
-        Numbering
+        Vocabulary
         rows : ndarray of int64
             The former code of each new code, from 0 on.
         """
@@ -65,7 +67,7 @@ class Numbering:
         values, key = [self.values[row] for row in kept.tolist()], self.key
         if hashed and pruning.key and not key:
             values, key = _hashed(values, pruning.key), pruning.key
-        found = Numbering.of(values, pruning.known(self.patients[kept]), key)
+        found = Vocabulary.from_values(values, pruning.known(self.patients[kept]), key)
         return found, np.concatenate([np.zeros(1, np.int64), kept + 1])
 
     @property
@@ -89,7 +91,7 @@ def _hashed(values: Sequence[str], key: int) -> list[str]:
     return [f"{each:016x}" if v else "" for v, each in zip(values, hashes.tolist(), strict=True)]
 
 
-def numbering_of_feature(values: Sequence[str], train: Batch) -> Numbering:
+def vocabulary_of_feature(values: Sequence[str], train: Batch) -> Vocabulary:
     """Return the codes of the values of a feature, with the patients of each.
 
     Parameters
@@ -99,44 +101,44 @@ def numbering_of_feature(values: Sequence[str], train: Batch) -> Numbering:
     train : Batch
         The training documents.
     """
-    numbering = _frequent(values)
+    vocabulary = _frequent(values)
     patients = patients_of_words(
-        train, len(numbering.values), lambda _: numbering.codes(values) - 1
+        train, len(vocabulary.values), lambda _: vocabulary.codes(values) - 1
     )
-    return Numbering.of(numbering.values, patients)
+    return Vocabulary.from_values(vocabulary.values, patients)
 
 
-def numbering_of_stream(stream: Stream, train: Batch) -> Numbering:
+def vocabulary_of_stream(stream: Stream, train: Batch) -> Vocabulary:
     """Return the codes of the values of a stream, with the patients of each."""
-    numbering = _frequent_in(stream)
-    codes = np.append(numbering.codes(stream.vocabulary), np.int32(UNKNOWN)) - np.int32(1)
+    vocabulary = _frequent_in(stream)
+    codes = np.append(vocabulary.codes(stream.vocabulary), np.int32(UNKNOWN)) - np.int32(1)
     patients = patients_of_values(
         stream.values,
         train.document_offsets,
         patient_numbers(train),
         codes[:, None],
-        len(numbering.values),
+        len(vocabulary.values),
     )
-    return Numbering.of(numbering.values, patients)
+    return Vocabulary.from_values(vocabulary.values, patients)
 
 
-def numbering_of_characters(train: Batch) -> Numbering:
+def vocabulary_of_characters(train: Batch) -> Vocabulary:
     """Return the codes of characters, with the patients in whose documents each occurs."""
     counts = Counter(character for word in train.vocabulary for character in set(word))
     characters = sorted(each for each, count in counts.items() if count >= _LEAST)
-    numbering = Numbering.of(characters)
+    vocabulary = Vocabulary.from_values(characters)
 
     def rows(types: Sequence[str]) -> Codes:
         sets = [sorted(set(word)) for word in types]
         codes = np.full((len(types), max(map(len, sets), default=0)), -1, np.int32)
         for row, each in enumerate(sets):
-            codes[row, : len(each)] = numbering.codes(each) - 1
+            codes[row, : len(each)] = vocabulary.codes(each) - 1
         return codes
 
-    return Numbering.of(characters, patients_of_words(train, len(characters), rows))
+    return Vocabulary.from_values(characters, patients_of_words(train, len(characters), rows))
 
 
-def _frequent(values: Sequence[str]) -> Numbering:
+def _frequent(values: Sequence[str]) -> Vocabulary:
     """Assign codes to the values of at least `_LEAST` words; the empty string is no value.
 
     In alphabetical order: the codes do not depend on the order of the vocabulary of a batch.
@@ -144,11 +146,13 @@ def _frequent(values: Sequence[str]) -> Numbering:
     counts: dict[str, int] = {}
     for value in values:
         counts[value] = counts.get(value, 0) + 1
-    return Numbering.of(sorted(each for each, count in counts.items() if each and count >= _LEAST))
+    return Vocabulary.from_values(
+        sorted(each for each, count in counts.items() if each and count >= _LEAST)
+    )
 
 
-def _frequent_in(stream: Stream) -> Numbering:
+def _frequent_in(stream: Stream) -> Vocabulary:
     """Assign codes to the values of at least `_LEAST` tokens, in alphabetical order."""
     counts = np.bincount(stream.values[stream.values >= 0], minlength=len(stream.vocabulary))
     pairs = zip(stream.vocabulary, counts.tolist(), strict=True)
-    return Numbering.of(sorted(value for value, count in pairs if count >= _LEAST))
+    return Vocabulary.from_values(sorted(value for value, count in pairs if count >= _LEAST))
