@@ -83,14 +83,7 @@ def print_experiment(report: Report) -> None:
 class RunDisplay:
     """A live table and progress bars on a terminal, and a line per iteration elsewhere.
 
-    Parameters
-    ----------
-    console : rich.console.Console
-        The console of the display.
-    iterations : int
-        Maximum number of iterations after iteration 0.
-    enabled : bool
-        Whether to show anything.
+    `iterations` is the maximum number after iteration 0.
     """
 
     def __init__(self, console: Console, iterations: int, *, enabled: bool = True) -> None:

@@ -21,18 +21,9 @@ BINS, HISTOGRAMS = 10, 8
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """Validation documents of similar confidence.
+    """Validation documents whose confidence is in an interval.
 
-    Parameters
-    ----------
-    low, high : float
-        The interval of confidence.
-    documents : int
-        Number of documents.
-    confidence : float
-        Their mean confidence.
-    right : int
-        Number of documents without an error.
+    `confidence` is their mean, and `right` the number of those without an error.
     """
 
     low: float
