@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,12 @@ from corpus.storage.toml_tables import parse_toml
 from gazetteers.folding import fold
 
 _SHIPPED = "grammar.toml"
-_TABLES = ("particles", "names", "kinds")
-_LISTS, _FORMS = ("fillers", "tails"), ("heads", "ends")
+#: What the tables of a grammar may hold: tables by any name, lists of words, or these keys.
+_WORDS: list[str] = []
+_BY_NAME = {"": _WORDS}
+_PLACE = {"heads": _BY_NAME, "ends": _BY_NAME, "tails": _WORDS, "fillers": _WORDS}
+_GRAMMAR = {"particles": _BY_NAME, "names": _BY_NAME, "kinds": {"": _PLACE}}
+_MAY_BE_EMPTY = ("tails", "fillers")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +35,10 @@ class PlaceWords:
         Classes and kinds of names that such places are named after.
     """
 
-    heads: Mapping[str, tuple[str, ...]]
-    ends: Mapping[str, tuple[str, ...]]
-    tails: frozenset[str]
-    fillers: tuple[str, ...]
+    heads: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    ends: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    tails: frozenset[str] = frozenset()
+    fillers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +75,18 @@ class Grammar:
             If the file is missing, is not TOML or has a key or a value that a grammar does not
             have.
         """
-        shipped = files("taggers.augmentation").joinpath(_SHIPPED).read_text(encoding="utf-8")
-        tables = _checked(tomllib.loads(shipped), _SHIPPED)
+        shipped = files("taggers.augmentation").joinpath(_SHIPPED).read_bytes()
+        tables = parse_toml(shipped, _SHIPPED)
         if path is not None:
-            tables = _merged(tables, _checked(_parse(path), shown(path)))
+            try:
+                content = path.read_bytes()
+            except OSError:
+                raise InputError(
+                    f"{shown(path)} is not there or cannot be read; expected a grammar"
+                ) from None
+            own = parse_toml(content, shown(path))
+            _check(own, _GRAMMAR, f"{shown(path)}:")
+            tables = _merged(tables, own)
         return cls(
             particles=frozenset(_folded(tables["particles"].values())),
             names={kind: tuple(classes) for kind, classes in tables["names"].items()},
@@ -88,67 +99,25 @@ class Grammar:
         return frozenset(name for classes in self.names.values() for name in classes)
 
 
-def _parse(path: Path) -> dict[str, Any]:
-    try:
-        return parse_toml(path.read_bytes(), shown(path))
-    except OSError:
-        raise InputError(
-            f"{shown(path)} is not there or cannot be read; expected a grammar"
-        ) from None
-    except InputError as error:
-        raise InputError(f"{error}; expected a grammar") from None
-
-
-def _checked(tables: dict[str, Any], file: str) -> dict[str, Any]:
-    """Check the keys and the types of all values."""
-    _check_keys(tables, _TABLES, f"{file}: ")
-    for name in ("particles", "names"):
-        for key, value in _table(tables.get(name, {}), f"{file}: [{name}]").items():
-            _check_strings(value, f"{file}: [{name}] {shown(key)}")
-    for kind, table in _table(tables.get("kinds", {}), f"{file}: [kinds]").items():
-        where = f"{file}: [kinds.{shown(kind)}]"
-        _check_keys(_table(table, where), (*_LISTS, *_FORMS), f"{where} ")
-        for name in _LISTS:
-            _check_strings(table.get(name, []), f"{where} {name}", empty=True)
-        for name in _FORMS:
-            for key, value in _table(table.get(name, {}), f"{where} {name}").items():
-                _check_strings(value, f"{where} {name}: {shown(key)}")
-                if not _is_word(key):
-                    raise InputError(
-                        f'{where} {name} has the key "{shown(key)}"; expected words with letters'
-                    )
-    return tables
-
-
-def _check_keys(table: dict[str, Any], known: tuple[str, ...], where: str) -> None:
-    for key in table:
-        if key not in known:
-            raise InputError(f"{where}there is no key {shown(key)}; expected {', '.join(known)}")
-
-
-def _table(value: Any, where: str) -> dict[str, Any]:
+def _check(value: Any, expected: Mapping[str, Any] | list[str], where: str) -> None:
+    """Check the keys and the types of a table, and of what is in it."""
+    if isinstance(expected, list):
+        empty = where.endswith(_MAY_BE_EMPTY)
+        words = isinstance(value, list) and (value or empty)
+        if not words or not all(isinstance(word, str) and _has_letter(word) for word in value):
+            raise InputError(f"{where} is not a list of strings with letters; expected one")
+        return
     if not isinstance(value, dict):
-        raise InputError(f"{where} is {_type_of(value)}; expected a table")
-    return value
+        raise InputError(f"{where} is not a table; expected one")
+    for key, part in value.items():
+        if key not in expected and ("" not in expected or not _has_letter(key)):
+            known = ", ".join(filter(None, expected)) or "a name with letters"
+            raise InputError(f"{where} there is no key {shown(key)}; expected {known}")
+        _check(part, expected.get(key, expected.get("")), f"{where} {shown(key)}")
 
 
-def _check_strings(value: Any, where: str, *, empty: bool = False) -> None:
-    if not isinstance(value, list) or not (value or empty):
-        found = "an empty list" if value == [] else _type_of(value)
-        raise InputError(f"{where} is {found}; expected a list of strings")
-    for each in value:
-        if not isinstance(each, str) or not _is_word(each):
-            found = f'"{shown(each)}"' if isinstance(each, str) else _type_of(each)
-            raise InputError(f"{where} lists {found}; expected strings with letters")
-
-
-def _is_word(text: str) -> bool:
+def _has_letter(text: str) -> bool:
     return any(character.isalpha() for character in text)
-
-
-def _type_of(value: Any) -> str:
-    names = {str: "a string", list: "a list", dict: "a table", bool: "a boolean", int: "a number"}
-    return names.get(type(value), f"a {type(value).__name__}")
 
 
 def _merged(ours: Any, theirs: Any) -> Any:
@@ -159,18 +128,14 @@ def _merged(ours: Any, theirs: Any) -> Any:
     return list(dict.fromkeys([*ours, *theirs]))
 
 
-def _folded(lists: Any) -> list[str]:
+def _folded(lists: Iterable[list[str]]) -> list[str]:
     return fold([word for words in lists for word in words])
 
 
-def _place(table: dict[str, Any]) -> PlaceWords:
+def _place(table: Mapping[str, Any]) -> PlaceWords:
     heads, ends = (
         {fold([key])[0]: tuple(forms) for key, forms in table.get(name, {}).items()}
-        for name in _FORMS
+        for name in ("heads", "ends")
     )
-    return PlaceWords(
-        heads=heads,
-        ends=ends,
-        tails=frozenset(_folded([table.get("tails", [])])),
-        fillers=tuple(table.get("fillers", [])),
-    )
+    tails = frozenset(_folded([table.get("tails", [])]))
+    return PlaceWords(heads, ends, tails, tuple(table.get("fillers", [])))

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from gazetteers.gazetteer import COLUMNS, Gazetteer
-
-Indices = npt.NDArray[np.int64]
 
 #: The minimum share of the terms of a class that begin with a word for it to be typical of the
 #: class, and their minimum number.
@@ -30,14 +27,15 @@ class TermLists:
     """
 
     def __init__(self, gazetteers: Iterable[Gazetteer]) -> None:
-        table = pa.concat_tables([COLUMNS.empty_table(), *(each.table() for each in gazetteers)])
+        table = pa.concat_tables(
+            [COLUMNS.empty_table(), *(gazetteer.table() for gazetteer in gazetteers)]
+        )
         self._terms = table["term"].combine_chunks()
         self._numbers = table["class"].combine_chunks().dictionary_encode()
         self._counts = np.maximum(table["count"].to_numpy(), 1).astype(float)
         names = self._numbers.dictionary.to_pylist()
         indices = self._numbers.indices.to_numpy()
         self._rows = {name: np.flatnonzero(indices == n) for n, name in enumerate(names)}
-        self._cumulative: dict[str, npt.NDArray[np.float64]] = {}
         self._rests: dict[tuple[str, str, bool], list[str]] = {}
 
     @property
@@ -60,28 +58,27 @@ class TermLists:
         """
         wanted = pa.array(dict.fromkeys(terms), pa.large_string())
         rows = np.flatnonzero(pc.is_in(self._terms, value_set=wanted))
-        found: dict[str, dict[str, float]] = {}
+        shares: dict[str, dict[str, float]] = {}
         sums = {name: float(self._counts[rows].sum()) for name, rows in self._rows.items()}
         names = self._numbers.take(pa.array(rows)).to_pylist()
         for term, name, count in zip(
             self._terms.take(pa.array(rows)).to_pylist(), names, self._counts[rows], strict=True
         ):
-            classes = found.setdefault(term, {})
+            classes = shares.setdefault(term, {})
             classes[name] = classes.get(name, 0.0) + float(count / sums[name])
-        return found
+        return shares
 
-    def draw(self, name: str, rng: np.random.Generator, number: int) -> list[str]:
-        """Draw terms of a class, with probabilities in proportion to their counts."""
+    def drawing(self, name: str) -> Callable[[np.random.Generator], str]:
+        """Return a function that draws terms of a class, in proportion to their counts."""
         rows = self._rows[name]
-        if name not in self._cumulative:
-            self._cumulative[name] = np.cumsum(self._counts[rows])
-        sums = self._cumulative[name]
-        chosen = np.searchsorted(sums, rng.random(number) * sums[-1], side="right")
-        return self._take(rows[np.minimum(chosen, len(rows) - 1)])
+        edges = np.cumsum(self._counts[rows])
 
-    def _take(self, rows: Indices) -> list[str]:
-        terms: list[str] = self._terms.take(pa.array(rows)).to_pylist()
-        return terms
+        def draw(rng: np.random.Generator) -> str:
+            chosen = int(np.searchsorted(edges, rng.random() * edges[-1], side="right"))
+            term: str = self._terms[int(rows[min(chosen, len(rows) - 1)])].as_py()
+            return term
+
+        return draw
 
     def typical_words(self, name: str) -> list[str]:
         """Return words that many terms of a class begin with.

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from taggers.augmentation.mixture import mixture_weights
+from taggers.augmentation.classified import mixture_weights
 
 
 def log_posterior(weights: np.ndarray, likelihoods: np.ndarray, counts: np.ndarray) -> float:
