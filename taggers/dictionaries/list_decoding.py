@@ -49,23 +49,23 @@ OUTSIDE, PERSON = -1, -2
 #: places and how many are not, such as surnames. ``python benchmarks/census.py contexts`` counts
 #: them in notes without annotation, by expectation maximization from the log-odds of the words.
 BEFORE: Counts = {
-    "nothing of these": (66, 59),
-    "title": (1, 50),
-    "origin": (953, 10),
-    "before": (10, 2),
+    "nothing of these": (66, 57),
+    "title": (1, 49),
+    "origin": (952, 11),
+    "before": (9, 2),
     "towards": (1, 1),
     "particle after a name": (4, 9),
-    "particle": (130, 65),
-    "code": (281, 2),
-    "place": (261, 138),
+    "particle": (19, 19),
+    "code": (279, 3),
+    "place": (243, 3),
     "name": (2, 480),
-    "colon": (1, 229),
+    "colon": (1, 226),
 }
 BEHIND: Counts = {
-    "nothing of these": (1598, 554),
-    "name": (1, 469),
-    "rare word": (5, 11),
-    "place": (99, 4),
+    "nothing of these": (1471, 406),
+    "name": (1, 437),
+    "rare word": (4, 5),
+    "place": (95, 4),
 }
 _ROUNDS = 10  # of expectation maximization
 
@@ -206,16 +206,19 @@ class ListDecoder:
 
         Each round weights the contexts by the odds of the round before; at first, they are all 0.
         """
-        first, last, _, prior = self.candidates(TokenSpans(*[np.zeros(0, np.int64)] * 3))
-        odds, counts = prior, [BEFORE, BEHIND]
+        certain = np.zeros(len(self._symbols), bool)
+        for place in (*self._grammatical(), *self._listed()[0]):
+            certain[place.first : place.last + 1] = True
+        words = np.flatnonzero((self._towns >= 0) & ~self._blocked & ~certain)
+        odds = prior = self._odds[words]
+        counts = [BEFORE, BEHIND]
         for _ in range(_ROUNDS):
-            places = 1 / (1 + np.exp(-odds))
-            placed = np.zeros(len(self._symbols), bool)
-            placed[first[odds > 0]] = True
-            for place in (*self._grammatical(), *self._listed()[0], *self._codes(placed)):
-                placed[place.first : place.last + 1] = True
-            odds, contexts = prior, self.contexts(first, last, placed)
-            for row, numbers in enumerate(contexts):
+            placed = certain.copy()
+            placed[words[odds > 0]] = True
+            for code in self._codes(placed):
+                placed[code.first] = True
+            places, odds = 1 / (1 + np.exp(-odds)), prior
+            for row, numbers in enumerate(self.contexts(words, words, placed)):
                 names = list(counts[row])
                 table = [
                     np.rint(np.bincount(numbers, weights, len(names)) + 1).astype(int).tolist()
@@ -246,7 +249,8 @@ class ListDecoder:
             sure = _LIKELY if match["modified"] else _CERTAIN
             yield _Place(match.start(), match.end() - 1, kind, sure)
         for match in grammar.ANNOUNCED_PLACES.finditer(self._text):
-            yield _Place(match.start(1), match.end(1) - 1, unlisted, _DOUBTFUL)
+            sure = _LIKELY if match["code"] is not None else _DOUBTFUL
+            yield _Place(match.start("place"), match.end("place") - 1, unlisted, sure)
 
     def _listed(self) -> tuple[list[_Place], TokenSpans]:
         """Return phrases of lists, with house numbers, and those that may be names of people."""
@@ -271,7 +275,7 @@ class ListDecoder:
         codes = np.flatnonzero(among(self._symbols, CODE))
         before, _ = self._neighbours(codes, -1, 3)
         behind, _ = self._neighbours(codes, 1, 1)
-        announced = [match.start(1) for match in grammar.ANNOUNCED_CODES.finditer(self._text)]
+        announced = [match.start("code") for match in grammar.ANNOUNCED_CODES.finditer(self._text)]
         sure = placed[before] | np.isin(codes, announced)
         towns = among(self._symbols[behind], TOWN + SURNAME)
         for row in np.flatnonzero(sure | towns).tolist():

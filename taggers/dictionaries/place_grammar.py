@@ -51,8 +51,10 @@ OTHER_PLACES = re.compile(f"{_NAMED}|(?P<modified>{_MODIFIED})")
 #: The house number after the name of a street in a list.
 HOUSE_NUMBER = re.compile(_NUMBER)
 #: Postal codes after a word for them; places in no list after ``natural de``.
-ANNOUNCED_CODES = re.compile("(?<=[zZoO])[.,:(p]{0,3}(6)")
-ANNOUNCED_PLACES = re.compile("(?:(?<=[oO])(?:[ewp]{1,2}|[.,:(]{0,2})|(?<=6))([37]3*)")
+ANNOUNCED_CODES = re.compile("(?<=[zZoO])[.,:(p]{0,3}(?P<code>6)")
+ANNOUNCED_PLACES = re.compile(
+    "(?:(?<=[oO])(?:[ewp]{1,2}|[.,:(]{0,2})|(?P<code>(?<=6)))(?P<place>[37]3*)"
+)
 
 #: A name of a person. ``N`` is a word that is as frequent as a name, ``W`` one that is so among
 #: names, and ``R`` a rare word; in lower case, they cannot begin a name. ``P`` and ``p`` are
