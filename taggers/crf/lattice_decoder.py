@@ -203,8 +203,7 @@ class ScoreDecoder:
         for row, (first, length) in enumerate(zip(packing.first, packing.lengths, strict=True)):
             places = packing.steps[:length] + row
             own = scores[places, : self._number].astype(np.float64)
-            alpha, beta = np.empty((2, *own.shape))
-            log_z[row] = log_forward_backward(own, self._transition, alpha, beta)
+            alpha, beta, log_z[row] = log_forward_backward(own, self._transition)
             if entities is not None:
                 entities.sum_exactly(row, own, self._transition, alpha, beta, log_z[row])
             tokens = slice(first, first + length)

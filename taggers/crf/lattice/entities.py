@@ -20,6 +20,7 @@ from corpus.kernels.compiled import Array, compiled
 from corpus.ragged import offsets_of
 from corpus.tags import classes_of, find_entities
 from taggers.crf.lattice import Packing, Reals
+from taggers.crf.lattice.logspace import log_sum
 
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
@@ -153,14 +154,43 @@ class PackedEntities:
         log_z : float
             What `logspace.log_forward_backward` returns.
         """
-        here = slice(*np.searchsorted(self.rows, [row, row + 1]).tolist())
-        own = self.labels
-        labels = own.classes, own.begin, own.inside
-        found = np.empty_like(self.probabilities[here])
-        _log_sums(
-            self.first[here], self.last[here], *labels, scores, transition, alpha, beta, found
-        )
-        self.probabilities[here] = np.exp(np.minimum(found - log_z, 0.0))
+        for entity in np.flatnonzero(self.rows == row).tolist():
+            first, last = int(self.first[entity]), int(self.last[entity])
+            for own in range(len(self.labels.begin)):
+                log = self._log_sum(first, last, own, scores, transition, alpha, beta)
+                self.probabilities[entity, own] = np.exp(min(log - log_z, 0.0))
+
+    def _log_sum(
+        self,
+        first: int,
+        last: int,
+        own: int,
+        scores: Floats,
+        transition: Floats,
+        alpha: Floats,
+        beta: Floats,
+    ) -> float:
+        """Sum over the sequences that have an entity of a class on just some tokens."""
+        head, tail = int(self.labels.begin[own]), int(self.labels.inside[own])
+        opening = alpha[first, head] if head >= 0 else -np.inf
+        going = -np.inf
+        if tail >= 0 and first == 0:
+            going = alpha[0, tail]
+        elif tail >= 0:
+            others = self.labels.classes != own
+            before = alpha[first - 1, others] + transition[others, tail]
+            going = log_sum(before, axis=0) + scores[first, tail]
+        for token in range(first + 1, last + 1):
+            if tail >= 0:
+                begun, inside = opening + transition[head, tail], going + transition[tail, tail]
+                going = np.logaddexp(begun, inside) + scores[token, tail]
+            opening = -np.inf
+        if last + 1 < len(scores):
+            others = np.arange(len(self.labels.classes)) != tail
+            after = transition[:, others] + scores[last + 1, others] + beta[last + 1, others]
+            leaving = log_sum(after, axis=1)
+            opening, going = opening + leaving[head], going + leaving[tail]
+        return float(np.logaddexp(opening, going))
 
 
 def in_order(packings: Iterable[PackedEntities], labels: EntityLabels) -> Floats:
@@ -259,86 +289,3 @@ def _end(
                         if label != tail:
                             total += np.float64(after[label]) * transition[origin, label]
                     sums[span, each, kind] *= total
-
-
-@compiled(
-    "int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], float64[:, ::1], "
-    "float64[:, ::1], float64[:, ::1], float64[:, ::1], float64[:, ::1]"
-)
-def _log_sums(
-    first: Array,
-    last: Array,
-    classes: Array,
-    begin: Array,
-    inside: Array,
-    scores: Array,
-    transition: Array,
-    alpha: Array,
-    beta: Array,
-    sums: Array,
-) -> None:
-    """Sum over the sequences that have one entity of each class on just some tokens: logarithms."""
-    for span in range(len(first)):
-        place, after = first[span], last[span] + 1
-        for each in range(len(begin)):
-            head, tail = begin[each], inside[each]
-            opening = alpha[place, head] if head >= 0 else -np.inf
-            going = -np.inf
-            if tail >= 0:
-                going = _log_entered(place, each, tail, classes, scores, transition, alpha)
-            for token in range(place + 1, after):
-                total = -np.inf
-                if tail >= 0:
-                    total = going + transition[tail, tail]
-                    if head >= 0:
-                        total = _log_add(total, opening + transition[head, tail])
-                    total += scores[token, tail]
-                opening, going = -np.inf, total
-            if head >= 0:
-                opening += _log_left(after, head, tail, scores, transition, beta)
-            if tail >= 0:
-                going += _log_left(after, tail, tail, scores, transition, beta)
-            sums[span, each] = _log_add(opening, going)
-
-
-@compiled()
-def _log_entered(
-    place: int,
-    own: int,
-    tail: int,
-    classes: Array,
-    scores: Array,
-    transition: Array,
-    alpha: Array,
-) -> float:
-    """Sum over the sequences that reach ``I-`` from other classes or at the first token."""
-    if place == 0:
-        return float(alpha[0, tail])
-    total = -np.inf
-    for label in range(len(classes)):
-        if classes[label] != own:
-            total = _log_add(total, alpha[place - 1, label] + transition[label, tail])
-    return float(total + scores[place, tail])
-
-
-@compiled()
-def _log_left(
-    after: int, origin: int, tail: int, scores: Array, transition: Array, beta: Array
-) -> float:
-    """Sum over all continuations of a label except ``I-``; the logarithm of 1 at the end."""
-    number, labels = scores.shape
-    if after == number:
-        return 0.0
-    total = -np.inf
-    for label in range(labels):
-        if label != tail:
-            value = transition[origin, label] + scores[after, label]
-            total = _log_add(total, value + beta[after, label])
-    return total
-
-
-@compiled()
-def _log_add(left: float, right: float) -> float:
-    """Add two numbers in logarithmic form, with minus infinity for 0."""
-    most, least = max(left, right), min(left, right)
-    return most if least == -np.inf else most + np.log1p(np.exp(least - most))

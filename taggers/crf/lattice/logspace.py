@@ -6,13 +6,13 @@ It is slower, but numerically stable for any finite weights.
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
-from corpus.kernels.compiled import Array, compiled
+Floats = npt.NDArray[np.float64]
 
 
-@compiled("float64[:, ::1], float64[:, ::1], float64[:, ::1], float64[:, ::1]")
-def log_forward_backward(scores: Array, transition: Array, alpha: Array, beta: Array) -> float:
-    """Compute the logarithms of the forward and backward sums of a document, and return log Z.
+def log_forward_backward(scores: Floats, transition: Floats) -> tuple[Floats, Floats, float]:
+    """Compute the logarithms of the forward and backward sums of a document.
 
     Parameters
     ----------
@@ -20,38 +20,25 @@ def log_forward_backward(scores: Array, transition: Array, alpha: Array, beta: A
         Scores of each label at each token; at least one token.
     transition : ndarray of float64, shape (L, L)
         From a label to the following one.
+
+    Returns
+    -------
     alpha, beta : ndarray of float64, shape (n, L)
-        Outputs: ``alpha[t, y] + beta[t, y] - log Z`` is the logarithm of a marginal.
+        ``alpha[t, y] + beta[t, y] - log_z`` is the logarithm of a marginal.
+    log_z : float
     """
-    number, labels = scores.shape
-    for label in range(labels):  # an assignment of slices takes seconds to compile
-        alpha[0, label] = scores[0, label]
-    for token in range(1, number):
-        for label in range(labels):
-            most = alpha[token - 1, 0] + transition[0, label]
-            for origin in range(1, labels):
-                most = max(most, alpha[token - 1, origin] + transition[origin, label])
-            total = 0.0
-            for origin in range(labels):
-                total += np.exp(alpha[token - 1, origin] + transition[origin, label] - most)
-            alpha[token, label] = most + np.log(total) + scores[token, label]
-    for label in range(labels):
-        beta[number - 1, label] = 0.0
-    for token in range(number - 2, -1, -1):
-        for origin in range(labels):
-            most = transition[origin, 0] + scores[token + 1, 0] + beta[token + 1, 0]
-            for label in range(1, labels):
-                value = transition[origin, label] + scores[token + 1, label]
-                most = max(most, value + beta[token + 1, label])
-            total = 0.0
-            for label in range(labels):
-                value = transition[origin, label] + scores[token + 1, label]
-                total += np.exp(value + beta[token + 1, label] - most)
-            beta[token, origin] = most + np.log(total)
-    most = alpha[number - 1, 0]
-    for label in range(1, labels):
-        most = max(most, alpha[number - 1, label])
-    total = 0.0
-    for label in range(labels):
-        total += np.exp(alpha[number - 1, label] - most)
-    return float(most + np.log(total))
+    alpha, beta = scores.copy(), np.zeros_like(scores)
+    for token in range(1, len(scores)):
+        alpha[token] += log_sum(alpha[token - 1][:, None] + transition, axis=0)
+    for token in range(len(scores) - 2, -1, -1):
+        beta[token] = log_sum(transition + scores[token + 1] + beta[token + 1], axis=1)
+    return alpha, beta, float(log_sum(alpha[-1], axis=0))
+
+
+def log_sum(values: Floats, axis: int) -> Floats:
+    """Add finite numbers in logarithmic form along an axis; no numbers add up to minus infinity."""
+    if not values.shape[axis]:
+        return np.full(np.delete(values.shape, axis), -np.inf)
+    most = values.max(axis=axis, keepdims=True)
+    summed: Floats = np.log(np.exp(values - most).sum(axis=axis)) + most.squeeze(axis)
+    return summed

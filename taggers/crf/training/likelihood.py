@@ -253,8 +253,7 @@ class _Pass:
         for row, length in enumerate(packing.lengths.tolist()):
             places = packing.steps[:length] + row
             own = scores[places, :labels].astype(np.float64)
-            alpha, beta = np.empty((2, *own.shape))
-            log_z[row] = log_forward_backward(own, self.transition, alpha, beta)
+            alpha, beta, log_z[row] = log_forward_backward(own, self.transition)
             marginals[places, :labels] = weights[row] * np.exp(alpha + beta - log_z[row])
             for token in range(length - 1):
                 after = own[token + 1] + beta[token + 1] - log_z[row]

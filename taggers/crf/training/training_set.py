@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import vstack
 
 from corpus.batch import Batch
 from corpus.kernels.compiled import kernel_array
@@ -18,8 +20,7 @@ from corpus.streams import used_only
 from taggers.crf.channels import Channel, Channels
 from taggers.crf.training.observed_counts import (
     Pairs,
-    pairs_of_values,
-    pairs_of_words,
+    count_pairs,
     transitions,
 )
 from taggers.crf.weights import Weights, border_hashes, value_hashes, values_of
@@ -166,12 +167,12 @@ class TrainingSet:
         if patients is None:
             patients = np.arange(len(documents) - 1)
         counter = _Counter(documents, patients, tags, labels, templates)
-        codes, state = counter.words(words, frequent_first)
-        streams = []
+        codes, counts = counter.words(words, frequent_first)
+        state, streams = [counts], []
         for channel in (each for each in channels if (each.stream.values >= 0).any()):
-            stream, found = counter.stream(channel)
+            stream, counts = counter.stream(channel)
             streams.append(stream)
-            state = state.followed_by(found)
+            state.append(counts)
         return cls(
             words,
             documents,
@@ -182,7 +183,7 @@ class TrainingSet:
             np.concatenate(counter.hashes),
             StringTable.of(counter.names),
             np.concatenate(counter.patients),
-            state.at_least(min_frequency),
+            Pairs.from_matrix(vstack(state, format="csr"), min_frequency),
             transitions(documents, tags, np.where(partial(documents, tags), 0.0, weights), labels),
             templates.window,
             templates.reach,
@@ -225,27 +226,27 @@ class _Counter:
         self._labels = labels
         self._stride = 2 * templates.reach + 1
 
-    def words(self, words: Codes, types: Sequence[str]) -> tuple[Codes, Pairs]:
+    def words(self, words: Codes, types: Sequence[str]) -> tuple[Codes, Any]:
         """Count the feature values of words, and the positions before and after documents."""
         templates = self._templates
-        names = [each.name for each in templates.features]
         values = values_of(types, templates)
-        codes = self._coded(value_hashes(values, names), values)
+        codes = self._coded(
+            value_hashes(values, [each.name for each in templates.features]), values
+        )
         number = len(self.names)
-        sizes = list(map(len, self.hashes))  # of each feature's values, and of the two borders
-        by_word = pairs_of_words(words, *self._tagged, len(types), self._stride, self._labels)
-        pairs = pairs_of_values(by_word, codes, number, self._stride, self._labels)
-        offsets = [each.offsets for each in templates.features]
-        window = tuple(range(-templates.window, templates.window + 1))
-        used = np.repeat(self._offset_masks([*offsets, window]), sizes, axis=0)
-        found = patients_of_values(words, *self._owned, codes, number)
+        window = range(-templates.window, templates.window + 1)
+        offsets = [*(each.offsets for each in templates.features), window]
+        counts = count_pairs(
+            words, *self._tagged, codes, offsets, shape=(number, self._stride, self._labels)
+        )
+        numbers = patients_of_values(words, *self._owned, codes, number)
         documents, patients = self._owned
         some = patients[np.diff(documents) > 0]
-        found[-2:] = len(np.unique(some[some != NOBODY]))
-        self.patients.append(found)
-        return codes, pairs.of_rows(used.reshape(-1))
+        numbers[-2:] = len(np.unique(some[some != NOBODY]))
+        self.patients.append(numbers)
+        return codes, counts
 
-    def stream(self, channel: Channel) -> tuple[TrainingStream, Pairs]:
+    def stream(self, channel: Channel) -> tuple[TrainingStream, Any]:
         """Count the values of a stream that has any."""
         used, values = used_only(channel.stream.values, len(channel.stream.vocabulary))
         types = [channel.stream.vocabulary[index] for index in used.tolist()]
@@ -256,18 +257,11 @@ class _Counter:
         codes = np.arange(size, dtype=np.int32) + np.int32(len(self.names))
         self.hashes.append(hashes[order])
         self.names += [f"{channel.name}={types[index]}" for index in order.tolist()]
-        offsets = 2 * max(map(abs, channel.offsets)) + 1
-        pairs = pairs_of_words(values, *self._tagged, size, offsets, self._labels)
-        pairs = pairs.first_rows(size * offsets).amid(offsets, self._stride)
-        pairs = pairs.of_rows(np.tile(self._offset_masks([channel.offsets])[0], size))
-        own = np.append(np.arange(size, dtype=np.int32), np.int32(-1))  # the last stands for -1
-        self.patients.append(patients_of_values(values, *self._owned, own[:, None], size))
-        return TrainingStream(values, codes, np.array(channel.offsets, np.int64)), pairs
-
-    def _offset_masks(self, offsets: Sequence[tuple[int, ...]]) -> npt.NDArray[np.bool_]:
-        """Return the mask of each tuple of offsets, shape (len(offsets), O)."""
-        places = np.arange(self._stride) - self._templates.reach
-        return np.array([np.isin(places, some) for some in offsets])
+        own = np.append(np.arange(size, dtype=np.int32), np.full(2, -1, np.int32))[:, None]
+        shape = size, self._stride, self._labels
+        counts = count_pairs(values, *self._tagged, own, [channel.offsets], shape=shape)
+        self.patients.append(patients_of_values(values, *self._owned, own, size))
+        return TrainingStream(values, codes, np.array(channel.offsets, np.int64)), counts
 
     def _coded(self, hashes: Hashes, values: Sequence[Sequence[str]]) -> Codes:
         """Assign numbers to the values of features, and to the ends of documents."""

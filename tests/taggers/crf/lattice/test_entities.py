@@ -130,8 +130,7 @@ def summed_exactly(case: Case, packing: lattice.Packing, found: PackedEntities) 
     """Compute the probabilities as sums of logarithms, document by document."""
     for row, (first, length) in enumerate(zip(packing.first, packing.lengths, strict=True)):
         scores = case.scores[first : first + length].astype(np.float64)
-        alpha, beta = np.empty((2, *scores.shape))
-        log_z = log_forward_backward(scores, case.transition.astype(np.float64), alpha, beta)
+        alpha, beta, log_z = log_forward_backward(scores, case.transition.astype(np.float64))
         transition = case.transition.astype(np.float64)
         found.sum_exactly(row, scores, transition, alpha, beta, log_z)
 
@@ -223,8 +222,7 @@ def test_a_token_is_outside_or_in_one_entity(real: type | None) -> None:
         tags[first : last + 1] = names.index("I-A")
         (probabilities,) = computed(Case(names, [number], scores, transition, tags), real)
         covered[first : last + 1] += probabilities.sum()
-    alpha, beta = np.empty((2, number, 5))
-    log_z = log_forward_backward(scores, transition, alpha, beta)
+    alpha, beta, log_z = log_forward_backward(scores, transition)
     outside = np.exp(alpha[:, 0] + beta[:, 0] - log_z)
     assert covered == pytest.approx(1 - outside, abs=1e-5 if real == np.float32 else 1e-10)
 

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taggers.crf.training.observed_counts import Pairs, pairs_of_values, pairs_of_words, transitions
+from taggers.crf.training.observed_counts import Pairs, count_pairs, transitions
 
 Counts = dict[tuple[int, int], float]
 
@@ -62,15 +62,18 @@ def counted(pairs: Pairs) -> Counts:
     return found
 
 
-def words_of(corpus: Corpus, offsets: int) -> Pairs:
-    return pairs_of_words(
-        corpus.words,
-        corpus.documents,
-        corpus.tags,
-        corpus.types,
-        offsets,
-        corpus.labels,
-    )
+def pairs_of(corpus: Corpus, codes: np.ndarray, window: int, least: float = 0.0) -> Pairs:
+    """Count the values of features that apply everywhere in a window."""
+    offsets = [range(-window, window + 1)] * codes.shape[1]
+    shape = int(codes.max()) + 1, 2 * window + 1, corpus.labels
+    counts = count_pairs(corpus.words, corpus.documents, corpus.tags, codes, offsets, shape=shape)
+    return Pairs.from_matrix(counts, least)
+
+
+def words_of(corpus: Corpus, window: int, least: float = 0.0) -> Pairs:
+    """Count the words themselves, and the positions before and after documents."""
+    codes = np.arange(corpus.types + 2, dtype=np.int32)[:, None]
+    return pairs_of(corpus, codes, window, least)
 
 
 def looped_words(corpus: Corpus, offsets: int) -> Counts:
@@ -90,7 +93,7 @@ def looped_words(corpus: Corpus, offsets: int) -> Counts:
 def test_words_with_labels_are_counted_as_in_a_loop(corpus: Corpus, window: int) -> None:
     """Also where the window is longer than the documents, and where a document counts 0."""
     offsets = 2 * window + 1
-    found = words_of(corpus, offsets)
+    found = words_of(corpus, window)
     assert len(found.begins) == (corpus.types + 2) * offsets + 1
     assert counted(found) == looped_words(corpus, offsets)
 
@@ -105,7 +108,8 @@ def test_values_with_labels_are_counted_as_in_a_loop(
     row = st.lists(code, min_size=features, max_size=features)
     rows = st.lists(row, min_size=corpus.types + 2, max_size=corpus.types + 2)
     codes = np.array(data.draw(rows), np.int32)
-    found = pairs_of_values(words_of(corpus, offsets), codes, values, offsets, corpus.labels)
+    codes[0, 0] = values - 1
+    found = pairs_of(corpus, codes, window)
     expected: Counts = defaultdict(float)
     for (row, tag), count in looped_words(corpus, offsets).items():
         for value in codes[row // offsets].tolist():
@@ -128,8 +132,7 @@ def test_labels_that_follow_each_other_are_counted_as_in_a_loop(corpus: Corpus) 
 
 @given(corpus=corpora(), window=st.integers(0, 2), least=st.integers(0, 24).map(lambda n: n / 8))
 def test_what_is_too_rare_is_left_out(corpus: Corpus, window: int, least: float) -> None:
-    pairs = words_of(corpus, 2 * window + 1)
-    kept = pairs.at_least(least)
+    pairs, kept = words_of(corpus, window), words_of(corpus, window, least)
     assert len(kept.begins) == len(pairs.begins)
     expected = {pair: count for pair, count in counted(pairs).items() if count >= least}
     assert counted(kept) == expected
@@ -146,4 +149,4 @@ def test_a_document_of_one_token_sees_borders_at_every_other_offset() -> None:
     )
     word, begin, end = 0, 5, 10  # the first row of each, with five offsets
     expected = {begin + 0, begin + 1, word + 2, end + 3, end + 4}
-    assert {row for row, _ in counted(words_of(corpus, 5))} == expected
+    assert {row for row, _ in counted(words_of(corpus, 2))} == expected
