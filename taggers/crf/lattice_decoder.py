@@ -93,7 +93,7 @@ class ScoreDecoder:
     def __init__(
         self, transition: Floats, real: np.dtype[np.floating], names: Sequence[str] = ()
     ) -> None:
-        self._labels = EntityLabels.of(names)
+        self._labels = EntityLabels.from_names(names)
         self._number = len(transition)
         self._transition = transition
         self._real = real
@@ -142,15 +142,15 @@ class ScoreDecoder:
             lattice.backtrack(
                 *where, scores, other, self._padded, self._transition, decoded.labels, best
             )
-            found = None
+            packed = None
             if detail == "entity":
-                found = PackedEntities.of(packing, decoded.labels, self._labels)
-                entities.append(found)
+                packed = PackedEntities.from_tags(packing, decoded.labels, self._labels)
+                entities.append(packed)
             log_z = np.empty(len(best))
             if self._exact:
-                self._sum_exactly(packing, scores, log_z, decoded, entities=found)
+                self._sum_exactly(packing, scores, log_z, decoded, entities=packed)
             else:
-                self._sum(packing, scores, other, log_z, decoded, entities=found)
+                self._sum(packing, scores, other, log_z, decoded, entities=packed)
             decoded.log_probability[packing.documents] = np.minimum(best - log_z, 0.0)
             done += len(best)
             if progress:
@@ -216,65 +216,36 @@ class ScoreDecoder:
                 decoded.chosen[tokens] = marginals[np.arange(length), decoded.labels[tokens]]
 
 
-class Decoder(ScoreDecoder):
-    """A decoder of documents whose words have rows in a table of scores.
+def word_scores(
+    table: lattice.Reals,
+    words: npt.NDArray[np.int32],
+    streams: Sequence[StreamScores] = (),
+    *,
+    begin: int = 0,
+    end: int = 1,
+) -> Score:
+    """Return a function that sums the scores of the words and streams around packed tokens.
 
     Parameters
     ----------
     table : ndarray of float32 or float64, shape (T, O, P)
         The scores that a word adds to the tokens around it, at each offset; P is L padded.
-    transition : ndarray of float64, shape (L, L)
-        Scores from a label to the following one.
+    words : ndarray of int32, shape (N,)
+        The row of each token's word.
+    streams : sequence of StreamScores
+        The streams of tokens, in addition to their words.
     begin, end : int
         Rows of the positions before and after a document.
-    names : sequence of str
-        The names of the labels, required for the probabilities of entities.
+
+    Returns
+    -------
+    callable
     """
 
-    def __init__(
-        self,
-        table: lattice.Reals,
-        transition: Floats,
-        *,
-        begin: int,
-        end: int,
-        names: Sequence[str] = (),
-    ) -> None:
-        super().__init__(transition, table.dtype, names)
-        self._table = table
-        self._borders = begin, end
+    def score(packing: lattice.Packing, scores: lattice.Reals) -> None:
+        where = packing.first, packing.lengths, packing.steps
+        lattice.gather(words, *where, table, begin, end, scores)
+        for stream in streams:
+            lattice.gather_stream(stream.values, *where, stream.offsets, stream.table, scores)
 
-    def decode(
-        self,
-        words: npt.NDArray[np.int32],
-        documents: Indices,
-        streams: Sequence[StreamScores] = (),
-        *,
-        detail: Detail = "document",
-        progress: Callable[[int, int], None] | None = None,
-    ) -> Decoded:
-        """Compute the best labels.
-
-        Parameters
-        ----------
-        words : ndarray of int32, shape (N,)
-            The row of each token's word.
-        documents : ndarray of int64, shape (D + 1,)
-            Offsets of each document's tokens.
-        streams : sequence of StreamScores
-            The streams of tokens, in addition to their words.
-        detail, progress
-            As in `decode_scores`.
-
-        Returns
-        -------
-        Decoded
-        """
-
-        def score(packing: lattice.Packing, scores: lattice.Reals) -> None:
-            where = packing.first, packing.lengths, packing.steps
-            lattice.gather(words, *where, self._table, *self._borders, scores)
-            for stream in streams:
-                lattice.gather_stream(stream.values, *where, stream.offsets, stream.table, scores)
-
-        return self.decode_scores(documents, score, detail=detail, progress=progress)
+    return score

@@ -17,7 +17,7 @@ from corpus.storage.arrays import array_bytes
 from taggers.base import Detail, Progress
 from taggers.crf import lattice
 from taggers.crf.channels import Channel, Channels
-from taggers.crf.lattice_decoder import Decoded, Decoder, StreamScores
+from taggers.crf.lattice_decoder import Decoded, ScoreDecoder, StreamScores, word_scores
 from taggers.crf.weights import (
     Weights,
     add_weights,
@@ -87,15 +87,13 @@ class WordTypeCRF:
     ) -> Decoded:
         """Compute the best labels of the tokens of a batch that has all streams."""
         rows = self._scores.rows(batch.vocabulary)
-        decoder = Decoder(
-            self._scores.table, self.weights.transition, begin=0, end=1, names=self.labels
-        )
-        streams = [
-            self._scores.stream_scores(channel) for channel in self._channels.from_batch(batch)
-        ]
-        words, documents = rows[batch.word_ids], kernel_array(batch.document_offsets)
+        channels = self._channels.from_batch(batch)
+        streams = [self._scores.stream_scores(channel) for channel in channels]
+        score = word_scores(self._scores.table, rows[batch.word_ids], streams)
+        decoder = ScoreDecoder(self.weights.transition, self._real, self.labels)
+        documents = kernel_array(batch.document_offsets)
         with one_thread():
-            return decoder.decode(words, documents, streams, detail=detail, progress=progress)
+            return decoder.decode_scores(documents, score, detail=detail, progress=progress)
 
     def pruned(self, pruning: Pruning, templates: Templates) -> WordTypeCRF:
         """Return a CRF without the values of few patients, optionally without their text.

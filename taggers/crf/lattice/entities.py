@@ -48,7 +48,7 @@ class EntityLabels:
     inside: Indices
 
     @classmethod
-    def of(cls, names: Sequence[str]) -> EntityLabels:
+    def from_names(cls, names: Sequence[str]) -> EntityLabels:
         """Parse the names of labels."""
         number = {name: index for index, name in enumerate(names)}
         classes = classes_of(names)
@@ -91,7 +91,7 @@ class PackedEntities:
     probabilities: Floats
 
     @classmethod
-    def of(
+    def from_tags(
         cls, packing: Packing, tags: npt.NDArray[np.int16], labels: EntityLabels
     ) -> PackedEntities:
         """Select the entities of the documents of a packing.
@@ -107,12 +107,12 @@ class PackedEntities:
         """
         bounds = offsets_of(packing.lengths)
         tokens = np.arange(bounds[-1]) + np.repeat(packing.first - bounds[:-1], packing.lengths)
-        found = find_entities(tags[tokens], bounds, labels.names)
-        rows = np.searchsorted(bounds, found.first, side="right") - 1
-        first, last = found.first - bounds[rows], found.last - bounds[rows]
+        entities = find_entities(tags[tokens], bounds, labels.names)
+        rows = np.searchsorted(bounds, entities.first, side="right") - 1
+        first, last = entities.first - bounds[rows], entities.last - bounds[rows]
         shape = len(rows), len(labels.begin)
         sums, probabilities = np.zeros((*shape, 2)), np.zeros(shape)
-        return cls(labels, tokens[found.first], rows, first, last, sums, probabilities)
+        return cls(labels, tokens[entities.first], rows, first, last, sums, probabilities)
 
     def begin(
         self, packing: Packing, emission: Reals, transition: Reals, alpha: Reals, scale: Floats
@@ -229,8 +229,8 @@ def _begin(
     for span in range(len(rows)):
         row = rows[span]
         token = steps[first[span]] + row
-        for each in range(len(begin)):
-            head, tail = begin[each], inside[each]
+        for own in range(len(begin)):
+            head, tail = begin[own], inside[own]
             opening = np.float64(alpha[token, head]) if head >= 0 else 0.0
             going = 0.0
             if tail >= 0 and first[span] == 0:
@@ -238,7 +238,7 @@ def _begin(
             elif tail >= 0:
                 before = alpha[steps[first[span] - 1] + row]
                 for label in range(len(classes)):
-                    if classes[label] != each:
+                    if classes[label] != own:
                         going += np.float64(before[label]) * transition[label, tail]
                 going *= emission[token, tail] / scale[token]
             for place in range(first[span] + 1, last[span] + 1):
@@ -250,8 +250,8 @@ def _begin(
                         total += opening * transition[head, tail]
                     total *= emission[after, tail] / scale[after]
                 opening, going = 0.0, total
-            sums[span, each, 0] = opening
-            sums[span, each, 1] = going
+            sums[span, own, 0] = opening
+            sums[span, own, 1] = going
 
 
 @compiled(
@@ -279,13 +279,13 @@ def _end(
         if last[span] == lengths[row] - 1:
             continue
         after = successors[steps[last[span] + 1] + row]
-        for each in range(len(begin)):
-            tail = inside[each]
+        for own in range(len(begin)):
+            tail = inside[own]
             for kind in range(2):
-                origin = tail if kind else begin[each]
+                origin = tail if kind else begin[own]
                 if origin >= 0:
                     total = 0.0
                     for label in range(labels):
                         if label != tail:
                             total += np.float64(after[label]) * transition[origin, label]
-                    sums[span, each, kind] *= total
+                    sums[span, own, kind] *= total

@@ -94,10 +94,12 @@ def backtrack(
             last = place == lengths[row] - 1
             label = 0
             most = delta[token, 0] if last else delta[token, 0] + transition[0, after]
-            for each in range(1, labels):
-                value = delta[token, each] if last else delta[token, each] + transition[each, after]
+            for other in range(1, labels):
+                value = delta[token, other]
+                if not last:
+                    value += transition[other, after]
                 if value > most:
-                    most, label = value, each
+                    most, label = value, other
             best[row] += np.float64(scores[token, label])
             if not last:
                 best[row] += exact[label, after]

@@ -2,6 +2,7 @@
 
 import itertools
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from taggers.base import Detail
 from taggers.crf import lattice, lattice_decoder
 from taggers.crf.lattice import forward_backward
 from taggers.crf.lattice.logspace import log_forward_backward
-from taggers.crf.lattice_decoder import Decoded, Decoder
+from taggers.crf.lattice_decoder import Decoded, ScoreDecoder, word_scores
 from taggers.crf.weights import empty_table
 
 REALS = pytest.mark.parametrize("real", [np.float32, np.float64])
@@ -49,17 +50,14 @@ def cases(draw: st.DrawFn) -> Case:
     return Case(lengths, scores * draw(STEPS), transition * draw(STEPS))
 
 
-def decoder_of(case: Case, real: type) -> Decoder:
-    """Make a decoder for which every token is a word, with a window of 0."""
+def decoded(case: Case, real: type, detail: Detail = "document", progress: Any = None) -> Decoded:
+    """Decode documents in which every token is a word, with a window of 0."""
     tokens, labels = case.scores.shape
     table = empty_table(tokens + 2, 1, labels, real)
     table[2:, 0, :labels] = case.scores
-    return Decoder(table, case.transition, begin=0, end=1)
-
-
-def decoded(case: Case, real: type, detail: Detail = "document") -> Decoded:
-    words = np.arange(2, len(case.scores) + 2, dtype=np.int32)
-    return decoder_of(case, real).decode(words, case.documents, detail=detail)
+    score = word_scores(table, np.arange(2, tokens + 2, dtype=np.int32))
+    decoder = ScoreDecoder(case.transition, table.dtype)
+    return decoder.decode_scores(case.documents, score, detail=detail, progress=progress)
 
 
 @dataclass(frozen=True)
@@ -266,7 +264,8 @@ def test_words_score_the_tokens_around_them(
     transition = rng.integers(-8, 8, (3, 3)) / 8
     words = np.array([word for document in documents for word in document], np.int32)
     bounds = np.cumsum([0, *map(len, documents)], dtype=np.int64)
-    found = Decoder(table, transition, begin=begin, end=end).decode(words, bounds)
+    score = word_scores(table, words, begin=begin, end=end)
+    found = ScoreDecoder(transition, table.dtype).decode_scores(bounds, score)
     for row, document in enumerate(documents):
         if document:
             scores = windowed_scores(table[:, :, :3].astype(np.float64), document, begin, end)
@@ -316,10 +315,7 @@ def test_progress_is_told_of_documents(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lattice_decoder, "_PACKED", 10)
     case = Case([4, 0, 4, 2, 4, 0, 1], np.zeros((15, 2)), np.zeros((2, 2)))
     steps: list[tuple[int, int]] = []
-    words = np.arange(2, 17, dtype=np.int32)
-    decoder_of(case, np.float32).decode(
-        words, case.documents, progress=lambda *step: steps.append(step)
-    )
+    decoded(case, np.float32, progress=lambda *step: steps.append(step))
     assert steps == sorted(steps)
     assert len(steps) > 1
     assert steps[-1] == (7, 7)

@@ -17,7 +17,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from taggers.crf.lattice_decoder import Decoder
+from taggers.crf.lattice_decoder import ScoreDecoder, word_scores
 from taggers.crf.weights import empty_table
 
 keras = pytest.importorskip("keras")
@@ -218,8 +218,8 @@ def test_paths_and_marginals_are_those_of_the_tagger(scale: float, spread: float
     words = np.arange(2, len(tokens) + 2, dtype=np.int32)
     transitions = case.transitions.astype(np.float32).astype(np.float64)
     documents = np.cumsum([0, *case.lengths])
-    decoder = Decoder(table, transitions, begin=0, end=1)
-    expected = decoder.decode(words, documents, detail="labels")
+    decoder = ScoreDecoder(transitions, table.dtype)
+    expected = decoder.decode_scores(documents, word_scores(table, words), detail="labels")
     assert found.decode[case.mask].tolist() == expected.labels.tolist()
     assert found.marginals[case.mask] == pytest.approx(expected.marginals, abs=1e-5)
 

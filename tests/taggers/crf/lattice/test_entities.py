@@ -15,7 +15,7 @@ from corpus.tags import bio_labels, classes_of, find_entities
 from taggers.crf import lattice, lattice_decoder
 from taggers.crf.lattice.entities import EntityLabels, PackedEntities, in_order
 from taggers.crf.lattice.logspace import log_forward_backward
-from taggers.crf.lattice_decoder import Decoder
+from taggers.crf.lattice_decoder import ScoreDecoder, word_scores
 from taggers.crf.weights import empty_table
 
 REALS = pytest.mark.parametrize("real", [np.float32, np.float64])
@@ -137,10 +137,10 @@ def summed_exactly(case: Case, packing: lattice.Packing, found: PackedEntities) 
 
 def computed(case: Case, real: type | None, packed: int = 7) -> np.ndarray:
     """Compute the probabilities of the entities in the tags; on logarithms without a type."""
-    labels = EntityLabels.of(case.names)
+    labels = EntityLabels.from_names(case.names)
     parts = []
     for packing in lattice.pack(case.documents, packed):
-        parts.append(PackedEntities.of(packing, case.tags, labels))
+        parts.append(PackedEntities.from_tags(packing, case.tags, labels))
         if real is None:
             summed_exactly(case, packing, parts[-1])
         else:
@@ -154,8 +154,8 @@ def decoded(case: Case, real: type, detail: str = "entity") -> lattice_decoder.D
     table = empty_table(tokens + 2, 1, labels, real)
     table[2:, 0, :labels] = case.scores
     words = np.arange(2, tokens + 2, dtype=np.int32)
-    decoder = Decoder(table, case.transition, begin=0, end=1, names=case.names)
-    return decoder.decode(words, case.documents, detail=detail)
+    decoder = ScoreDecoder(case.transition, table.dtype, case.names)
+    return decoder.decode_scores(case.documents, word_scores(table, words), detail=detail)
 
 
 def assert_close(found: np.ndarray, case: Case, tags: np.ndarray, close: float) -> None:
