@@ -105,8 +105,7 @@ def _reduced(
         raise ValueError("the confidence in documents needs the marginals of their tokens")
     if not len(first):
         return np.zeros(0)
-    reduced: Floats = function.reduceat(transform(token_confidence), first)
-    return reduced
+    return np.asarray(function.reduceat(transform(token_confidence), first))
 
 
 def token_confidence_of(marginals: Floats, tags: npt.NDArray[np.int16]) -> Floats:
@@ -158,5 +157,4 @@ def entity_probabilities_of(
     within = np.arange(lengths.sum()) - np.repeat(rows, lengths)
     tokens = np.repeat(entities.first, lengths) + within
     columns = np.where(within[:, None] == 0, begin, inside)
-    found: Floats = np.minimum.reduceat(marginals[tokens[:, None], columns], rows)
-    return found
+    return np.asarray(np.minimum.reduceat(marginals[tokens[:, None], columns], rows))

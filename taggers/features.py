@@ -84,8 +84,8 @@ class Words:
         """Return a cached result that several features share, computing it at first use."""
         if key not in self._cache:
             self._cache[key] = compute()
-        found: T = self._cache[key]
-        return found
+        cached: T = self._cache[key]
+        return cached
 
     def by_shape(self, compute: Callable[[str], str]) -> list[str]:
         """Compute a feature that depends on the shape alone, once per shape."""

@@ -172,18 +172,20 @@ class Templates:
     @property
     def window(self) -> int:
         """The largest absolute offset of a feature."""
-        distances = [abs(offset) for each in self.features for offset in each.offsets]
+        distances = [abs(offset) for template in self.features for offset in template.offsets]
         return max(distances, default=0)
 
     @property
     def reach(self) -> int:
         """The largest absolute offset of a feature or a stream."""
-        distances = [abs(offset) for each in self.streams for offset in each.offsets]
+        distances = [abs(offset) for template in self.streams for offset in template.offsets]
         return max([self.window, *distances])
 
     @property
     def needed(self) -> tuple[str, ...]:
         """The names of all required streams, including those in conjunctions."""
-        terms = [name for each in self.conjunctions for name, _ in each.terms]
+        terms = [name for conjunction in self.conjunctions for name, _ in conjunction.terms]
         in_conjunctions = [name for name in terms if not self.has_feature(name)]
-        return tuple(dict.fromkeys([*(each.name for each in self.streams), *in_conjunctions]))
+        return tuple(
+            dict.fromkeys([*(template.name for template in self.streams), *in_conjunctions])
+        )

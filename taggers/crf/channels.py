@@ -92,12 +92,12 @@ class _FewValued:
         new = [word for word in batch.vocabulary if word not in self._numbers]
         values = self._values
         if new:
-            found = self._feature(Words(new))
-            for value in dict.fromkeys(found):
+            computed = self._feature(Words(new))
+            for value in dict.fromkeys(computed):
                 if value not in values:
                     values[value] = len(values)
                     self._names.append(value)
-            self._numbers.update(zip(new, map(values.__getitem__, found), strict=True))
+            self._numbers.update(zip(new, map(values.__getitem__, computed), strict=True))
         kept = np.fromiter(
             map(self._numbers.__getitem__, batch.vocabulary), np.int32, len(batch.vocabulary)
         )

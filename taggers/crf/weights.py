@@ -16,7 +16,7 @@ import numpy.typing as npt
 from corpus.errors import InputError
 from corpus.kernels.compiled import Array, compiled, kernel_array
 from corpus.kernels.hashing import MOST_KEY, Hashes, hash_values
-from corpus.ragged import offsets_of
+from corpus.ragged import offsets_of, owners_of
 from corpus.storage.arrays import Expected, weights_of_shape
 from taggers.crf import lattice
 from taggers.features import BEGIN, END, Words
@@ -144,12 +144,17 @@ def prune(weights: Weights, values: npt.NDArray[np.bool_] | None = None) -> Weig
         weights.hashes[some],
         weights.names.take(some),
         weights.patients[some],
-        offsets_of(held[some]),
+        offsets_of(held[some].reshape(-1)),
         weights.state_labels[kept],
         weights.state[kept],
         weights.transition,
         weights.key,
     )
+
+
+def pair_keys(begins: Indices, labels: npt.NDArray[np.int16], number: int) -> Indices:
+    """Return a number for each pair of a row and one of `number` labels, in ascending order."""
+    return np.asarray(owners_of(begins) * number + labels)
 
 
 def values_of(types: Sequence[str], templates: Templates) -> list[list[str]]:

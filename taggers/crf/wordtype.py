@@ -200,8 +200,7 @@ class WordScores:
 
     def has(self, name: str, values: Sequence[str]) -> npt.NDArray[np.bool_]:
         """Return which values of a feature or stream have weights."""
-        found: npt.NDArray[np.bool_] = self._value_index.positions(hash_values(name, values)) >= 0
-        return found
+        return np.asarray(self._value_index.positions(hash_values(name, values)) >= 0)
 
     def _new(self, types: Sequence[str]) -> list[str]:
         """Return the distinct words without a row."""

@@ -18,9 +18,9 @@ import numpy as np
 import numpy.typing as npt
 import pycrfsuite
 
-from corpus.ragged import owners_of
 from taggers.base import Progress, Training, TrainingError
 from taggers.crf.training.training_set import TrainingSet
+from taggers.crf.weights import pair_keys
 from taggers.templates import Templates
 
 if TYPE_CHECKING:
@@ -207,10 +207,10 @@ def weights_of_model(model: bytes, training_set: TrainingSet) -> Floats:
     (number,) = struct.unpack_from("<I", model, at_features + 8)
     features = np.frombuffer(model, _FEATURE, number, at_features + _FEATURES_HEADER)
     state = features[features["type"] == _STATE]
-    pairs, size = training_set.state, training_set.labels
-    known = owners_of(pairs.begins) * size + pairs.labels
-    pair = row[state["source"]] * size + label[state["target"]]
+    size = training_set.labels
+    known = pair_keys(training_set.state.begins, training_set.state.labels, size)
     x = np.zeros(len(known))
+    pair = row[state["source"]] * size + label[state["target"]]
     x[np.searchsorted(known, pair)] = state["weight"]
     transition = np.zeros((size, size))
     follows = features[features["type"] == _TRANSITION]

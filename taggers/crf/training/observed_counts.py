@@ -15,6 +15,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
+from corpus.ragged import owners_of
+
 Indices = npt.NDArray[np.int64]
 
 
@@ -78,7 +80,7 @@ def count_pairs(
     """
     values, stride, labels = shape
     tokens = np.flatnonzero(tags >= 0)
-    owners = np.repeat(np.arange(len(documents) - 1), np.diff(documents))[tokens]
+    owners = owners_of(documents)[tokens]
     first, last = documents[owners], documents[owners + 1]
     rows, columns, counts = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0)]
     for place in range(stride):

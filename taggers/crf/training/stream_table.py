@@ -64,7 +64,7 @@ class JointColumns:
     values: Codes
 
     @classmethod
-    def of(cls, column: Column) -> Self:
+    def from_column(cls, column: Column) -> Self:
         """Return a column alone."""
         return cls((column,), column.values, np.arange(len(column.codes), dtype=np.int32)[:, None])
 
@@ -113,7 +113,7 @@ def join_columns(columns: Sequence[Column]) -> list[JointColumns]:
             if len(both.values) * _FEW <= len(column.values):
                 joined[-1] = both
                 continue
-        joined.append(JointColumns.of(column))
+        joined.append(JointColumns.from_column(column))
     return joined
 
 
@@ -161,15 +161,7 @@ class StreamTable:
 
 
 def stream_tables(training: TrainingSet, real: npt.DTypeLike) -> list[StreamTable]:
-    """Build the tables of the streams of a training set.
-
-    Parameters
-    ----------
-    training : TrainingSet
-        The training set.
-    real : dtype
-        The type of the scores.
-    """
+    """Build the tables of the streams of a training set."""
     return [StreamTable(joint, training, real) for joint in join_columns(columns_of(training))]
 
 
@@ -180,15 +172,10 @@ def _by_offset(joint: JointColumns) -> list[tuple[int, Codes]]:
         for column, values in zip(joint.columns, joint.values.T, strict=True)
     ]
     offsets = [column.offset for column in joint.columns]
-    return [
-        (
-            offset,
-            np.column_stack(
-                [own for own, other in zip(codes, offsets, strict=True) if other == offset]
-            ),
-        )
-        for offset in sorted(set(offsets))
-    ]
+    by_offset: dict[int, list[Codes]] = {}
+    for offset, own in sorted(zip(offsets, codes, strict=True), key=lambda pair: pair[0]):
+        by_offset.setdefault(offset, []).append(own)
+    return [(offset, np.column_stack(own)) for offset, own in by_offset.items()]
 
 
 def _shifted(values: Codes, documents: Indices, offset: int) -> Codes:

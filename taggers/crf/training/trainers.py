@@ -8,13 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.batch import Batch
-from corpus.kernels.compiled import Array, compiled
 from corpus.kernels.hash_index import HashIndex
+from corpus.ragged import owners_of
 from taggers.base import Progress, Training, TrainingError
 from taggers.crf.training.lbfgs import minimise
 from taggers.crf.training.likelihood import Likelihood
+from taggers.crf.training.observed_counts import Pairs
 from taggers.crf.training.training_set import TrainingSet
-from taggers.crf.weights import prune
+from taggers.crf.weights import Weights, pair_keys, prune
 from taggers.crf.wordtype import REALS, WordTypeCRF
 from taggers.templates import Templates
 from taggers.threads import one_thread
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from taggers.crf.crf_options import CRFOptions
 
 Floats = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.int64]
 
 _UNTRAINED = (
     "the CRF was not trained: no weight is better than 0. The training tokens all have the same "
@@ -130,48 +132,28 @@ def _initial_weights(
     warm_start: WordTypeCRF, training: TrainingSet, labels: tuple[str, ...]
 ) -> Floats:
     """Return the weights of another model, by value, offset and label; 0 where it has none."""
-    old = warm_start.weights
-    number = np.array(
-        [warm_start.labels.index(name) if name in warm_start.labels else -1 for name in labels]
-    )
-    codes = HashIndex(old.hashes, old.key).positions(training.hashes)
-    state = np.zeros(len(training.state.labels))
-    shift = (old.offsets - training.offsets) // 2
-    _carry_over(
-        codes, training.state.begins, training.state.labels, number, shift,
-        old.begins, old.state_labels, old.state, old.offsets, state,
-    )  # fmt: skip
+    old, known = warm_start.weights, warm_start.labels
+    number = np.array([known.index(name) if name in known else -1 for name in labels])
+    codes = HashIndex(old.hashes, old.key).positions(training.hashes).astype(np.int64)
+    state = _carried_over(old, codes, training.state, number, training.offsets)
     both = np.ix_(number, number)
     transition = np.where((number[:, None] >= 0) & (number >= 0), old.transition[both], 0.0)
     return np.concatenate([state, transition.reshape(-1)])
 
 
-@compiled(
-    "int32[::1], int64[::1], int16[::1], int64[::1], int64, int64[::1], int16[::1], "
-    "float64[::1], int64, float64[::1]"
-)
-def _carry_over(
-    codes: Array,
-    begins: Array,
-    labels: Array,
-    number: Array,
-    shift: int,
-    old_begins: Array,
-    old_labels: Array,
-    old_weights: Array,
-    old_offsets: int,
-    weights: Array,
-) -> None:
-    """Copy the weights of another model, whose window is wider by `shift` words on each side."""
-    offsets = (len(begins) - 1) // max(len(codes), 1)
-    for value in range(len(codes)):
-        for offset in range(offsets):
-            place = offset + shift
-            if codes[value] < 0 or place < 0 or place >= old_offsets:
-                continue
-            old = np.int64(codes[value]) * old_offsets + place
-            row = value * offsets + offset
-            for pair in range(begins[row], begins[row + 1]):
-                for candidate in range(old_begins[old], old_begins[old + 1]):
-                    if old_labels[candidate] == number[labels[pair]]:
-                        weights[pair] = old_weights[candidate]
+def _carried_over(
+    old: Weights, codes: Indices, pairs: Pairs, number: Indices, offsets: int
+) -> Floats:
+    """Return the weights of another model for pairs, from its numbers of values and labels.
+
+    Numbers of values or labels that it lacks are negative.
+    """
+    value, place = np.divmod(owners_of(pairs.begins), offsets)
+    place += (old.offsets - offsets) // 2
+    label = number[pairs.labels]
+    found = (codes[value] >= 0) & (place >= 0) & (place < old.offsets) & (label >= 0)
+    keys = (codes[value] * old.offsets + place) * old.labels + label
+    have = pair_keys(old.begins, old.state_labels, old.labels)
+    at = np.searchsorted(have, keys)
+    found &= np.append(have, -1)[at] == keys
+    return np.where(found, np.append(old.state, 0.0)[at], 0.0)

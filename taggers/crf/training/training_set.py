@@ -124,7 +124,7 @@ class TrainingSet:
         number = np.full(len(train.labels) + 1, -1, np.int16)  # the last element is that of tag -1
         number[known] = np.arange(len(known), dtype=np.int16)
         labels = tuple(train.labels[label] for label in known.tolist())
-        found = cls.of(
+        training_set = cls.from_arrays(
             train.word_ids,
             train.vocabulary,
             kernel_array(train.document_offsets),
@@ -136,10 +136,10 @@ class TrainingSet:
             min_frequency=min_frequency,
             patients=patient_numbers(train),
         )
-        return found, labels
+        return training_set, labels
 
     @classmethod
-    def of(
+    def from_arrays(
         cls,
         words: Codes,
         types: tuple[str, ...],
@@ -169,7 +169,9 @@ class TrainingSet:
         counter = _Counter(documents, patients, tags, labels, templates)
         codes, counts = counter.words(words, frequent_first)
         state, streams = [counts], []
-        for channel in (each for each in channels if (each.stream.values >= 0).any()):
+        for channel in channels:
+            if not (channel.stream.values >= 0).any():
+                continue
             stream, counts = counter.stream(channel)
             streams.append(stream)
             state.append(counts)
@@ -290,6 +292,4 @@ def _ranks(order: Indices) -> Codes:
 
 def partial(documents: Indices, tags: npt.NDArray[np.int16]) -> npt.NDArray[np.bool_]:
     """Return which documents have partial annotation: tokens with an unknown label."""
-    unknown = offsets_of(tags < 0)
-    found: npt.NDArray[np.bool_] = np.diff(unknown[documents]) > 0
-    return found
+    return np.asarray(np.diff(offsets_of(tags < 0)[documents]) > 0)

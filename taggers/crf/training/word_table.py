@@ -25,22 +25,12 @@ _DENSE = 4  # the number of row elements that take as long to add as one sparse 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Joint:
-    """Features whose weights are summed together.
+    """Features whose weights are summed together."""
 
-    Parameters
-    ----------
-    codes : ndarray of int32, shape (J, members)
-        The feature values of each joint value.
-    words : ndarray of int32, shape (T,)
-        The joint value of each word.
-    table, expected : ndarray of float, shape (J, O, P)
-        The scores that the joint values add, and their expected counts.
-    """
-
-    codes: Codes
-    words: npt.NDArray[np.int32]
-    table: lattice.Reals
-    expected: lattice.Reals
+    codes: Codes  # the feature values of each joint value, shape (J, members)
+    words: Codes  # the joint value of each word, shape (T,)
+    table: lattice.Reals  # the scores that the joint values add, shape (J, O, P)
+    expected: lattice.Reals  # their expected counts
 
 
 class WordTable:
@@ -124,16 +114,15 @@ def _grouped(
     cost = [float(np.where(column >= 0, weights[column], 0).sum()) / words for column in codes.T]
     groups: list[list[int]] = []
     while True:
-        found: list[int] = []
+        group: list[int] = []
         for key in left:
             if len(np.unique(codes[:, key])) * _FEW <= len(codes):
-                members = [each for each in left if _follows(codes[:, each], codes[:, key])]
-                if sum(cost[each] for each in members) > sum(cost[each] for each in found):
-                    found = members
-        if sum(cost[each] for each in found) < enough:
+                members = [column for column in left if _follows(codes[:, column], codes[:, key])]
+                group = max(group, members, key=lambda columns: sum(cost[one] for one in columns))
+        if sum(cost[column] for column in group) < enough:
             return groups, left
-        groups.append(found)
-        left = [each for each in left if each not in found]
+        groups.append(group)
+        left = [column for column in left if column not in group]
 
 
 def _follows(column: npt.NDArray[np.int32], key: npt.NDArray[np.int32]) -> bool:

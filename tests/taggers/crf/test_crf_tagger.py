@@ -21,7 +21,6 @@ import pytest
 from corpus.batch import Batch, concatenate, make_batch
 from corpus.document import Document, Span
 from corpus.errors import InputError
-from corpus.storage.manifest import digest_of
 from corpus.tags import find_entities
 from taggers import CRFOptions, CRFTagger, TrainingError, load_tagger
 from taggers.crf import wordtype
@@ -327,14 +326,6 @@ def test_documents_without_tokens_are_sure_and_have_no_tags(tagger: CRFTagger) -
     assert len(tagger.tag(notes()).confidence) == 0
 
 
-@pytest.mark.parametrize("measure", ["probability", "normalised", "min_marginal"])
-def test_a_document_of_one_token_is_measured_alike_by_all(tagger: CRFTagger, measure: str) -> None:
-    batch = notes("Rosa", "Clot", "mai", "de")
-    found = tagger.tag(batch, measure=measure)
-    assert found.confidence == pytest.approx(tagger.tag(batch).confidence)
-    assert (found.confidence < 1).all()
-
-
 def test_a_document_is_tagged_alike_alone_and_in_company(toy: Batch, tagger: CRFTagger) -> None:
     many = concatenate([toy, notes("", "Joan Clot , Rosa", "Sant"), toy])
     together = tagger.tag(many)
@@ -342,13 +333,6 @@ def test_a_document_is_tagged_alike_alone_and_in_company(toy: Batch, tagger: CRF
     assert together.tags.tolist() == np.concatenate([each.tags for each in alone]).tolist()
     confidence = np.array([each.confidence[0] for each in alone])
     assert together.confidence == pytest.approx(confidence, rel=1e-6)
-
-
-def test_confidence_of_a_very_long_document_stays_a_number(tagger: CRFTagger) -> None:
-    text = "Puig de la Clot i Rosa " * 2000
-    for measure in ("probability", "normalised", "min_marginal"):
-        (confidence,) = tagger.tag(notes(text), measure=measure).confidence
-        assert 0 <= confidence <= 1
 
 
 def test_an_unknown_measure_is_an_error_that_lists_the_known_ones(
@@ -416,15 +400,6 @@ def test_documents_without_tokens_teach_nothing(
     padded = concatenate([notes(""), toy, notes(" ", "")])
     plain = contents(fitted(toy, small), tmp_path / "plain")
     assert contents(fitted(padded, small), tmp_path / "padded") == plain
-
-
-def test_fitting_again_forgets(toy: Batch, tmp_path: Path) -> None:
-    other = notes("avui {Joan} i {Rosa}", "demà no")
-    tagger = fitted(toy, SMALL)
-    tagger.tag(toy)
-    tagger.fit(other, rng=np.random.default_rng(0))
-    assert tagger.tag(other).tags.tolist() == other.tags.tolist()
-    assert contents(tagger, tmp_path / "a") == contents(fitted(other, SMALL), tmp_path / "b")
 
 
 # Unknown tags and weights of documents
@@ -615,13 +590,6 @@ def test_it_begins_with_the_weights_that_the_other_model_has(
     assert len(kept) > 0.8 * len(set(expected))  # but for the words of the other document
 
 
-def test_a_tagger_can_begin_with_itself(toy: Batch, tmp_path: Path) -> None:
-    first, second = fitted(toy), fitted(toy)
-    second.fit(toy, warm_start=second, rng=np.random.default_rng(0))
-    third = CRFTagger(SMALL).fit(toy, warm_start=first, rng=np.random.default_rng(0))
-    assert contents(second, tmp_path / "2") == contents(third, tmp_path / "3")
-
-
 def test_beginning_with_a_saved_model_is_beginning_with_the_model(
     toy: Batch, tmp_path: Path
 ) -> None:
@@ -729,23 +697,6 @@ def test_a_higher_tolerance_ends_training_earlier(toy: Batch, trainer: Trainer) 
     assert all(training and training.converged for training in runs)
 
 
-def test_an_error_of_lbfgs_after_some_steps_is_reported() -> None:
-    """Enormous regularization of contradictory tags: L-BFGS ends in rounding errors at times."""
-    options = of_words("crfsuite", features=("form",), window=1, c2=1e16)
-    outcomes = []
-    for seed in range(30):
-        train = random_notes(np.random.default_rng(seed), 6, 6)
-        training = fitted(train, options).training
-        assert training is not None
-        assert math.isfinite(training.loss)
-        assert training.converged != ("error code" in training.outcome)
-        assert training.failed != training.converged
-        assert training.iterations >= 1
-        outcomes.append(training.converged)
-    assert False in outcomes
-    assert True in outcomes
-
-
 def test_a_search_that_finds_no_step_is_a_failure(
     toy: Batch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -763,17 +714,6 @@ def test_a_search_that_finds_no_step_is_a_failure(
     assert training is not None
     assert training.failed and not training.converged
     assert training.outcome == "no step along the gradient makes the objective smaller"
-
-
-def test_a_model_that_does_not_say_whether_its_training_failed_is_read(
-    toy: Batch, tmp_path: Path
-) -> None:
-    fitted(toy).save(tmp_path)
-    description = json.loads((tmp_path / "model.json").read_text())
-    assert description["training"].pop("failed") is False
-    description["digest"] = digest_of(description)
-    (tmp_path / "model.json").write_text(json.dumps(description))
-    assert CRFTagger.load(tmp_path).training == fitted(toy).training
 
 
 def test_enormous_regularization_ends_in_numbers() -> None:
@@ -983,53 +923,6 @@ def test_a_truncated_model_file_is_an_input_error(saved: Path) -> None:
         load_tagger(saved)
 
 
-def test_a_file_with_a_changed_byte_is_an_input_error(saved: Path) -> None:
-    for file in saved.iterdir():
-        whole = file.read_bytes()
-        for place in np.random.default_rng(0).integers(0, len(whole), 30).tolist():
-            damaged = bytearray(whole)
-            damaged[place] ^= 0x41
-            file.write_bytes(damaged)
-            with pytest.raises(InputError):
-                load_tagger(saved)
-        file.write_bytes(whole)
-        load_tagger(saved)
-
-
-def test_files_that_changed_places_are_an_input_error(saved: Path) -> None:
-    files = model_files(saved)
-    for left, right in itertools.combinations(files, 2):
-        first, second = left.read_bytes(), right.read_bytes()
-        left.write_bytes(second)
-        right.write_bytes(first)
-        with pytest.raises(InputError, match="is damaged"):
-            load_tagger(saved)
-        left.write_bytes(first)
-        right.write_bytes(second)
-
-
-def test_a_truncated_description_is_an_input_error(saved: Path) -> None:
-    file = saved / "model.json"
-    whole = file.read_bytes().rstrip()
-    for length in {*range(0, len(whole), 7), len(whole) - 1}:
-        file.write_bytes(whole[:length])
-        with pytest.raises(InputError, match="is not the folder of a"):
-            load_tagger(saved)
-
-
-@pytest.mark.parametrize(
-    "key",
-    ["kind", "format", "labels", "engine_labels", "options", "training", "files", "digest"],
-)
-def test_a_description_that_lacks_a_key_is_an_input_error(saved: Path, key: str) -> None:
-    file = saved / "model.json"
-    description = json.loads(file.read_bytes())
-    del description[key]
-    file.write_text(json.dumps(description))
-    with pytest.raises(InputError):
-        load_tagger(saved)
-
-
 @pytest.mark.parametrize(
     ("key", "message"),
     [
@@ -1054,67 +947,6 @@ def test_a_model_of_another_format_is_to_be_trained_again(saved: Path) -> None:
     file.write_text(json.dumps({**description, "format": 3}))
     with pytest.raises(InputError, match=r"of format 3; this version reads format \d+: train it"):
         load_tagger(saved)
-
-
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [
-        ("kind", None),
-        ("kind", ["crf"]),
-        ("kind", "gru"),
-        ("format", 1),
-        ("format", 2),
-        ("format", "3"),
-        ("engine_labels", None),
-        ("engine_labels", ["O"]),
-        ("labels", None),
-        ("labels", 5),
-        ("options", {}),
-        ("options", {"features": ["form"], "colour": 1}),
-        ("options", {"features": ["colour"]}),
-        ("options", {"features": ["form"], "window": "wide"}),
-        ("training", "fine"),
-        ("training", {"converged": True}),
-        ("files", None),
-        ("files", {}),
-        ("files", {"state.npy": None}),
-        ("digest", None),
-        ("digest", "0"),
-    ],
-)
-def test_a_description_with_another_value_is_an_input_error(
-    saved: Path, key: str, value: object
-) -> None:
-    file = saved / "model.json"
-    description = json.loads(file.read_bytes())
-    file.write_text(json.dumps({**description, key: value}))
-    with pytest.raises(InputError):
-        load_tagger(saved)
-
-
-@pytest.mark.parametrize(
-    ("key", "change"),
-    [
-        ("labels", lambda labels: ["O", "B-CITY", "I-CITY", *labels[3:]]),
-        ("engine_labels", lambda labels: labels[::-1]),
-        ("options", lambda options: {**options, "window": options["window"] + 1}),
-        ("options", lambda options: {**options, "features": ["lower"]}),
-        ("options", lambda options: {**options, "precision": "double"}),
-        ("training", lambda training: {**training, "converged": not training["converged"]}),
-        ("files", lambda files: {name: digest[::-1] for name, digest in files.items()}),
-    ],
-)
-def test_a_changed_description_is_an_input_error(
-    saved: Path, key: str, change: Callable[[Any], Any]
-) -> None:
-    """The model would be opened, and tag in another way than it learned."""
-    file = saved / "model.json"
-    description = json.loads(file.read_bytes())
-    file.write_text(json.dumps({**description, key: change(description[key])}))
-    with pytest.raises(InputError, match=r"model\.json is damaged: it is not the file that was"):
-        load_tagger(saved)
-    file.write_text(json.dumps(description))  # in other white space
-    load_tagger(saved)
 
 
 @pytest.mark.parametrize("text", ["", "[]", "5", '"crf"', "null", '{"kind": "crf"}', "\ufeff{}"])

@@ -51,7 +51,7 @@ class Corpus:
             )
             for each in self.templates.streams
         ]
-        return TrainingSet.of(
+        return TrainingSet.from_arrays(
             np.array([token[0] for token in tokens], np.int32),
             TYPES,
             np.cumsum([0, *map(len, self.documents)], dtype=np.int64),

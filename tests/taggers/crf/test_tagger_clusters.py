@@ -92,26 +92,15 @@ def right(tagger: CRFTagger, batch: Batch) -> float:
     return float((tagger.tag(batch).tags == batch.tags).mean())
 
 
-@pytest.mark.parametrize("trainer", ["wordtype", "crfsuite"])
 def test_a_word_that_was_never_learned_is_known_by_its_cluster(
-    trainer: str, folder: Path, train: Batch, rest: Batch
+    folder: Path, train: Batch, rest: Batch
 ) -> None:
     without = fitted(train, replace(options(folder), clusters=""))
     assert right(without, train) == 1
     assert right(without, rest) < 1
-    assert right(fitted(train, options(folder, "lower-w5-k2", trainer=trainer)), rest) == 1
-    assert right(fitted(train, options(folder, "lower-w5-k3", trainer=trainer)), rest) < 1
-    assert right(fitted(train, options(folder, trainer=trainer)), rest) == 1  # all of them
-
-
-def test_both_trainers_learn_the_same_of_clusters(folder: Path, train: Batch, rest: Batch) -> None:
-    ours, theirs = (
-        fitted(train, options(folder, trainer=trainer, precision="double", max_iterations=1000))
-        for trainer in ("wordtype", "crfsuite")
-    )
-    first, second = ours.tag(rest), theirs.tag(rest)
-    assert (first.tags == second.tags).all()
-    np.testing.assert_allclose(first.confidence, second.confidence, atol=1e-3)
+    assert right(fitted(train, options(folder, "lower-w5-k2")), rest) == 1
+    assert right(fitted(train, options(folder, "lower-w5-k3")), rest) < 1
+    assert right(fitted(train, options(folder)), rest) == 1  # all of them
 
 
 def test_a_clustering_is_looked_at_in_places_of_its_own(
@@ -148,13 +137,12 @@ def test_a_model_keeps_the_words_whose_clusters_matter_in_a_conjunction_alone(
     np.testing.assert_array_equal(before, after)
 
 
-@pytest.mark.parametrize("trainer", ["wordtype", "crfsuite"])
 @pytest.mark.parametrize("choice", ["all", "best"])
 def test_a_model_is_complete_without_the_folder(
-    trainer: str, choice: str, folder: Path, train: Batch, rest: Batch, tmp_path: Path
+    choice: str, folder: Path, train: Batch, rest: Batch, tmp_path: Path
 ) -> None:
     copied = Path(shutil.copytree(folder, tmp_path / "copied"))
-    tagger = fitted(train, options(copied, trainer=trainer, cluster_choice=choice))
+    tagger = fitted(train, options(copied, cluster_choice=choice))
     tagger.save(tmp_path / "model")
     before = tagger.tag(rest, detail="labels")
     shutil.rmtree(copied)

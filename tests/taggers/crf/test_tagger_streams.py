@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pytest
@@ -30,10 +30,8 @@ from taggers.crf.training import trainers
 from taggers.crf.weights import Weights
 from taggers.pruning import Pruning
 
-Trainer = Literal["wordtype", "crfsuite"]
 NamedWeights = Callable[[Weights], dict[tuple[int, int, int], float]]
 
-TRAINERS: tuple[Trainer, ...] = ("wordtype", "crfsuite")
 SMALL = CRFOptions(features=("form",), window=1, streams=(), conjunctions=(), max_iterations=40)
 FULL = replace(
     SMALL,
@@ -92,26 +90,16 @@ def judge() -> Batch:
     return notes("Nombre: {Pere}\nHospital: [Mar]", "", "el 2011 a Sant Pau, C4: res", "dolor")
 
 
-@pytest.fixture(scope="module", params=TRAINERS)
-def trainer(request: pytest.FixtureRequest) -> Trainer:
-    return request.param
-
-
 @pytest.fixture(scope="module")
-def full(trainer: Trainer) -> CRFOptions:
-    return replace(FULL, trainer=trainer)
-
-
-@pytest.fixture(scope="module")
-def tagger(train: Batch, full: CRFOptions) -> CRFTagger:
-    return fitted(train, full)
+def tagger(train: Batch) -> CRFTagger:
+    return fitted(train, FULL)
 
 
 # What streams and conjunctions tell
 
 
-def test_a_header_tells_what_no_word_does(trainer: Trainer) -> None:
-    options = replace(SMALL, trainer=trainer, features=("capitalization",), window=0)
+def test_a_header_tells_what_no_word_does() -> None:
+    options = replace(SMALL, features=("capitalization",), window=0)
     train = notes("Nombre: {Ana}", "Hospital: [Vic]", "Nombre: {Pau}", "Hospital: [Clot]")
     judge = notes("Hospital: [Mar]", "Nombre: {Berta}")
     with_header = fitted(train, replace(options, streams=("header",)))
@@ -120,10 +108,8 @@ def test_a_header_tells_what_no_word_does(trainer: Trainer) -> None:
     assert without[:3].tolist() == without[3:].tolist()
 
 
-def test_a_rule_tells_what_no_word_does(trainer: Trainer) -> None:
-    options = replace(
-        SMALL, trainer=trainer, features=("has_digit",), window=0, streams=("rules[0..1]",)
-    )
+def test_a_rule_tells_what_no_word_does() -> None:
+    options = replace(SMALL, features=("has_digit",), window=0, streams=("rules[0..1]",))
     options = replace(options, rules={"CODE": "a.|b.b.", "OTHER": "c."})
     train = notes("x {a1} c1", "{b2b3} d4", "c5 d6 {a7}", "x y c8")
     assert fitted(train, options).tag(train).tags.tolist() == train.tags.tolist()
@@ -131,11 +117,9 @@ def test_a_rule_tells_what_no_word_does(trainer: Trainer) -> None:
     assert fitted(train, options).tag(judge).tags.tolist() == judge.tags.tolist()
 
 
-def test_a_conjunction_tells_what_its_parts_do_not(trainer: Trainer) -> None:
+def test_a_conjunction_tells_what_its_parts_do_not() -> None:
     """A name is what is one of both, and neither none nor both."""
-    options = replace(
-        SMALL, trainer=trainer, features=("form[-1..0]",), c2=0.01, max_iterations=200
-    )
+    options = replace(SMALL, features=("form[-1..0]",), c2=0.01, max_iterations=200)
     train = notes("a {x}", "b x", "b {y}", "a y")
     both = replace(options, conjunctions=("form[-1] form[0]",))
     assert fitted(train, both).tag(train).tags.tolist() == train.tags.tolist()
@@ -153,26 +137,11 @@ def test_streams_do_not_reach_into_other_documents(train: Batch, tagger: CRFTagg
 
 
 @pytest.mark.filterwarnings("error")
-def test_streams_may_say_nothing(trainer: Trainer) -> None:
-    options = replace(FULL, trainer=trainer, conjunctions=())
+def test_streams_may_say_nothing() -> None:
+    options = replace(FULL, conjunctions=())
     train = notes("a {b}", "c")
     assert fitted(train, options).tag(train).tags.tolist() == train.tags.tolist()
     assert tags_of(fitted(notes(*NOTES), options), notes("", "febre")) == "O"
-
-
-def test_documents_without_tokens_teach_nothing(
-    train: Batch, full: CRFOptions, tmp_path: Path
-) -> None:
-    padded = concatenate([notes(""), train, notes(" ", "\n")])
-    plain = contents(fitted(train, full), tmp_path / "plain")
-    assert contents(fitted(padded, full), tmp_path / "padded") == plain
-
-
-def test_a_batch_that_came_as_bytes_is_the_same(
-    train: Batch, full: CRFOptions, tagger: CRFTagger, tmp_path: Path
-) -> None:
-    sent = fitted(Batch.from_bytes(train.to_bytes()), full)
-    assert contents(sent, tmp_path / "1") == contents(tagger, tmp_path / "2")
 
 
 # Streams that a batch brings along
@@ -185,10 +154,8 @@ def with_pos(batch: Batch, name: str = "pos") -> Batch:
 
 
 @pytest.fixture
-def pos(trainer: Trainer) -> CRFOptions:
-    return replace(
-        SMALL, trainer=trainer, features=("has_digit",), window=0, streams=("pos",), c2=0.01
-    )
+def pos() -> CRFOptions:
+    return replace(SMALL, features=("has_digit",), window=0, streams=("pos",), c2=0.01)
 
 
 def test_a_stream_of_any_name_that_the_batch_has_is_looked_at(
@@ -233,17 +200,17 @@ def test_a_batch_that_lacks_it_is_an_error_that_names_it(
 
 
 def test_a_stream_that_only_a_part_of_the_documents_has_is_annotated_for_all(
-    train: Batch, full: CRFOptions, tmp_path: Path
+    train: Batch, tmp_path: Path
 ) -> None:
     """As a seed that brings headers, and a pool that does not."""
     other = with_pos(train, "header")
     mixed, plain = concatenate([other, train]), concatenate([train, train])
-    assert contents(fitted(mixed, full), tmp_path / "mixed") == contents(
-        fitted(plain, full), tmp_path / "plain"
+    assert contents(fitted(mixed, FULL), tmp_path / "mixed") == contents(
+        fitted(plain, FULL), tmp_path / "plain"
     )
     lacking = concatenate([with_pos(train), notes(*NOTES)])
     with pytest.raises(InputError, match='the notes have no stream "pos"'):
-        fitted(lacking, replace(full, streams=("pos",), conjunctions=(), rules={}))
+        fitted(lacking, replace(FULL, streams=("pos",), conjunctions=(), rules={}))
 
 
 def test_what_the_batch_says_comes_before_the_annotator(train: Batch, pos: CRFOptions) -> None:
@@ -288,15 +255,14 @@ def worked_with(options: CRFOptions, batch: Batch, folder: Path) -> None:
 
 
 def test_nothing_is_compiled_for_arrays_that_cannot_be_written_to(
-    train: Batch, trainer: Trainer, tmp_path: Path
+    train: Batch, tmp_path: Path
 ) -> None:
     batch = with_pos(train)
-    options = replace(FULL, streams=(*FULL.streams, "pos"), trainer=trainer)
+    options = replace(FULL, streams=(*FULL.streams, "pos"))
     options = replace(options, conjunctions=(*options.conjunctions, "pos[-1] form[0]"))
-    if trainer == "wordtype":
-        tags = np.append(np.int16(UNKNOWN), batch.tags[1:])
-        batch = batch.with_tags(tags, batch.labels)
-        batch = batch.with_weights(np.full(len(batch), 0.5, np.float32))
+    tags = np.append(np.int16(UNKNOWN), batch.tags[1:])
+    batch = batch.with_tags(tags, batch.labels)
+    batch = batch.with_weights(np.full(len(batch), 0.5, np.float32))
     worked_with(options, batch, tmp_path / "own")
     before = signatures()
     sent = Batch.from_bytes(batch.to_bytes())
@@ -319,14 +285,13 @@ from taggers import CRFOptions, CRFTagger
 sys.path.insert(0, {here!r})
 from {module} import notes, signatures, worked_with
 
-options = CRFOptions(trainer={trainer!r}, precision={precision!r}, max_iterations=3)
+options = CRFOptions(precision={precision!r}, max_iterations=3)
 warm_up(*CRFTagger(options).kernels)
 before = signatures()
 for kernel in KERNELS:
     assert len(kernel.dispatcher.signatures) >= len(kernel.signatures), kernel
 batch = notes(*(f"vist per {{{{Ana{{number}} Puig}}}} a [Sant Pau] o no" for number in range(30)))
-if {trainer!r} == "wordtype":
-    batch = batch.with_tags(np.append(np.int16(-1), batch.tags[1:]), batch.labels)
+batch = batch.with_tags(np.append(np.int16(-1), batch.tags[1:]), batch.labels)
 worked_with(options, Batch.from_bytes(batch.to_bytes()), Path({folder!r}))
 after = signatures()
 compiled = [name for name in after if after[name] != before.get(name, 0)]
@@ -336,13 +301,11 @@ assert not compiled, compiled
 
 @pytest.mark.parametrize("precision", ["single", "double"])
 def test_after_warming_up_training_and_tagging_compile_nothing(
-    trainer: Trainer, precision: str, tmp_path: Path
+    precision: str, tmp_path: Path
 ) -> None:
     """Neither for batches that were sent as bytes nor for a model that is memory-mapped."""
     here, module = str(Path(__file__).parent), Path(__file__).stem
-    script = WARM.format(
-        here=here, module=module, trainer=trainer, precision=precision, folder=str(tmp_path / "a")
-    )
+    script = WARM.format(here=here, module=module, precision=precision, folder=str(tmp_path / "a"))
     done = subprocess.run(
         [sys.executable, "-c", script], check=False, capture_output=True, text=True
     )
@@ -353,14 +316,6 @@ def test_only_taggers_with_phrases_warm_up_their_matcher() -> None:
     matcher = "gazetteers.phrases.matching"
     assert matcher not in CRFTagger(SMALL).kernels
     assert matcher in CRFTagger(replace(SMALL, phrases=("towns.parquet",))).kernels
-
-
-def test_a_large_l1_norm_can_be_trained_with(train: Batch, trainer: Trainer) -> None:
-    tagger = CRFTagger(replace(SMALL, trainer=trainer, c1=1.0))
-    tagger.fit(train, rng=np.random.default_rng(0))
-    both = (tagger, fitted(train, replace(SMALL, trainer=trainer)))
-    some, more = (each.contents()["feature values"] for each in both)
-    assert 0 < some < more
 
 
 # Files
@@ -380,12 +335,12 @@ def test_saved_and_loaded_it_tags_alike(judge: Batch, tagger: CRFTagger, tmp_pat
 
 
 def test_a_model_keeps_the_rules_that_it_was_trained_with(
-    trainer: Trainer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also where they were the built-in ones, and others are now."""
     train = notes("visto por {Ana} el 3/5/2012", "A12 el 4.5.12 {Pau}", "res de res")
     judge = notes("el 6-7-2018 va B34 {Berta}")
-    options = replace(SMALL, trainer=trainer, streams=("rules",))
+    options = replace(SMALL, streams=("rules",))
     for rules in ({}, {"CODE": r"[A-Z]\d+", "WORD": "el|de"}):
         tagger = fitted(train, replace(options, rules=rules))
         folder = tmp_path / str(len(rules))
@@ -492,12 +447,9 @@ def test_it_begins_with_the_weights_that_the_other_model_has(
 
 
 @pytest.mark.parametrize("first", OTHERS)
-@pytest.mark.parametrize("before", TRAINERS)
-def test_wherever_it_begins_it_ends_alike(
-    train: Batch, judge: Batch, first: str, before: Trainer
-) -> None:
+def test_wherever_it_begins_it_ends_alike(train: Batch, judge: Batch, first: str) -> None:
     options = replace(FULL, precision="double", c2=1.0, max_iterations=1000)
-    start = fitted(judge, replace(OTHERS[first], trainer=before))
+    start = fitted(judge, OTHERS[first])
     cold, warm = fitted(train, options), fitted(train, options, start)
     assert cold.training is not None
     assert warm.training is not None
@@ -522,10 +474,8 @@ def test_rare_values_of_streams_are_left_out(train: Batch, judge: Batch) -> None
     assert weights.patients.min() == 2
 
 
-def test_reduced_it_has_the_same_annotators(
-    train: Batch, judge: Batch, full: CRFOptions, tmp_path: Path
-) -> None:
-    tagger = fitted(train, replace(full, precision="double"))
+def test_reduced_it_has_the_same_annotators(train: Batch, judge: Batch, tmp_path: Path) -> None:
+    tagger = fitted(train, replace(FULL, precision="double"))
     nameless = tagger.pruned(Pruning.of(hash_names=True))
     nameless.save(tmp_path)
     found = CRFTagger.load(tmp_path)
@@ -535,9 +485,6 @@ def test_reduced_it_has_the_same_annotators(
     assert b"nombre" not in data
     assert isinstance(found._annotators["rules"], Rules)
     assert found._annotators["rules"].settings() == {"rules": FULL.rules}
-
-
-# Model files of CRFsuite
 
 
 # Options

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from corpus.kernels.hash_index import HashIndex
 from corpus.kernels.hashing import hash_values
 from taggers.crf import lattice
-from taggers.crf.training.trainers import _carry_over
+from taggers.crf.training.observed_counts import Pairs
+from taggers.crf.training.trainers import _carried_over
 from taggers.crf.weights import (
     Weights,
     add_expected,
@@ -155,20 +156,9 @@ def test_pruned_weights_give_the_same_scores(
 def carried(old: Weights, old_labels: str, new: Weights, new_labels: str) -> np.ndarray:
     """Carry weights over between models whose labels are letters."""
     number = np.array([old_labels.find(name) for name in new_labels], np.int64)
-    state = np.zeros(len(new.state))
-    _carry_over(
-        HashIndex(old.hashes).positions(new.hashes),
-        new.begins,
-        new.state_labels,
-        number,
-        (old.offsets - new.offsets) // 2,
-        old.begins,
-        old.state_labels,
-        old.state,
-        old.offsets,
-        state,
-    )
-    return state
+    codes = HashIndex(old.hashes).positions(new.hashes).astype(np.int64)
+    pairs = Pairs(new.begins, new.state_labels, new.state)
+    return _carried_over(old, codes, pairs, number, new.offsets)
 
 
 LETTERS = st.lists(st.sampled_from("OBIXY"), min_size=1, max_size=5, unique=True).map("".join)

@@ -34,7 +34,7 @@ class Corpus:
 
     def training(self, **options: Any) -> TrainingSet:
         tokens = [token for document in self.documents for token in document]
-        return TrainingSet.of(
+        return TrainingSet.from_arrays(
             np.array([word for word, _ in tokens], np.int32),
             TYPES,
             np.cumsum([0, *map(len, self.documents)], dtype=np.int64),

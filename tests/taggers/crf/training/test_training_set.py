@@ -32,7 +32,7 @@ def shuffled(types: tuple[str, ...], values: np.ndarray, rng: np.random.Generato
 def trained_on(batch: Batch) -> list[list[object]]:
     templates = OPTIONS.templates()
     batch = annotated(batch, templates.needed, {name: kind() for name, kind in ANNOTATORS.items()})
-    found = TrainingSet.of(
+    found = TrainingSet.from_arrays(
         batch.word_ids,
         batch.vocabulary,
         batch.document_offsets,
