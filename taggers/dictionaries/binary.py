@@ -9,9 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.batch import Batch
-from corpus.kernels.hash_index import HashIndex
-from corpus.kernels.hashing import Hashes
-from corpus.storage.arrays import Expected, array_files
+from corpus.kernels.hash_index import ABSENT
+from corpus.storage.arrays import Expected
 from gazetteers.folding import fold
 from gazetteers.frequencies import Frequencies, word_hashes
 from taggers.base import TrainingError
@@ -20,10 +19,12 @@ from taggers.dictionaries.greedy_decoding import WordJudgements
 from taggers.dictionaries.name_lists import read_names
 from taggers.dictionaries.name_tagger import NameTagger
 from taggers.dictionaries.word_usage import NoteWords, Uses
+from taggers.keyed_table import KeyedTable
 from taggers.model_folder import ModelFiles
-from taggers.patient_counts import Counts, expected_counts
 from taggers.pruning import NAMES, Pruning
 from taggers.public_lists import PublicLists
+
+_TABLE = "names"
 
 
 class DictionaryTagger(NameTagger[DictionaryOptions]):
@@ -55,9 +56,8 @@ class DictionaryTagger(NameTagger[DictionaryOptions]):
         patients = uses.patients.max(axis=1)
         if options.not_names:  # which nothing of the notes is in
             patients = np.full(len(negative), np.iinfo(np.int32).max, np.int32)
-        return BinaryWords(
-            names.hashes[positive], negative[positive], patients[positive], options.bearers
-        )
+        table = KeyedTable(names.hashes, {"negative": negative}, patients=patients)
+        return BinaryWords(table.take(positive), options.bearers)
 
     def _of_model(self, model: ModelFiles) -> BinaryWords:
         return BinaryWords.of_model(model, self.options.bearers)
@@ -71,67 +71,50 @@ class BinaryWords:
 
     Parameters
     ----------
-    hashes : ndarray of uint64, shape (V,)
-        Hashes of the folded words of the positive dictionary.
-    negative : ndarray of bool, shape (V,)
-        Which of them are also in the negative dictionary.
-    patients : ndarray of int32, shape (V,)
-        The least number of patients whose notes are the reason that a word is in the negative
-        dictionary.
+    table : KeyedTable
+        The column of the V folded words of the positive dictionary: ``negative``, bool, whether a
+        word is also in the negative dictionary. The patients are those whose notes are the reason.
     bearers : int
         The least number of bearers of these words in the lists that they are from.
     """
 
-    def __init__(
-        self, hashes: Hashes, negative: npt.NDArray[np.bool_], patients: Counts, bearers: int
-    ) -> None:
-        self.hashes = hashes
-        self.negative = negative
-        self.patients = patients
+    def __init__(self, table: KeyedTable, bearers: int) -> None:
+        self.table = table
         self._bearers = bearers
-        self._index = HashIndex(hashes)
 
     def judge(self, batch: Batch) -> WordJudgements:
         """Return which words of a batch are names, and which are ambiguous."""
-        rows = self._index.positions(word_hashes(fold(batch.vocabulary)))
-        known = rows >= 0
-        doubtful = np.zeros(len(rows), bool)
-        doubtful[known] = self.negative[rows[known]]
-        divergence = np.where(known & ~doubtful, 0.0, np.inf)
-        return WordJudgements(divergence, np.zeros(len(rows), bool), doubtful)
+        hashes = word_hashes(fold(batch.vocabulary))
+        doubtful = self.table.values("negative", hashes)
+        divergence = np.where((self.table.rows(hashes) != ABSENT) & ~doubtful, 0.0, np.inf)
+        return WordJudgements(divergence, np.zeros(len(hashes), bool), doubtful)
 
     @property
     def size(self) -> int:
         """The number of words, V."""
-        return len(self.hashes)
+        return len(self.table)
 
     @property
     def occurring(self) -> int:
         """The number of words in the negative dictionary, which are frequent in the notes."""
-        return int(np.count_nonzero(self.negative))
+        return int(np.count_nonzero(self.table["negative"]))
 
     def pruned(self, pruning: Pruning) -> Self:
         """Return the words of public lists; those of few patients are not ambiguous."""
-        kept = np.ones(len(self.hashes), bool)
+        table = self.table.forgetting(pruning, "negative")
         if NAMES not in pruning.keep:
-            kept = self._public(pruning.lists)
-        frequent = pruning.keeps(self.patients)
-        return type(self)(
-            self.hashes[kept],
-            (self.negative & frequent)[kept],
-            np.where(frequent, pruning.known(self.patients), np.int32(0))[kept],
-            self._bearers,
-        )
+            table = table.take(self._public(pruning.lists))
+        return type(self)(table, self._bearers)
 
     def _public(self, lists: PublicLists) -> npt.NDArray[np.bool_]:
-        return lists.is_public(self.hashes, lambda names: _positive(names, self._bearers))
+        return lists.is_public(self.table.hashes, lambda names: _positive(names, self._bearers))
 
     def traces(self, words: Sequence[str], lists: PublicLists) -> dict[str, npt.NDArray[np.bool_]]:
         """Return which words are ambiguous, and which are in a list that is not public."""
-        rows = self._index.positions(word_hashes(fold(words)))
+        hashes = word_hashes(fold(words))
         return {
-            "ambiguous words": np.append(self.negative, False)[rows],
-            "lists of names": np.append(~self._public(lists), False)[rows],
+            "ambiguous words": self.table.values("negative", hashes),
+            "lists of names": np.append(~self._public(lists), False)[self.table.rows(hashes)],
         }
 
     def description(self) -> dict[str, Any]:
@@ -140,9 +123,7 @@ class BinaryWords:
 
     def files(self) -> dict[str, bytes]:
         """Return the content of the files of a model."""
-        return array_files(
-            {"names": self.hashes, "negative": self.negative, "names-patients": self.patients}
-        )
+        return self.table.files(_TABLE)
 
     @classmethod
     def of_model(cls, model: ModelFiles, bearers: int) -> Self:
@@ -153,13 +134,8 @@ class BinaryWords:
         InputError
             If a file of the model is not what `files` returns.
         """
-        hashes = model.hashes("names")
-        return cls(
-            hashes,
-            model.array("negative", Expected("bool", hashes.shape)),
-            model.array("names-patients", expected_counts(len(hashes))),
-            bearers,
-        )
+        columns = {"negative": Expected("bool", (None,))}
+        return cls(KeyedTable.from_model(model, _TABLE, columns), bearers)
 
 
 def _positive(names: Frequencies, bearers: int) -> npt.NDArray[np.bool_]:

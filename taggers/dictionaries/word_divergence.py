@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from corpus.batch import Batch
-from corpus.kernels.hash_index import HashIndex
+from corpus.kernels.hash_index import ABSENT
 from corpus.kernels.hashing import Hashes
-from corpus.storage.arrays import Expected, array_files, weights_of_shape
+from corpus.storage.arrays import Expected, weights_of_shape
 from corpus.storage.json_fields import Fields
 from gazetteers.folding import fold
 from gazetteers.frequencies import Frequencies, word_hashes
@@ -19,8 +19,8 @@ from taggers.base import TrainingError
 from taggers.dictionaries.greedy_decoding import WordJudgements
 from taggers.dictionaries.name_share import name_share
 from taggers.dictionaries.word_usage import CASES, Int64Array, Uses, case_numbers
+from taggers.keyed_table import KeyedTable
 from taggers.model_folder import ModelFiles
-from taggers.patient_counts import Counts, expected_counts
 from taggers.pruning import NAMES, Pruning
 from taggers.public_lists import PublicLists
 
@@ -29,6 +29,7 @@ Floats = npt.NDArray[np.float64]
 #: Words that are a whole name for a smaller share of their bearers are joining words: ``de``,
 #: ``la``, ``del``, ``san``.
 _ALONE = 0.05
+_TABLE = "names"
 #: Characters that join the words of a name.
 _HYPHENS = frozenset("-–‐")
 
@@ -48,39 +49,21 @@ class WordDivergence:
 
     Parameters
     ----------
-    hashes : ndarray of uint64, shape (V,)
-        Hashes of the folded words.
-    divergence : ndarray of float32, shape (V,)
-        The divergence of each word.
-    joins : ndarray of bool, shape (V,)
-        Which words only join the words of a name, and are not names themselves.
+    table : KeyedTable
+        The columns of the V folded words: ``divergence``, float32, of each word, 0 for one that
+        does not occur; and ``joins``, bool, whether it only joins the words of a name, and is not a
+        name itself. The patients are those in whose notes a word occurs.
     cases : ndarray of float64, shape (K,)
         The penalty that is added to the divergence for each capitalization; 0 for that of most
         names.
     scales : ndarray of float64, shape (K,)
         For each capitalization, the estimated share of all tokens that are names written that way.
-    patients : ndarray of int32, shape (V,)
-        The least number of patients in whose notes each word occurs. The divergence of a word that
-        does not occur is 0.
     """
 
-    def __init__(
-        self,
-        hashes: Hashes,
-        divergence: npt.NDArray[np.float32],
-        joins: npt.NDArray[np.bool_],
-        *,
-        cases: Floats,
-        scales: Floats,
-        patients: Counts,
-    ) -> None:
-        self.hashes = hashes
-        self.divergence = divergence
-        self.joins = joins
+    def __init__(self, table: KeyedTable, *, cases: Floats, scales: Floats) -> None:
+        self.table = table
         self.cases = cases
         self.scales = scales
-        self.patients = patients
-        self._index = HashIndex(hashes)
 
     @classmethod
     def of(cls, names: Frequencies, uses: Uses, smoothing: float) -> Self:
@@ -99,14 +82,15 @@ class WordDivergence:
             )
         expected = shares * scales.sum() * uses.tokens
         ratio = np.log((counts.sum(axis=1) + smoothing) / (expected + smoothing))
-        joins = names.alone.sum(axis=1)[some] < _ALONE * borne
+        columns = {
+            "divergence": np.maximum(ratio, 0.0).astype(np.float32),
+            "joins": names.alone.sum(axis=1)[some] < _ALONE * borne,
+        }
+        patients = uses.patients[some].max(axis=1)
         return cls(
-            names.hashes[some],
-            np.maximum(ratio, 0.0).astype(np.float32),
-            joins,
+            KeyedTable(names.hashes[some], columns, patients=patients),
             cases=case_penalties(scales * uses.tokens / np.maximum(uses.totals, 1), scales),
             scales=scales,
-            patients=uses.patients[some].max(axis=1),
         )
 
     def pruned(self, pruning: Pruning) -> WordDivergence:
@@ -114,36 +98,28 @@ class WordDivergence:
 
         Words that are in no public list are removed.
         """
-        kept = np.ones(len(self.hashes), bool)
+        table = self.table.forgetting(pruning, "divergence")
         if NAMES not in pruning.keep:
-            kept = pruning.lists.is_public(self.hashes, _borne)
-        frequent = pruning.keeps(self.patients)
-        return WordDivergence(
-            self.hashes[kept],
-            np.where(frequent, self.divergence, np.float32(0))[kept],
-            self.joins[kept],
-            cases=self.cases,
-            scales=self.scales,
-            patients=np.where(frequent, pruning.known(self.patients), np.int32(0))[kept],
-        )
+            table = table.take(pruning.lists.is_public(table.hashes, _borne))
+        return WordDivergence(table, cases=self.cases, scales=self.scales)
 
     @property
     def size(self) -> int:
         """The number of words, V."""
-        return len(self.hashes)
+        return len(self.table)
 
     @property
     def occurring(self) -> int:
         """The number of words whose divergence shows that they occur in the notes."""
-        return int(np.count_nonzero(self.divergence))
+        return int(np.count_nonzero(self.table["divergence"]))
 
     def traces(self, words: Sequence[str], lists: PublicLists) -> dict[str, npt.NDArray[np.bool_]]:
         """Return which words have a divergence, and which are in a list that is not public."""
-        rows = self._index.positions(word_hashes(fold(words)))
-        private = np.append(~lists.is_public(self.hashes, _borne), False)
+        hashes = word_hashes(fold(words))
+        private = ~lists.is_public(self.table.hashes, _borne)
         return {
-            "divergence": np.append(self.divergence > 0, False)[rows],
-            "lists of names": private[rows],
+            "divergence": self.table.values("divergence", hashes) > 0,
+            "lists of names": np.append(private, False)[self.table.rows(hashes)],
         }
 
     def judge(self, batch: Batch) -> WordJudgements:
@@ -155,13 +131,12 @@ class WordDivergence:
         self, types: Sequence[str], hashes: Hashes, cases: Int64Array
     ) -> WordJudgements:
         """Return the judgements of words from the hashes of their folded forms and their cases."""
-        rows = self._index.positions(hashes)
-        known = rows >= 0
         joins = np.fromiter(map(_HYPHENS.__contains__, types), bool, len(types))
-        joins[known] |= self.joins[rows[known]]
-        named = known & ~joins
+        joins |= self.table.values("joins", hashes)
+        named = (self.table.rows(hashes) != ABSENT) & ~joins
         divergence = np.full(len(types), np.inf)
-        divergence[named] = self.divergence[rows[named]] + self.cases[cases[named]]
+        divergence[named] = self.table.values("divergence", hashes)[named]
+        divergence[named] += self.cases[cases[named]]
         return WordJudgements(divergence, joins, np.zeros(len(types), bool))
 
     def description(self) -> dict[str, dict[str, float]]:
@@ -171,14 +146,7 @@ class WordDivergence:
 
     def files(self) -> dict[str, bytes]:
         """Return the content of the files of a model."""
-        return array_files(
-            {
-                "names": self.hashes,
-                "divergence": self.divergence,
-                "joins": self.joins,
-                "names-patients": self.patients,
-            }
-        )
+        return self.table.files(_TABLE)
 
     @classmethod
     def of_model(cls, model: ModelFiles, description: Fields) -> Self:
@@ -189,19 +157,12 @@ class WordDivergence:
         InputError
             If a file or the description is not what `files` and `description` return.
         """
-        hashes = model.hashes("names")
         cases, scales = (
             np.array([description.fields(name).number(key) for name in CASES])
             for key in ("added", "share")
         )
-        return cls(
-            hashes,
-            model.array("divergence", weights_of_shape(len(hashes))),
-            model.array("joins", Expected("bool", hashes.shape)),
-            cases=cases,
-            scales=scales,
-            patients=model.array("names-patients", expected_counts(len(hashes))),
-        )
+        columns = {"divergence": weights_of_shape(None), "joins": Expected("bool", (None,))}
+        return cls(KeyedTable.from_model(model, _TABLE, columns), cases=cases, scales=scales)
 
 
 def _borne(names: Frequencies) -> npt.NDArray[np.bool_]:

@@ -148,7 +148,7 @@ def test_the_folder_of_such_a_run_is_private_and_has_the_counts(
         *("metrics.parquet", "report.html", "words.parquet", "advice.json", "annotate.txt"),
     }
     assert {path.name for path in (run / "iterations/000/model").iterdir()} == {
-        *("divergence.npy", "joins.npy", "model.json", "names.npy", "unit.json"),
+        *("model.json", "names-divergence.npy", "names-joins.npy", "names-words.npy", "unit.json"),
         "names-patients.npy",
     }
     # Notes that are held out are not counted.
@@ -372,7 +372,7 @@ def test_given_counts_are_used_instead(
     shutil.copy(run / "words.parquet", tmp_path / "counted.parquet")
     write([Document("a", "García fiebre fiebre fiebre fiebre")], tmp_path / "few.jsonl")
     assert command("count", tmp_path / "few.jsonl", "-o", tmp_path / "few.parquet").code == 0
-    names = ("iterations/000/model/divergence.npy", "iterations/000/model/joins.npy")
+    names = ("iterations/000/model/names-divergence.npy", "iterations/000/model/names-joins.npy")
     same = {}
     for name in ("counted", "few"):
         given = settings(f"initial_model.counts={tmp_path / name}.parquet", "loop.iterations=0")
