@@ -189,7 +189,9 @@ def _runs(text: str, places: list[int]) -> Iterator[tuple[int, int]]:
 def _normalised_run(text: str) -> Normalised | None:
     """Normalise a run of characters; the result is None if it is read as itself."""
     places = [place for place, character in enumerate(text) if not is_hidden(character)]
-    visible = "".join([text[place] for place in places])
+    # Characters that are read as one other are so before what depends on their neighbours.
+    plain_or_same = [(reading(text[place]), text[place]) for place in places]
+    visible = "".join([plain if len(plain) == 1 else same for plain, same in plain_or_same])
     visible = _RAISED.sub(lambda match: match.group().translate(RAISED), visible)
     cells: list[str] = []  # what is read from one place
     starts: list[int] = []

@@ -125,6 +125,7 @@ def test_what_is_read(text: str, plain: str | None) -> None:
 @example("Ana28027\u3164а")
 @example("α\u0301llb")
 @example("ŀ\xadŀl")
+@example("\u02bc⁶")
 def test_what_is_read_is_read_as_itself(text: str) -> None:
     once = normalised_text(text)
     assert normalised_text(once) == once
