@@ -24,10 +24,10 @@ from taggers.crf.training.training_set import TrainingSet
 from taggers.crf.wordtype import WordTypeCRF
 
 OPTIONS = {
-    "words": CRFOptions("crfsuite", max_iterations=40, streams=(), conjunctions=()),
+    "words": CRFOptions(trainer="crfsuite", max_iterations=40, streams=(), conjunctions=()),
     # Streams wider than the window of words, and features narrower and wider than it.
     "streams": CRFOptions(
-        "crfsuite",
+        trainer="crfsuite",
         features=("form", "lower", "suffix3", "capitalization", "shape[0]", "has_digit[-2..-1]"),
         window=1,
         streams=("header", "colon[-1..0]", "rules[-3..2]"),
@@ -135,7 +135,7 @@ def test_the_objective_is_that_of_crfsuite(reference: Reference) -> None:
 @pytest.mark.parametrize("algorithm", ["lbfgs", "l2sgd", "ap", "pa", "arow"])
 def test_every_algorithm_learns_and_repeats(train: Batch, algorithm: Any, tmp_path: Path) -> None:
     some = train.slice(0, 200)
-    options = CRFOptions("crfsuite", algorithm, max_iterations=15)
+    options = CRFOptions(trainer="crfsuite", algorithm=algorithm, max_iterations=15)
     steps: list[tuple[int, int]] = []
     first, second = (
         CRFTagger(options).fit(
