@@ -10,7 +10,7 @@ from bootstrap.config.configuration import load_configuration
 from bootstrap.data.splits import problems_for, read_sources
 from bootstrap.inference import find_model, tag_documents, trusted_kinds, unit_of
 from bootstrap.runs.folder import Run
-from bootstrap.runs.runner import UNIT_FILE
+from bootstrap.runs.loop_parts import UNIT_FILE
 from corpus.document import Document
 from corpus.errors import InputError
 from corpus.evaluation import score

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from bootstrap.execution.parallel_tagger import ParallelTagger, Report
 from bootstrap.runs.folder import Run
-from bootstrap.runs.runner import UNIT_FILE
+from bootstrap.runs.loop_parts import UNIT_FILE
 from corpus.batch import make_batch
 from corpus.corpora import read_corpus
 from corpus.document import Document, Span

@@ -29,7 +29,7 @@ def offsets_of(lengths: npt.ArrayLike) -> Indices:
     >>> offsets_of([2, 0, 3]).tolist()
     [0, 2, 2, 5]
     """
-    offsets = np.zeros(np.size(lengths) + 1, np.int64)
+    offsets = np.zeros(len(np.asarray(lengths)) + 1, np.int64)
     np.cumsum(lengths, out=offsets[1:])
     return offsets
 

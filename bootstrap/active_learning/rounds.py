@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +13,7 @@ from bootstrap.active_learning.choice import RoundLimits, choose_round
 from bootstrap.active_learning.oracle import Oracle
 from bootstrap.active_learning.queries import QUERIES, Floats, Query
 from bootstrap.config.active_options import ActiveOptions
+from bootstrap.selection import ChosenDocuments
 from corpus.batch import Batch, concatenate
 from corpus.keys import are_among, distinct
 from taggers.base import Tagging, joined
@@ -26,22 +26,6 @@ _TOKENS = 2_000_000  # of the candidates that are tagged at a time
 #: The number of rounds over which the stability of predictions is averaged (Bloodgood and
 #: Vijay-Shanker, "A Method for Stopping Active Learning Based on Stabilizing Predictions", 2009).
 STABLE_ROUNDS = 3
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Queried:
-    """The documents of a round, annotated.
-
-    Parameters
-    ----------
-    batch : Batch
-        The documents with their gold tags.
-    confidence : ndarray of float64, shape (D,)
-        The confidence of the model in its own tags when the documents were chosen.
-    """
-
-    batch: Batch
-    confidence: npt.NDArray[np.float64]
 
 
 class Rounds:
@@ -61,7 +45,7 @@ class Rounds:
         The seed of the random generators.
     query : Query, optional
         By default that of the options.
-    queried : sequence of Queried
+    queried : sequence of ChosenDocuments
         The earlier rounds.
     """
 
@@ -74,7 +58,7 @@ class Rounds:
         *,
         random_state: int = 0,
         query: Query | None = None,
-        queried: Sequence[Queried] = (),
+        queried: Sequence[ChosenDocuments] = (),
     ) -> None:
         self.query = query or QUERIES[options.query]
         self.options = options
@@ -86,13 +70,18 @@ class Rounds:
         self._candidates = candidates.take(rows[~self.annotated(candidates)[rows]])
 
     @property
+    def queried(self) -> Sequence[ChosenDocuments]:
+        """The annotated documents of each round so far."""
+        return self._queried
+
+    @property
     def number(self) -> int:
         """The number of rounds so far; each iteration after iteration 0 is one until they end."""
         return len(self._queried)
 
     def gold(self, iteration: int) -> Batch:
         """Return the seed and the documents annotated up to an iteration."""
-        annotated = [each.batch for each in self._queried[:iteration]]
+        annotated = [documents.batch for documents in self._queried[:iteration]]
         return concatenate([self._seed, *annotated]) if annotated else self._seed
 
     def annotated(self, batch: Batch) -> npt.NDArray[np.bool_]:
@@ -126,7 +115,7 @@ class Rounds:
             full=True,
         )
 
-    def ask(self, tag: Callable[[Batch], Tagging]) -> Queried:
+    def ask(self, tag: Callable[[Batch], Tagging]) -> ChosenDocuments:
         """Choose the documents of the next round, and annotate them.
 
         Parameters
@@ -139,7 +128,7 @@ class Rounds:
         batch = self._candidates.take(drawn)
         utility, tagging = self._utility(tag, batch, rng)
         chosen = choose_round(utility, batch, self._limits(), tagging)
-        queried = Queried(self._oracle.label(batch, chosen), tagging.confidence[chosen])
+        queried = ChosenDocuments(self._oracle.label(batch, chosen), tagging.confidence[chosen])
         self._queried.append(queried)
         left = np.setdiff1d(np.arange(len(self._candidates)), drawn[chosen])
         self._candidates = self._candidates.take(left)
@@ -177,7 +166,7 @@ class Rounds:
             Validation F1.
         kappas : sequence of float or None
             Cohen's kappa of the validation tags of each model and the one before. None, where it
-            says nothing about stability, begins the count of rounds anew.
+            says nothing about stability, restarts the count of rounds.
         """
         options = self.options
         latest = [kappa for kappa in kappas[-STABLE_ROUNDS:] if kappa is not None]

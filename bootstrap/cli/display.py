@@ -20,7 +20,7 @@ from bootstrap.reports.groups import RunRecord
 from bootstrap.reports.parts.scores import classes_table, iterations_table
 from bootstrap.reports.tables import Cell, Kind, Table, shown_cell, shown_range
 from bootstrap.runs.metrics import IterationMetrics, f1_of
-from bootstrap.self_training.iteration import best_iteration
+from bootstrap.self_training.stopping import best_iteration
 from corpus.errors import escaped, shown
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def short_table(rows: Sequence[IterationMetrics]) -> Table:
     table = iterations_table(rows, best_iteration(f1_of(rows)) if rows else None)
     scores = [column.title for column in table.columns if column.title.endswith("F1")]
     titles = ("iteration", "annotated", "selected", "deviation", "precision", "recall", *scores)
-    return table.only(*titles, "seconds", "stopped").without_empty()
+    return table.only(*titles, "seconds").without_empty()
 
 
 def print_table(table: Table) -> None:
@@ -83,7 +83,14 @@ def print_experiment(report: Report) -> None:
 class RunDisplay:
     """A live table and progress bars on a terminal, and a line per iteration elsewhere.
 
-    `iterations` is the maximum number after iteration 0.
+    Parameters
+    ----------
+    console : rich.console.Console
+        The console of the display.
+    iterations : int
+        Maximum number of iterations after iteration 0.
+    enabled : bool
+        Whether to show anything.
     """
 
     def __init__(self, console: Console, iterations: int, *, enabled: bool = True) -> None:

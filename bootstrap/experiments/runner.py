@@ -49,7 +49,7 @@ class PlannedRun:
         with read_run(self.run):
             rows = self.run.metrics()
             last = self.run.test_counts(len(rows) - 1) if rows else None
-        return bool(rows) and rows[-1].stopped is not None and last is not None
+        return self.run.is_finished() and last is not None
 
 
 @dataclass(frozen=True, slots=True)

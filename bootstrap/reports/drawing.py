@@ -192,7 +192,7 @@ class _Drawing:
             height = room.bottom + room.height + top
             canvas.set_size_inches(_WIDTH, height)
             canvas.subplots_adjust(
-                left=room.left / _WIDTH, right=1 - 0.24 / _WIDTH, bottom=room.bottom / height,
+                left=room.left / _WIDTH, right=1 - 0.12 / _WIDTH, bottom=room.bottom / height,
                 top=1 - (top + room.above) / height, hspace=room.between, wspace=0.08,
             )  # fmt: skip
             for legend in canvas.legends:

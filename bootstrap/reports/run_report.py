@@ -19,7 +19,7 @@ from bootstrap.reports.tables import Column, Table, columns
 from bootstrap.runs.advice_files import ANNOTATE, read_advice
 from bootstrap.runs.errors import RunError
 from bootstrap.runs.outcome import gain_lines
-from bootstrap.self_training.iteration import STOPPED
+from bootstrap.self_training.stopping import STOPPED
 from corpus.errors import InputError, shown
 from corpus.storage.manifest import read_manifest
 

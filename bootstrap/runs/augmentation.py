@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-from bootstrap.self_training.training_set import Augment, Augmentation
 from corpus.batch import Batch
 from taggers.augmentation import AugmentOptions
 
@@ -15,7 +16,9 @@ _MENTION_DOCUMENTS = 8
 _STAGE = 3
 
 
-def augmentation_of(options: AugmentOptions, random_state: int) -> Augment | None:
+def augmentation_of(
+    options: AugmentOptions, random_state: int
+) -> Callable[[Batch], tuple[Batch, Batch]] | None:
     """Return the function that derives documents from gold documents.
 
     Parameters
@@ -33,7 +36,7 @@ def augmentation_of(options: AugmentOptions, random_state: int) -> Augment | Non
     if not options.copies:
         return None
 
-    def augment(gold: Batch) -> Augmentation:
+    def augment(gold: Batch) -> tuple[Batch, Batch]:
         from taggers.augmentation import (  # noqa: PLC0415 - not always used
             MentionReplacement,
         )
@@ -43,6 +46,6 @@ def augmentation_of(options: AugmentOptions, random_state: int) -> Augment | Non
         copies = replacement.copies(rng)
         number = len(copies) // options.copies
         mentions = replacement.joined(rng, _MENTION_DOCUMENTS * number, float(number))
-        return Augmentation(copies, mentions)
+        return copies, mentions
 
     return augment

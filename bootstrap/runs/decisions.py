@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bootstrap.runs.metrics import IterationMetrics, TrialMetrics
-from bootstrap.self_training.iteration import ANNOTATED_ALONE, AUGMENTED, SEED_ALONE
+from bootstrap.self_training.candidates import ANNOTATED_ALONE, AUGMENTED, SEED_ALONE
 
 #: The alternatives that are no strategies, in words.
 _WORDS = {

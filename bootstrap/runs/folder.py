@@ -10,17 +10,15 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from bootstrap.active_learning.rounds import Queried
 from bootstrap.advice.missed import Missed, most_missed
 from bootstrap.config.tagger_sections import SEED
-from bootstrap.execution.parallel_tagger import ParallelTagger
 from bootstrap.runs.document_counts import DocumentCounts
 from bootstrap.runs.environment import environment
 from bootstrap.runs.errors import RunError
@@ -36,20 +34,15 @@ from bootstrap.runs.iteration_folder import (
 from bootstrap.runs.metrics import IterationMetrics, f1_of, flat_row
 from bootstrap.runs.outcome import Outcome, outcome_of
 from bootstrap.runs.parquet_files import read_table
-from bootstrap.runs.selected import queried_of, selected_of, table_of
+from bootstrap.runs.selected import documents_of, table_of
 from bootstrap.runs.tagging_errors import (
     TaggingError,
     errors_table,
     load_error_kinds,
     load_errors,
 )
-from bootstrap.self_training.iteration import (
-    RELABEL,
-    History,
-    PseudoLabelled,
-    best_iteration,
-    compares_strategies,
-)
+from bootstrap.selection import ChosenDocuments
+from bootstrap.self_training.stopping import best_iteration
 from corpus.errors import InputError
 from corpus.storage.atomic import remove_partial, write_atomically, write_link
 from corpus.storage.manifest import manifest_bytes, read_manifest
@@ -121,6 +114,11 @@ class Run:
     def second_folder(self, iteration: int) -> Path:
         """Return the folder of the model of the second view of an iteration."""
         return self.iteration(iteration).second_folder
+
+    @property
+    def ended_file(self) -> Path:
+        """The file that ends a run, with the reason."""
+        return self.folder / "ended.json"
 
     @property
     def lists_folder(self) -> Path:
@@ -236,6 +234,8 @@ class Run:
         self.data()
         read_manifest(self.environment_file)
         own = [self.config_file, self.data_file, self.environment_file]
+        if self.stopped():
+            own.append(self.ended_file)
         if self.metrics_file.exists():
             own.append(self.metrics_file)
             if not to_resume and len(read_table(self.metrics_file)) > len(rows):
@@ -248,9 +248,26 @@ class Run:
         return len(own) + sum(checked)
 
     def is_finished(self) -> bool:
-        """Return whether the last closed iteration has a reason for stopping."""
-        rows = self.metrics()
-        return bool(rows) and rows[-1].stopped is not None
+        """Return whether the run has ended."""
+        return self.stopped() is not None
+
+    def stopped(self) -> str | None:
+        """Return why the run has ended: a key of `STOPPED`; None if it has not."""
+        if not self.ended_file.exists():
+            return None
+        record = read_manifest(self.ended_file).description
+        is_last = record.get("iterations") == len(self.metrics())
+        return str(record.get("reason")) if is_last else None
+
+    def end(self, reason: str) -> None:
+        """Write why the run has ended, and remove what only further iterations need."""
+        record = {"reason": reason, "iterations": len(self.metrics())}
+        write_atomically(self.ended_file, manifest_bytes(record))
+        self._remove_unneeded()
+
+    def _remove_unneeded(self) -> None:
+        shutil.rmtree(self.batches_folder, ignore_errors=True)
+        self._remove_second(len(self.metrics()) - 1)
 
     def discard_open(self) -> None:
         """Remove the open iteration and the temporary files of an interrupted run.
@@ -266,8 +283,7 @@ class Run:
         if folder.exists():
             shutil.rmtree(folder)
         if self.is_finished():  # the process may have been killed before it did so
-            shutil.rmtree(self.batches_folder, ignore_errors=True)
-            self._remove_second(len(self.metrics()) - 1)
+            self._remove_unneeded()
 
     def _refuse_gap(self) -> None:
         """Raise a `RunError` if an open iteration is followed by others."""
@@ -281,12 +297,12 @@ class Run:
     def close_iteration(
         self,
         iteration: int,
-        selected: PseudoLabelled | None,
+        selected: ChosenDocuments | None,
         metrics: IterationMetrics,
         validation: DocumentCounts,
         *,
         baseline: DocumentCounts | None = None,
-        queried: Queried | None = None,
+        queried: ChosenDocuments | None = None,
         errors: Sequence[TaggingError] | None = None,
     ) -> None:
         """Write the documents, counts and metrics of an iteration, which close it.
@@ -295,7 +311,7 @@ class Run:
         ----------
         iteration : int
             The number of the iteration.
-        selected : PseudoLabelled or None
+        selected : ChosenDocuments or None
             The selected documents.
         metrics : IterationMetrics
             The metrics.
@@ -303,7 +319,7 @@ class Run:
             The counts of the strict entities in each validation document.
         baseline : DocumentCounts, optional
             Those of the seed alone, if this is iteration 0 and its model is another one.
-        queried : Queried, optional
+        queried : ChosenDocuments, optional
             The documents that were annotated in this iteration.
         errors : sequence of TaggingError, optional
             The errors of the model on the validation documents.
@@ -321,11 +337,8 @@ class Run:
             BASELINE: baseline.to_table() if baseline else None,
         }
         self.iteration(iteration).close(tables, metrics)
-        # Only the last iteration is continued, unless the run is finished.
-        if iteration:
+        if iteration:  # only the last iteration is continued
             self._remove_second(iteration - 1)
-        if metrics.stopped:
-            self._remove_second(iteration)
         self.summarise()
 
     def _remove_second(self, iteration: int) -> None:
@@ -348,7 +361,7 @@ class Run:
     def outcome(self) -> Outcome:
         """Compute the gain of the closed iterations."""
         baseline = self._counts(0, BASELINE)
-        return outcome_of(self.metrics(), self.validation_counts, baseline)
+        return outcome_of(self.metrics(), self.validation_counts, baseline, stopped=self.stopped())
 
     def validation_counts(self, iteration: int) -> DocumentCounts | None:
         """Read the counts of an iteration in each validation document, if it has any."""
@@ -407,52 +420,15 @@ class Run:
         self.iteration(best).verify_description_of_model()
         return self.model_folder(best)
 
-    def history(
-        self,
-        keep: str,
-        tagger: ParallelTagger,
-        classes: Sequence[str],
-        second: ParallelTagger | None = None,
-    ) -> History:
-        """Read the history with which the loop continues after the closed iterations.
-
-        Parameters
-        ----------
-        keep : str
-            The value of ``[loop] keep``, which determines whether the selected documents of all
-            iterations or of the last one are read.
-        tagger : ParallelTagger
-            The model of the last closed iteration.
-        classes : sequence of str
-            The classes of the tagger.
-        second : ParallelTagger, optional
-            The model of the second view.
-        """
-        rows = self.metrics()
-        iterations = [len(rows) - 1] if keep == RELABEL else range(len(rows))
-        found = [self._selected(iteration, classes) for iteration in iterations]
-        return History(
-            f1=tuple(f1_of(rows)),
-            tagger=tagger,
-            selected=tuple(selected for selected in found if selected is not None),
-            chosen=tuple(
-                row.strategy
-                for row in rows[1:]
-                if compares_strategies(trial.name for trial in row.trials)
-            ),
-            augmented=rows[-1].augmented,
-            second=second,
-            kappas=tuple(row.kappa for row in rows[1:]),
-        )
-
-    def queried(self, classes: Sequence[str]) -> list[Queried]:
+    def queried(self, classes: Sequence[str]) -> list[ChosenDocuments]:
         """Read the documents that were annotated in each round of the closed iterations."""
         rows = self.metrics()
-        paths = [self.iteration_folder(row.iteration) / QUERIED for row in rows if row.queried]
-        return [queried_of(read_table(path), classes) for path in paths]
+        return [self._documents(row.iteration, QUERIED, classes) for row in rows if row.queried]
 
-    def _selected(self, iteration: int, classes: Sequence[str]) -> PseudoLabelled | None:
-        table = read_table(self.iteration_folder(iteration) / SELECTED)
-        if not len(table):
-            return None
-        return selected_of(table, classes)
+    def selected(self, iterations: Iterable[int], classes: Sequence[str]) -> list[ChosenDocuments]:
+        """Read the documents that were selected in iterations, as far as there were any."""
+        parts = [self._documents(iteration, SELECTED, classes) for iteration in iterations]
+        return [part for part in parts if len(part.batch)]
+
+    def _documents(self, iteration: int, name: str, classes: Sequence[str]) -> ChosenDocuments:
+        return documents_of(read_table(self.iteration_folder(iteration) / name), classes)

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from typing import Any, Self
 
-import numpy as np
+import msgspec
 
-from bootstrap.selection.proportions import Proportions, content_of, proportions_of
-from bootstrap.self_training.iteration import CONFIDENCE_BINS, Iteration, PseudoLabelled, Trial
-from corpus.batch import Batch
-from corpus.evaluation import ConfusionCounts, Scores
-from corpus.patients import number_patients
-from corpus.tags import classes_of
+from corpus.evaluation import ConfusionCounts
 from taggers.base import Training
 
 
@@ -27,7 +22,7 @@ class EntityScores:
     f1: float
 
     @classmethod
-    def of(cls, counts: ConfusionCounts) -> Self:
+    def from_counts(cls, counts: ConfusionCounts) -> Self:
         """Compute the scores from counts."""
         return cls(counts.precision, counts.recall, counts.f1)
 
@@ -39,7 +34,7 @@ class TrialMetrics:
     Parameters
     ----------
     name : str
-        The alternative; see `bootstrap.self_training.iteration.Trial`.
+        The alternative; see `bootstrap.self_training.candidates.Candidate`.
     selected : int
         Number of documents selected.
     precision, recall, f1 : float
@@ -117,8 +112,6 @@ class IterationMetrics:
         Strict entities in each half of the validation documents.
     seconds : mapping of str to float
         Duration of each stage.
-    stopped : str or None
-        On the last iteration, a key of `bootstrap.self_training.iteration.STOPPED`.
     strategy : str
         The strategy of selection; empty in iteration 0.
     augmented : bool
@@ -133,6 +126,8 @@ class IterationMetrics:
         Number of distinct entities selected that no earlier training document contains.
     unknown : float
         The share of selected tokens whose tag is unknown.
+    finds_entities : bool
+        Whether any tagged document has an entity.
     """
 
     iteration: int
@@ -153,20 +148,20 @@ class IterationMetrics:
     kappa: float | None
     human_documents: int
     human_tokens: int
-    queried: int
+    queried: int = 0
     training_documents: int
     tagger: str
     training: Training | None
-    left_out: Mapping[str, int]
+    left_out: Mapping[str, int] = field(default_factory=dict)
     halves: tuple[ConfusionCounts, ConfusionCounts]
-    seconds: Mapping[str, float]
-    stopped: str | None
+    seconds: Mapping[str, float] = field(default_factory=dict)
     strategy: str
     augmented: bool
-    trials: Sequence[TrialMetrics]
+    trials: list[TrialMetrics]
     quality: EntityScores | None
     new_entities: int
     unknown: float
+    finds_entities: bool
     reference: Mapping[str, float] = field(default_factory=dict)
     selected_proportions: Mapping[str, float] = field(default_factory=dict)
     histogram: Mapping[str, int] = field(default_factory=dict)
@@ -178,10 +173,7 @@ class IterationMetrics:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record as JSON values; NaN and infinity are null, as JSON has neither."""
-        record = asdict(self)
-        for each in (record, *record["trials"]):
-            each["halves"] = [list(counts) for counts in each["halves"]]
-        finite: dict[str, Any] = _finite(record)
+        finite: dict[str, Any] = _finite(msgspec.to_builtins(self))
         return finite
 
     @classmethod
@@ -193,22 +185,18 @@ class IterationMetrics:
         ValueError
             If it has other keys or values of other types; the message names the key.
         """
-        expected = [field.name for field in fields(cls)]
-        if not isinstance(record, dict):
-            raise ValueError("not an object")
-        if missing := [name for name in expected if name not in record]:
-            raise ValueError(f"{missing[0]} is missing")
-        if unknown := [name for name in record if name not in expected]:
-            raise ValueError(f"{unknown[0]!r} is unknown")
-        values: dict[str, Any] = {}
-        for name in expected:
-            try:
-                values[name] = _READERS[name](record[name])
-            except (TypeError, ValueError):
-                raise ValueError(f"{name} is not as expected") from None
-        if values["deviation"] is None and values["worst"]:
-            values["deviation"] = math.inf
-        return cls(**values)
+        try:
+            proportions = ("proportions", "reference", "selected_proportions")
+            values = dict(record) | {name: _with_nan(record[name]) for name in proportions}
+            if values["training"]:
+                values["training"] = _with_nan(values["training"])
+            if values["deviation"] is None and values["worst"]:
+                values["deviation"] = math.inf
+        except (TypeError, ValueError, KeyError, AttributeError):
+            raise ValueError("some keys are missing or unknown") from None
+        if values.keys() != {known.name for known in fields(cls)}:
+            raise ValueError("some keys are missing or unknown")
+        return msgspec.convert(values, cls)
 
 
 def _finite(value: Any) -> Any:
@@ -218,216 +206,9 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-_Reader = Callable[[Any], Any]
-
-
-def _instance_of(*kinds: type) -> _Reader:
-    def read(value: Any) -> Any:
-        if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
-            raise TypeError
-        return value
-
-    return read
-
-
-def _optional(read: _Reader) -> _Reader:
-    return lambda value: None if value is None else read(value)
-
-
-def _mapping_of(read: _Reader) -> _Reader:
-    def read_mapping(value: Any) -> dict[str, Any]:
-        if not isinstance(value, dict):
-            raise TypeError
-        return {name: read(item) for name, item in value.items()}
-
-    return read_mapping
-
-
-def _record_of(kind: type, readers: Mapping[str, _Reader]) -> _Reader:
-    def read_record(value: Any) -> Any:
-        if not isinstance(value, dict) or value.keys() != readers.keys():
-            raise TypeError
-        return kind(**{name: read(value[name]) for name, read in readers.items()})
-
-    return read_record
-
-
-def _list_of(read: _Reader) -> _Reader:
-    return lambda value: [read(item) for item in _instance_of(list)(value)]
-
-
-def _halves(value: Any) -> tuple[ConfusionCounts, ...]:
-    left, right = value
-    return tuple(ConfusionCounts(*map(_integer, counts)) for counts in (left, right))
-
-
-_integer, _text = _instance_of(int), _instance_of(str)
-_number = _instance_of(int, float)
-
-
-def _number_or_nan(value: Any) -> Any:
-    return math.nan if value is None else _number(value)
-
-
-_SCORES = dict.fromkeys(("precision", "recall", "f1"), _number)
-_READERS: dict[str, _Reader] = {
-    **dict.fromkeys(("iteration", "selected", "tagged", "blank", "confident", "bound"), _integer),
-    **dict.fromkeys(("human_documents", "human_tokens", "queried"), _integer),
-    "training_documents": _integer,
-    **_SCORES,
-    "classes": _mapping_of(_record_of(EntityScores, _SCORES)),
-    **dict.fromkeys(("deviation", "agreement", "kappa"), _optional(_number)),
-    "worst": _text,
-    **dict.fromkeys(
-        ("proportions", "reference", "selected_proportions"), _mapping_of(_number_or_nan)
-    ),
-    "histogram": _mapping_of(_integer),
-    **dict.fromkeys(("confidence", "seconds"), _mapping_of(_number)),
-    "tagger": _text,
-    "training": _optional(
-        _record_of(
-            Training,
-            {
-                "converged": _instance_of(bool),
-                "outcome": _text,
-                "iterations": _integer,
-                "loss": _number_or_nan,
-                "failed": _instance_of(bool),
-                "clustering": _text,
-            },
-        )
-    ),
-    "left_out": _mapping_of(_integer),
-    "halves": _halves,
-    "stopped": _optional(_text),
-    "strategy": _text,
-    "augmented": _instance_of(bool),
-    "trials": _list_of(
-        _record_of(
-            TrialMetrics,
-            {
-                "name": _text,
-                "selected": _integer,
-                **_SCORES,
-                "halves": _halves,
-                "chosen": _instance_of(bool),
-            },
-        )
-    ),
-    "quality": _optional(_record_of(EntityScores, _SCORES)),
-    "new_entities": _integer,
-    "unknown": _number,
-}
-
-
-def metrics_of(
-    step: Iteration, validation: Batch, left_out: Mapping[str, int], reference: Proportions
-) -> IterationMetrics:
-    """Compute the metrics of an iteration.
-
-    Parameters
-    ----------
-    step : Iteration
-        The iteration.
-    validation : Batch
-        The validation documents, tagged.
-    left_out : mapping of str to int
-        Number of unlabeled documents so far that could not be used, by problem.
-    reference : Proportions
-        The reference proportions.
-
-    Returns
-    -------
-    IterationMetrics
-    """
-    worst = max(step.selections, key=lambda selection: selection.deviation, default=None)
-    counts = step.scores.counts("ner")
-    return IterationMetrics(
-        iteration=step.iteration,
-        selected=0 if step.selected is None else len(step.selected.batch),
-        precision=counts.precision,
-        recall=counts.recall,
-        f1=counts.f1,
-        classes={
-            name: EntityScores.of(step.scores.class_counts(name))
-            for name in classes_of(validation.labels)
-        },
-        tagged=step.tagged,
-        blank=step.blank,
-        confident=sum(selection.confident for selection in step.selections),
-        bound=sum(selection.bound for selection in step.selections),
-        deviation=worst.deviation if worst else None,
-        worst=worst.worst if worst else "",
-        proportions=worst.proportions.as_dict() if worst and worst.proportions else {},
-        confidence={f"q{100 * q:02.0f}": value for q, value in step.confidence_quantiles.items()},
-        agreement=step.agreement,
-        kappa=step.kappa,
-        human_documents=step.human_documents,
-        human_tokens=step.human_tokens,
-        queried=len(step.queried.batch) if step.queried else 0,
-        training_documents=step.training_documents,
-        tagger=step.tagger.kind,
-        training=step.tagger.training,
-        left_out=dict(left_out),
-        halves=halves(validation, step.scores),
-        seconds=dict(step.seconds),
-        stopped=step.stopped,
-        strategy=step.strategy,
-        augmented=step.augmented,
-        trials=[_trial_metrics(trial, validation) for trial in step.trials],
-        quality=None if step.quality is None else EntityScores.of(step.quality),
-        new_entities=step.new_entities,
-        unknown=step.unknown,
-        reference=reference.as_dict(),
-        selected_proportions=_selected_proportions(step.selected, reference.classes),
-        histogram={
-            f"{number / CONFIDENCE_BINS:.2f}": count
-            for number, count in enumerate(step.confidence_histogram)
-        },
-    )
-
-
-def _selected_proportions(
-    selected: PseudoLabelled | None, classes: Sequence[str]
-) -> dict[str, float]:
-    """Compute the proportions of selected documents; nothing if there are none."""
-    if selected is None:
-        return {}
-    batch = selected.batch
-    content = content_of(batch, batch.tags, batch.labels, classes)
-    return proportions_of(content, classes).as_dict()
-
-
-def _trial_metrics(trial: Trial, validation: Batch) -> TrialMetrics:
-    counts = trial.scores.counts("ner")
-    return TrialMetrics(
-        name=trial.name,
-        selected=trial.selected,
-        precision=counts.precision,
-        recall=counts.recall,
-        f1=counts.f1,
-        halves=halves(validation, trial.scores),
-        chosen=trial.chosen,
-    )
-
-
-def halves(validation: Batch, scores: Scores) -> tuple[ConfusionCounts, ConfusionCounts]:
-    """Count strict entities in two halves of the documents, with no group in both.
-
-    Parameters
-    ----------
-    validation : Batch
-        The documents.
-    scores : Scores
-        The scores of the same documents.
-
-    Returns
-    -------
-    pair of ConfusionCounts
-    """
-    sides = number_patients(validation.groups.to_pylist(), validation.ids.to_pylist()) % 2
-    left, right = (scores.take(np.flatnonzero(sides == side)).counts("ner") for side in (0, 1))
-    return left, right
+def _with_nan(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Replace None by NaN."""
+    return {name: math.nan if value is None else value for name, value in values.items()}
 
 
 def flat_row(record: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
@@ -443,9 +224,9 @@ def flat_row(record: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 
 def f1_of(metrics: Iterable[IterationMetrics]) -> list[float]:
     """Return the validation F1 of iterations."""
-    return [each.f1 for each in metrics]
+    return [row.f1 for row in metrics]
 
 
 def beyond_tolerance(metrics: Sequence[IterationMetrics]) -> list[IterationMetrics]:
     """Return the iterations whose selections do not keep the reference proportions."""
-    return [each for each in metrics if not each.is_within_tolerance]
+    return [row for row in metrics if not row.is_within_tolerance]

@@ -12,7 +12,7 @@ from bootstrap.runs.decisions import seed_alone
 from bootstrap.runs.document_counts import DocumentCounts
 from bootstrap.runs.gain import f1_gain_interval
 from bootstrap.runs.metrics import IterationMetrics, f1_of
-from bootstrap.self_training.iteration import best_iteration
+from bootstrap.self_training.stopping import best_iteration
 from corpus.evaluation import ConfusionCounts
 
 
@@ -56,27 +56,31 @@ def outcome_of(
     metrics: Sequence[IterationMetrics],
     counts_of: Callable[[int], DocumentCounts | None] | None = None,
     baseline: DocumentCounts | None = None,
+    *,
+    stopped: str | None = None,
 ) -> Outcome:
     """Compute the outcome of iterations.
 
     Parameters
     ----------
     metrics : sequence of IterationMetrics
-        The iterations, of which there is at least one.
+        The iterations, at least one.
     counts_of : callable, optional
         Returns the counts of an iteration in each validation document, or None if they are
         missing. Without it, there is no interval.
     baseline : DocumentCounts, optional
         The counts of the seed alone, if iteration 0 is another model.
+    stopped : str, optional
+        The reason for stopping, if the run is finished.
     """
-    left, right = zip(*(each.halves for each in metrics), strict=True)
+    left, right = zip(*(row.halves for row in metrics), strict=True)
     by_left, by_right = _selected_by_halves(metrics)
     counts = _counts(counts_of, baseline, by_left, by_right) if counts_of else None
     return Outcome(
         first=_sum(seed_alone(metrics).halves),
         best=_sum([right[by_left], left[by_right]]),
         iteration=best_iteration(f1_of(metrics)),
-        stopped=metrics[-1].stopped,
+        stopped=stopped,
         interval=_interval(*counts) if counts else None,
         counted=counts is not None,
     )
@@ -141,7 +145,7 @@ def held_out_counts(
 
 def _selected_by_halves(metrics: Sequence[IterationMetrics]) -> tuple[int, int]:
     """Return the iterations that are the best on each half of the validation documents."""
-    left, right = zip(*(each.halves for each in metrics), strict=True)
+    left, right = zip(*(row.halves for row in metrics), strict=True)
     by_left, by_right = (best_iteration([counts.f1 for counts in side]) for side in (left, right))
     return by_left, by_right
 
@@ -176,8 +180,7 @@ def gain_lines(outcome: Outcome, start: str) -> list[str]:
         sentence = f"The run lowered strict entity F1 {scores}."
     elif outcome.interval:
         sentence = (
-            f"It is not certain that the run gained anything: strict entity F1 went {scores}, a "
-            "difference within the noise."
+            f"No significant gain: strict entity F1 went {scores}, a difference within the noise."
         )
     else:
         sentence = f"Strict entity F1 went {scores}."

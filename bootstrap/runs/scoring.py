@@ -7,7 +7,7 @@ from bootstrap.data.splits import LabelledNotes
 from bootstrap.execution.parallel_tagger import ParallelTagger
 from bootstrap.runs.document_counts import DocumentCounts
 from bootstrap.runs.folder import Run
-from bootstrap.self_training.views import tag
+from bootstrap.self_training.state import Views
 from corpus.evaluation import GoldBatch, score_batches
 from corpus.scores import ConfusionCounts
 
@@ -34,7 +34,8 @@ def score_on_test(
         if run.test_counts(iteration) is None:
             model = run.model_folder(iteration)
             tagger = ParallelTagger.load(model, trusted=configuration.kinds, jobs=jobs)
-            tagging = tag(tagger, test.batch, measure, "document", loop)
+            views = Views(tagger, measure=measure, propagate=loop.propagate)
+            tagging = views.tag(test.batch)
             predicted = test.batch.with_tags(tagging.tags, tagging.labels)
             counts = DocumentCounts.of(test.batch, score_batches(gold, predicted))
             run.save_test_counts(iteration, counts)

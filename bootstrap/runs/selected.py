@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from bootstrap.active_learning.rounds import Queried
-from bootstrap.self_training.iteration import PseudoLabelled
+from bootstrap.selection import ChosenDocuments
 from corpus.batch import Batch, make_batch
 from corpus.document import Document, Span
 from corpus.tags import UNKNOWN
@@ -29,14 +27,14 @@ _SELECTED = pa.schema(
 )
 
 
-def table_of(selected: PseudoLabelled | Queried | None, iteration: int) -> pa.Table:
+def table_of(selected: ChosenDocuments | None, iteration: int) -> pa.Table:
     """Convert the documents selected or annotated in an iteration to a table."""
     if selected is None:
         return _SELECTED.empty_table()
     batch = selected.batch
     spans = [
-        [{"start": span.start, "end": span.end, "label": span.label} for span in found]
-        for found in batch.spans()
+        [{"start": span.start, "end": span.end, "label": span.label} for span in document]
+        for document in batch.spans()
     ]
     columns = [
         batch.ids,
@@ -50,24 +48,15 @@ def table_of(selected: PseudoLabelled | Queried | None, iteration: int) -> pa.Ta
     return pa.table(columns, schema=_SELECTED)
 
 
-def selected_of(table: pa.Table, classes: Sequence[str]) -> PseudoLabelled:
-    """Convert a table from `table_of` to pseudo-labelled documents with the classes of a tagger."""
-    return PseudoLabelled(*_documents_of(table, classes))
-
-
-def queried_of(table: pa.Table, classes: Sequence[str]) -> Queried:
-    """Convert a table from `table_of` to annotated documents with the classes of an oracle."""
-    return Queried(*_documents_of(table, classes))
-
-
-def _documents_of(table: pa.Table, classes: Sequence[str]) -> tuple[Batch, npt.NDArray[np.float64]]:
-    """Return the documents of a table, and the confidence of the model in each."""
+def documents_of(table: pa.Table, classes: Sequence[str]) -> ChosenDocuments:
+    """Convert a table from `table_of` to documents with these classes."""
     documents = [
         Document(row["id"], row["text"], tuple(Span(**span) for span in row["label"]), row["group"])
         for row in table.to_pylist()
     ]
     batch = make_batch(documents, labelled=True, classes=classes)
-    return _with_unknown(batch, table["open"].to_pylist()), table["confidence"].to_numpy()
+    batch = _with_unknown(batch, table["open"].to_pylist())
+    return ChosenDocuments(batch, table["confidence"].to_numpy())
 
 
 def _with_unknown(batch: Batch, parts: Sequence[Sequence[Mapping[str, int]]]) -> Batch:

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from bootstrap.execution.parallel_tagger import FolderFit, ParallelTagger, Report, fit_all
 from bootstrap.runs.folder import Run
-from bootstrap.self_training.iteration import Iteration
 from bootstrap.self_training.training import Fit
 from taggers import Tagger
 
@@ -38,11 +37,11 @@ def free_model_folder(run: Run, iteration: int) -> Path:
     return folder / "model"
 
 
-def keep_model(run: Run, step: Iteration) -> None:
+def keep_model(run: Run, iteration: int, tagger: Tagger) -> None:
     """Move the model of an iteration to its place, and remove its alternatives."""
-    parent, tagger = run.iteration_folder(step.iteration), _in_folder(step.tagger)
-    if tagger.folder.is_relative_to(parent):
-        tagger.move(run.model_folder(step.iteration))
+    parent, in_folder = run.iteration_folder(iteration), _in_folder(tagger)
+    if in_folder.folder.is_relative_to(parent):
+        in_folder.move(run.model_folder(iteration))
     for folder in parent.glob(f"{_ALTERNATIVE}*"):
         shutil.rmtree(folder)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bootstrap.selection.proportional import Selection, select_examples
+from bootstrap.selection.proportional import ChosenDocuments, Selection, select_examples
 from bootstrap.selection.proportions import Reference
 from bootstrap.selection.strategies import (
     LIST_VIEW,
@@ -22,6 +22,7 @@ __all__ = [
     "PORTFOLIO",
     "SECOND_VIEW",
     "STRATEGIES",
+    "ChosenDocuments",
     "Reference",
     "Selection",
     "SelectionFunction",

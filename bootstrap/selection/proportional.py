@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -48,6 +49,32 @@ class Selection:
     deviation: float = 0.0
     worst: str = ""
     tagging: Tagging | None = None
+
+    def chosen(self, tagging: Tagging, batch: Batch) -> ChosenDocuments:
+        """Return the documents selected from a batch with this tagging."""
+        kept = self.tagging or tagging
+        tagged = batch.with_tags(kept.tags, kept.labels)
+        return ChosenDocuments(tagged, kept.confidence).take(self.indices)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ChosenDocuments:
+    """Tagged documents, and the confidence of a model in its own tags when they were chosen.
+
+    Parameters
+    ----------
+    batch : Batch
+        The documents: with the tags of the model, or those of an annotator.
+    confidence : ndarray of float64, shape (D,)
+        The confidence in each document.
+    """
+
+    batch: Batch
+    confidence: npt.NDArray[np.float64]
+
+    def take(self, indices: Indices) -> Self:
+        """Return the documents at `indices`."""
+        return replace(self, batch=self.batch.take(indices), confidence=self.confidence[indices])
 
 
 def select_examples(

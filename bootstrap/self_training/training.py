@@ -1,31 +1,23 @@
-"""The trainings of an iteration, which are independent of each other."""
+"""Training sets, the models trained on them, and what they tag."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from bootstrap.config.options import LoopOptions
+from bootstrap.self_training.state import Candidate, Model, State, Views
+from bootstrap.self_training.stopping import best_iteration
 from corpus.batch import Batch
+from corpus.evaluation import GoldBatch, score_batches
 from taggers.base import Tagger
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fit:
-    """A training to be done.
-
-    Parameters
-    ----------
-    tagger : Tagger
-        An untrained tagger.
-    train, validation : Batch
-        The documents.
-    warm_start : Tagger or None
-        A tagger whose weights initialise training.
-    rng : numpy.random.Generator
-        The source of random numbers.
-    """
+    """A training to be done; the parameters are those of `taggers.base.Tagger.fit`."""
 
     tagger: Tagger
     train: Batch
@@ -33,17 +25,102 @@ class Fit:
     warm_start: Tagger | None
     rng: np.random.Generator
 
-    def run(self) -> Tagger:
-        """Train the tagger, and return it."""
-        return self.tagger.fit(
-            self.train, self.validation, warm_start=self.warm_start, rng=self.rng
-        )
 
-
-#: Does several trainings, and returns the trained taggers in the same order.
-Train = Callable[[Sequence[Fit]], list[Tagger]]
-
-
-def train_in_turn(fits: Sequence[Fit]) -> list[Tagger]:
+def fit_in_turn(fits: Sequence[Fit]) -> list[Tagger]:
     """Train taggers one after the other."""
-    return [fit.run() for fit in fits]
+    return [f.tagger.fit(f.train, f.validation, warm_start=f.warm_start, rng=f.rng) for f in fits]
+
+
+def best_of(models: Sequence[Model]) -> Model:
+    """Return the model with the highest validation F1, ties to the first."""
+    return models[best_iteration([model.f1 for model in models])]
+
+
+@dataclass(frozen=True, slots=True)
+class Trainer:
+    """Trains a tagger on each candidate, and scores it.
+
+    Parameters
+    ----------
+    tagger_for : callable
+        Creates another untrained tagger of an iteration; the kinds of iterations may differ.
+    validation : GoldBatch
+        Documents that determine which candidate is used, and when to stop.
+    loop : LoopOptions
+        Options of the loop.
+    measure : str
+        The measure of confidence in the validation documents.
+    second_tagger_for : callable, optional
+        Creates the untrained tagger of the second view; required by strategies with further views.
+    fit_all : callable
+        Does several trainings, which are independent, and returns the taggers in their order.
+    """
+
+    tagger_for: Callable[[int], Tagger]
+    validation: GoldBatch
+    loop: LoopOptions
+    measure: str = "probability"
+    second_tagger_for: Callable[[int], Tagger] | None = None
+    fit_all: Callable[[Sequence[Fit]], list[Tagger]] = fit_in_turn
+
+    def train(
+        self, compared: Sequence[Candidate], before: State | None
+    ) -> tuple[list[Model], Tagger | None]:
+        """Train a model on each candidate, and the second view if the next iteration needs it.
+
+        The second view learns from the candidate that is kept, at the same time as the others if
+        that is known. If nothing can be learned, the model and the second view stay.
+
+        Parameters
+        ----------
+        compared : sequence of Candidate
+            The candidates of an iteration.
+        before : State or None
+            The state before it, whose weights initialise training.
+        """
+        iteration = before.iteration + 1 if before else 0
+        if before and self._learns_nothing(compared[0], before):
+            return [replace(before.model, candidate=compared[0])], before.second
+        warm = before if before and self.loop.warm_start and not before.is_initial else None
+        start = warm.model.tagger if warm else None
+        fits = [
+            self._fit(self.tagger_for(iteration), iteration, candidate.training.documents(), start)
+            for candidate in compared
+        ]
+        kept = [candidate for candidate in compared if candidate.labelling] or compared[-1:]
+        second = self._second_fit(iteration, kept[0], warm) if len(kept) == 1 else []
+        taggers = self.fit_all([*fits, *second])
+        models = list(map(self.scored, compared, taggers))
+        if len(kept) > 1:
+            best = best_of([model for model in models if model.candidate in kept])
+            if second := self._second_fit(iteration, best.candidate, warm):
+                taggers += self.fit_all(second)
+        return models, taggers[len(models)] if second else None
+
+    def scored(self, candidate: Candidate, tagger: Tagger) -> Model:
+        """Score a tagger on the validation documents."""
+        batch = self.validation.batch
+        tagging = Views(tagger, measure=self.measure, propagate=self.loop.propagate).tag(batch)
+        predicted = batch.with_tags(tagging.tags, tagging.labels)
+        return Model(candidate, tagger, tagging, score_batches(self.validation, predicted))
+
+    def _learns_nothing(self, candidate: Candidate, before: State) -> bool:
+        """Return whether training would result in the same model again, or in none."""
+        then, now = before.training, candidate.training
+        if not now.has_entities():
+            return True
+        if now.gold is not then.gold or now.pseudo_labelled != then.pseudo_labelled:
+            return False
+        return self.tagger_for(before.iteration + 1).kind == before.model.tagger.kind
+
+    def _second_fit(self, iteration: int, kept: Candidate, warm: State | None) -> list[Fit]:
+        if self.second_tagger_for is None or not kept.needs_second:
+            return []
+        documents = kept.training.documents(mentions=True)
+        start = warm.second if warm else None
+        return [self._fit(self.second_tagger_for(iteration), iteration, documents, start)]
+
+    def _fit(self, tagger: Tagger, iteration: int, documents: Batch, start: Tagger | None) -> Fit:
+        start = start if start and start.kind == tagger.kind else None
+        rng = np.random.default_rng([self.loop.random_state, iteration])
+        return Fit(tagger, documents, self.validation.batch, start, rng)

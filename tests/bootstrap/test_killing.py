@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import bootstrap
-from bootstrap.self_training.iteration import RELABEL
+from bootstrap.self_training.state import RELABEL
 from tests.bootstrap.killing import killed_everywhere
 
 pytestmark = pytest.mark.skipif(

@@ -29,7 +29,11 @@ import numpy as np
 from pathlib import Path
 from bootstrap.config.configuration import load_configuration
 from bootstrap.selection import strategy_for
-from bootstrap.self_training import self_train
+from bootstrap.self_training.candidates import Candidates
+from bootstrap.self_training.loop import Ended, self_train
+from bootstrap.self_training.stopping import Limits
+from bootstrap.self_training.training import Trainer
+from corpus.evaluation import GoldBatch
 from bootstrap.data.preparation import prepare
 from taggers import Tagging
 
@@ -45,12 +49,14 @@ class Calm:
 options = load_configuration(Path(sys.argv[1]), sys.argv[2:])
 notes, _ = prepare(options)
 tagged = 0
-for step in self_train(
-    notes.seed.batch, notes.unlabeled, notes.validation.batch, lambda iteration: Calm(),
-    strategy=strategy_for(options.select, None), loop=options.loop,
-):
-    tagged += step.tagged
-print(step.stopped, tagged)
+loop, gold = options.loop, GoldBatch.from_tags(notes.validation.batch)
+candidates = Candidates([strategy_for(options.select, None)], loop)
+trainer = Trainer(lambda iteration: Calm(), gold, loop)
+seed = notes.seed.batch
+for step in self_train(lambda _: seed, notes.unlabeled, candidates, trainer, stop=Limits(loop)):
+    if not isinstance(step, Ended) and step.labelling:
+        tagged += sum(map(len, step.labelling.confidence))
+print(step.reason, tagged)
 """
 
 #: The command, for one process that does it all.

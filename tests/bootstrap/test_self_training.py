@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bootstrap.config.options import InitialModelSelection, LoopOptions, SelectOptions
+from bootstrap.runs.metrics import EntityScores
 from bootstrap.selection import (
     Reference,
     Selection,
@@ -21,21 +22,14 @@ from bootstrap.selection import (
     strategy_for,
 )
 from bootstrap.selection.proportions import content_of, measured_reference
-from bootstrap.self_training import (
-    AUGMENTED,
-    SEED_ALONE,
-    STOPPED,
-    Augmentation,
-    History,
-    Iteration,
-    best_iteration,
-    self_train,
-    stagnates,
-)
+from bootstrap.self_training.candidates import AUGMENTED, SEED_ALONE
+from bootstrap.self_training.state import State
+from bootstrap.self_training.stopping import STOPPED, Limits, best_iteration, stagnates
 from corpus.batch import Batch, make_batch
 from corpus.document import Document, Span
 from corpus.evaluation import GoldBatch
 from taggers import CRFOptions, CRFTagger, Tagging, Training
+from tests.bootstrap.looping import Iteration, loop_options, run_loop, select_options
 
 LABELS = ("O", "B-PERSON", "I-PERSON")
 VALIDATION = [Document(f"v{i}", "Ana ve", (Span(0, 3, "PERSON"),)) for i in range(10)]
@@ -143,24 +137,25 @@ def train(
     seed: Sequence[Document] = SEED,
     start: InitialModelSelection | None = None,
     reference: Reference | None = None,
+    not_before: int = 0,
     **others: Any,
 ) -> list[Iteration]:
     """Run the loop with the strategies that options choose, or those given."""
-    select = select or SelectOptions(proportions=False)
-    initial = initial_strategy_for(start, select, reference) if start else None
-    settings: dict[str, Any] = {
-        "strategy": strategy_for(select, reference),
-        "initial_strategy": initial,
-        "loop": loop or LoopOptions(),
-    }
-    tagger_for = others.pop("tagger_for", lambda iteration: Actor(script, iteration))
+    select = select or select_options(proportions=False)
+    loop = loop or loop_options()
+    others.setdefault("strategy", strategy_for(select, reference))
+    if start:
+        others["initial"] = initial_strategy_for(start, select, reference)
+    if not_before:
+        others["limits"] = Limits(loop, not_before)
     return list(
-        self_train(
+        run_loop(
             others.pop("gold", make_batch(seed, labelled=True, classes=["PERSON"])),
             pool,
             make_batch(VALIDATION, labelled=True),
-            tagger_for,
-            **(settings | others),
+            others.pop("tagger_for", lambda iteration: Actor(script, iteration)),
+            loop=loop,
+            **others,
         )
     )
 
@@ -184,24 +179,24 @@ def pseudo(script: Script) -> list[list[str]]:
 
 def test_zero_iterations_are_a_supervised_fit() -> None:
     script, pool = Script(hits=[4]), Pool(3, 3)
-    (only,) = train(script, pool, loop=LoopOptions(iterations=0))
-    assert (only.iteration, only.stopped, only.selected, only.tagged) == (0, "maximum", None, 0)
-    assert only.selections == () and only.confidence_quantiles == {} and only.agreement is None
+    (only,) = train(script, pool, loop=loop_options(iterations=0))
+    assert (only.iteration, only.stopped, only.chosen, only.tagged) == (0, "maximum", None, 0)
+    assert only.confidence == {} and only.agreement is None
     assert pseudo(script) == [[]]
-    assert only.scores.counts("ner") == (4, 0, 6)
+    assert only.counts == (4, 0, 6)
 
 
 def test_zero_iterations_of_the_crf_equal_its_fit() -> None:
     options = CRFOptions(max_iterations=10)
     seed = make_batch(SEED, labelled=True)
     alone = CRFTagger(options).fit(seed, rng=np.random.default_rng([0, 0]))
-    (only,) = self_train(
+    (only,) = run_loop(
         seed,
         Pool(2),
         make_batch(VALIDATION, labelled=True),
         lambda iteration: CRFTagger(options),
-        strategy=nothing,
-        loop=LoopOptions(iterations=0),
+        nothing,
+        loop_options(iterations=0),
     )
     batch = make_batch(VALIDATION, labelled=False)
     ours, theirs = only.tagger.tag(batch), alone.tag(batch)
@@ -211,7 +206,7 @@ def test_zero_iterations_of_the_crf_equal_its_fit() -> None:
 @pytest.mark.parametrize("keep", ["accumulate", "relabel"])
 def test_gold_is_in_every_training_set_as_it_was(keep: Any) -> None:
     script = Script(hits=[1, 2, 3, 4])
-    train(script, Pool(3, 3, 3), loop=LoopOptions(iterations=3, keep=keep))
+    train(script, Pool(3, 3, 3), loop=loop_options(iterations=3, keep=keep))
     assert len(script.trained) == 4
     pseudo(script)  # it looks at the seed in each
 
@@ -230,7 +225,7 @@ def test_a_document_of_the_pool_that_is_in_the_seed_does_not_change_it() -> None
 
 def test_accumulate_keeps_what_was_selected() -> None:
     script = Script(hits=[1, 2, 3, 4], name_at=lambda number, name: number)
-    steps = train(script, Pool(2, 2, 2), loop=LoopOptions(iterations=3))
+    steps = train(script, Pool(2, 2, 2), loop=loop_options(iterations=3))
     assert pseudo(script) == [
         [],
         ["u0", "u1"],
@@ -249,7 +244,7 @@ def test_a_warm_start_begins_with_the_model_of_before(
     warm: bool, started: list[int | None]
 ) -> None:
     script = Script([1, 2, 3, 4])
-    train(script, Pool(1, 1, 1), loop=LoopOptions(iterations=3, warm_start=warm))
+    train(script, Pool(1, 1, 1), loop=loop_options(iterations=3, warm_start=warm))
     assert script.started == started
 
 
@@ -262,31 +257,30 @@ def test_relabelling_selects_everything_so_far_again() -> None:
 
     script = Script([1, 2, 3, 4], confidence, name_at=lambda number, name: number)
     pool = Pool(2, 2, 2)
-    steps = train(script, pool, loop=LoopOptions(iterations=3, keep="relabel"))
+    steps = train(script, pool, loop=loop_options(iterations=3, keep="relabel"))
     assert pseudo(script) == [[], ["u0", "u1"], ["u0", "u2"], ["u1", "u3", "u5"]]
     assert [step.tagged for step in steps] == [0, 2, 4, 6]
-    assert [len(step.selections) for step in steps] == [0, 1, 2, 3]
+    assert [len(step.step.labelling.selections) for step in steps[1:]] == [1, 2, 3]
     assert [step.training_documents for step in steps] == [2, 4, 4, 5]
     # All tags are those of the model that selected last.
     assert all(d.spans == (Span(7, 10, "PERSON"),) for d in script.trained[3].to_documents()[2:])
     # Every batch in its turn is from the beginning of the notes.
-    assert pool.starts == [0, 0, 0, 0]
+    assert set(pool.starts) == {0}
 
 
 def test_relabelling_trains_again_even_where_nothing_is_left() -> None:
     script = Script([3, 2, 1], confidence=lambda number, name: 0.9 if number == 0 else 0.0)
-    steps = train(script, Pool(2, 2), loop=LoopOptions(keep="relabel"))
+    steps = train(script, Pool(2, 2), loop=loop_options(keep="relabel"))
     assert pseudo(script) == [[], ["u0", "u1"], []]
-    assert [step.selected is None for step in steps] == [True, False, True]
+    assert [step.chosen is None for step in steps] == [True, False, True]
 
 
 def test_where_nothing_is_selected_the_model_is_that_of_before() -> None:
     script = Script([5, 6, 7], confidence=lambda number, name: 0.0 if name in ("u0", "u1") else 1.0)
     steps = train(script, Pool(2, 2))
-    assert [step.tagger.number for step in steps] == [0, 0, 2]  # type: ignore[attr-defined]
-    assert steps[1].selected is None and steps[1].training_documents == len(SEED)
+    assert [step.tagger.number for step in steps] == [0, 0, 2]
+    assert steps[1].chosen is None and steps[1].training_documents == len(SEED)
     assert (steps[1].f1, steps[1].agreement) == (steps[0].f1, 1.0)
-    assert "train" not in steps[1].seconds
     assert pseudo(script) == [[], ["u2", "u3"]]
 
 
@@ -305,8 +299,8 @@ def test_the_model_that_is_started_from_is_trusted_in_its_own_way() -> None:
     steps = train(
         script,
         Pool(2, 2, 2),
-        loop=LoopOptions(iterations=3),
-        select=SelectOptions(confidence=0.9, measure="normalised", proportions=False),
+        loop=loop_options(iterations=3),
+        select=select_options(confidence=0.9, measure="normalised", proportions=False),
         start=InitialModelSelection(confidence=0.3, measure="min_marginal"),
         seed=(),
     )
@@ -331,12 +325,12 @@ def test_while_nothing_is_selected_the_model_that_is_started_from_stays() -> Non
     steps = train(
         script,
         Pool(1, 1, 2, 1, 1),
-        select=SelectOptions(proportions=False, measure="normalised"),
+        select=select_options(proportions=False, measure="normalised"),
         start=InitialModelSelection(confidence=0.5),
-        loop=LoopOptions(patience=9),
+        loop=loop_options(patience=9),
         seed=(),
     )
-    assert [step.tagger.number for step in steps] == [0, 0, 0, 3, 3, 5]  # type: ignore[attr-defined]
+    assert [step.tagger.number for step in steps] == [0, 0, 0, 3, 3, 5]
     assert [asked[0::2] for asked in pool_asked(script)] == [
         *(
             (0, "min_marginal"),
@@ -355,13 +349,13 @@ def test_whole_documents_of_the_model_that_is_started_from_are_selected() -> Non
     (_, step) = train(
         script,
         Pool(2),
-        loop=LoopOptions(iterations=1),
-        select=SelectOptions(strategy="confident_spans", proportions=False),
+        loop=loop_options(iterations=1),
+        select=select_options(strategy="confident_spans", proportions=False),
         start=InitialModelSelection(),
         seed=(),
     )
     assert pool_asked(script) == [(0, "u0", "min_marginal", "document")]
-    assert step.selected is not None and (step.selected.batch.tags >= 0).all()
+    assert step.chosen is not None and (step.chosen.batch.tags >= 0).all()
 
 
 def test_a_learned_model_tags_everything_again_that_the_first_one_did() -> None:
@@ -372,8 +366,8 @@ def test_a_learned_model_tags_everything_again_that_the_first_one_did() -> None:
     steps = train(
         script,
         Pool(2, 2, 2),
-        loop=LoopOptions(iterations=3, keep="relabel"),
-        select=SelectOptions(measure="probability", proportions=False),
+        loop=loop_options(iterations=3, keep="relabel"),
+        select=select_options(measure="probability", proportions=False),
         start=InitialModelSelection(confidence=0.5, measure="normalised"),
         seed=(),
     )
@@ -392,9 +386,13 @@ def test_relabelling_without_a_seed_keeps_its_model_where_nothing_is_left() -> N
     """There is nothing to train on then."""
     script = Script([1, 2, 3], confidence=lambda number, name: 0.9 if number == 0 else 0.0)
     steps = train(
-        script, Pool(2, 2), loop=LoopOptions(keep="relabel"), start=InitialModelSelection(), seed=()
+        script,
+        Pool(2, 2),
+        loop=loop_options(keep="relabel"),
+        start=InitialModelSelection(),
+        seed=(),
     )
-    assert [step.tagger.number for step in steps] == [0, 1, 1]  # type: ignore[attr-defined]
+    assert [step.tagger.number for step in steps] == [0, 1, 1]
     assert [step.training_documents for step in steps] == [0, 2, 0]
 
 
@@ -409,12 +407,12 @@ def test_a_start_that_finds_no_entity_in_the_first_batch_ends_the_run(
     steps = train(
         script,
         pool,
-        loop=LoopOptions(keep=keep),
+        loop=loop_options(keep=keep),
         start=InitialModelSelection(confidence=0.5),
         seed=(),
     )
     assert [step.stopped for step in steps] == [None, "no_entities"]
-    assert [step.tagger.number for step in steps] == [0, 0]  # type: ignore[attr-defined]
+    assert [step.tagger.number for step in steps] == [0, 0]
     assert len(script.trained) == 1
     assert {asked[1] for asked in pool_asked(script)} == {"u0"}
 
@@ -428,7 +426,7 @@ def test_a_start_ends_where_only_documents_without_entities_are_selected() -> No
     )
     steps = train(script, Pool(2, 2), start=InitialModelSelection(confidence=0.5), seed=())
     assert steps[-1].stopped == "no_entities" and len(script.trained) == 1
-    assert steps[-1].selected is not None and ids(steps[-1].selected.batch) == ["u0"]
+    assert steps[-1].chosen is not None and ids(steps[-1].chosen.batch) == ["u0"]
 
 
 def test_a_start_without_names_goes_on_from_a_seed_with_names() -> None:
@@ -448,12 +446,12 @@ def test_a_seed_beside_a_start_is_in_every_training_set() -> None:
 
 def test_stops_at_the_maximum_and_reads_no_further() -> None:
     pool = Pool(1, 1, 1, 1)
-    steps = train(Script([1, 2, 3]), pool, loop=LoopOptions(iterations=2))
+    steps = train(Script([1, 2, 3]), pool, loop=loop_options(iterations=2))
     assert [step.stopped for step in steps] == [None, None, "maximum"]
 
 
 def test_stops_after_as_many_iterations_without_gain_as_patience_says() -> None:
-    steps = train(Script([5, 6, 6, 4, 6, 9]), Pool(*[1] * 9), loop=LoopOptions(patience=3))
+    steps = train(Script([5, 6, 6, 4, 6, 9]), Pool(*[1] * 9), loop=loop_options(patience=3))
     assert [step.iteration for step in steps] == [0, 1, 2, 3, 4]
     assert [step.stopped for step in steps][-2:] == [None, "stagnation"]
 
@@ -463,7 +461,7 @@ def test_a_gain_must_exceed_min_delta() -> None:
     hits, pool = [7, 8, 9, 9, 9], [1] * 6
     stopped = {}
     for delta in (0.05, 0.06, 0.12, 0.13):
-        options = LoopOptions(patience=2, min_delta=delta)
+        options = loop_options(patience=2, min_delta=delta)
         stopped[delta] = train(Script(hits), Pool(*pool), loop=options)[-1].iteration
     assert stopped == {0.05: 4, 0.06: 3, 0.12: 4, 0.13: 2}
 
@@ -492,12 +490,12 @@ def test_another_kind_of_tagger_is_trained_where_nothing_is_selected() -> None:
         strategy=nothing,
         tagger_for=lambda number: of_kind(script, kinds[number], number),
     )
-    assert [step.tagger.number for step in steps] == [0, 0, 2, 2]  # type: ignore[attr-defined]
+    assert [step.tagger.number for step in steps] == [0, 0, 2, 2]
 
 
 def test_stagnation_is_counted_from_the_first_iteration_of_another_kind() -> None:
     hits = [5, 4, 4, 4, 4, 3, 3, 3]
-    options = LoopOptions(patience=2)
+    options = loop_options(patience=2)
     for not_before, last in ((0, 2), (1, 3), (4, 6), (5, 7)):
         steps = train(Script(hits), Pool(*[1] * 9), loop=options, not_before=not_before)
         assert (steps[-1].iteration, steps[-1].stopped) == (last, "stagnation")
@@ -521,7 +519,7 @@ def test_without_notes_there_is_the_model_of_the_seed() -> None:
 
 def test_every_reason_is_explained() -> None:
     found = {
-        train(Script([1, 1, 1]), Pool(*sizes), loop=LoopOptions(iterations=n, patience=2))[
+        train(Script([1, 1, 1]), Pool(*sizes), loop=loop_options(iterations=n, patience=2))[
             -1
         ].stopped
         for sizes, n in [((1, 1, 1), 1), ((1, 1, 1), 9), ((1,), 9)]
@@ -537,15 +535,15 @@ def test_takes_no_document_below_the_threshold_and_not_more_than_most() -> None:
     sure = {f"u{i}": value for i, value in enumerate([0.5, 0.84999, 0.85, 0.9, 0.95, 1.0, 0.2])}
     script = Script([1, 2], confidence=lambda number, name: sure[name])
     first = train(script, Pool(7))[1]
-    assert first.selected is not None
-    assert ids(first.selected.batch) == ["u2", "u3", "u4", "u5"]
-    assert first.selected.confidence.tolist() == [0.85, 0.9, 0.95, 1.0]
-    assert first.selections[0].confident == 4
+    assert first.chosen is not None
+    assert ids(first.chosen.batch) == ["u2", "u3", "u4", "u5"]
+    assert first.chosen.confidence.tolist() == [0.85, 0.9, 0.95, 1.0]
+    assert first.confident == 4
 
     script = Script([1, 2], confidence=lambda number, name: sure[name])
-    few = train(script, Pool(7), select=SelectOptions(max_selected=2, proportions=False))[1]
-    assert few.selected is not None
-    assert ids(few.selected.batch) == ["u4", "u5"]
+    few = train(script, Pool(7), select=select_options(max_selected=2, proportions=False))[1]
+    assert few.chosen is not None
+    assert ids(few.chosen.batch) == ["u4", "u5"]
 
 
 @pytest.mark.parametrize("keep", ["accumulate", "relabel"])
@@ -555,11 +553,11 @@ def test_patients_of_the_validation_notes_are_never_selected(keep: Any) -> None:
     steps = train(
         script,
         Pool(3, 3, groups=groups),
-        loop=LoopOptions(keep=keep),
+        loop=loop_options(keep=keep),
         held_out=frozenset({"p1", "p3", "p9"}),
     )
     assert pseudo(script)[-1] == ["u1", "u2", "u5"]
-    assert steps[-1].tagged == (3 if keep == "accumulate" else 6)
+    assert steps[-1].tagged == (1 if keep == "accumulate" else 3)
 
 
 def test_an_iteration_says_what_it_did() -> None:
@@ -567,17 +565,15 @@ def test_an_iteration_says_what_it_did() -> None:
     script = Script([10, 5], confidence=lambda number, name: sure[int(name[1:])])
     first, second = train(script, Pool(5))
     assert second.tagged == 5
-    assert second.confidence_quantiles == pytest.approx(
-        {q: float(np.quantile(sure, q)) for q in (0.05, 0.25, 0.5, 0.75, 0.95)}
+    assert second.confidence == pytest.approx(
+        {f"q{q:02}": float(np.quantile(sure, q / 100)) for q in (5, 25, 50, 75, 95)}
     )
     # Model 1 misses 5 of 10 names: of 20 tokens, 15 are tagged as model 0 did.
     assert (first.agreement, second.agreement) == (None, 0.75)
-    assert second.scores.counts("ner") == (5, 0, 5) and second.f1 == pytest.approx(2 / 3)
+    assert second.counts == (5, 0, 5) and second.f1 == pytest.approx(2 / 3)
     assert first.human_tokens == second.human_tokens == 5
     assert (first.training_documents, second.training_documents) == (2, 4)
-    assert {"read", "tag", "select", "train", "validate"} == second.seconds.keys()
-    assert all(seconds >= 0 for seconds in second.seconds.values())
-    assert second.selections[0].indices.tolist() == [3, 4]
+    assert second.step.labelling.selections[0].indices.tolist() == [3, 4]
 
 
 def test_agreement_is_that_of_labels_and_not_of_their_numbers() -> None:
@@ -595,16 +591,7 @@ def test_agreement_is_that_of_labels_and_not_of_their_numbers() -> None:
             return Tagging(shift[found.tags], self.labels, found.confidence)
 
     script = Script([10, 10])
-    steps = list(
-        self_train(
-            make_batch(SEED, labelled=True),
-            Pool(2),
-            make_batch(VALIDATION, labelled=True),
-            lambda iteration: Renumbered(script, iteration),
-            strategy=strategy_for(SelectOptions(proportions=False), None),
-            loop=LoopOptions(),
-        )
-    )
+    steps = train(script, Pool(2), tagger_for=lambda iteration: Renumbered(script, iteration))
     assert [step.agreement for step in steps] == [None, 1.0]
 
 
@@ -612,7 +599,7 @@ def test_each_iteration_draws_from_the_random_state_and_its_number() -> None:
     states = {}
     for state in (0, 1):
         script = Script([1, 2, 3])
-        train(script, Pool(1, 1), loop=LoopOptions(random_state=state))
+        train(script, Pool(1, 1), loop=loop_options(random_state=state))
         states[state] = [found["state"]["state"] for found in script.states]
     again = Script([1, 2, 3])
     train(again, Pool(1, 1))
@@ -630,12 +617,12 @@ def test_proportions_need_a_reference_and_use_it() -> None:
     step = train(
         Script([1, 2]),
         Pool(100),
-        select=SelectOptions(),
+        select=select_options(),
         reference=measured_reference(content, ("PERSON",)),
     )[1]
-    assert step.selected is not None
-    assert len(step.selected.batch) == 10  # no choice is right: the floor
-    assert step.selections[0].deviation > 1
+    assert step.chosen is not None
+    assert len(step.chosen.batch) == 10  # no choice is right: the floor
+    assert step.deviation > 1
 
 
 def test_the_best_is_the_earliest_of_the_best() -> None:
@@ -653,7 +640,7 @@ def test_stagnation_is_patience_iterations_without_a_new_best(
     f1: list[float], patience: int, delta: float
 ) -> None:
     """A gain is counted from the value that was the last one to be a gain."""
-    options = LoopOptions(patience=patience, min_delta=delta)
+    options = loop_options(patience=patience, min_delta=delta)
     gains = [0]
     for place, value in enumerate(f1):
         if value > f1[gains[-1]] + delta:
@@ -674,7 +661,7 @@ def scenarios(draw: st.DrawFn) -> tuple[list[int], dict[tuple[int, str], float],
 
 def record(step: Iteration) -> tuple[Any, ...]:
     """Return all that an iteration says, but for the seconds."""
-    selected = step.selected
+    selected = step.chosen
     return (
         step.iteration,
         step.stopped,
@@ -683,7 +670,7 @@ def record(step: Iteration) -> tuple[Any, ...]:
         step.tagged,
         step.training_documents,
         step.human_tokens,
-        step.confidence_quantiles,
+        step.confidence,
         None if selected is None else (selected.batch.to_documents(), selected.confidence.tolist()),
     )
 
@@ -700,7 +687,7 @@ def test_going_on_equals_not_having_stopped(
 ) -> None:
     """What a loop yields after k iterations follows from those iterations and the notes alone."""
     hits, table, sizes = scenario
-    options = LoopOptions(keep=keep, patience=patience)
+    options = loop_options(keep=keep, patience=patience)
 
     def script() -> Script:
         return Script(hits, lambda number, name: table[number, name], lambda number, name: number)
@@ -714,25 +701,19 @@ def test_going_on_equals_not_having_stopped(
     assert [step.stopped is None for step in steps] == [True] * (len(steps) - 1) + [False]
     first = 0.5 if seedless else 0.85
     for before, step in itertools.pairwise(steps):
-        if step.selected is not None:
-            least = 0.85 if before.tagger.number else first  # type: ignore[attr-defined]
-            assert step.selected.confidence.min() >= least
+        if step.chosen is not None:
+            least = 0.85 if before.tagger.number else first
+            assert step.chosen.confidence.min() >= least
     if not seedless:
         pseudo(whole)
     if len(steps) == 1:
         return
     done = data.draw(st.integers(1, len(steps) - 1))
     closed = steps[:done]
-    kept = closed if keep == "accumulate" else closed[-1:]
     rest = script()
-    tagger = Actor(rest, closed[-1].tagger.number)  # type: ignore[attr-defined]
-    history = History(
-        f1=tuple(step.f1 for step in closed),
-        tagger=tagger,
-        selected=tuple(step.selected for step in kept if step.selected is not None),
-        is_initial=seedless and tagger.number == 0,
-    )
-    again = train(rest, Pool(*sizes), loop=options, history=history, **others)
+    tagger = Actor(rest, closed[-1].tagger.number)
+    state = closed[-1].step.state
+    again = train(rest, Pool(*sizes), loop=options, after=state, tagger=tagger, **others)
     assert list(map(record, again)) == list(map(record, steps[done:]))
     assert [batch.to_documents() for batch in rest.trained] == [
         batch.to_documents() for batch in whole.trained[len(whole.trained) - len(rest.trained) :]
@@ -754,7 +735,7 @@ def test_any_function_is_a_strategy() -> None:
     steps = train(script, Pool(3, 2), strategy=last_untagged)
     assert pseudo(script) == [[], ["u2"], ["u2", "u4"]]
     assert (script.trained[2].slice(2, 4).tags == -1).all()
-    assert steps[2].selected is not None and steps[2].selected.confidence.tolist() == [0.5]
+    assert steps[2].chosen is not None and steps[2].chosen.confidence.tolist() == [0.5]
     assert pool_asked(script) == [
         (0, "u0", "probability", "document"),
         (1, "u3", "probability", "document"),
@@ -778,15 +759,15 @@ def test_a_strategy_sees_no_document_that_is_held_out() -> None:
     pool = Pool(3, 1, groups=["p1", None, "p2", "p1"])
     script = Script([1], confidence=lambda number, name: int(name[1:]) / 10)
     steps = train(script, pool, strategy=first, held_out=frozenset({"p1"}))
-    assert seen == [(["u1", "u2"], [0.1, 0.2], 6), ([], [], 0)]
+    assert seen == [(["u1", "u2"], [0.1, 0.2], 6)]
     assert pseudo(script) == [[], ["u1"]]
-    assert [step.tagged for step in steps] == [0, 3, 1]
+    assert [step.tagged for step in steps] == [0, 2, 0]
 
 
 def test_a_strategy_draws_the_same_whenever_the_loop_continues() -> None:
     """Its generator follows from the random state and the iteration, and is not training's."""
 
-    def drawn(random_state: int, history: History | None = None) -> list[float]:
+    def drawn(random_state: int, after: State | None = None) -> list[float]:
         numbers = []
 
         def draw(tagging: Tagging, batch: Batch, rng: np.random.Generator) -> Selection:
@@ -794,29 +775,30 @@ def test_a_strategy_draws_the_same_whenever_the_loop_continues() -> None:
                 numbers.append(rng.random())
             return Selection(np.arange(1))
 
-        options = LoopOptions(random_state=random_state)
-        train(Script([1]), Pool(1, 1, 1), strategy=draw, loop=options, history=history)
+        options = loop_options(random_state=random_state)
+        steps = train(Script([1]), Pool(1, 1, 1), strategy=draw, loop=options, after=after)
+        states.append(steps[0].step.state)
         return numbers
 
-    script = Script([1])
+    states: list[State] = []
     numbers = drawn(7)
-    history = History(f1=(0.2, 0.2), tagger=Actor(script, 1), selected=())
-    assert drawn(7, history) == numbers[1:]
+    after = replace(states[0], f1=(0.2, 0.2))
+    assert drawn(7, after) == numbers[1:]
     assert len({*numbers, *drawn(8)}) == 6
     training = [np.random.default_rng([7, iteration]).random() for iteration in range(4)]
     assert not {*numbers} & {*training}
 
 
 def test_gold_documents_may_be_added_in_an_iteration() -> None:
-    """Model 2 is trained anew although nothing was selected; the others are not."""
+    """Model 2 is trained although nothing was selected; models 1 and 3 are not."""
     more = [*SEED, Document("s2", "Dr. Mas", (Span(4, 7, "PERSON"),))]
     rounds = [make_batch(notes, labelled=True) for notes in (SEED, more)]
 
-    def gold(iteration: int) -> Batch:
-        return rounds[iteration >= 2]
+    def gold(state: State | None) -> Batch:
+        return rounds[state is not None and state.iteration >= 1]
 
     script = Script([1])
-    steps = train(script, Pool(1, 1, 1), gold=gold, strategy=nothing, loop=LoopOptions(patience=9))
+    steps = train(script, Pool(1, 1, 1), gold=gold, strategy=nothing, loop=loop_options(patience=9))
     assert [step.human_tokens for step in steps] == [5, 5, 8, 8]
     assert [step.training_documents for step in steps] == [2, 2, 3, 3]
     assert [ids(batch) for batch in script.trained] == [["s0", "s1"], ["s0", "s1", "s2"]]
@@ -824,18 +806,14 @@ def test_gold_documents_may_be_added_in_an_iteration() -> None:
 
     for done in (1, 2, 3):
         rest = Script([1])
-        history = History(
-            f1=tuple(step.f1 for step in steps[:done]),
-            tagger=Actor(rest, steps[done - 1].tagger.number),  # type: ignore[attr-defined]
-            selected=(),
-        )
         again = train(
             rest,
             Pool(1, 1, 1),
             gold=gold,
             strategy=nothing,
-            loop=LoopOptions(patience=9),
-            history=history,
+            loop=loop_options(patience=9),
+            after=steps[done - 1].step.state,
+            tagger=Actor(rest, steps[done - 1].tagger.number),
         )
         assert list(map(record, again)) == list(map(record, steps[done:]))
         assert len(rest.trained) == (1 if done < 3 else 0)
@@ -845,15 +823,14 @@ def test_validation_annotations_within_a_token_are_missed() -> None:
     """Model 0 tags the first token of each note, which is more than what is annotated."""
     notes = [Document(f"v{i}", "Annabel ve", (Span(0, 4, "PERSON"),)) for i in range(10)]
     validation = GoldBatch.from_documents(notes, make_batch(notes, labelled=True))
-    (only,) = self_train(
+    (only,) = run_loop(
         make_batch(SEED, labelled=True),
         Pool(),
         validation,
         lambda iteration: Actor(Script([10]), iteration),
-        strategy=nothing,
-        loop=LoopOptions(),
+        nothing,
     )
-    assert only.scores.counts("ner") == (0, 10, 10)
+    assert only.counts == (0, 10, 10)
 
 
 # Comparison of alternatives
@@ -884,12 +861,12 @@ class Casting:
 def compared(script: Script, pool: Pool, **settings: Any) -> tuple[list[Iteration], Casting]:
     cast = Casting(script)
     steps = list(
-        self_train(
+        run_loop(
             make_batch(SEED, labelled=True),
             pool,
             make_batch(VALIDATION, labelled=True),
             cast,
-            **({"loop": LoopOptions(patience=9, keep="relabel")} | settings),
+            **({"loop": loop_options(patience=9, keep="relabel")} | settings),
         )
     )
     return steps, cast
@@ -906,7 +883,7 @@ def test_the_first_selection_compares_strategies_and_the_best_one_is_kept() -> N
         ("one", 1, False),
         ("two", 2, True),
     ]
-    assert [step.trials for step in (steps[0], steps[2])] == [(), ()]
+    assert [step.trials for step in (steps[0], steps[2])] == [[], []]
     assert [len(batch) - len(SEED) for batch in script.trained] == [0, 1, 2, 4]
     assert script.started == [None, 0, 0, 2]
     assert [trial.f1 for trial in steps[1].trials] == sorted(t.f1 for t in steps[1].trials)
@@ -936,7 +913,7 @@ def test_a_single_strategy_has_no_variants_to_compare() -> None:
     """It was named by the user, with its options."""
     strategy = replace(named("one"), variants=(named("other", take=2),))
     steps, _ = compared(Script([3, 4, 5]), Pool(3, 3), strategy=strategy)
-    assert [step.trials for step in steps] == [(), (), ()]
+    assert [step.trials for step in steps] == [[], [], []]
 
 
 def test_of_equal_strategies_the_first_is_kept() -> None:
@@ -965,7 +942,7 @@ def test_augmentation_is_kept_if_validation_f1_rises(hits: list[int], chosen: bo
         script,
         Pool(2),
         strategy=named("one"),
-        augment=lambda gold: Augmentation(copies, None),
+        augment=lambda gold: (copies, None),
     )
     assert [step.augmented for step in steps] == [chosen, chosen]
     assert [(x.name, x.chosen) for x in steps[0].trials] == [
@@ -989,8 +966,8 @@ def test_a_second_view_is_trained_on_mentions_too_and_tags_what_the_first_tags()
         script,
         Pool(2, 2),
         strategy=[named("one"), named("both", views=1, take=2)],
-        augment=lambda gold: Augmentation(None, mentions),
-        second_tagger_for=Casting(second),
+        augment=lambda gold: (None, mentions),
+        fresh_second=Casting(second),
     )
     assert [ids(batch) for batch in second.trained] == [
         ["s0", "s1", "joined+1"],
@@ -1017,7 +994,7 @@ def test_the_tagger_of_lists_is_a_third_view_of_the_strategies_that_need_it(view
         Script([3, 4]),
         Pool(2),
         strategy=Strategy(first, views=views, name="first"),
-        second_tagger_for=Casting(Script([1])),
+        fresh_second=Casting(Script([1])),
         list_tagger=list_tagger,
     )
     assert set(seen) == {views}
@@ -1028,10 +1005,10 @@ def test_the_tagger_of_lists_is_a_third_view_of_the_strategies_that_need_it(view
 @pytest.mark.parametrize(
     ("views", "second", "lists", "message"),
     [
-        (1, False, False, "strategy 'first': expected a second tagger, found none"),
+        (1, False, False, "compares 2 views: expected a second tagger"),
         (1, False, True, "expected a second tagger"),
         (2, False, True, "expected a second tagger"),
-        (2, True, False, "strategy 'first': expected a tagger of lists, found none"),
+        (2, True, False, "compares 3 views: expected a tagger of lists"),
     ],
 )
 def test_a_view_that_is_missing_is_not_taken_for_another(
@@ -1042,14 +1019,14 @@ def test_a_view_that_is_missing_is_not_taken_for_another(
             Script([3, 4]),
             Pool(2),
             strategy=[named("none"), named("first", views=views)],
-            second_tagger_for=Casting(Script([1])) if second else None,
+            fresh_second=Casting(Script([1])) if second else None,
             list_tagger=(lambda: Actor(Script([9]), 0)) if lists else None,
         )
 
 
 def test_no_second_view_is_trained_for_a_strategy_that_needs_none() -> None:
     second = Casting(Script([1]))
-    steps, _ = compared(Script([3, 4]), Pool(2), strategy=named("one"), second_tagger_for=second)
+    steps, _ = compared(Script([3, 4]), Pool(2), strategy=named("one"), fresh_second=second)
     assert second.created == [] and all(step.second is None for step in steps)
 
 
@@ -1058,7 +1035,7 @@ def test_what_is_selected_is_scored_on_validation_and_compared_with_what_is_know
     script = Script([3, 4], name_at=1)
     steps, _ = compared(script, Pool(3), strategy=named("two", take=2))
     assert steps[0].quality is None
-    assert steps[1].quality == (2, 0, 8)
+    assert steps[1].quality == EntityScores(1.0, 0.2, pytest.approx(1 / 3))
     assert steps[1].new_entities == 2  # "0" and "1", in "nota 0 hoy" and "nota 1 hoy"
     assert steps[1].unknown == 0
 
@@ -1068,15 +1045,9 @@ def test_a_comparison_is_not_repeated_when_the_loop_continues(done: int) -> None
     script = Script([3, 5, 6, 7, 8, 9])
     strategies = [named("one"), replace(named("two", take=2), variants=(named("fewer"),))]
     whole, _ = compared(script, Pool(3, 3, 3), strategy=strategies)
-    last = whole[done - 1]
-    history = History(
-        f1=tuple(step.f1 for step in whole[:done]),
-        tagger=last.tagger,
-        selected=tuple(filter(None, [last.selected])),
-        chosen=tuple(step.strategy for step in whole[:done] if step.trials),
-        augmented=last.augmented,
-    )
     again = Script(script.hits)
-    rest, cast = compared(again, Pool(3, 3, 3), strategy=strategies, history=history)
+    rest, cast = compared(
+        again, Pool(3, 3, 3), strategy=strategies, after=whole[done - 1].step.state
+    )
     assert [step.strategy for step in rest] == [step.strategy for step in whole[done:]]
     assert cast.created == {1: [1, 1, 2, 2, 3], 2: [2, 2, 3], 3: [3]}[done]

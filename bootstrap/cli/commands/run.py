@@ -204,7 +204,7 @@ def _show(run: Run, configuration: Configuration, notes: Notes, jobs: int) -> No
 
 def _logged_fields(metrics: IterationMetrics) -> dict[str, Any]:
     """Return the metrics of an iteration that are logged."""
-    names = ("iteration", "selected", "tagged", "precision", "recall", "f1", "seconds", "stopped")
+    names = ("iteration", "selected", "tagged", "precision", "recall", "f1", "seconds")
     return {name: getattr(metrics, name) for name in names}
 
 
@@ -224,7 +224,7 @@ def outcome_lines(run: Run) -> Sequence[str]:
     from bootstrap.runs.metrics import beyond_tolerance
     from bootstrap.runs.outcome import gain_lines
     from bootstrap.runs.scoring import lines_on_test
-    from bootstrap.self_training.iteration import STOPPED
+    from bootstrap.self_training.stopping import STOPPED
 
     rows = run.metrics()
     outcome, beyond = run.outcome(), beyond_tolerance(rows)

@@ -21,9 +21,18 @@ BINS, HISTOGRAMS = 10, 8
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """Validation documents whose confidence is in an interval.
+    """Validation documents of similar confidence.
 
-    `confidence` is their mean, and `right` the number of those without an error.
+    Parameters
+    ----------
+    low, high : float
+        The interval of confidence.
+    documents : int
+        Number of documents.
+    confidence : float
+        Their mean confidence.
+    right : int
+        Number of documents without an error.
     """
 
     low: float

@@ -157,7 +157,6 @@ def iterations_table(
                 row.agreement,
                 row.kappa,
                 sum(row.seconds.values()),
-                row.stopped,
             )
         )
     titles = (
@@ -170,7 +169,6 @@ def iterations_table(
         Column("deviation", "number"),
         *columns("score", "agreement", "kappa"),
         Column("seconds", "seconds"),
-        Column("stopped"),
     )
     caption = (
         "★ marks the best iteration on validation, whose model is used. Small: 95 % intervals."

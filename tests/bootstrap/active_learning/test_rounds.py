@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from bootstrap.active_learning import rounds as rounds_module
 from bootstrap.active_learning.cost import estimate_cost
 from bootstrap.active_learning.oracle import GoldOracle
-from bootstrap.active_learning.rounds import STABLE_ROUNDS, Queried, Rounds
+from bootstrap.active_learning.rounds import STABLE_ROUNDS, Rounds
 from bootstrap.config.active_options import ActiveOptions
+from bootstrap.selection import ChosenDocuments
 from corpus.batch import Batch, concatenate, make_batch
 from corpus.document import Document, Span
 from corpus.errors import InputError
@@ -42,7 +43,9 @@ def unlabelled(batch: Batch) -> Batch:
     return batch.with_tags(np.full(batch.n_tokens, UNKNOWN, np.int16), ())
 
 
-def rounds_of(gold: Batch, settings: ActiveOptions, queried: Sequence[Queried] = ()) -> Rounds:
+def rounds_of(
+    gold: Batch, settings: ActiveOptions, queried: Sequence[ChosenDocuments] = ()
+) -> Rounds:
     return Rounds(SEED, unlabelled(gold), GoldOracle(gold), settings, queried=queried)
 
 

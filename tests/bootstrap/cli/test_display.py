@@ -28,11 +28,11 @@ UNSHOWN: dict[str, Any] = {
     **{"worst": "", "agreement": None, "tagger": "crf", "training": None},
     "halves": (ConfusionCounts(0, 0, 0), ConfusionCounts(0, 0, 0)),
     **{"strategy": "", "augmented": False, "trials": [], "quality": None},
-    **{"new_entities": 0, "unknown": 0.0},
+    **{"new_entities": 0, "unknown": 0.0, "finds_entities": False},
 }
 
 
-def row(iteration: int, f1: float, stopped: str | None = None) -> IterationMetrics:
+def row(iteration: int, f1: float) -> IterationMetrics:
     return IterationMetrics(
         iteration=iteration,
         selected=1500 * iteration,
@@ -43,12 +43,11 @@ def row(iteration: int, f1: float, stopped: str | None = None) -> IterationMetri
         tagged=4000 * iteration,
         deviation=0.5 * iteration if iteration else None,
         seconds={"tag": 1.25, "train": 2.0},
-        stopped=stopped,
         **UNSHOWN,
     )
 
 
-ROWS = [row(0, 0.5), row(1, 0.7), row(2, 0.7, "exhausted")]
+ROWS = [row(0, 0.5), row(1, 0.7), row(2, 0.7)]
 
 
 def screen(terminal: bool, width: int = 130) -> tuple[Console, io.StringIO]:
@@ -74,7 +73,7 @@ def test_elsewhere_there_is_a_line_an_iteration_as_it_ends() -> None:
         "iteration 1  selected 1,500  deviation 0.5  precision 0.750  recall 0.500  F1 0.700  "
         "LOCATION F1 0.350  PERSON F1 0.350  seconds 3.2"
     )
-    assert lines[2].endswith("  stopped exhausted")
+    assert lines[2].startswith("iteration 2  selected 3,000")
     assert "tagging" not in file.getvalue()
     assert "\x1b" not in file.getvalue()
 

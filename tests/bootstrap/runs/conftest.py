@@ -38,7 +38,6 @@ METRICS = IterationMetrics(
     left_out={"damaged notes": 2},
     halves=(ConfusionCounts(4, 1, 1), ConfusionCounts(3, 2, 2)),
     seconds={"tag": 1.0, "train": 2.5},
-    stopped=None,
     strategy="confident_documents",
     augmented=True,
     trials=[
@@ -55,6 +54,7 @@ METRICS = IterationMetrics(
     quality=EntityScores(0.95, 0.4, 0.56),
     new_entities=7,
     unknown=0.1,
+    finds_entities=True,
     reference={"PERSON per token": 0.1, "PERSON length": 1.5, "documents without entities": 0.4},
     selected_proportions={
         "PERSON per token": 0.09,

@@ -13,13 +13,13 @@ from typing import Any, Self
 import numpy as np
 import pytest
 
-from bootstrap.config.options import LoopOptions
 from bootstrap.runs.cached_pool import CachedPool
 from bootstrap.selection import Selection
-from bootstrap.self_training import RELABEL, History, Iteration, self_train
+from bootstrap.self_training.state import RELABEL, State
 from corpus.batch import Batch, make_batch
 from corpus.document import Document, Span
 from taggers import Tagging, Training
+from tests.bootstrap.looping import Iteration, loop_options, run_loop
 
 GOLD = make_batch([Document("s", "Ana ve", (Span(0, 3, "PERSON"),))], labelled=True)
 
@@ -79,17 +79,10 @@ def everything(tagging: Tagging, batch: Batch, rng: np.random.Generator) -> Sele
 
 
 def relabelled(
-    pool: CachedPool, iterations: int, history: History | None = None
+    pool: CachedPool, iterations: int, after: State | None = None
 ) -> Iterator[Iteration]:
-    return self_train(
-        GOLD,
-        pool,
-        GOLD,
-        lambda iteration: Idle(),
-        strategy=everything,
-        loop=LoopOptions(iterations=iterations, patience=99, keep=RELABEL),
-        history=history,
-    )
+    loop = loop_options(iterations=iterations, patience=99, keep=RELABEL)
+    return run_loop(GOLD, pool, GOLD, lambda iteration: Idle(), everything, loop, after=after)
 
 
 @pytest.mark.parametrize("iterations", [4, 20])
@@ -98,7 +91,7 @@ def test_relabelling_reads_each_batch_once(tmp_path: Path, iterations: int) -> N
     steps = list(relabelled(CachedPool(source, tmp_path / "batches"), iterations))
     assert [step.tagged for step in steps] == [3 * n for n in range(min(iterations, 10) + 1)]
     assert source.reads == dict.fromkeys(range(min(iterations, 10)), 1)
-    last = steps[-1].selected
+    last = steps[-1].chosen
     assert last is not None
     assert ids(last.batch)[::3] == [f"u{n}-0" for n in range(min(iterations, 10))]
 
@@ -108,11 +101,8 @@ def test_a_later_process_reads_only_what_iterations_have_not_closed(tmp_path: Pa
     folder = tmp_path / "batches"
     steps = list(islice(relabelled(CachedPool(CountingSource(6), folder), 6), 4))
     assert len(list(folder.glob("*.arrow"))) == 4
-    last = steps[-1].selected
-    assert last is not None
-    history = History(tuple(step.f1 for step in steps), Idle(), (last,))
     source = CountingSource(6)
-    rest = list(relabelled(CachedPool(source, folder, reused=3), 6, history))
+    rest = list(relabelled(CachedPool(source, folder, reused=3), 6, steps[-1].step.state))
     assert [step.tagged for step in rest] == [12, 15, 18]
     assert source.reads == {3: 1, 4: 1, 5: 1}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,7 +20,7 @@ from bootstrap.runs.errors import RunError
 from bootstrap.runs.folder import Run
 from bootstrap.runs.metrics import IterationMetrics
 from bootstrap.runs.opening import locked, new_folder
-from bootstrap.self_training.iteration import PseudoLabelled
+from bootstrap.selection import ChosenDocuments
 from corpus.batch import Batch, make_batch
 from corpus.document import Document, Span
 from corpus.storage.atomic import write_atomically
@@ -60,7 +61,7 @@ def close(make_metrics: Callable[..., IterationMetrics]) -> Close:
     """Close iterations of a run: `close(run, 0.5, 0.7)`."""
 
     def close_iterations(
-        run: Run, *f1: float, selected: PseudoLabelled | None = None, **values: Any
+        run: Run, *f1: float, selected: ChosenDocuments | None = None, **values: Any
     ) -> None:
         for number, value in enumerate(f1, start=len(run.metrics())):
             run.model_folder(number).mkdir(parents=True)
@@ -248,15 +249,19 @@ def test_the_best_is_linked_and_the_table_is_complete(tmp_path: Path, close: Clo
     assert mode(run.folder / "metrics.parquet") == 0o600
 
 
-def test_a_run_is_finished_when_its_last_iteration_says_why(
+def test_a_run_is_finished_when_its_end_is_written(
     tmp_path: Path, close: Close, make_metrics: Callable[..., IterationMetrics]
 ) -> None:
     run = begun(tmp_path / "run")
     close(run, 0.5)
     run.iteration_folder(1).mkdir()
-    run.close_iteration(1, None, make_metrics(f1=0.6, stopped="stagnation"), COUNTS)
+    run.close_iteration(1, None, make_metrics(f1=0.6), COUNTS)
+    assert not run.is_finished() and run.outcome().stopped is None
+    run.end("stagnation")
     assert run.is_finished()
     assert run.outcome().stopped == "stagnation"
+    shutil.rmtree(run.iteration_folder(1))  # to be repeated
+    assert not run.is_finished()
 
 
 @pytest.mark.parametrize("selects", [False, True])
@@ -270,7 +275,8 @@ def test_a_finished_run_has_no_model_of_a_second_view(
     assert run.second_folder(0).is_dir()
     if selects:
         run.second_folder(1).mkdir(parents=True)
-    run.close_iteration(1, None, make_metrics(f1=0.6, stopped="stagnation"), COUNTS)
+    run.close_iteration(1, None, make_metrics(f1=0.6), COUNTS)
+    run.end("stagnation")
     assert not run.second_folder(0).exists() and not run.second_folder(1).exists()
     run.second_folder(1).mkdir()  # as if it had been killed before it removed it
     assert run.is_finished() and run.outcome().stopped == "stagnation"
@@ -291,31 +297,27 @@ def test_where_nothing_was_selected_the_model_is_copied(
 
 
 @pytest.fixture(scope="module")
-def selected(notes: Callable[..., list[Document]]) -> list[PseudoLabelled]:
+def selected(notes: Callable[..., list[Document]]) -> list[ChosenDocuments]:
     """What three iterations selected; the second one nothing."""
     odd = [
         Document("emoji", "Pac 😀 Ànna\u0301 \r\nVic", (Span(6, 11, "PERSON"),), "p1"),
         Document("n2", "\ufeffBOM", ()),
     ]
     batches = [make_batch(some, labelled=True, classes=CLASSES) for some in (notes(9, 5), odd)]
-    return [PseudoLabelled(batch, np.linspace(0.85, 1, len(batch))) for batch in batches]
+    return [ChosenDocuments(batch, np.linspace(0.85, 1, len(batch))) for batch in batches]
 
 
 def test_what_was_selected_is_read_back(
-    tmp_path: Path, selected: list[PseudoLabelled], close: Close
+    tmp_path: Path, selected: list[ChosenDocuments], close: Close
 ) -> None:
     run = begun(tmp_path / "run")
     close(run, 0.5)
     for some in (selected[0], None, selected[1]):
         close(run, 0.6, selected=some)
-    tagger: Any = object()
-    accumulated = run.history("accumulate", tagger, CLASSES)
-    assert accumulated.f1 == (0.5, 0.6, 0.6, 0.6)
-    assert accumulated.tagger is tagger
-    for before, after in zip(selected, accumulated.selected, strict=True):
+    for before, after in zip(selected, run.selected(range(4), CLASSES), strict=True):
         assert same(before.batch, after.batch)
         assert (before.confidence == after.confidence).all()
-    (last,) = run.history("relabel", tagger, CLASSES).selected
+    (last,) = run.selected([3], CLASSES)
     assert same(last.batch, selected[1].batch)
     assert mode(run.iteration_folder(1) / "selected.parquet") == 0o600
 
@@ -334,7 +336,7 @@ def same(left: Batch, right: Batch) -> bool:
 
 
 def test_what_was_selected_says_when_and_how_sure(
-    tmp_path: Path, selected: list[PseudoLabelled], close: Close
+    tmp_path: Path, selected: list[ChosenDocuments], close: Close
 ) -> None:
     run = begun(tmp_path / "run")
     close(run, 0.5)
@@ -382,11 +384,11 @@ def test_metrics_of_another_version_are_refused_in_one_line(tmp_path: Path, clos
     with pytest.raises(RunError) as refusal:
         rewrite_manifests(run.folder)
     assert str(refusal.value) == (
-        f"{path} is not a metrics file of this version: iteration is missing; start a new run in "
-        "another folder"
+        f"{path} is not a metrics file of this version: some keys are missing or unknown; start a "
+        "new run in another folder"
     )
     path.with_name("manifest.json").unlink()
-    with pytest.raises(RunError, match=r"000 has no manifest\.json: an earlier version wrote it"):
+    with pytest.raises(RunError, match=r"000 has no manifest\.json"):
         run.metrics()
 
 
@@ -407,12 +409,11 @@ def test_a_damaged_file_of_a_run_is_named(tmp_path: Path, name: str, close: Clos
 
 
 def test_damaged_documents_of_a_run_are_named(
-    tmp_path: Path, selected: list[PseudoLabelled], close: Close
+    tmp_path: Path, selected: list[ChosenDocuments], close: Close
 ) -> None:
     run = begun(tmp_path / "run")
     close(run, 0.5, selected=selected[0])
     path = run.iteration_folder(0) / "selected.parquet"
     path.write_bytes(path.read_bytes()[:-9])
-    tagger: Any = None
     with pytest.raises(RunError, match=r"selected\.parquet is damaged"):
-        run.history("accumulate", tagger, CLASSES)
+        run.selected([0], CLASSES)

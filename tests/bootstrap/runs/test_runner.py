@@ -64,7 +64,7 @@ def test_a_run_folder_holds_what_it_should_and_no_more(finished: Path) -> None:
     folders = [f"iterations/{number:03d}" for number in range(4)]
     assert names == {
         *(".lock", "best", "config.toml", "data.parquet", "environment.json", "iterations"),
-        *("metrics.parquet", "report.html", "advice.json", "annotate.txt"),
+        *("metrics.parquet", "ended.json", "report.html", "advice.json", "annotate.txt"),
         *folders,
         *(f"{folder}/{name}" for folder in folders for name in whole),
     }
@@ -98,7 +98,6 @@ def test_the_metrics_of_all_iterations_are_one_table(finished: Path, command: Co
     assert [row["selected"] for row in rows] == [0, 150, 150, 150]
     assert [row["tagged"] for row in rows] == [0, 600, 600, 600]
     assert [row["training_documents"] for row in rows] == [60, 210, 360, 510]
-    assert [row["stopped"] for row in rows] == [None, None, None, "maximum"]
     for row in rows:
         assert {"precision", "recall", "f1", "seconds_train", "seconds_validate"} <= row.keys()
         assert 0 < row["f1"] <= 1
@@ -481,7 +480,7 @@ def test_without_unlabeled_notes_there_is_the_model_of_the_seed(
     assert done.code == 0
     assert "unlabeled: there are no notes, so iteration 0 is the only one" in done.err
     assert "Stopped: the unlabeled notes are used up." in done.out
-    assert [row.stopped for row in Run(tmp_path / "run").metrics()] == ["exhausted"]
+    assert Run(tmp_path / "run").stopped() == "exhausted"
 
 
 def test_fewer_notes_than_a_batch_are_one_iteration(
@@ -491,7 +490,8 @@ def test_fewer_notes_than_a_batch_are_one_iteration(
     assert done.code == 0
     assert "unlabeled: 50 documents are fewer than one batch of 600" in done.err
     rows = Run(tmp_path / "run").metrics()
-    assert [(row.tagged, row.stopped) for row in rows] == [(0, None), (50, "exhausted")]
+    assert [row.tagged for row in rows] == [0, 50]
+    assert Run(tmp_path / "run").stopped() == "exhausted"
 
 
 def test_blank_notes_are_said_to_be(run_with: Callable[..., Any]) -> None:
@@ -505,8 +505,7 @@ def test_zero_iterations_are_a_supervised_fit(
 ) -> None:
     done = run_with(number=50, settings=("loop.iterations=0",))
     assert (done.code, done.err.count("\n")) == (0, 3)  # where the notes are
-    rows = Run(tmp_path / "run").metrics()
-    assert [row.stopped for row in rows] == ["maximum"]
+    assert Run(tmp_path / "run").stopped() == "maximum"
     model = "iterations/000/model/state.npy"
     assert (tmp_path / "run" / model).read_bytes() == (finished / model).read_bytes()
 

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bootstrap.runs.folder import Run
+from bootstrap.runs.observer import CONFIDENCE_BINS
 from bootstrap.runs.tagging_errors import TaggingError, errors_table, load_error_kinds, load_errors
-from bootstrap.self_training.iteration import CONFIDENCE_BINS
 from corpus.error_analysis import EntityError, Mention
 from corpus.errors import InputError
 from corpus.storage.tables import table_bytes

@@ -1,0 +1,332 @@
+"""The parts of the loop that the configuration of a run describes, and its state on disk."""
+
+from __future__ import annotations
+
+import functools
+import json
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from bootstrap.active_learning.oracle import GoldOracle
+from bootstrap.active_learning.rounds import Rounds
+from bootstrap.config.configuration import Configuration
+from bootstrap.config.options import AUTO
+from bootstrap.config.tagger_sections import TaggerSection
+from bootstrap.data.splits import Notes
+from bootstrap.execution.parallel_tagger import ParallelTagger, Report
+from bootstrap.runs.active_rounds import NO_SELECTION, NoDocuments, RoundLimits
+from bootstrap.runs.augmentation import augmentation_of
+from bootstrap.runs.cached_pool import CachedPool
+from bootstrap.runs.embeddings import embedding_trainer
+from bootstrap.runs.folder import Run
+from bootstrap.runs.lists import list_options_for, uses_lists
+from bootstrap.runs.metrics import IterationMetrics, f1_of
+from bootstrap.runs.observer import Stopwatch, TimedCandidates, TimedPool, TimedTrainer
+from bootstrap.runs.training import free_model_folder, train_in_folders
+from bootstrap.selection import initial_strategy_for, portfolio
+from bootstrap.selection.proportions import (
+    Reference,
+    configured_reference,
+    content_of,
+    measured_reference,
+)
+from bootstrap.self_training.candidates import ANNOTATED_ALONE, AUGMENTED, SEED_ALONE
+from bootstrap.self_training.loop import Pool
+from bootstrap.self_training.state import RELABEL, Candidate, State, TrainingSet
+from bootstrap.self_training.stopping import Limits
+from corpus.batch import Batch
+from corpus.counts import count_words
+from corpus.errors import InputError
+from corpus.evaluation import GoldBatch
+from corpus.tags import UNKNOWN, classes_of
+from taggers.base import TrainingError
+from taggers.options import TaggerOptions
+
+_log = logging.getLogger(__name__)
+
+#: A file next to a model: the unit of its training documents and the classes for propagation.
+UNIT_FILE = "unit.json"
+
+
+@dataclass(frozen=True)
+class LoopParts:
+    """What a run hands to `bootstrap.self_training.loop.self_train`.
+
+    Parameters
+    ----------
+    run : Run
+        The run; its closed iterations are the ones to continue.
+    configuration : Configuration
+        Its configuration.
+    notes : Notes
+        Its documents.
+    jobs : int
+        Number of processes that tag.
+    report : callable
+        Called with the progress within an iteration.
+    watch : Stopwatch
+        Measures the stages of iterations.
+    """
+
+    run: Run
+    configuration: Configuration
+    notes: Notes
+    jobs: int
+    report: Report
+    watch: Stopwatch
+
+    @cached_property
+    def closed(self) -> list[IterationMetrics]:
+        """The metrics of the iterations that were closed before."""
+        return self.run.metrics()
+
+    @cached_property
+    def validation(self) -> GoldBatch:
+        """The validation documents."""
+        validation = self.notes.validation
+        return GoldBatch.from_documents(validation.documents, validation.batch)
+
+    @cached_property
+    def reference(self) -> Reference:
+        """The reference proportions, of the classes of the seed: a tagger finds no others."""
+        batch, configured = self.notes.validation.batch, self.configuration.reference
+        if configured:
+            tokens = batch.n_tokens / max(len(batch), 1)
+            return configured_reference(
+                configured.per_token, configured.length, configured.empty, tokens
+            )
+        classes = classes_of(self.notes.seed.batch.labels)
+        return measured_reference(content_of(batch, batch.tags, batch.labels, classes), classes)
+
+    @cached_property
+    def rounds(self) -> Rounds | None:
+        """The rounds of active learning, after those of the closed iterations."""
+        active, gold = self.configuration.active, self.notes.gold
+        if active is None or gold is None:
+            return None
+        return Rounds(
+            self.notes.seed.batch,
+            gold.batch.with_tags(np.full(gold.batch.n_tokens, UNKNOWN, np.int16), ()),
+            GoldOracle(gold.batch),
+            active,
+            random_state=self.configuration.loop.random_state,
+            queried=self.run.queried(classes_of(gold.batch.labels)),
+        )
+
+    @cached_property
+    def limits(self) -> Limits:
+        """When the loop ends."""
+        loop, later = self.configuration.loop, self.configuration.later
+        not_before = later.start.iteration if later else 0
+        if self.rounds is None:
+            return Limits(loop, not_before)
+        kappas = [row.kappa for row in self.closed[1:]]
+        return RoundLimits(loop, not_before, rounds=self.rounds, kappas=kappas)
+
+    def gold(self, state: State | None) -> Batch:
+        """Return the annotated documents of the iteration after a state."""
+        if not isinstance(self.limits, RoundLimits):
+            return self.notes.seed.batch
+        with self.watch.stage("query"):
+            return self.limits.gold(state)
+
+    @cached_property
+    def cache(self) -> CachedPool | None:
+        """The batches read so far, of a run that tags them again in every iteration.
+
+        A batch beyond those of the closed iterations is read again, and its problems are counted.
+        """
+        if self.configuration.loop.keep != RELABEL:
+            return None
+        reused = max(len(self.closed) - 1, 0)
+        return CachedPool(self.notes.unlabeled, self.run.batches_folder, reused)
+
+    @cached_property
+    def pool(self) -> Pool:
+        """The unlabeled documents."""
+        self.notes.unlabeled.clean_batches = _batches_without_problems(self.closed)
+        if not self.configuration.self_trains:
+            return NoDocuments()
+        return TimedPool(self.cache or self.notes.unlabeled, self.watch)
+
+    @cached_property
+    def candidates(self) -> TimedCandidates:
+        """What selects pseudo-labels.
+
+        Raises
+        ------
+        InputError
+            If the strategy needs a tagger of lists, and the lists have names or places of no class.
+        """
+        configuration, rounds, strategies = self.configuration, self.rounds, [NO_SELECTION]
+        initial, select = configuration.initial_model, configuration.select
+        reference = self.reference if select.proportions else None
+        list_tagger = self._list_tagger()
+        if configuration.self_trains:
+            lists = list_tagger is not None
+            strategies = portfolio(select, reference, configuration.capabilities, lists=lists)
+        return TimedCandidates(
+            [self.watch.timed_strategy(strategy) for strategy in strategies],
+            configuration.loop,
+            augment=augmentation_of(configuration.augment, configuration.loop.random_state),
+            initial=initial_strategy_for(initial.selection, select, reference) if initial else None,
+            list_tagger=list_tagger,
+            excludes=self._excludes,
+            queries_second=lambda: bool(rounds and rounds.query.views and not rounds.ended()),
+            watch=self.watch,
+        )
+
+    def _excludes(self, batch: Batch) -> npt.NDArray[np.bool_]:
+        """Return which documents are those of held-out patients, or annotated."""
+        groups = pa.array(sorted(self.notes.held_out.groups), pa.large_string())
+        excluded: npt.NDArray[np.bool_] = pc.is_in(batch.groups, groups).to_numpy(
+            zero_copy_only=False
+        )
+        return excluded | self.rounds.annotated(batch) if self.rounds else excluded
+
+    @cached_property
+    def trainer(self) -> TimedTrainer:
+        """What trains the taggers, each in a folder of the run."""
+        configuration, run, report = self.configuration, self.run, self.report
+        random_state = configuration.loop.random_state
+        embeddings = embedding_trainer(run, self.notes, random_state, jobs=self.jobs, report=report)
+        unit = {"unit": configuration.data.unit, "propagate": configuration.loop.propagate}
+        files = {UNIT_FILE: json.dumps(unit).encode()}
+
+        def in_folder(section: TaggerSection, folder: Path) -> ParallelTagger:
+            options = self._with_counts(section.options).with_embeddings(embeddings)
+            return ParallelTagger(
+                folder, section.kind, options, jobs=self.jobs, report=report, files=files
+            )
+
+        train = functools.partial(train_in_folders, jobs=self.jobs, report=report)
+        return TimedTrainer(
+            lambda i: in_folder(configuration.tagger_of(i), free_model_folder(run, i)),
+            self.validation,
+            configuration.loop,
+            measure=configuration.select.measure,
+            second_tagger_for=lambda i: in_folder(
+                configuration.second_tagger_of(i), run.second_folder(i)
+            ),
+            fit_all=self.watch.timed("train", train),
+            watch=self.watch,
+        )
+
+    def state(self) -> State | None:
+        """Read the state after the closed iterations; None if there are none.
+
+        Raises
+        ------
+        RunError
+            If the next iteration needs a model of the second view, and there is none.
+        """
+        if not self.closed:
+            return None
+        configuration, candidates = self.configuration, self.candidates
+        last, loop = self.closed[-1], configuration.loop
+        tagger, second = self._load(self.run.model_folder(last.iteration)), None
+        if self.run.second_folder(last.iteration).is_dir():
+            second = self._load(self.run.second_folder(last.iteration))
+        initial = configuration.initial_model
+        is_initial = initial is not None and tagger.kind == initial.kind
+        gold = self.rounds.gold(self.rounds.number) if self.rounds else self.notes.seed.batch
+        iterations = [last.iteration] if loop.keep == RELABEL else range(len(self.closed))
+        selected = self.run.selected(iterations, classes_of(tagger.labels))
+        copies = gold if last.augmented else None
+        training = candidates.training_set(
+            gold, TrainingSet(gold, loop, copies, pseudo_labelled=tuple(selected))
+        )
+        goes_on = training.has_entities() or (last.finds_entities and not last.selected)
+        return State(
+            f1=tuple(f1_of(self.closed)),
+            model=self.trainer.scored(Candidate("", training), tagger),
+            training=training,
+            second=second,
+            chosen=tuple(row.strategy for row in self.closed[1:] if _compares_strategies(row)),
+            is_initial=is_initial,
+            learns_nothing=is_initial and last.iteration > 0 and not goes_on,
+        )
+
+    def _load(self, folder: Path) -> ParallelTagger:
+        kinds = self.configuration.kinds
+        return ParallelTagger.load(folder, trusted=kinds, jobs=self.jobs, report=self.report)
+
+    def _list_tagger(self) -> Callable[[], ParallelTagger] | None:
+        """Return a function that returns the tagger of lists, if there is one.
+
+        If "auto" compares strategies, the tagger is built first, because strategies are left out
+        without it. A strategy that the user chose builds it when there are documents to tag.
+        """
+        run, configuration, notes = self.run, self.configuration, self.notes
+        strategy = configuration.select.strategy
+        if not (configuration.self_trains and uses_lists(strategy)):
+            return None
+        lists = list_options_for(
+            notes.seed.batch, configuration.augment, validation=notes.validation.batch
+        )
+        if lists is None and strategy != AUTO:
+            raise InputError(
+                f"[select] strategy = {strategy!r} needs lists, and no class of the seed consists "
+                "of names or places of [augment] gazetteers, or several classes share them; name "
+                "gazetteers of them, or choose another strategy"
+            )
+        if lists is None:
+            return None
+
+        @functools.cache
+        def list_tagger() -> ParallelTagger:
+            if run.lists_folder.is_dir():
+                return ParallelTagger.load(run.lists_folder, jobs=self.jobs, report=self.report)
+            options = self._with_counts(lists)
+            tagger = ParallelTagger(
+                run.lists_folder, "lists", options, jobs=self.jobs, report=self.report
+            )
+            return tagger.fit(notes.seed.batch, rng=np.random.default_rng(0))
+
+        if strategy == AUTO and configuration.loop.iterations:
+            try:
+                list_tagger()
+            except TrainingError as error:
+                _log.warning("strategies with a view of lists are left out: %s", error)
+                return None
+        return list_tagger
+
+    def _with_counts(self, options: TaggerOptions) -> TaggerOptions:
+        """Return the options of a tagger with the counts of the unlabeled documents."""
+        run, pool, report = self.run, self.notes.unlabeled, self.report
+
+        def count() -> Path:
+            if not run.counts_file.exists():  # they may have been counted before an interruption
+                report("counting words", 0, 0)
+                problems = pool.problems  # only the iterations report problems
+                counts = count_words(
+                    pool.documents(), progress=lambda done: report("counting words", done, 0)
+                )
+                pool.problems = problems
+                counts.save(run.counts_file)
+            return run.counts_file
+
+        return options.with_word_counts(count)
+
+
+def _batches_without_problems(closed: list[IterationMetrics]) -> int:
+    """Count the first batches that closed iterations read without leaving anything out.
+
+    Iteration i reads the first i + 1 batches and counts what it could not use. The last iteration
+    is ignored: it may have stopped at a batch that cannot be read.
+    """
+    return sum(not metrics.left_out for metrics in closed[:-1])
+
+
+def _compares_strategies(row: IterationMetrics) -> bool:
+    """Return whether two or more of the alternatives of an iteration are strategies."""
+    names = {trial.name for trial in row.trials}
+    return len(names - {SEED_ALONE, AUGMENTED, ANNOTATED_ALONE}) > 1

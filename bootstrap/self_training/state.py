@@ -1,0 +1,218 @@
+"""What the loop passes on: training sets, candidates, models, and the state after an iteration."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+from bootstrap.config.options import LoopOptions
+from bootstrap.selection import ChosenDocuments, Selection, Strategy
+from corpus.batch import Batch, concatenate
+from corpus.evaluation import Scores
+from taggers.base import Detail, Tagger, Tagging
+from taggers.name_propagation import note_numbers, propagate_names
+
+#: The value of ``[loop] keep`` that tags all earlier batches again in every iteration.
+RELABEL = "relabel"
+
+
+@dataclass(frozen=True, slots=True)
+class Views:
+    """The taggers of documents: the tagger of the loop, and further views of it.
+
+    Parameters
+    ----------
+    tagger : Tagger
+        The tagger of the loop.
+    others : sequence of Tagger
+        The taggers of further views, in the order of ``Tagging.views``.
+    measure : str
+        The measure of the confidence of documents.
+    details : pair of str
+        The detail of the taggings by the tagger of the loop, and by the others.
+    propagate : sequence of str
+        The classes whose names are propagated within documents.
+    """
+
+    tagger: Tagger
+    others: Sequence[Tagger] = ()
+    measure: str = "probability"
+    details: tuple[Detail, Detail] = ("document", "token")
+    propagate: Sequence[str] = ()
+
+    def tag(self, batch: Batch) -> Tagging:
+        """Tag a batch with every view."""
+        tagging = self._tag(self.tagger, batch, self.details[0])
+        views = tuple(self._tag(tagger, batch, self.details[1]) for tagger in self.others)
+        return replace(tagging, views=views)
+
+    def _tag(self, tagger: Tagger, batch: Batch, detail: Detail) -> Tagging:
+        if not self.propagate:
+            return tagger.tag(batch, measure=self.measure, detail=detail)
+        tagging = tagger.tag(batch, measure=self.measure, detail="entity")
+        return propagate_names(tagging, batch, note_numbers(batch), self.propagate)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrainingSet:
+    """Gold documents, documents derived from them, and pseudo-labelled ones.
+
+    Parameters
+    ----------
+    gold : Batch
+        The gold documents.
+    loop : LoopOptions
+        Its `keep` and `pseudo_weight` are used.
+    copies : Batch or None
+        Weighted copies of gold documents with other mentions.
+    mentions : Batch or None
+        Mentions without their context, for the tagger of the second view.
+    pseudo_labelled : tuple of ChosenDocuments
+        The pseudo-labelled documents, in the order of their selection.
+    """
+
+    gold: Batch
+    loop: LoopOptions
+    copies: Batch | None = None
+    mentions: Batch | None = None
+    pseudo_labelled: tuple[ChosenDocuments, ...] = ()
+
+    def __len__(self) -> int:
+        """Return the number of gold and pseudo-labelled documents."""
+        return len(self.gold) + sum(len(part.batch) for part in self.pseudo_labelled)
+
+    def with_selected(self, selected: Sequence[ChosenDocuments]) -> Self:
+        """Add the documents selected in an iteration; when relabelling, they replace others."""
+        kept = () if self.loop.keep == RELABEL else self.pseudo_labelled
+        return replace(self, pseudo_labelled=(*kept, *selected))
+
+    def has_entities(self) -> bool:
+        """Return whether any document has an entity."""
+        batches = (self.gold, *(part.batch for part in self.pseudo_labelled))
+        return any(bool((batch.tags > 0).any()) for batch in batches)
+
+    def documents(self, *, mentions: bool = False) -> Batch:
+        """Return all documents with their weights; `mentions` are for the second view."""
+        derived = (self.copies, self.mentions if mentions else None)
+        pseudo = [part.batch for part in self.pseudo_labelled]
+        if (weight := self.loop.pseudo_weight) != 1:
+            pseudo = [part.with_weights(np.full(len(part), weight, np.float32)) for part in pseudo]
+        return concatenate([self.gold, *(batch for batch in derived if batch is not None), *pseudo])
+
+
+@dataclass(slots=True, eq=False)
+class Labelling:
+    """What a strategy selects in an iteration, batch after batch.
+
+    Parameters
+    ----------
+    strategy, views, rng
+        The strategy, the taggers of the documents, and the source of random numbers.
+    selected : list of ChosenDocuments
+        The documents selected from each batch that has any.
+    selections : list of Selection
+        The selection from each batch.
+    confidence : list of ndarray of float64, shape (D,)
+        The confidence in all documents of each batch.
+    blank : int
+        Number of documents without tokens.
+    finds_entities : bool
+        Whether any document has an entity.
+    """
+
+    strategy: Strategy
+    views: Views
+    rng: np.random.Generator
+    selected: list[ChosenDocuments] = field(default_factory=list)
+    selections: list[Selection] = field(default_factory=list)
+    confidence: list[npt.NDArray[np.float64]] = field(default_factory=list)
+    blank: int = 0
+    finds_entities: bool = False
+
+    def add(self, tagging: Tagging, batch: Batch) -> None:
+        """Select from a tagged batch."""
+        self.confidence.append(tagging.confidence)
+        self.blank += int((batch.lengths == 0).sum())
+        self.finds_entities |= bool((tagging.tags > 0).any())
+        selection = self.strategy.select(tagging, batch, self.rng)
+        self.selections.append(replace(selection, tagging=None))
+        if len(selection.indices):
+            self.selected.append(selection.chosen(tagging, batch))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Candidate:
+    """A training set with a name.
+
+    Parameters
+    ----------
+    name : str
+        The strategy of selection, or one of `SEED_ALONE`, `AUGMENTED` and `ANNOTATED_ALONE`.
+    training : TrainingSet
+        The training set.
+    labelling : Labelling or None
+        What the strategy selected. If candidates have one, later iterations build on the best of
+        these.
+    needs_second : bool
+        Whether the next iteration needs a second view if it builds on this candidate.
+    """
+
+    name: str
+    training: TrainingSet
+    labelling: Labelling | None = None
+    needs_second: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Model:
+    """A tagger trained on a candidate, its tagging of the validation documents, and its scores."""
+
+    candidate: Candidate
+    tagger: Tagger
+    tagging: Tagging
+    scores: Scores
+
+    @property
+    def f1(self) -> float:
+        """Strict entity F1 on the validation documents."""
+        return self.scores.counts("ner").f1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class State:
+    """What an iteration leaves to the next one: all that a resumed loop needs.
+
+    Parameters
+    ----------
+    f1 : tuple of float
+        Validation F1 of each iteration.
+    model : Model
+        The model of the last iteration.
+    training : TrainingSet
+        The gold and the pseudo-labelled documents so far.
+    second : Tagger or None
+        The tagger of the second view.
+    chosen : tuple of str
+        The strategy that each comparison of strategies has chosen, in order.
+    is_initial : bool
+        Whether the model is still the initial one, which was not trained on documents.
+    learns_nothing : bool
+        Whether the initial model found no entity, or only documents without entities were selected.
+    """
+
+    f1: tuple[float, ...]
+    model: Model
+    training: TrainingSet
+    second: Tagger | None = None
+    chosen: tuple[str, ...] = ()
+    is_initial: bool = False
+    learns_nothing: bool = False
+
+    @property
+    def iteration(self) -> int:
+        """The number of the last iteration."""
+        return len(self.f1) - 1
