@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from corpus.batch import Batch
-from corpus.errors import InputError
 from corpus.patients import number_patients
 from corpus.tags import classes_of, well_formed
 from taggers.annotators import (
-    ANNOTATORS,
-    Annotator,
     Phrases,
-    Rules,
     annotated,
-    annotators_of,
 )
-from taggers.annotators.content import contents_of, pruned_annotators, traces_in
-from taggers.base import Detail, Progress, Tagging, Training, TrainingError
+from taggers.base import Detail, Progress, Tagging, TrainingError
 from taggers.confidence import (
     check_measure,
     document_confidence,
@@ -32,10 +26,10 @@ from taggers.confidence import (
 )
 from taggers.crf.crf_options import CRFOptions
 from taggers.feature_options import PHRASES
-from taggers.model_folder import ModelFiles, errors_of_model, write_model
-from taggers.options import INSIDE_MODEL
+from taggers.model_folder import ModelFiles
 from taggers.resources import Resources, clusters_for
 from taggers.templates import Templates
+from taggers.trained_tagger import Traces, TrainedTagger, annotators_for, check_kept
 
 if TYPE_CHECKING:
     from taggers.crf.wordtype import WordTypeCRF
@@ -43,7 +37,7 @@ if TYPE_CHECKING:
     from taggers.public_lists import PublicLists
 
 
-class CRFTagger:
+class CRFTagger(TrainedTagger[CRFOptions]):
     """A tagger with a linear-chain conditional random field.
 
     Parameters
@@ -60,18 +54,12 @@ class CRFTagger:
     """
 
     kind = "crf"
+    options_type = CRFOptions
 
     def __init__(self, options: CRFOptions | None = None) -> None:
-        self.options = options or CRFOptions()
-        self.labels: tuple[str, ...] = ()
-        self.training: Training | None = None
+        super().__init__(options)
         self._crf: WordTypeCRF | None = None
-        self._resources = Resources()
-        self._annotators: dict[str, Annotator] = {
-            name: Rules(self.options.rules) if name == "rules" else ANNOTATORS[name]()
-            for name in self.options.templates().needed
-            if name in ANNOTATORS and name != PHRASES  # phrases are read from files by `fit`
-        }
+        self._annotators = annotators_for(self.options.templates().needed, self.options.rules)
 
     def fit(
         self,
@@ -183,76 +171,35 @@ class CRFTagger:
             raise ValueError("the CRF has not been trained")
         return self._crf
 
-    def contents(self) -> dict[str, int]:
-        """Return the number of feature values with a weight, and of words and phrases of lists."""
-        values = {"feature values": len(self._trained().weights.hashes)}
-        return values | self._resources.contents() | contents_of(self._annotators)
+    def _is_trained(self) -> bool:
+        return self._crf is not None
 
-    def pruned(self, pruning: Pruning) -> CRFTagger:
-        """Return a model that reveals less; see `taggers.pruning.PrunableTagger.pruned`."""
-        crf = self._trained()
-        if not pruning.keeps(crf.weights.patients).any():
-            raise InputError(
-                "no feature value of the model is known to occur in the training documents of "
-                f"{pruning.min_patients} patients or more; export with a lower --min-patients, or "
-                "train on more documents"
-            )
-        tagger = CRFTagger(self.options)
-        tagger.labels, tagger.training = self.labels, self.training
-        tagger._annotators = pruned_annotators(self._annotators, pruning)
-        tagger._resources = self._resources.pruned(pruning)
+    def _learned_contents(self) -> dict[str, int]:
+        return {"feature values": len(self._trained().weights.hashes)}
+
+    def _learned_traces(self, words: Sequence[str], lists: PublicLists) -> Traces:
+        return self._trained().traces(words)
+
+    def _prune(self, pruning: Pruning, whole: Self) -> None:
+        crf = whole._trained()
+        check_kept(crf.weights.patients, pruning, "feature value")
         # The features of words use the pruned resources, too.
-        tagger._crf = crf.pruned(pruning, tagger._templates())
-        return tagger
+        self._crf = crf.pruned(pruning, self._templates())
 
-    def traces(self, words: Sequence[str], lists: PublicLists) -> dict[str, npt.NDArray[np.bool_]]:
-        """Return which words left traces; see `taggers.pruning.PrunableTagger`."""
-        return {
-            **self._trained().traces(words),
-            **self._resources.traces(words, lists),
-            **traces_in(self._annotators, words, lists),
-        }
+    def _saved_resources(self) -> Resources:
+        if self._resources.clusters is None:
+            return self._resources
+        weights = self._trained().weights
+        return self._resources.with_nonzero_weights(self._templates(), weights.hashes, weights.key)
 
-    def save(self, folder: Path) -> None:
-        """Write the model into a folder; see `taggers.base.Tagger.save`."""
+    def _saved(self, folder: Path) -> tuple[dict[str, Any], Mapping[str, bytes]]:
         crf = self._trained()
-        options, resources = self.options, self._resources
-        if resources.clusters is not None:
-            resources = resources.with_nonzero_weights(
-                self._templates(), crf.weights.hashes, crf.weights.key
-            )
-            options = replace(options, clusters=INSIDE_MODEL)
-        if resources.names is not None:
-            options = replace(options, names=(INSIDE_MODEL,))
-        if options.phrases:
-            options = replace(options, phrases=(INSIDE_MODEL,))
-        description = {
-            "kind": self.kind,
-            "labels": self.labels,
-            "engine_labels": crf.labels,
-            "key": crf.weights.key,
-            "options": asdict(options),
-            "annotators": {name: each.settings() for name, each in self._annotators.items()},
-            **resources.description(),
-            "training": asdict(self.training) if self.training else None,
-        }
-        write_model(folder, description, crf.files() | resources.files())
+        return {"engine_labels": crf.labels, "key": crf.weights.key}, crf.files()
 
-    @classmethod
-    def load(cls, folder: Path) -> Self:
-        """Read a model that `save` wrote; see `taggers.base.Tagger.load`."""
+    def _read(self, model: ModelFiles) -> None:
         from taggers.crf.wordtype import WordTypeCRF  # noqa: PLC0415 - numba is slow to import
 
-        with errors_of_model(folder, cls.kind):
-            model = ModelFiles(folder, cls.kind)
-            tagger = cls(CRFOptions.from_fields(model.fields.fields("options")))
-            tagger._annotators = annotators_of(model.fields.fields("annotators"))
-            tagger._resources = Resources.of_model(model)
-            tagger.labels, tagger.training = model.labels(), model.training()
-            tagger._crf = WordTypeCRF.from_model(
-                model, tagger.options.precision, tagger._templates()
-            )
-        return tagger
+        self._crf = WordTypeCRF.from_model(model, self.options.precision, self._templates())
 
 
 #: Trains a tagger with the clustering of a name.

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Self
 
@@ -35,10 +34,11 @@ from taggers.ensemble.ensemble_options import EnsembleOptions
 from taggers.ensemble.entities import entity_probabilities
 from taggers.ensemble.member import errors_of_member, kind_of_member, member_name
 from taggers.ensemble.side_by_side import MemberProgress, run_side_by_side
-from taggers.model_folder import ModelFiles, errors_of_model, read_digest, write_model
+from taggers.model_folder import ModelFiles, read_digest
 from taggers.pruning import PrunableTagger, Pruning
 from taggers.public_lists import PublicLists
 from taggers.registry import load_tagger
+from taggers.trained_tagger import Traces, TrainedTagger
 
 Floats = npt.NDArray[np.float64]
 
@@ -46,7 +46,7 @@ Floats = npt.NDArray[np.float64]
 _PIECE = 131_072
 
 
-class EnsembleTagger:
+class EnsembleTagger(TrainedTagger[EnsembleOptions]):
     """A tagger that averages the marginals of its members.
 
     Every member is trained on the same documents. The probability of a label at a token is the
@@ -70,12 +70,12 @@ class EnsembleTagger:
     """
 
     kind = "ensemble"
+    options_type = EnsembleOptions
 
     def __init__(self, options: EnsembleOptions | None = None) -> None:
-        self.options = options or EnsembleOptions()
-        self.labels: tuple[str, ...] = ()
-        self.training: Training | None = None
+        super().__init__(options)
         self.members: tuple[Tagger, ...] = ()
+        self._member_digests: list[tuple[str, str]] = []
 
     def fit(
         self,
@@ -86,32 +86,13 @@ class EnsembleTagger:
         rng: np.random.Generator,
         progress: Progress | None = None,
     ) -> Self:
-        """Train the members.
+        """Train the members; see `taggers.base.Tagger.fit`.
 
         Those that train in a process of their own do so side by side, as many as there are
-        processors, and the others one after the other in the meantime.
-
-        Parameters
-        ----------
-        train : Batch
-            Training documents. Unknown tags and the weights of documents are passed to the members,
-            as far as the capabilities of the options allow them.
-        validation : Batch, optional
-            Passed to the members.
-        warm_start : EnsembleTagger, optional
-            A trained ensemble. Each member is initialised with the member at the same place, if it
-            has the same kind.
-        rng : numpy.random.Generator
-            Every member receives a child generator, so that members with the same options differ
-            if their training is random.
-        progress : callable, optional
-            Called with the number of completed steps and the number of all steps. Every member has
-            100 steps, which are the percentages of its own training.
-
-        Returns
-        -------
-        EnsembleTagger
-            The tagger itself.
+        processors, and the others one after the other in the meantime. Each begins with the member
+        of `warm_start` at the same place, if that has the same kind. Every member receives a child
+        of `rng`, so that members with the same options differ if their training is random. Each
+        reports 100 steps, the percentages of its own training.
 
         Raises
         ------
@@ -138,6 +119,7 @@ class EnsembleTagger:
                     progress=reports.of(number),
                 )
                 _marginals(member, train.slice(0, 1), train.labels)
+                reports.of(number)(1, 1)  # also where training needed fewer steps than its maximum
 
         run_side_by_side(
             train_member,
@@ -165,22 +147,10 @@ class EnsembleTagger:
         detail: Detail = "document",
         progress: Progress | None = None,
     ) -> Tagging:
-        """Predict the most probable well-formed tag sequence of each document.
+        """Predict the most probable well-formed tag sequence; see `taggers.base.Tagger.tag`.
 
-        Parameters
-        ----------
-        batch : Batch
-            Documents; their own tags are ignored.
-        measure : str
-            The measure of confidence, one of `taggers.base.MEASURES`. It is computed from the
-            averaged marginals of the predicted tags: see
-            `taggers.confidence.document_confidence`.
-        detail : {"document", "token", "entity", "labels"}
-            What to compute in addition; see `taggers.base.Detail`. The probabilities of entities
-            are computed from the averaged marginals: see
-            `taggers.ensemble.entities.entity_probabilities`.
-        progress : callable, optional
-            Called with the number of tagged documents and the number of all documents.
+        Confidence is computed from the averaged marginals of the predicted tags, and so are the
+        probabilities of entities (see `taggers.ensemble.entities`).
 
         Raises
         ------
@@ -190,8 +160,7 @@ class EnsembleTagger:
             If the tagger has not been trained.
         """
         check_measure(measure)
-        if not self.members:
-            raise ValueError("the ensemble has not been trained")
+        self._check_trained()
         taggings = []
         for start, stop in _pieces(batch.document_offsets):
             taggings.append(self._tag_piece(batch.slice(start, stop), measure, detail))
@@ -240,37 +209,28 @@ class EnsembleTagger:
             dict.fromkeys([*own, *(name for each in members for name in kernels_of(each))])
         )
 
-    def contents(self) -> dict[str, int]:
-        """Return the number of entries of each part of all members together."""
-        found: Counter[str] = Counter()
+    def _is_trained(self) -> bool:
+        return bool(self.members)
+
+    def _learned_contents(self) -> dict[str, int]:
+        total: Counter[str] = Counter()
         for _, member in self._prunable():
-            found.update(member.contents())
-        return dict(found)
+            total.update(member.contents())
+        return dict(total)
 
-    def pruned(self, pruning: Pruning) -> Self:
-        """Return an ensemble whose members reveal less of their training documents.
-
-        Raises
-        ------
-        InputError
-            If a member cannot be pruned; the message names it.
-        """
-        pruned = type(self)(self.options)
-        pruned.labels, pruned.training = self.labels, self.training
-        members = []
-        for number, member in self._prunable():
-            with errors_of_member(number):
-                members.append(member.pruned(pruning))
-        pruned.members = tuple(members)
-        return pruned
-
-    def traces(self, words: Sequence[str], lists: PublicLists) -> dict[str, npt.NDArray[np.bool_]]:
-        """Return which words left traces in a member; see `taggers.pruning.PrunableTagger`."""
-        found: dict[str, npt.NDArray[np.bool_]] = {}
+    def _learned_traces(self, words: Sequence[str], lists: PublicLists) -> Traces:
+        traces: Traces = {}
         for _, member in self._prunable():
             for part, mask in member.traces(words, lists).items():
-                found[part] = found[part] | mask if part in found else mask
-        return found
+                traces[part] = traces[part] | mask if part in traces else mask
+        return traces
+
+    def _prune(self, pruning: Pruning, whole: Self) -> None:
+        members = []
+        for number, member in whole._prunable():
+            with errors_of_member(number):
+                members.append(member.pruned(pruning))
+        self.members = tuple(members)
 
     def _prunable(self) -> Iterator[tuple[int, PrunableTagger]]:
         """Yield the index of each member and the member.
@@ -288,46 +248,32 @@ class EnsembleTagger:
                 )
             yield number, member
 
-    def save(self, folder: Path) -> None:
-        """Write the model into a folder, and each member into a folder of its own in it.
+    def _saved_options(self) -> dict[str, Any]:
+        return {}  # each member has its own
 
-        The description holds the digest of each member.
-        """
-        if not self.members:
-            raise ValueError("the ensemble has not been trained")
+    def _saved(self, folder: Path) -> tuple[dict[str, Any], Mapping[str, bytes]]:
+        """Write each member into a folder of its own, and return the digest of each."""
         saved = []
         for number, member in enumerate(self.members):
             own = folder / _folder_name(number)
             own.mkdir(mode=0o700, parents=True, exist_ok=True)
             member.save(own)
             saved.append({"kind": member.kind, "digest": read_digest(own)})
-        description = {
-            "kind": self.kind,
-            "labels": self.labels,
-            "members": saved,
-            "training": asdict(self.training) if self.training else None,
-        }
-        write_model(folder, description, {})
+        return {"members": saved}, {}
+
+    def _read(self, model: ModelFiles) -> None:
+        members = model.fields.rows("members")
+        if not members:
+            raise model.fields.error("members", "at least one member")
+        self._member_digests = [(each.text("kind"), each.text("digest")) for each in members]
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """Read a model that `save` wrote.
-
-        Raises
-        ------
-        InputError
-            If the folder holds no ensemble, or a member was modified or replaced.
-        """
-        with errors_of_model(folder, cls.kind):
-            model = ModelFiles(folder, cls.kind)
-            tagger = cls()
-            tagger.labels, tagger.training = model.labels(), model.training()
-            members = model.fields.rows("members")
-            saved = [(each.text("kind"), each.text("digest")) for each in members]
-        if not saved:
-            raise model.fields.error("members", "at least one member")
+        """Read a model and its members; see `taggers.base.Tagger.load`."""
+        tagger = super().load(folder)
         tagger.members = tuple(
-            _loaded(folder / _folder_name(number), *each) for number, each in enumerate(saved)
+            _loaded(folder / _folder_name(number), *each)
+            for number, each in enumerate(tagger._member_digests)
         )
         return tagger
 

@@ -1,0 +1,172 @@
+"""The base class of the taggers of this package: what a model is made of, saved, and reveals."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from corpus.errors import InputError
+from taggers.annotators import ANNOTATORS, Annotator, Rules, annotators_of
+from taggers.annotators.content import contents_of, pruned_annotators, traces_in
+from taggers.base import Training
+from taggers.feature_options import PHRASES
+from taggers.model_folder import ModelFiles, errors_of_model, write_model
+from taggers.options import INSIDE_MODEL, TaggerOptions, path_fields
+from taggers.resources import Resources
+
+if TYPE_CHECKING:
+    from taggers.pruning import Pruning
+    from taggers.public_lists import PublicLists
+
+OptionsT = TypeVar("OptionsT", bound=TaggerOptions)
+Traces = dict[str, npt.NDArray[np.bool_]]
+
+
+class TrainedTagger(ABC, Generic[OptionsT]):
+    """A tagger whose model consists of lexical resources, annotators and what was learned.
+
+    A subclass adds `fit` and `tag`, and the methods that describe, write, read and prune what it
+    has learned.
+
+    Parameters
+    ----------
+    options : TaggerOptions, optional
+        The options of the kind; defaults if omitted.
+
+    Attributes
+    ----------
+    labels : tuple of str
+        The labels of the tagger; empty before training.
+    training : Training or None
+        The result of training; None before training, and if no objective is optimised.
+    """
+
+    kind: ClassVar[str]
+    #: The type of the options.
+    options_type: ClassVar[type[Any]]
+
+    def __init__(self, options: OptionsT | None = None) -> None:
+        self.options: OptionsT = self.options_type() if options is None else options
+        self.labels: tuple[str, ...] = ()
+        self.training: Training | None = None
+        self._resources = Resources()
+        self._annotators: dict[str, Annotator] = {}
+
+    @abstractmethod
+    def _is_trained(self) -> bool:
+        """Return whether something was learned."""
+
+    @abstractmethod
+    def _saved(self, folder: Path) -> tuple[dict[str, Any], Mapping[str, bytes]]:
+        """Return the description and the files of what was learned."""
+
+    @abstractmethod
+    def _read(self, model: ModelFiles) -> None:
+        """Read what `_saved` returned; options, labels, annotators and resources are there."""
+
+    @abstractmethod
+    def _learned_contents(self) -> dict[str, int]:
+        """Return the number of entries of each part of what was learned."""
+
+    @abstractmethod
+    def _learned_traces(self, words: Sequence[str], lists: PublicLists) -> Traces:
+        """Return the traces of words in what was learned."""
+
+    @abstractmethod
+    def _prune(self, pruning: Pruning, whole: Self) -> None:
+        """Take over what a whole model has learned, without what is removed."""
+
+    def _saved_options(self) -> dict[str, Any]:
+        """Return the options without paths: the model contains what they name."""
+        values = asdict(self.options)
+        for name in path_fields(type(self.options)):
+            if values[name]:
+                inside: Any = INSIDE_MODEL
+                values[name] = inside if isinstance(values[name], str) else (inside,)
+        return values
+
+    def _saved_resources(self) -> Resources:
+        """Return the resources of the saved model."""
+        return self._resources
+
+    def _check_trained(self) -> None:
+        if not self._is_trained():
+            raise ValueError(f"the tagger of kind {self.kind} has not been trained")
+
+    def contents(self) -> dict[str, int]:
+        """Return the number of entries of each part of the model, by the name of the part."""
+        self._check_trained()
+        learned = self._learned_contents()
+        return learned | self._resources.contents() | contents_of(self._annotators)
+
+    def pruned(self, pruning: Pruning) -> Self:
+        """Return a model that reveals less; see `taggers.pruning.PrunableTagger.pruned`."""
+        self._check_trained()
+        tagger = type(self)(self.options)
+        tagger.labels, tagger.training = self.labels, self.training
+        tagger._annotators = pruned_annotators(self._annotators, pruning)
+        tagger._resources = self._resources.pruned(pruning)
+        tagger._prune(pruning, self)
+        return tagger
+
+    def traces(self, words: Sequence[str], lists: PublicLists) -> Traces:
+        """Return which words left traces; see `taggers.pruning.PrunableTagger.traces`."""
+        self._check_trained()
+        return {
+            **self._learned_traces(words, lists),
+            **self._resources.traces(words, lists),
+            **traces_in(self._annotators, words, lists),
+        }
+
+    def save(self, folder: Path) -> None:
+        """Write the model into a folder; see `taggers.base.Tagger.save`."""
+        self._check_trained()
+        resources = self._saved_resources()
+        learned, files = self._saved(folder)
+        description = {
+            "kind": self.kind,
+            "labels": self.labels,
+            "options": self._saved_options(),
+            "annotators": {name: each.settings() for name, each in self._annotators.items()},
+            **resources.description(),
+            **learned,
+            "training": asdict(self.training) if self.training else None,
+        }
+        write_model(folder, description, {**files, **resources.files()})
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """Read a model that `save` wrote; see `taggers.base.Tagger.load`."""
+        with errors_of_model(folder, cls.kind):
+            model = ModelFiles(folder, cls.kind)
+            tagger = cls(cls.options_type.from_fields(model.fields.fields("options")))
+            tagger._annotators = annotators_of(model.fields.fields("annotators"))
+            tagger._resources = Resources.of_model(model)
+            tagger.labels, tagger.training = model.labels(), model.training()
+            tagger._read(model)
+        return tagger
+
+
+def annotators_for(names: Sequence[str], rules: Mapping[str, str]) -> dict[str, Annotator]:
+    """Return the annotators of streams, except for phrases, which are read from files."""
+    return {
+        name: Rules(rules) if name == "rules" else ANNOTATORS[name]()
+        for name in names
+        if name in ANNOTATORS and name != PHRASES
+    }
+
+
+def check_kept(patients: npt.NDArray[np.int32], pruning: Pruning, what: str) -> None:
+    """Raise an `InputError` if no value occurs in the documents of enough patients."""
+    if not pruning.keeps(patients).any():
+        raise InputError(
+            f"no {what} of the model is known to occur in the training documents of "
+            f"{pruning.min_patients} patients or more; export with a lower --min-patients, or "
+            "train on more documents"
+        )
