@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,7 @@ from gazetteers.gazetteer import merge, terms_by_class
 from gazetteers.phrases.automaton import surface_hashes
 from gazetteers.phrases.matcher import BLOCKED, PhraseMatcher
 from taggers.annotators.content import words_in_phrases
-from taggers.base import Detail, Progress, Tagging, Training
+from taggers.base import Detail, Progress, Tagging
 from taggers.confidence import check_measure
 from taggers.dictionaries.dictionary_options import NOT_TAGGED, ListOptions
 from taggers.dictionaries.greedy_decoding import tagging_of
@@ -46,10 +46,10 @@ from taggers.dictionaries.town_odds import TownOdds, common_words
 from taggers.dictionaries.word_divergence import WordDivergence
 from taggers.dictionaries.word_usage import CASES, Uses, case_numbers, words_of_notes
 from taggers.keyed_table import KeyedTable
-from taggers.model_folder import ModelFiles, errors_of_model, write_model
-from taggers.options import INSIDE_MODEL
+from taggers.model_folder import ModelFiles
 from taggers.pruning import PHRASES, Pruning
 from taggers.public_lists import PublicLists
+from taggers.trained_tagger import Traces, TrainedTagger
 
 #: Separates terms in a model.
 _SEPARATOR = "\n"
@@ -102,7 +102,7 @@ class ListModel:
         )
 
 
-class ListTagger:
+class ListTagger(TrainedTagger[ListOptions]):
     """A tagger of names of people and places (paper 003, section 3.6, extended to places).
 
     Names of people are decoded as by `taggers.dictionaries.divergence.DivergenceTagger`. Places are
@@ -128,12 +128,15 @@ class ListTagger:
     #: The modules whose compiled functions are called; see `taggers.base.kernels_of`.
     kernels: ClassVar[tuple[str, ...]] = ("corpus.tokens.scanner", "gazetteers.phrases.matching")
 
-    def __init__(self, options: ListOptions) -> None:
-        self.options = options
-        names = {options.label, options.place_label, *options.place_labels.values()}
-        self.labels = bio_labels(names - {NOT_TAGGED})
-        self.training: Training | None = None
+    def __init__(self, options: ListOptions | None = None) -> None:
+        super().__init__(options)
+        self.labels = self._own_labels()
         self._model: ListModel | None = None
+
+    def _own_labels(self) -> tuple[str, ...]:
+        options = self.options
+        names = {options.label, options.place_label, *options.place_labels.values()}
+        return bio_labels(names - {NOT_TAGGED})
 
     def fit(
         self,
@@ -230,8 +233,10 @@ class ListTagger:
         ]
         return np.array(table, np.int16)
 
-    def contents(self) -> dict[str, int]:
-        """Return the number of words of lists, of words of the notes, and of phrases."""
+    def _is_trained(self) -> bool:
+        return self._model is not None
+
+    def _learned_contents(self) -> dict[str, int]:
         model = self._fitted()
         return {
             "words of lists of names": model.persons.size,
@@ -242,14 +247,12 @@ class ListTagger:
             "cue words": sum(map(len, model.words.terms.values())),
         }
 
-    def pruned(self, pruning: Pruning) -> ListTagger:
-        """Return a model that reveals less of the notes."""
-        model = self._fitted()
+    def _prune(self, pruning: Pruning, whole: Self) -> None:
+        model = whole._fitted()
         phrases, cues = model.matcher.phrases, model.words.terms
         if PHRASES not in pruning.keep:
             phrases, cues = map(pruning.lists.public_phrases, (phrases, cues))
-        tagger = ListTagger(self.options)
-        tagger._model = replace(
+        self._model = replace(
             model,
             persons=model.persons.pruned(pruning),
             towns=model.towns.pruned(pruning),
@@ -257,10 +260,8 @@ class ListTagger:
             words=CueWords(cues),
             matcher=PhraseMatcher(phrases),
         )
-        return tagger
 
-    def traces(self, words: Sequence[str], lists: PublicLists) -> dict[str, npt.NDArray[np.bool_]]:
-        """Return which words left traces; see `taggers.pruning.PrunableTagger`."""
+    def _learned_traces(self, words: Sequence[str], lists: PublicLists) -> Traces:
         model = self._fitted()
         return {
             **model.persons.traces(words, lists),
@@ -275,18 +276,13 @@ class ListTagger:
             raise ValueError("the tagger has not been fitted")
         return self._model
 
-    def save(self, folder: Path) -> None:
-        """Write the model into a folder, without the paths of the lists.
+    def _saved_options(self) -> dict[str, Any]:
+        return super()._saved_options() | {"counts": ""}
 
-        Words of the notes are stored as hashes.
-        """
+    def _saved(self, folder: Path) -> tuple[dict[str, Any], Mapping[str, bytes]]:
+        """Return the model; words of the notes are stored as hashes."""
         model = self._fitted()
-        options = asdict(self.options) | {"counts": ""}
-        lists = [name for name in ("names", "blocked", "places", "cue_words") if options[name]]
-        options |= {name: [INSIDE_MODEL] for name in lists}
         description = {
-            "kind": self.kind,
-            "options": options,
             "persons": model.persons.description(),
             "places": model.towns.description(),
             "phrases": _joined(model.matcher.phrases),
@@ -294,23 +290,15 @@ class ListTagger:
             "key": model.common.key,
             "classes": model.classes,
         }
-        files = model.persons.files() | model.towns.files() | model.common.files("common")
-        write_model(folder, description, files)
+        return description, {
+            **model.persons.files(),
+            **model.towns.files(),
+            **model.common.files("common"),
+        }
 
-    @classmethod
-    def load(cls, folder: Path) -> Self:
-        """Read a model that `save` wrote.
-
-        Raises
-        ------
-        InputError
-            If the folder holds no model of this kind, or a damaged one.
-        """
-        with errors_of_model(folder, cls.kind):
-            model = ModelFiles(folder, cls.kind)
-            tagger = cls(ListOptions.from_fields(model.fields.fields("options")))
-            tagger._model = ListModel.from_model(model)
-        return tagger
+    def _read(self, model: ModelFiles) -> None:
+        self.labels = self._own_labels()
+        self._model = ListModel.from_model(model)
 
 
 _NO_PLACES = Frequencies((), (), np.zeros((0, 1), np.int64), np.zeros((0, 1), np.int64))

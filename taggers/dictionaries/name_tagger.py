@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import asdict
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,16 +15,15 @@ from corpus.streams import NO_VALUE
 from corpus.tags import bio_labels
 from gazetteers.frequencies import Frequencies
 from taggers.annotators import Phrases
-from taggers.annotators.content import pruned_phrases, traces_in
-from taggers.base import Detail, Progress, Tagging, Training
+from taggers.base import Detail, Progress, Tagging
 from taggers.dictionaries.dictionary_options import DictionaryOptions, DivergenceOptions
 from taggers.dictionaries.greedy_decoding import WordJudgements, tag_greedily
 from taggers.dictionaries.name_lists import read_names
 from taggers.dictionaries.word_usage import NoteWords, words_of_notes
-from taggers.model_folder import ModelFiles, errors_of_model, write_model
-from taggers.options import INSIDE_MODEL
+from taggers.model_folder import ModelFiles
 from taggers.pruning import PHRASES, Pruning
 from taggers.public_lists import PublicLists
+from taggers.trained_tagger import Traces, TrainedTagger
 
 OptionsT = TypeVar("OptionsT", bound=DivergenceOptions | DictionaryOptions)
 
@@ -64,7 +62,7 @@ class WordModel(Protocol):
         ...
 
 
-class NameTagger(ABC, Generic[OptionsT]):
+class NameTagger(TrainedTagger[OptionsT]):
     """Base class of taggers that tag names by a model of words.
 
     Parameters
@@ -80,22 +78,18 @@ class NameTagger(ABC, Generic[OptionsT]):
         Fitting optimises no objective.
     """
 
-    kind: ClassVar[str]
     #: The modules whose compiled functions are called; see `taggers.base.kernels_of`.
     kernels: ClassVar[tuple[str, ...]] = (
         "corpus.tokens.scanner",
         "gazetteers.phrases.matching",
         "taggers.dictionaries.greedy_decoding",
     )
-    #: The type of the options.
-    options_type: ClassVar[type[Any]]
 
-    def __init__(self, options: OptionsT) -> None:
-        self.options = options
-        self.labels = bio_labels([options.label])
-        self.training: Training | None = None
+    def __init__(self, options: OptionsT | None = None) -> None:
+        super().__init__(options)
+        self.labels = bio_labels([self.options.label])
         self._model: WordModel | None = None
-        self._blocking = Phrases()
+        self._annotators = {PHRASES: Phrases()}
 
     @abstractmethod
     def _fitted(self, names: Frequencies, notes: NoteWords) -> WordModel:
@@ -145,7 +139,7 @@ class NameTagger(ABC, Generic[OptionsT]):
         """
         names = read_names(self.options.names, self.options.classes)
         self._model = self._fitted(names, words_of_notes(train, self.options.counts))
-        self._blocking = Phrases.of_files(self.options.blocked)
+        self._annotators = {PHRASES: Phrases.of_files(self.options.blocked)}
         if progress:
             progress(1, 1)
         return self
@@ -168,7 +162,7 @@ class NameTagger(ABC, Generic[OptionsT]):
         tagging = tag_greedily(
             batch,
             self._model.judge(batch),
-            self._blocking.annotate(batch).values != NO_VALUE,
+            self._annotators[PHRASES].annotate(batch).values != NO_VALUE,
             label=self.options.label,
             threshold=threshold,
             threshold_after=threshold_after,
@@ -179,66 +173,36 @@ class NameTagger(ABC, Generic[OptionsT]):
             progress(len(batch), len(batch))
         return tagging
 
-    def contents(self) -> dict[str, int]:
-        """Return the number of words of lists, of those that occur in notes, and of phrases."""
+    def _is_trained(self) -> bool:
+        return self._model is not None
+
+    def _learned(self) -> WordModel:
         if self._model is None:
             raise ValueError("the tagger has not been fitted")
+        return self._model
+
+    def _learned_contents(self) -> dict[str, int]:
+        model = self._learned()
         return {
-            "words of lists of names": self._model.size,
-            "words of lists that occur in the notes": self._model.occurring,
-            "phrases": self._blocking.size,
+            "words of lists of names": model.size,
+            "words of lists that occur in the notes": model.occurring,
         }
 
-    def pruned(self, pruning: Pruning) -> Self:
-        """Return a model that reveals less of the notes.
+    def _learned_traces(self, words: Sequence[str], lists: PublicLists) -> Traces:
+        return self._learned().traces(words, lists)
 
-        The words of names remain hashes that anyone can compute, since they are public.
-        """
-        if self._model is None:
-            raise ValueError("the tagger has not been fitted")
-        tagger = type(self)(self.options)
-        tagger._model = self._model.pruned(pruning)
-        tagger._blocking = pruned_phrases(self._blocking, pruning)
-        return tagger
+    def _prune(self, pruning: Pruning, whole: Self) -> None:
+        # The words of names remain hashes that anyone can compute, since they are public.
+        self._model = whole._learned().pruned(pruning)
 
-    def traces(self, words: Sequence[str], lists: PublicLists) -> dict[str, npt.NDArray[np.bool_]]:
-        """Return which words left traces; see `taggers.pruning.PrunableTagger`."""
-        if self._model is None:
-            raise ValueError("the tagger has not been fitted")
-        phrases = traces_in({PHRASES: self._blocking}, words, lists)
-        return {**self._model.traces(words, lists), **phrases}
+    def _saved_options(self) -> dict[str, Any]:
+        return super()._saved_options() | {"counts": ""}
 
-    def save(self, folder: Path) -> None:
-        """Write the model into a folder: the hashes of words, and the judgement of each.
+    def _saved(self, folder: Path) -> tuple[dict[str, Any], Mapping[str, bytes]]:
+        model = self._learned()
+        return {"words": model.description()}, model.files()
 
-        The paths of the dictionaries are not saved.
-        """
-        if self._model is None:
-            raise ValueError("the tagger has not been fitted")
-        options = asdict(self.options) | {"counts": ""}
-        lists = [name for name in ("names", "not_names", "blocked") if options.get(name)]
-        options |= {name: [INSIDE_MODEL] for name in lists}
-        description = {
-            "kind": self.kind,
-            "options": options,
-            "words": self._model.description(),
-            "blocking": self._blocking.settings(),
-        }
-        write_model(folder, description, self._model.files())
-
-    @classmethod
-    def load(cls, folder: Path) -> Self:
-        """Read a model that `save` wrote.
-
-        Raises
-        ------
-        InputError
-            If the folder holds no model of this kind, or a damaged one.
-        """
-        with errors_of_model(folder, cls.kind):
-            model = ModelFiles(folder, cls.kind)
-            options = cls.options_type.from_fields(model.fields.fields("options"))
-            tagger = cls(options)
-            tagger._model = tagger._of_model(model)
-            tagger._blocking = Phrases.of_settings(model.fields.fields("blocking"))
-        return tagger
+    def _read(self, model: ModelFiles) -> None:
+        self.labels = bio_labels([self.options.label])
+        self._model = self._of_model(model)
+        self._annotators.setdefault(PHRASES, Phrases())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, Self
 
@@ -17,9 +17,8 @@ from corpus.patients import number_patients
 from corpus.ragged import offsets_of
 from corpus.storage.arrays import array_files, weights_of_shape
 from corpus.tags import find_entities, well_formed
-from taggers.annotators import ANNOTATORS, Annotator, Phrases, Rules, annotated, annotators_of
-from taggers.annotators.content import contents_of, pruned_annotators, traces_in
-from taggers.base import Detail, Progress, Tagging, Training, TrainingError
+from taggers.annotators import Phrases, annotated
+from taggers.base import Detail, Progress, Tagging, TrainingError
 from taggers.confidence import (
     check_measure,
     document_confidence,
@@ -31,7 +30,7 @@ from taggers.crf import lattice
 from taggers.crf.lattice_decoder import Decoded, ScoreDecoder
 from taggers.embeddings.automatic import AUTO
 from taggers.feature_options import PHRASES
-from taggers.model_folder import ModelFiles, errors_of_model, write_model
+from taggers.model_folder import ModelFiles
 from taggers.networks.forward import Forward
 from taggers.networks.network_options import BiLSTMCRFOptions, check_installed
 from taggers.networks.subsequences import BORDER, Subsequences
@@ -41,12 +40,12 @@ from taggers.networks.training.warm_start import initial_weights
 from taggers.networks.weight_shapes import weight_shapes
 from taggers.networks.word_inputs import WordArrays, WordInputs
 from taggers.networks.word_vectors import WordVectors
-from taggers.options import INSIDE_MODEL
 from taggers.pruning import Pruning
 from taggers.public_lists import PublicLists
 from taggers.resources import Resources, clusters_for
 from taggers.templates import Templates
 from taggers.threads import one_thread
+from taggers.trained_tagger import Traces, TrainedTagger, annotators_for, check_kept
 
 #: The options of `taggers.networks.training.keras_network.Plan` and of
 #: `taggers.networks.training.process.Schedule`.
@@ -74,7 +73,7 @@ _SCHEDULED = (
 )
 
 
-class BiLSTMCRFTagger:
+class BiLSTMCRFTagger(TrainedTagger[BiLSTMCRFOptions]):
     """A tagger with a bidirectional LSTM and a CRF.
 
     It is trained in Keras, in a process of its own. Tagging needs neither Keras nor TensorFlow.
@@ -94,20 +93,14 @@ class BiLSTMCRFTagger:
 
     kind = "bilstm-crf"
     trains_in_process = True
+    options_type = BiLSTMCRFOptions
 
     def __init__(self, options: BiLSTMCRFOptions | None = None) -> None:
-        self.options = options or BiLSTMCRFOptions()
-        self.labels: tuple[str, ...] = ()
-        self.training: Training | None = None
+        super().__init__(options)
         self._weights: dict[str, npt.NDArray[np.float32]] = {}
         self._inputs: WordInputs | None = None
         self._forward: Forward | None = None
-        self._resources = Resources()
-        self._annotators: dict[str, Annotator] = {
-            name: Rules(self.options.rules) if name == "rules" else ANNOTATORS[name]()
-            for name in self.options.templates().needed
-            if name in ANNOTATORS and name != PHRASES  # phrases are read from files by `fit`
-        }
+        self._annotators = annotators_for(self.options.templates().needed, self.options.rules)
 
     @property
     def kernels(self) -> tuple[str, ...]:
@@ -371,92 +364,42 @@ class BiLSTMCRFTagger:
                 kernel_array(offsets), score, detail=detail, progress=progress
             )
 
-    def contents(self) -> dict[str, int]:
-        """Return the number of words and values, and of words and phrases of lists."""
-        inputs = self._inputs.contents() if self._inputs else {}
-        return inputs | self._resources.contents() | contents_of(self._annotators)
+    def _is_trained(self) -> bool:
+        return self._inputs is not None
 
-    def pruned(self, pruning: Pruning) -> BiLSTMCRFTagger:
-        """Return a model that reveals less of its training documents.
-
-        Words and values that are removed are unknown to it, as are those that training did not
-        see. The weights of characters and of layers stay as they are.
-
-        Raises
-        ------
-        InputError
-            If no word occurs in the documents of enough patients.
-        """
+    def _learned(self) -> WordInputs:
         if self._inputs is None:
             raise ValueError("the network has not been trained")
-        if not pruning.keeps(self._inputs.patients).any():
-            raise InputError(
-                "no word of the model is known to occur in the training documents of "
-                f"{pruning.min_patients} patients or more; export with a lower --min-patients, or "
-                "train on more documents"
-            )
-        tagger = BiLSTMCRFTagger(self.options)
-        tagger.labels, tagger.training = self.labels, self.training
-        tagger._annotators = pruned_annotators(self._annotators, pruning)
-        tagger._resources = self._resources.pruned(pruning)
-        tagger._inputs, rows = self._inputs.pruned(pruning)
-        tagger._weights = {
+        return self._inputs
+
+    def _learned_contents(self) -> dict[str, int]:
+        return self._learned().contents()
+
+    def _learned_traces(self, words: Sequence[str], lists: PublicLists) -> Traces:
+        return self._learned().traces(words, self._templates())
+
+    def _prune(self, pruning: Pruning, whole: Self) -> None:
+        """Make words and values that are removed unknown, as those that training did not see.
+
+        The weights of characters and of layers stay as they are.
+        """
+        inputs = whole._learned()
+        check_kept(inputs.patients, pruning, "word")
+        self._inputs, rows = inputs.pruned(pruning)
+        self._weights = {
             name: weights[rows[name]] if name in rows else weights
-            for name, weights in self._weights.items()
-        }
-        return tagger
-
-    def traces(self, words: Sequence[str], lists: PublicLists) -> dict[str, npt.NDArray[np.bool_]]:
-        """Return which words left traces; see `taggers.pruning.PrunableTagger`."""
-        inputs = self._inputs.traces(words, self._templates()) if self._inputs else {}
-        return {
-            **inputs,
-            **self._resources.traces(words, lists),
-            **traces_in(self._annotators, words, lists),
+            for name, weights in whole._weights.items()
         }
 
-    def save(self, folder: Path) -> None:
-        """Write the model into a folder: its arrays and a description in JSON."""
-        if self._inputs is None:
-            raise ValueError("the network has not been trained")
-        options = asdict(self.options)
-        for name in ("embeddings", "clusters"):
-            options[name] = INSIDE_MODEL if options[name] else ""
-        for name in ("names", "phrases"):
-            options[name] = (INSIDE_MODEL,) if options[name] else ()
-        description = {
-            "kind": self.kind,
-            "labels": self.labels,
-            "options": options,
-            "annotators": {name: each.settings() for name, each in self._annotators.items()},
-            "inputs": self._inputs.description(),
-            "weights": list(self._weights),
-            **self._resources.description(),
-            "training": asdict(self.training) if self.training else None,
-        }
+    def _saved(self, folder: Path) -> tuple[dict[str, Any], Mapping[str, bytes]]:
+        inputs = self._learned()
         arrays = {f"weights-{number}": array for number, array in enumerate(self._weights.values())}
-        files = array_files(arrays) | self._inputs.files() | self._resources.files()
-        write_model(folder, description, files)
+        description = {"inputs": inputs.description(), "weights": list(self._weights)}
+        return description, {**array_files(arrays), **inputs.files()}
 
-    @classmethod
-    def load(cls, folder: Path) -> Self:
-        """Read a model that `save` wrote.
-
-        Raises
-        ------
-        InputError
-            If the folder holds no model of this kind, or one of its files was modified.
-        """
-        with errors_of_model(folder, cls.kind):
-            model = ModelFiles(folder, cls.kind)
-            tagger = cls(BiLSTMCRFOptions.from_fields(model.fields.fields("options")))
-            tagger._annotators = annotators_of(model.fields.fields("annotators"))
-            tagger._resources = Resources.of_model(model)
-            tagger.labels, tagger.training = model.labels(), model.training()
-            tagger._inputs = WordInputs.from_model(model, tagger._templates())
-            shapes = weight_shapes(tagger._plan(tagger._inputs, tagger.labels))
-            tagger._weights = _read_weights(model, shapes)
-        return tagger
+    def _read(self, model: ModelFiles) -> None:
+        self._inputs = WordInputs.from_model(model, self._templates())
+        self._weights = _read_weights(model, weight_shapes(self._plan(self._inputs, self.labels)))
 
 
 def _read_weights(
