@@ -336,9 +336,6 @@ class ListDecoder:
         blocked = self._blocked & among(people, "NVWR")
         people[blocked] |= 0x20
         people[classes != OUTSIDE] = ord("?")
-        doubtful = np.isfinite(divergence) & (divergence >= threshold) & ~blocked
-        doubtful &= classes == OUTSIDE
-        certainty[doubtful] = np.minimum(certainty[doubtful], 1 - threshold / divergence[doubtful])
         text = people.tobytes().decode("ascii")
         for match in grammar.PEOPLE.finditer(text):
             name = slice(*match.span())
@@ -353,6 +350,13 @@ class ListDecoder:
             elif text[name.start - 1] == "p":
                 sure *= _EPONYM
             classes[name], begins[name.start], certainty[name] = PERSON, True, sure
+        # Other words of the lists are as uncertain as they are close to the threshold.
+        limits = np.full(len(classes), threshold)
+        limits[1:][classes[:-1] == PERSON] = threshold_after
+        limits[:-1][among(people[1:], "N")] = threshold_after
+        other = np.isfinite(divergence) & (divergence >= limits) & ~blocked & (classes == OUTSIDE)
+        sure = 1 - limits[other] / divergence[other]
+        certainty[other] = np.minimum(certainty[other], sure)
 
 
 def _first_true(tests: Mapping[str, Flags], names: Counts) -> Indices:
