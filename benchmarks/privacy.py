@@ -35,7 +35,7 @@ from taggers.embeddings.automatic import AUTO, KS, NORMALISATION, WINDOWS
 from taggers.model_folder import add_to_model
 from taggers.networks.network_options import BiLSTMCRFOptions
 from taggers.options import TaggerOptions
-from taggers.pruning import AFFIXES, Pruning
+from taggers.privacy.pruning import AFFIXES, Pruning
 
 THRESHOLDS = (1, 2, 3, 5, 10)
 

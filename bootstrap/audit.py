@@ -27,8 +27,8 @@ from corpus.ragged import owners_of
 from gazetteers.builtin import read_gazetteer
 from gazetteers.frequencies import Frequencies
 from gazetteers.gazetteer import merge
-from taggers.pruning import AFFIXES, PrunableTagger
-from taggers.public_lists import PublicLists
+from taggers.privacy.pruning import AFFIXES, PrunableTagger
+from taggers.privacy.public_lists import PublicLists
 
 #: Names that do not occur in the notes, of which at most so many are looked up.
 _CONTROLS = 20_000
@@ -58,7 +58,7 @@ class Group:
     confirmed : int
         Number of names that any part of the model confirms.
     by_part : mapping of str to int
-        Number of names that each part confirms. `taggers.pruning.AFFIXES` confirms none by
+        Number of names that each part confirms. `taggers.privacy.pruning.AFFIXES` confirms none by
         itself: it says of how many names all affixes are known, which may be those of other words.
     """
 

@@ -18,7 +18,7 @@ from corpus.storage.atomic import new_folder, refuse_existing
 from corpus.units import Unit
 from taggers import load_tagger
 from taggers.model_folder import add_to_model, read_file_of_model
-from taggers.pruning import PrunableTagger, Pruning
+from taggers.privacy.pruning import PrunableTagger, Pruning
 
 
 @dataclass(frozen=True, slots=True)

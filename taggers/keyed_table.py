@@ -13,8 +13,8 @@ from corpus.kernels.hash_index import ABSENT, HashIndex, Positions
 from corpus.kernels.hashing import Hashes
 from corpus.storage.arrays import Expected, array_files
 from taggers.model_folder import ModelFiles
-from taggers.patient_counts import Counts, expected_counts
-from taggers.pruning import Pruning
+from taggers.privacy.patient_counts import Counts, expected_counts
+from taggers.privacy.pruning import Pruning
 
 Array = npt.NDArray[Any]
 Flags = npt.NDArray[np.bool_]

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from taggers.dictionaries.name_frequencies import NameFrequencies
     from taggers.embeddings.word_clusters import WordClusters
     from taggers.model_folder import ModelFiles
-    from taggers.pruning import Pruning
-    from taggers.public_lists import PublicLists
+    from taggers.privacy.pruning import Pruning
+    from taggers.privacy.public_lists import PublicLists
 
 
 class HasTemplates(Protocol):
@@ -97,7 +97,7 @@ class Resources:
         return found
 
     def traces(self, words: Sequence[str], lists: PublicLists) -> dict[str, npt.NDArray[np.bool_]]:
-        """Return which words are in each resource; see `taggers.pruning.PrunableTagger`."""
+        """Return which words are in each resource; see `taggers.privacy.pruning.PrunableTagger`."""
         found = {}
         if self.clusters is not None:
             found["clusters"] = self.clusters.having(words)

@@ -13,16 +13,16 @@ import numpy.typing as npt
 
 from corpus.errors import InputError
 from taggers.annotators import ANNOTATORS, Annotator, Rules, annotators_of
-from taggers.annotators.content import contents_of, pruned_annotators, traces_in
 from taggers.base import Training
 from taggers.feature_options import PHRASES
 from taggers.model_folder import ModelFiles, errors_of_model, write_model
 from taggers.options import INSIDE_MODEL, TaggerOptions, path_fields
+from taggers.privacy.annotator_content import contents_of, pruned_annotators, traces_in
 from taggers.resources import Resources
 
 if TYPE_CHECKING:
-    from taggers.pruning import Pruning
-    from taggers.public_lists import PublicLists
+    from taggers.privacy.pruning import Pruning
+    from taggers.privacy.public_lists import PublicLists
 
 OptionsT = TypeVar("OptionsT", bound=TaggerOptions)
 Traces = dict[str, npt.NDArray[np.bool_]]
@@ -106,7 +106,7 @@ class TrainedTagger(ABC, Generic[OptionsT]):
         return learned | self._resources.contents() | contents_of(self._annotators)
 
     def pruned(self, pruning: Pruning) -> Self:
-        """Return a model that reveals less; see `taggers.pruning.PrunableTagger.pruned`."""
+        """Return a model that reveals less; see `taggers.privacy.pruning.PrunableTagger.pruned`."""
         self._check_trained()
         tagger = type(self)(self.options)
         tagger.labels, tagger.training = self.labels, self.training
@@ -116,7 +116,7 @@ class TrainedTagger(ABC, Generic[OptionsT]):
         return tagger
 
     def traces(self, words: Sequence[str], lists: PublicLists) -> Traces:
-        """Return which words left traces; see `taggers.pruning.PrunableTagger.traces`."""
+        """Return which words left traces; see `taggers.privacy.pruning.PrunableTagger.traces`."""
         self._check_trained()
         return {
             **self._learned_traces(words, lists),

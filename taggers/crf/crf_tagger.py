@@ -33,8 +33,8 @@ from taggers.trained_tagger import Traces, TrainedTagger, annotators_for, check_
 
 if TYPE_CHECKING:
     from taggers.crf.wordtype import WordTypeCRF
-    from taggers.pruning import Pruning
-    from taggers.public_lists import PublicLists
+    from taggers.privacy.pruning import Pruning
+    from taggers.privacy.public_lists import PublicLists
 
 
 class CRFTagger(TrainedTagger[CRFOptions]):

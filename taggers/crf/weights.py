@@ -20,7 +20,7 @@ from corpus.ragged import offsets_of, owners_of
 from corpus.storage.arrays import Expected, weights_of_shape
 from taggers.crf import lattice
 from taggers.features import BEGIN, END, Words
-from taggers.patient_counts import Counts, expected_counts
+from taggers.privacy.patient_counts import Counts, expected_counts
 from taggers.string_table import StringTable, read_strings
 from taggers.templates import Templates
 
@@ -49,7 +49,7 @@ class Weights:
     names : StringTable
         The values as text, such as ``lower=dr``; empty if a model keeps only hashes.
     patients : ndarray of int32, shape (V,)
-        The number of patients of each value; see `taggers.patient_counts`.
+        The number of patients of each value; see `taggers.privacy.patient_counts`.
     begins : ndarray of int64, shape (V * offsets + 1,)
         State weights ``begins[v * offsets + o]`` to ``begins[v * offsets + o + 1]`` are those of
         value v at offset o.

@@ -29,8 +29,8 @@ from taggers.crf.weights import (
     value_hashes,
     values_of,
 )
-from taggers.identities import PART, WHOLE, identities
-from taggers.pruning import AFFIXES, Pruning
+from taggers.privacy.identities import PART, WHOLE, identities
+from taggers.privacy.pruning import AFFIXES, Pruning
 from taggers.string_table import EMPTY
 from taggers.templates import Templates
 from taggers.threads import one_thread

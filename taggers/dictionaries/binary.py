@@ -21,8 +21,8 @@ from taggers.dictionaries.name_tagger import NameTagger
 from taggers.dictionaries.word_usage import NoteWords, Uses
 from taggers.keyed_table import KeyedTable
 from taggers.model_folder import ModelFiles
-from taggers.pruning import NAMES, Pruning
-from taggers.public_lists import PublicLists
+from taggers.privacy.pruning import NAMES, Pruning
+from taggers.privacy.public_lists import PublicLists
 
 _TABLE = "names"
 

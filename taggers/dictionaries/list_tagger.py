@@ -20,7 +20,6 @@ from gazetteers.frequencies import Frequencies, word_hashes
 from gazetteers.gazetteer import merge, terms_by_class
 from gazetteers.phrases.automaton import surface_hashes
 from gazetteers.phrases.matcher import BLOCKED, PhraseMatcher
-from taggers.annotators.content import words_in_phrases
 from taggers.base import Detail, Progress, Tagging
 from taggers.confidence import check_measure
 from taggers.dictionaries.dictionary_options import NOT_TAGGED, ListOptions
@@ -47,8 +46,9 @@ from taggers.dictionaries.word_divergence import WordDivergence
 from taggers.dictionaries.word_usage import CASES, Uses, case_numbers, words_of_notes
 from taggers.keyed_table import KeyedTable
 from taggers.model_folder import ModelFiles
-from taggers.pruning import PHRASES, Pruning
-from taggers.public_lists import PublicLists
+from taggers.privacy.annotator_content import words_in_phrases
+from taggers.privacy.pruning import PHRASES, Pruning
+from taggers.privacy.public_lists import PublicLists
 from taggers.trained_tagger import Traces, TrainedTagger
 
 #: Separates terms in a model.

@@ -17,8 +17,8 @@ from gazetteers.folding import fold
 from gazetteers.frequencies import Frequencies, word_hashes
 from taggers.features import Feature, Words
 from taggers.model_folder import ModelFiles
-from taggers.pruning import NAMES, Pruning
-from taggers.public_lists import PublicLists
+from taggers.privacy.pruning import NAMES, Pruning
+from taggers.privacy.public_lists import PublicLists
 
 #: The prefix of the names of the features; it is followed by the class of names.
 PREFIX = "frequency-"

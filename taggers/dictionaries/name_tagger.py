@@ -21,8 +21,8 @@ from taggers.dictionaries.greedy_decoding import WordJudgements, tag_greedily
 from taggers.dictionaries.name_lists import read_names
 from taggers.dictionaries.word_usage import NoteWords, words_of_notes
 from taggers.model_folder import ModelFiles
-from taggers.pruning import PHRASES, Pruning
-from taggers.public_lists import PublicLists
+from taggers.privacy.pruning import PHRASES, Pruning
+from taggers.privacy.public_lists import PublicLists
 from taggers.trained_tagger import Traces, TrainedTagger
 
 OptionsT = TypeVar("OptionsT", bound=DivergenceOptions | DictionaryOptions)
@@ -50,7 +50,7 @@ class WordModel(Protocol):
         ...
 
     def traces(self, words: Sequence[str], lists: PublicLists) -> dict[str, npt.NDArray[np.bool_]]:
-        """Return which words left traces; see `taggers.pruning.PrunableTagger`."""
+        """Return which words left traces; see `taggers.privacy.pruning.PrunableTagger`."""
         ...
 
     def description(self) -> dict[str, Any]:

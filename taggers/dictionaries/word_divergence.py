@@ -21,8 +21,8 @@ from taggers.dictionaries.name_share import name_share
 from taggers.dictionaries.word_usage import CASES, Int64Array, Uses, case_numbers
 from taggers.keyed_table import KeyedTable
 from taggers.model_folder import ModelFiles
-from taggers.pruning import NAMES, Pruning
-from taggers.public_lists import PublicLists
+from taggers.privacy.pruning import NAMES, Pruning
+from taggers.privacy.public_lists import PublicLists
 
 Floats = npt.NDArray[np.float64]
 

@@ -15,7 +15,7 @@ from corpus.patients import MOST_PATIENTS
 from gazetteers.frequencies import Frequencies
 from taggers.base import TrainingError
 from taggers.features import Words, feature
-from taggers.patient_counts import Counts, patients_of_words
+from taggers.privacy.patient_counts import Counts, patients_of_words
 
 Int64Array = npt.NDArray[np.int64]
 

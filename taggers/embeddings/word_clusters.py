@@ -22,8 +22,8 @@ from taggers.embeddings.folder import find_embeddings
 from taggers.embeddings.normalisation import NORMALISATIONS
 from taggers.features import Feature, Words
 from taggers.model_folder import ModelFiles
-from taggers.patient_counts import Counts, expected_counts, patients_of_words
-from taggers.pruning import CLUSTERS, Pruning
+from taggers.privacy.patient_counts import Counts, expected_counts, patients_of_words
+from taggers.privacy.pruning import CLUSTERS, Pruning
 
 Clusters = npt.NDArray[np.int32]
 

@@ -35,8 +35,8 @@ from taggers.ensemble.entities import entity_probabilities
 from taggers.ensemble.member import errors_of_member, kind_of_member, member_name
 from taggers.ensemble.side_by_side import MemberProgress, run_side_by_side
 from taggers.model_folder import ModelFiles, read_digest
-from taggers.pruning import PrunableTagger, Pruning
-from taggers.public_lists import PublicLists
+from taggers.privacy.pruning import PrunableTagger, Pruning
+from taggers.privacy.public_lists import PublicLists
 from taggers.registry import load_tagger
 from taggers.trained_tagger import Traces, TrainedTagger
 

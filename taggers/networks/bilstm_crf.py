@@ -40,8 +40,8 @@ from taggers.networks.training.warm_start import initial_weights
 from taggers.networks.weight_shapes import weight_shapes
 from taggers.networks.word_inputs import WordArrays, WordInputs
 from taggers.networks.word_vectors import WordVectors
-from taggers.pruning import Pruning
-from taggers.public_lists import PublicLists
+from taggers.privacy.pruning import Pruning
+from taggers.privacy.public_lists import PublicLists
 from taggers.resources import Resources, clusters_for
 from taggers.templates import Templates
 from taggers.threads import one_thread

@@ -14,8 +14,8 @@ from corpus.batch import Batch
 from corpus.kernels.hashing import hash_values, keyed
 from corpus.patients import patient_numbers
 from corpus.streams import Stream
-from taggers.patient_counts import Counts, patients_of_values, patients_of_words
-from taggers.pruning import Pruning
+from taggers.privacy.patient_counts import Counts, patients_of_values, patients_of_words
+from taggers.privacy.pruning import Pruning
 
 Codes = npt.NDArray[np.int32]
 
@@ -34,7 +34,7 @@ class Vocabulary:
     values : tuple of str
         The values, in the order of their codes; with a key, their hashes in hexadecimal digits.
     patients : ndarray of int32, shape (V,)
-        The number of patients of each value; see `taggers.patient_counts`.
+        The number of patients of each value; see `taggers.privacy.patient_counts`.
     key : int
         The key of the hashes of values; 0 if `values` are their text.
     """

@@ -20,7 +20,6 @@ from corpus.storage.arrays import array_files
 from corpus.storage.json_fields import Fields
 from corpus.streams import Stream
 from taggers.features import Words
-from taggers.identities import PART, WHOLE, identities
 from taggers.model_folder import ModelFiles
 from taggers.networks.vocabulary import (
     UNKNOWN,
@@ -31,12 +30,13 @@ from taggers.networks.vocabulary import (
     vocabulary_of_stream,
 )
 from taggers.networks.word_vectors import WordVectors
-from taggers.patient_counts import (
+from taggers.privacy.identities import PART, WHOLE, identities
+from taggers.privacy.patient_counts import (
     Counts,
     expected_counts,
     patients_of_words,
 )
-from taggers.pruning import AFFIXES, Pruning
+from taggers.privacy.pruning import AFFIXES, Pruning
 from taggers.templates import Templates
 
 #: The characters that are read of a word. Of a longer one, they are its first and its last ones.
@@ -76,7 +76,7 @@ class WordInputs:
     words : ndarray of uint64, shape (W,)
         Hashes of the words of the training documents.
     patients : ndarray of int32, shape (W,)
-        The number of patients of each word; see `taggers.patient_counts`.
+        The number of patients of each word; see `taggers.privacy.patient_counts`.
     characters : Vocabulary
         Characters, in ascending order. Unknown ones have the code 1 in `WordArrays`, and these
         follow.

@@ -23,8 +23,8 @@ from taggers.feature_options import vector_coverage
 from taggers.features import Words
 from taggers.model_folder import ModelFiles
 from taggers.options import Coverage
-from taggers.patient_counts import Counts, expected_counts, patients_of_words
-from taggers.pruning import VECTORS, Pruning
+from taggers.privacy.patient_counts import Counts, expected_counts, patients_of_words
+from taggers.privacy.pruning import VECTORS, Pruning
 
 Floats = npt.NDArray[np.float32]
 

@@ -11,7 +11,7 @@ from corpus.batch import make_batch
 from corpus.document import Document, Span
 from corpus.errors import InputError
 from taggers import CRFOptions, CRFTagger
-from taggers.pruning import Pruning
+from taggers.privacy.pruning import Pruning
 
 NOTES = [
     *(Document(f"a{i}", "El Sr Joan viu aqui", (Span(6, 10, "PERSON"),)) for i in range(5)),

@@ -23,7 +23,7 @@ from gazetteers.folding import fold
 from gazetteers.gazetteer import Gazetteer
 from taggers import CRFOptions, load_tagger, make_tagger
 from taggers.ensemble.member import Member
-from taggers.pruning import KEPT_PARTS, PrunableTagger, Pruning
+from taggers.privacy.pruning import KEPT_PARTS, PrunableTagger, Pruning
 from taggers.registry import find_kind
 from tests.taggers.conftest import _make_embedding
 

@@ -13,7 +13,7 @@ from corpus.errors import InputError
 from corpus.storage.arrays import Expected
 from taggers.keyed_table import KeyedTable
 from taggers.model_folder import ModelFiles, write_model
-from taggers.pruning import Pruning
+from taggers.privacy.pruning import Pruning
 
 Words = dict[int, tuple[int, float]]
 

@@ -102,7 +102,7 @@ def main(options: argparse.Namespace) -> None:
 
 def _table(confirmed: Confirmed) -> Table:
     from bootstrap.cli.console import figures_table
-    from taggers.pruning import AFFIXES
+    from taggers.privacy.pruning import AFFIXES
 
     groups = (confirmed.names, confirmed.rare, confirmed.other, confirmed.absent)
     table = figures_table(

@@ -92,7 +92,7 @@ def main(options: argparse.Namespace) -> None:
     from bootstrap.cli.inputs import columns_of, problems_of
     from bootstrap.export import export_model
     from corpus.corpora import read_corpus
-    from taggers.pruning import Pruning
+    from taggers.privacy.pruning import Pruning
 
     problems = problems_of(options)
     gold = None

@@ -25,7 +25,7 @@ from taggers.crf.training.observed_counts import (
 )
 from taggers.crf.weights import Weights, border_hashes, value_hashes, values_of
 from taggers.features import BEGIN, END
-from taggers.patient_counts import Counts, patients_of_values
+from taggers.privacy.patient_counts import Counts, patients_of_values
 from taggers.string_table import StringTable
 from taggers.templates import Templates
 
@@ -77,7 +77,7 @@ class TrainingSet:
     names : StringTable
         The values as text, such as ``lower=dr``.
     patients : ndarray of int32, shape (V,)
-        The number of patients of each value; see `taggers.patient_counts`.
+        The number of patients of each value; see `taggers.privacy.patient_counts`.
     state : Pairs
         Counts of the pairs of values and labels, each of which has a state weight.
     transition : ndarray of float64, shape (L, L)

@@ -22,7 +22,7 @@ from gazetteers.phrases.matcher import BLOCKED
 from taggers import CRFOptions, CRFTagger, load_tagger
 from taggers.annotators import Phrases
 from taggers.embeddings.embedding import Embedding
-from taggers.pruning import Pruning
+from taggers.privacy.pruning import Pruning
 
 #: Looks at nothing that tells one capitalised word from another.
 LEAST = CRFOptions(features=("capitalization",), window=0, streams=(), conjunctions=())

@@ -17,7 +17,7 @@ from corpus.errors import InputError
 from taggers import CRFOptions, CRFTagger, load_tagger
 from taggers.crf.crf_tagger import _best_clustering
 from taggers.embeddings.embedding import Embedding
-from taggers.pruning import Pruning
+from taggers.privacy.pruning import Pruning
 
 MakeEmbedding = Callable[..., Embedding]
 

@@ -18,7 +18,7 @@ from gazetteers.builtin import CENSUS, read_gazetteer
 from gazetteers.gazetteer import Gazetteer
 from taggers import CRFOptions, CRFTagger, load_tagger
 from taggers.embeddings.embedding import Embedding
-from taggers.pruning import Pruning
+from taggers.privacy.pruning import Pruning
 
 MakeEmbedding = Callable[..., Embedding]
 MakeGazetteer = Callable[..., Gazetteer]

@@ -28,7 +28,7 @@ from taggers.crf.channels import _append
 from taggers.crf.lattice import gather_stream
 from taggers.crf.training import trainers
 from taggers.crf.weights import Weights
-from taggers.pruning import Pruning
+from taggers.privacy.pruning import Pruning
 
 NamedWeights = Callable[[Weights], dict[tuple[int, int, int], float]]
 

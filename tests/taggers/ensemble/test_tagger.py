@@ -26,7 +26,7 @@ from taggers.ensemble.ensemble_options import EnsembleOptions
 from taggers.ensemble.entities import entity_probabilities
 from taggers.ensemble.member import Member
 from taggers.ensemble.tagger import EnsembleTagger
-from taggers.pruning import PrunableTagger, Pruning
+from taggers.privacy.pruning import PrunableTagger, Pruning
 
 NARROW = CRFOptions(features=("form",), window=0, streams=(), conjunctions=(), max_iterations=20)
 WIDE = CRFOptions(features=("shape",), window=2, streams=(), conjunctions=(), max_iterations=20)

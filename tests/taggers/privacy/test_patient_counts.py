@@ -15,8 +15,8 @@ from corpus.kernels.hashing import MOST_KEY, hash_values, keyed
 from corpus.patients import NOBODY, patient_numbers
 from gazetteers.frequencies import Frequencies
 from gazetteers.gazetteer import Gazetteer
-from taggers.patient_counts import patients_of_values, patients_of_words
-from taggers.public_lists import PublicLists
+from taggers.privacy.patient_counts import patients_of_values, patients_of_words
+from taggers.privacy.public_lists import PublicLists
 
 WORDS = ["uno", "dos", "tres"]
 GROUPS = st.none() | st.sampled_from(["p", "q", "r", ""])

@@ -11,10 +11,10 @@ import numpy.typing as npt
 from taggers.annotators import Annotator
 from taggers.annotators.phrases import Phrases
 from taggers.annotators.rules import RULES, Rules
-from taggers.pruning import PHRASES, Pruning
+from taggers.privacy.pruning import PHRASES, Pruning
 
 if TYPE_CHECKING:
-    from taggers.public_lists import PublicLists
+    from taggers.privacy.public_lists import PublicLists
 
 
 def contents_of(annotators: Mapping[str, Annotator]) -> dict[str, int]:
@@ -62,7 +62,7 @@ def words_in_phrases(
 def traces_in(
     annotators: Mapping[str, Annotator], words: Sequence[str], lists: PublicLists
 ) -> dict[str, npt.NDArray[np.bool_]]:
-    """Return which words are in phrases of annotators; see `taggers.pruning.PrunableTagger`."""
+    """Return which words are in phrases of annotators; see `PrunableTagger.traces`."""
     phrases = annotators.get(PHRASES)
     if not isinstance(phrases, Phrases) or not phrases.size:
         return {}

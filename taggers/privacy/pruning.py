@@ -14,7 +14,7 @@ from taggers.base import Tagger
 
 if TYPE_CHECKING:
     from corpus.kernels.hashing import Hashes
-    from taggers.public_lists import PublicLists
+    from taggers.privacy.public_lists import PublicLists
 
 #: Parts of a model that are made of lists or of other notes, and that can be kept as they are.
 NAMES, PHRASES, CLUSTERS, VECTORS = "names", "phrases", "clusters", "vectors"
@@ -73,7 +73,7 @@ class Pruning:
         InputError
             If a list is missing or has another format.
         """
-        from taggers.public_lists import PublicLists  # noqa: PLC0415 - numba is slow to import
+        from taggers.privacy.public_lists import PublicLists  # noqa: PLC0415 - numba is slow to import
 
         key = secrets.randbits(63) + 1 if hash_names else 0
         return cls(PublicLists(public), min_patients, hash_names, frozenset(keep), key)
