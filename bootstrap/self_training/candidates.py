@@ -32,14 +32,13 @@ class Candidates:
     Parameters
     ----------
     strategies : sequence of Strategy
-        Several are compared in the first iteration that selects anything, and the best one is kept.
-        The next iteration compares it with its variants. All have the same measure.
+        Several are compared in the first iteration that selects anything; the next one compares
+        the best with its variants. All have the same measure.
     loop : LoopOptions
         Options of the loop.
     augment : callable, optional
-        Derives weighted copies with other mentions, and mentions without context, from gold
-        documents. Iteration 0 compares training with and without copies; later training sets have
-        copies if that was better. The second view also learns from mentions.
+        Derives copies and mentions from gold documents; see `TrainingSet`. Iteration 0 compares
+        training with and without copies; later training sets have them if that was better.
     initial : Strategy, optional
         If given, the tagger of iteration 0 is an initial model that needs no gold documents, and
         this strategy selects from the documents that it tags.
@@ -47,8 +46,7 @@ class Candidates:
         Returns the tagger of lists, the same one in every call; required by strategies with three
         views.
     excludes : callable, optional
-        Returns which documents of a batch must not be pseudo-labelled, shape (D,): those of
-        validation patients, and annotated ones.
+        Returns which documents of a batch are not pseudo-labelled, shape (D,).
     queries_second : callable
         Returns whether the next query of active learning compares the views.
     """
@@ -70,10 +68,8 @@ class Candidates:
         ----------
         before : State or None
             The state before the iteration, whose taggers tag the batches; None for iteration 0.
-        gold : Batch
-            The annotated documents: those of the state, and perhaps more.
-        batches : iterable of Batch
-            Unlabeled documents.
+        gold, batches
+            The annotated documents (those of the state, and perhaps more), and unlabeled ones.
         last : bool
             Whether no iteration follows.
         """

@@ -1,8 +1,4 @@
-"""The self-training loop (paper 003, section 3.2.1, algorithm 1).
-
-It neither reads files nor prints: it yields what each iteration did, for the caller to save,
-measure and display.
-"""
+"""The self-training loop (paper 003, section 3.2.1, algorithm 1), without files and console."""
 
 from __future__ import annotations
 
@@ -36,10 +32,9 @@ class Step:
     ----------
     before, state : State
         The states before it (None for iteration 0) and after it.
-    models : tuple of Model
-        The models that were compared. A single one may be the previous one.
-    labelling : Labelling or None
-        What was selected from the pool; None for iteration 0.
+    models, labelling
+        The models that were compared, and what was selected from the pool (None for iteration 0).
+        A single model may be the previous one.
     """
 
     before: State | None

@@ -30,10 +30,8 @@ class Views:
         The tagger of the loop.
     others : sequence of Tagger
         The taggers of further views, in the order of ``Tagging.views``.
-    measure : str
-        The measure of the confidence of documents.
-    details : pair of str
-        The detail of the taggings by the tagger of the loop, and by the others.
+    measure, details
+        The measure of confidence, and the details of the taggings by `tagger` and by `others`.
     propagate : sequence of str
         The classes whose names are propagated within documents.
     """
@@ -67,10 +65,9 @@ class TrainingSet:
         The gold documents.
     loop : LoopOptions
         Its `keep` and `pseudo_weight` are used.
-    copies : Batch or None
-        Weighted copies of gold documents with other mentions.
-    mentions : Batch or None
-        Mentions without their context, for the tagger of the second view.
+    copies, mentions : Batch or None
+        Weighted copies of gold documents with other mentions, and mentions without their context,
+        for the tagger of the second view.
     pseudo_labelled : tuple of ChosenDocuments
         The pseudo-labelled documents, in the order of their selection.
     """
@@ -114,14 +111,10 @@ class Labelling:
         The strategy, the taggers of the documents, and the source of random numbers.
     selected : list of ChosenDocuments
         The documents selected from each batch that has any.
-    selections : list of Selection
-        The selection from each batch.
-    confidence : list of ndarray of float64, shape (D,)
-        The confidence in all documents of each batch.
-    blank : int
-        Number of documents without tokens.
-    finds_entities : bool
-        Whether any document has an entity.
+    selections, confidence
+        The selection from each batch, and the confidence in all of its documents, shape (D,).
+    blank, finds_entities
+        Number of documents without tokens, and whether any document has an entity.
     """
 
     strategy: Strategy
@@ -155,8 +148,7 @@ class Candidate:
     training : TrainingSet
         The training set.
     labelling : Labelling or None
-        What the strategy selected. If candidates have one, later iterations build on the best of
-        these.
+        What the strategy selected. Later iterations build on the best candidate that has one.
     needs_second : bool
         Whether the next iteration needs a second view if it builds on this candidate.
     """

@@ -27,13 +27,8 @@ STOPPED = {
 class Limits:
     """The limits of a loop: its options, and the pool.
 
-    Parameters
-    ----------
-    loop : LoopOptions
-        Options of the loop.
-    not_before : int
-        The iteration from which stagnation is counted, such as the first one of another kind of
-        tagger.
+    `not_before` is the iteration from which stagnation is counted, such as the first one of another
+    kind of tagger.
     """
 
     loop: LoopOptions
@@ -48,14 +43,9 @@ class Limits:
         return iteration < self.loop.iterations
 
     def reason(self, state: State, *, batches_left: bool) -> str | None:
-        """Return why the loop ends after an iteration: a key of `STOPPED`, or None.
+        """Return why the loop ends after a state: a key of `STOPPED`, or None.
 
-        Parameters
-        ----------
-        state : State
-            The state after the iteration.
-        batches_left : bool
-            Whether the pool has batches that no iteration has tagged.
+        `batches_left` is whether the pool has batches that no iteration has tagged.
         """
         if state.learns_nothing:
             return "no_entities"

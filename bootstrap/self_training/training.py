@@ -68,15 +68,9 @@ class Trainer:
     ) -> tuple[list[Model], Tagger | None]:
         """Train a model on each candidate, and the second view if the next iteration needs it.
 
-        The second view learns from the candidate that is kept, at the same time as the others if
-        that is known. If nothing can be learned, the model and the second view stay.
-
-        Parameters
-        ----------
-        compared : sequence of Candidate
-            The candidates of an iteration.
-        before : State or None
-            The state before it, whose weights initialise training.
+        The weights of the state before the iteration initialise training. The second view learns
+        from the candidate that is kept, at the same time as the others if that is known. If nothing
+        can be learned, the model and the second view stay.
         """
         iteration = before.iteration + 1 if before else 0
         if before and self._learns_nothing(compared[0], before):
