@@ -14,7 +14,7 @@ import numpy as np
 from meddocan_lines import MERGED, SEEDS, lines_of
 
 from bootstrap.data.representativeness import compare
-from bootstrap.data.sample import sample_of
+from bootstrap.data.samples import sample_of
 from corpus.batch import make_batch
 from corpus.document import Document
 

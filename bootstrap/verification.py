@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from bootstrap.advice.advice import read_advice
 from bootstrap.experiments.folder import ExperimentFolder, read_run
-from bootstrap.runs.advice_files import read_advice
 from bootstrap.runs.folder import Run
 from corpus.errors import InputError, shown
 from corpus.storage import tables

@@ -10,8 +10,7 @@ import numpy as np
 from bootstrap.active_learning.choice import RoundLimits, choose_round
 from bootstrap.active_learning.queries import QUERIES
 from bootstrap.config.active_options import ActiveOptions
-from bootstrap.data.predicted_shares import MOST_TOKENS, small_crf
-from bootstrap.data.sample import sample_of
+from bootstrap.data.samples import MOST_TOKENS, sample_of, small_crf
 from corpus.batch import Batch
 from corpus.keys import are_among
 

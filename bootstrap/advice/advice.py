@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from bootstrap.advice.documents import uncertain_documents
+from bootstrap.active_learning.choice import RoundLimits, choose_round
 from bootstrap.advice.lists import (
     EntityRecall,
     ListedRecall,
@@ -19,12 +22,21 @@ from bootstrap.advice.lists import (
     unused_lists,
 )
 from bootstrap.data.representativeness import compare
-from bootstrap.data.sample import sample_of
+from bootstrap.data.samples import sample_of
 from bootstrap.data.splits import Notes
 from corpus.batch import Batch, concatenate
+from corpus.errors import InputError
+from corpus.storage.atomic import write_atomically
+from corpus.storage.manifest import manifest_bytes, read_manifest
 from taggers.base import Tagger
 from taggers.options import TaggerOptions
 
+#: The file with the ids of unlabeled documents to annotate, one a line.
+ANNOTATE = "annotate.txt"
+#: The file with all of the advice; it is written last.
+ADVICE = "advice.json"
+#: Documents with this Jaccard similarity of their word types or more are near duplicates.
+SIMILAR = 0.5
 #: The maximum number of documents to annotate.
 PROPOSED = 50
 #: The maximum numbers of unlabeled documents, and of their tokens, that are looked at.
@@ -73,16 +85,15 @@ class Advice:
             If it has other keys or values of other types.
         """
         try:
-            found = cls(
+            return cls(
                 annotate=tuple(map(str, record["annotate"])),
                 considered=int(record["considered"]),
-                listed=tuple(ListedRecall(**each) for each in record["listed"]),
-                unused=tuple(UnusedList(**each) for each in record["unused"]),
+                listed=tuple(ListedRecall(**row) for row in record["listed"]),
+                unused=tuple(UnusedList(**row) for row in record["unused"]),
                 warnings=tuple(map(str, record["warnings"])),
             )
         except (KeyError, TypeError, ValueError):
             raise ValueError("not the advice of a run") from None
-        return found
 
 
 def advise(
@@ -122,7 +133,7 @@ def advise(
         If the unlabeled documents cannot be read.
     """
     validation = notes.validation.batch
-    recall = EntityRecall.of(validation, tagger.tag(validation))
+    recall = EntityRecall.from_tagging(validation, tagger.tag(validation))
     pool = _first_documents(notes, min(batch_size or _MOST_DOCUMENTS, _MOST_DOCUMENTS))
     candidates = _candidates(pool, notes, annotated)
     confidence = tagger.tag(candidates, measure=_MEASURE).confidence
@@ -170,3 +181,65 @@ def _candidates(pool: Batch, notes: Notes, annotated: Sequence[Batch]) -> Batch:
     for batch in (notes.seed.batch, *annotated):
         left_out |= pc.is_in(pool.texts, batch.texts).to_numpy(zero_copy_only=False)
     return pool.take(np.flatnonzero(~left_out))
+
+
+def uncertain_documents(
+    batch: Batch, confidence: npt.NDArray[np.float64], number: int
+) -> npt.NDArray[np.int64]:
+    """Return the documents whose tags are least certain and that are no near duplicates.
+
+    Uncertainty sampling (Lewis and Gale, "A sequential algorithm for training text classifiers",
+    SIGIR 1994; for sequences: Culotta and McCallum, AAAI 2005), without documents that resemble a
+    more uncertain one.
+
+    Parameters
+    ----------
+    batch : Batch
+        D documents.
+    confidence : ndarray of float64, shape (D,)
+        The confidence in the tags of each.
+    number : int
+        The maximum number of documents.
+
+    Returns
+    -------
+    ndarray of int64, shape (n,)
+        The indices of at most `number` documents with tokens, the most uncertain first. No two of
+        them have a Jaccard similarity of `SIMILAR` or more; word types are compared in lower case
+        and with all digits as 0. None if half of the documents or more have the lowest confidence,
+        as that of a dictionary model may be: it does not tell them apart.
+    """
+    filled = confidence[batch.lengths > 0]
+    if not len(filled) or np.median(filled) == filled.min():
+        return np.zeros(0, np.int64)
+    return choose_round(-confidence, batch, RoundLimits(number, near_duplicate=SIMILAR))
+
+
+def save_advice(folder: Path, advice: Advice) -> None:
+    """Write the advice of a run into its folder."""
+    ids = "".join(f"{_on_a_line(name)}\n" for name in advice.annotate)
+    write_atomically(folder / ANNOTATE, ids.encode())
+    write_atomically(folder / ADVICE, manifest_bytes(advice.to_dict()))
+
+
+def _on_a_line(name: str) -> str:
+    """Return an id, or a JSON string if a reader of lines would not find the id as it is."""
+    plain = name.isprintable() and name == name.strip() and name and not name.startswith('"')
+    return name if plain else json.dumps(name)
+
+
+def read_advice(folder: Path) -> Advice | None:
+    """Read the advice of a run; None if it has none.
+
+    Raises
+    ------
+    InputError
+        If the file is damaged.
+    """
+    path = folder / ADVICE
+    if not path.exists():
+        return None
+    try:
+        return Advice.from_dict(read_manifest(path).description)
+    except (InputError, ValueError):
+        raise InputError(f"{path} is damaged; remove it, and resume the run to write it") from None

@@ -89,7 +89,7 @@ class EntityRecall:
     found: Mask
 
     @classmethod
-    def of(cls, batch: Batch, tagging: Tagging) -> EntityRecall:
+    def from_tagging(cls, batch: Batch, tagging: Tagging) -> EntityRecall:
         """Compare the gold tags of a batch with predicted ones."""
         gold = find_entities(batch.tags, batch.document_offsets, batch.labels)
         predicted = find_entities(tagging.tags, batch.document_offsets, tagging.labels)

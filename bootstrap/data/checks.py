@@ -10,7 +10,7 @@ from functools import partial
 from itertools import combinations
 
 from bootstrap.config.options import DataOptions
-from bootstrap.data.sample import Sample
+from bootstrap.data.samples import Sample
 from bootstrap.data.splits import digest_of, read_sources, splits_of
 from corpus.batch import Batch, make_batch
 from corpus.document import Document

@@ -17,9 +17,8 @@ from bootstrap.config.configuration import as_toml
 from bootstrap.config.overrides import ConfigurationError
 from bootstrap.data.fingerprint import fingerprint
 from bootstrap.experiments.plan import Plan, Variant
-from bootstrap.runs.errors import RunError
 from bootstrap.runs.folder import Run
-from bootstrap.runs.parquet_files import read_table
+from bootstrap.runs.records import RunError, read_table
 from bootstrap.runs.resume import known_digests, refuse_other_data
 from corpus.errors import InputError, shown
 from corpus.storage.atomic import (

@@ -11,8 +11,8 @@ from bootstrap.reports.content import Code, Folded, Paragraph, Report, Section
 from bootstrap.reports.page import page_of
 from bootstrap.reports.tables import table_csv
 from bootstrap.reports.writing import PAGE
-from bootstrap.runs.errors import RunError
 from bootstrap.runs.folder import Run
+from bootstrap.runs.records import RunError
 from corpus.errors import shown
 from corpus.storage.atomic import write_atomically
 

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bootstrap.reports.tables import Estimate
-from bootstrap.runs.document_counts import DocumentCounts
-from bootstrap.runs.gain import mean_f1_difference_interval
+from bootstrap.runs.outcome import f1_gain_interval
+from bootstrap.runs.records import DocumentCounts
 from corpus.scores import ConfusionCounts
 
 
@@ -292,7 +292,7 @@ def _interval(
     for split, tested in {result.split: result.tested for result in before}.items():
         units[split] = tested.units + number
         number = int(units[split].max(initial=number - 1)) + 1
-    return mean_f1_difference_interval(
+    return f1_gain_interval(
         [_in_all_splits(result, units) for result in before],
         [_in_all_splits(result, units) for result in after],
         np.concatenate([*units.values()]),

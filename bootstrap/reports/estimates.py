@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bootstrap.reports.tables import Estimate
-from bootstrap.runs.document_counts import DocumentCounts
-from bootstrap.runs.gain import resampled_totals
+from bootstrap.runs.outcome import resampled_totals
+from bootstrap.runs.records import DocumentCounts
 from corpus.scores import ConfusionCounts
 
 #: The name of the scores of all classes together.

@@ -13,12 +13,10 @@ import numpy as np
 
 from bootstrap.reports.comparison import Point, RunResult, total_of
 from bootstrap.reports.estimates import ScoreEstimates, estimate_scores
-from bootstrap.runs.document_counts import DocumentCounts
-from bootstrap.runs.errors import RunError
 from bootstrap.runs.folder import Run
 from bootstrap.runs.metrics import IterationMetrics
 from bootstrap.runs.outcome import Outcome, held_out_counts
-from bootstrap.runs.tagging_errors import TaggingError
+from bootstrap.runs.records import DocumentCounts, RunError, TaggingError
 from corpus.errors import InputError, shown
 
 
@@ -91,7 +89,7 @@ class RunRecord:
         rows = tuple(run.metrics())
         if not rows:
             raise RunError(f"{shown(run.folder)} has no finished iteration yet")
-        counts = tuple(_counts(run, row.iteration) for row in rows)
+        counts = tuple(run.validation_counts(row.iteration) for row in rows)
         outcome = run.outcome()
         return cls(name, run, rows, counts, outcome, _test(run, rows, outcome) if test else {})
 
@@ -193,14 +191,6 @@ def _in_order(counts: DocumentCounts) -> DocumentCounts:
         classes={name: column[order] for name, column in counts.classes.items()},
         confidence=None,
     )
-
-
-def _counts(run: Run, iteration: int) -> DocumentCounts:
-    counts = run.validation_counts(iteration)
-    if counts is None:
-        folder = run.iteration_folder(iteration)
-        raise RunError(f"{shown(folder / 'validation.parquet')} is missing: the run is damaged")
-    return counts
 
 
 def _test(

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from bootstrap.advice.advice import ANNOTATE, read_advice
 from bootstrap.advice.words import advice_lines, missed_lines
 from bootstrap.reports.content import Block, Bullets, Code, Folded, Report, Section, Tile
 from bootstrap.reports.estimates import ALL
@@ -16,9 +17,8 @@ from bootstrap.reports.parts.progress import progress_blocks
 from bootstrap.reports.parts.scores import class_blocks, score_blocks, test_blocks
 from bootstrap.reports.parts.selected import selected_blocks
 from bootstrap.reports.tables import Column, Table, columns
-from bootstrap.runs.advice_files import ANNOTATE, read_advice
-from bootstrap.runs.errors import RunError
 from bootstrap.runs.outcome import gain_lines
+from bootstrap.runs.records import RunError
 from bootstrap.self_training.stopping import STOPPED
 from corpus.errors import InputError, shown
 from corpus.storage.manifest import read_manifest

@@ -8,6 +8,9 @@ digests of their own.
 
 from __future__ import annotations
 
+import contextlib
+import importlib.metadata
+import platform
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -19,9 +22,6 @@ import pyarrow as pa
 
 from bootstrap.advice.missed import Missed, most_missed
 from bootstrap.config.tagger_sections import SEED
-from bootstrap.runs.document_counts import DocumentCounts
-from bootstrap.runs.environment import environment
-from bootstrap.runs.errors import RunError
 from bootstrap.runs.iteration_folder import (
     BASELINE,
     ERRORS,
@@ -33,21 +33,38 @@ from bootstrap.runs.iteration_folder import (
 )
 from bootstrap.runs.metrics import IterationMetrics, f1_of, flat_row
 from bootstrap.runs.outcome import Outcome, outcome_of
-from bootstrap.runs.parquet_files import read_table
-from bootstrap.runs.selected import documents_of, table_of
-from bootstrap.runs.tagging_errors import (
+from bootstrap.runs.records import (
+    DocumentCounts,
+    RunError,
     TaggingError,
+    documents_table,
     errors_table,
+    load_documents,
     load_error_kinds,
     load_errors,
+    read_table,
 )
 from bootstrap.selection import ChosenDocuments
 from bootstrap.self_training.stopping import best_iteration
 from corpus.errors import InputError
+from corpus.scores import ConfusionCounts
 from corpus.storage.atomic import remove_partial, write_atomically, write_link
 from corpus.storage.manifest import manifest_bytes, read_manifest
 from corpus.storage.tables import table_bytes
 from corpus.storage.toml_tables import is_unchanged, parse_toml, with_digest
+
+_PACKAGES = (
+    "bootstrap-ner",
+    "gensim",
+    "joblib",
+    "numba",
+    "numpy",
+    "pyarrow",
+    "python-crfsuite",
+    "scikit-learn",
+    "scipy",
+    "simplemma",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +146,7 @@ class Run:
         """Write the description of a run; the configuration, written last, completes it."""
         remove_partial(self.folder)
         (self.folder / "iterations").mkdir(mode=0o700, exist_ok=True)
-        write_atomically(self.environment_file, manifest_bytes(environment()))
+        write_atomically(self.environment_file, manifest_bytes(_environment()))
         write_atomically(self.data_file, table_bytes(data))
         self.save_configuration(configuration)
 
@@ -163,15 +180,9 @@ class Run:
         return tables
 
     @property
-    def initial_kind(self) -> str:
-        """The kind of ``[initial_model]``: the model of iteration 0."""
-        kind: str = self.configuration().get("initial_model", {}).get("kind", SEED)
-        return kind
-
-    @property
     def start(self) -> str:
         """What self-training is compared with, in words."""
-        kind = self.initial_kind
+        kind = self.configuration().get("initial_model", {}).get("kind", SEED)
         return "the seed alone" if kind == SEED else f"the {kind} model alone"
 
     def data(self) -> pa.Table:
@@ -184,13 +195,13 @@ class Run:
         Raises
         ------
         RunError
-            If the folder is not a run, or a file is damaged or was written by another version.
+            If the folder is not a run, or a file is damaged.
         """
         if not self.has_begun():
             raise RunError(
                 f"{self.folder} is not the folder of a run: it has no config.toml and data.parquet"
             )
-        self.configuration()  # of this version
+        self.configuration()  # refuses a file that has changed
         rows: list[IterationMetrics] = []
         while (iteration := self.iteration(len(rows))).is_closed():
             rows.append(iteration.metrics())
@@ -277,22 +288,18 @@ class Run:
         RunError
             If later iterations follow the open one, which no interrupted run leaves.
         """
-        self._refuse_gap()
+        still_open = len(self.metrics())
+        folder = self.iteration_folder(still_open)
+        if self.iteration_folder(still_open + 1).exists():
+            raise RunError(
+                f"{folder} has no metrics.json, and later iterations exist; restore the file, or "
+                "remove this and all later iterations to repeat them"
+            )
         remove_partial(self.folder)
-        folder = self.iteration_folder(len(self.metrics()))
         if folder.exists():
             shutil.rmtree(folder)
         if self.is_finished():  # the process may have been killed before it did so
             self._remove_unneeded()
-
-    def _refuse_gap(self) -> None:
-        """Raise a `RunError` if an open iteration is followed by others."""
-        still_open = len(self.metrics())
-        if self.iteration_folder(still_open + 1).exists():
-            raise RunError(
-                f"{self.iteration_folder(still_open)} has no metrics.json, and later iterations "
-                "exist; restore the file, or remove this and all later iterations to repeat them"
-            )
 
     def close_iteration(
         self,
@@ -330,10 +337,10 @@ class Run:
             if before.is_dir() and not second.exists():
                 shutil.copytree(before, second)
         tables = {
-            SELECTED: table_of(selected, iteration),
+            SELECTED: documents_table(selected, iteration),
             VALIDATION: validation.to_table(),
             ERRORS: None if errors is None else errors_table(errors),
-            QUERIED: table_of(queried, iteration) if queried else None,
+            QUERIED: documents_table(queried, iteration) if queried else None,
             BASELINE: baseline.to_table() if baseline else None,
         }
         self.iteration(iteration).close(tables, metrics)
@@ -363,13 +370,18 @@ class Run:
         baseline = self._counts(0, BASELINE)
         return outcome_of(self.metrics(), self.validation_counts, baseline, stopped=self.stopped())
 
-    def validation_counts(self, iteration: int) -> DocumentCounts | None:
-        """Read the counts of an iteration in each validation document, if it has any."""
-        return self._counts(iteration, VALIDATION)
+    def validation_counts(self, iteration: int) -> DocumentCounts:
+        """Read the counts of an iteration in each validation document."""
+        return DocumentCounts.load(self.iteration_folder(iteration) / VALIDATION)
 
     def test_counts(self, iteration: int) -> DocumentCounts | None:
         """Read the counts of an iteration in each test document, if it has any."""
         return self._counts(iteration, TEST)
+
+    def test_scores(self, iteration: int) -> ConfusionCounts | None:
+        """Sum the counts of an iteration in all test documents, if it has any."""
+        counts = self.test_counts(iteration)
+        return ConfusionCounts(*counts.all_classes.sum(axis=0).tolist()) if counts else None
 
     def _counts(self, iteration: int, name: str) -> DocumentCounts | None:
         path = self.iteration(iteration).file(name)
@@ -392,8 +404,7 @@ class Run:
 
     def missed(self) -> list[Missed]:
         """Return the classes whose entities the best iteration misses most."""
-        counts = self.validation_counts(self.best_iteration())
-        return most_missed(counts.class_counts()) if counts else []
+        return most_missed(self.validation_counts(self.best_iteration()).class_counts())
 
     def best_iteration(self) -> int:
         """Return the number of the best iteration.
@@ -431,4 +442,17 @@ class Run:
         return [part for part in parts if len(part.batch)]
 
     def _documents(self, iteration: int, name: str, classes: Sequence[str]) -> ChosenDocuments:
-        return documents_of(read_table(self.iteration_folder(iteration) / name), classes)
+        return load_documents(self.iteration_folder(iteration) / name, classes)
+
+
+def _environment() -> dict[str, Any]:
+    """Return the versions of Python and of the packages that a run is made with."""
+    versions = {}
+    for package in _PACKAGES:
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            versions[package] = importlib.metadata.version(package)
+    return {
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "packages": versions,
+    }

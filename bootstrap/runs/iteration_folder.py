@@ -14,8 +14,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from bootstrap.runs.errors import RunError
 from bootstrap.runs.metrics import IterationMetrics
+from bootstrap.runs.records import RunError
 from corpus.errors import InputError
 from corpus.storage.atomic import write_atomically
 from corpus.storage.json_fields import Fields, parse_json
@@ -97,7 +97,7 @@ class IterationFolder:
         Raises
         ------
         RunError
-            If a file is damaged or missing, or was written by another version.
+            If a file is damaged or missing.
         """
         manifest = self._manifest()
         try:
@@ -109,22 +109,12 @@ class IterationFolder:
         try:
             return IterationMetrics.from_dict(record)
         except ValueError as error:
-            raise RunError(
-                f"{self.metrics_file} is not a metrics file of this version: {error}; start a new "
-                "run in another folder"
-            ) from None
+            raise RunError(f"{self.metrics_file} is not a metrics file: {error}") from None
 
     def _manifest(self) -> Manifest:
-        """Read the manifest, which an iteration of an earlier version has not."""
-        path = self.folder / _MANIFEST
-        if not path.exists():
-            raise RunError(
-                f"{self.folder} has no {_MANIFEST}: an earlier version wrote it, or the file was "
-                "removed; start a new run in another folder"
-            )
-        manifest = read_manifest(path)
+        manifest = read_manifest(self.folder / _MANIFEST)
         if manifest.fields.text("iteration") != self.folder.name:
-            raise RunError(f"{path} is that of another iteration")
+            raise RunError(f"{self.folder / _MANIFEST} is that of another iteration")
         return manifest
 
     def file(self, name: str) -> Path | None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 import json
 import logging
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -21,16 +22,14 @@ from bootstrap.config.configuration import Configuration
 from bootstrap.config.options import AUTO
 from bootstrap.config.tagger_sections import TaggerSection
 from bootstrap.data.splits import Notes
-from bootstrap.execution.parallel_tagger import ParallelTagger, Report
+from bootstrap.execution.parallel_tagger import FolderFit, ParallelTagger, Report, fit_all
 from bootstrap.runs.active_rounds import NO_SELECTION, NoDocuments, RoundLimits
-from bootstrap.runs.augmentation import augmentation_of
 from bootstrap.runs.cached_pool import CachedPool
 from bootstrap.runs.embeddings import embedding_trainer
 from bootstrap.runs.folder import Run
 from bootstrap.runs.lists import list_options_for, uses_lists
 from bootstrap.runs.metrics import IterationMetrics, f1_of
 from bootstrap.runs.observer import Stopwatch, TimedCandidates, TimedPool, TimedTrainer
-from bootstrap.runs.training import free_model_folder, train_in_folders
 from bootstrap.selection import initial_strategy_for, portfolio
 from bootstrap.selection.proportions import (
     Reference,
@@ -42,18 +41,29 @@ from bootstrap.self_training.candidates import ANNOTATED_ALONE, AUGMENTED, SEED_
 from bootstrap.self_training.loop import Pool
 from bootstrap.self_training.state import RELABEL, Candidate, State, TrainingSet
 from bootstrap.self_training.stopping import Limits
+from bootstrap.self_training.training import Fit
 from corpus.batch import Batch
 from corpus.counts import count_words
 from corpus.errors import InputError
 from corpus.evaluation import GoldBatch
 from corpus.tags import UNKNOWN, classes_of
-from taggers.base import TrainingError
+from taggers.augmentation import AugmentOptions
+from taggers.base import Tagger, TrainingError
 from taggers.options import TaggerOptions
 
 _log = logging.getLogger(__name__)
 
 #: A file next to a model: the unit of its training documents and the classes for propagation.
 UNIT_FILE = "unit.json"
+
+#: The beginning of the names of the folders in which alternatives are trained.
+_ALTERNATIVE = "alternative-"
+
+#: Documents of mentions without context for each gold document with entities.
+_MENTION_DOCUMENTS = 8
+
+# A part of the seed of the random generator of augmentation; those of other stages differ.
+_STAGE = 3
 
 
 @dataclass(frozen=True)
@@ -176,7 +186,7 @@ class LoopParts:
         return TimedCandidates(
             [self.watch.timed_strategy(strategy) for strategy in strategies],
             configuration.loop,
-            augment=augmentation_of(configuration.augment, configuration.loop.random_state),
+            augment=_augmentation(configuration.augment, configuration.loop.random_state),
             initial=initial_strategy_for(initial.selection, select, reference) if initial else None,
             list_tagger=list_tagger,
             excludes=self._excludes,
@@ -207,9 +217,9 @@ class LoopParts:
                 folder, section.kind, options, jobs=self.jobs, report=report, files=files
             )
 
-        train = functools.partial(train_in_folders, jobs=self.jobs, report=report)
+        train = functools.partial(_train_in_folders, jobs=self.jobs, report=report)
         return TimedTrainer(
-            lambda i: in_folder(configuration.tagger_of(i), free_model_folder(run, i)),
+            lambda i: in_folder(configuration.tagger_of(i), _free_model_folder(run, i)),
             self.validation,
             configuration.loop,
             measure=configuration.select.measure,
@@ -330,3 +340,65 @@ def _compares_strategies(row: IterationMetrics) -> bool:
     """Return whether two or more of the alternatives of an iteration are strategies."""
     names = {trial.name for trial in row.trials}
     return len(names - {SEED_ALONE, AUGMENTED, ANNOTATED_ALONE}) > 1
+
+
+def _augmentation(
+    options: AugmentOptions, random_state: int
+) -> Callable[[Batch], tuple[Batch, Batch]] | None:
+    """Return the function that derives documents from gold documents; None without augmentation."""
+    if not options.copies:
+        return None
+
+    def augment(gold: Batch) -> tuple[Batch, Batch]:
+        from taggers.augmentation import (  # noqa: PLC0415 - not always used
+            MentionReplacement,
+        )
+
+        replacement = MentionReplacement(gold, options)
+        rng = np.random.default_rng([random_state, 0, _STAGE])
+        copies = replacement.copies(rng)
+        number = len(copies) // options.copies
+        mentions = replacement.joined(rng, _MENTION_DOCUMENTS * number, float(number))
+        return copies, mentions
+
+    return augment
+
+
+def _free_model_folder(run: Run, iteration: int) -> Path:
+    """Return a new folder for another model of an iteration, which `keep_model` may move."""
+    parent = run.iteration_folder(iteration)
+    parent.mkdir(mode=0o700, exist_ok=True)
+    folder = parent / f"{_ALTERNATIVE}{len(list(parent.glob(f'{_ALTERNATIVE}*')))}"
+    folder.mkdir(mode=0o700)
+    return folder / "model"
+
+
+def keep_model(run: Run, iteration: int, tagger: Tagger) -> None:
+    """Move the model of an iteration to its place, and remove its alternatives."""
+    parent, in_folder = run.iteration_folder(iteration), _in_folder(tagger)
+    if in_folder.folder.is_relative_to(parent):
+        in_folder.move(run.model_folder(iteration))
+    for folder in parent.glob(f"{_ALTERNATIVE}*"):
+        shutil.rmtree(folder)
+
+
+def _train_in_folders(fits: Sequence[Fit], *, jobs: int, report: Report) -> list[Tagger]:
+    """Train several taggers at the same time, each in another process."""
+    in_folders = [
+        FolderFit(
+            _in_folder(fit.tagger),
+            fit.train,
+            fit.validation,
+            None if fit.warm_start is None else _in_folder(fit.warm_start),
+            fit.rng,
+        )
+        for fit in fits
+    ]
+    fit_all(in_folders, jobs=jobs, report=report)
+    return [fit.tagger for fit in fits]
+
+
+def _in_folder(tagger: Tagger) -> ParallelTagger:
+    if not isinstance(tagger, ParallelTagger):
+        raise TypeError(f"a {type(tagger).__name__} is not a tagger in a folder")
+    return tagger

@@ -1,4 +1,4 @@
-"""The gain of a run, estimated on held-out documents."""
+"""What a run decided and gained, estimated on documents that did not choose the iteration."""
 
 from __future__ import annotations
 
@@ -8,12 +8,26 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from bootstrap.runs.decisions import seed_alone
-from bootstrap.runs.document_counts import DocumentCounts
-from bootstrap.runs.gain import f1_gain_interval
-from bootstrap.runs.metrics import IterationMetrics, f1_of
+from bootstrap.runs.metrics import IterationMetrics, TrialMetrics, f1_of
+from bootstrap.runs.records import DocumentCounts
+from bootstrap.self_training.candidates import ANNOTATED_ALONE, AUGMENTED, SEED_ALONE
 from bootstrap.self_training.stopping import best_iteration
 from corpus.evaluation import ConfusionCounts
+
+Counts = npt.NDArray[np.int64]
+
+#: The number of frequencies that are drawn at a time, to bound the memory.
+_MOST_DRAWS = 10**7
+
+#: With fewer patients, or documents without one, no interval is estimated.
+LEAST_UNITS = 10
+
+#: The alternatives that are no strategies, in words.
+_WORDS = {
+    SEED_ALONE: "the seed alone",
+    AUGMENTED: "the seed with replaced mentions",
+    ANNOTATED_ALONE: "the annotated documents alone",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +47,8 @@ class Outcome:
     stopped : str or None
         The reason for stopping; None while the run is not finished.
     interval : tuple of (float, float), optional
-        The 95 % confidence interval of the difference of the F1 of `best` and `first`; None if it
-        cannot be estimated.
-    counted : bool
-        Whether the counts of each validation document are known, which the interval needs.
+        The 95 % confidence interval of the difference of the F1 of `best` and `first`; None if the
+        validation documents are too few to estimate it.
     """
 
     first: ConfusionCounts
@@ -44,7 +56,6 @@ class Outcome:
     iteration: int
     stopped: str | None
     interval: tuple[float, float] | None = None
-    counted: bool = False
 
     @property
     def gain(self) -> float:
@@ -54,7 +65,7 @@ class Outcome:
 
 def outcome_of(
     metrics: Sequence[IterationMetrics],
-    counts_of: Callable[[int], DocumentCounts | None] | None = None,
+    counts_of: Callable[[int], DocumentCounts],
     baseline: DocumentCounts | None = None,
     *,
     stopped: str | None = None,
@@ -65,9 +76,8 @@ def outcome_of(
     ----------
     metrics : sequence of IterationMetrics
         The iterations, at least one.
-    counts_of : callable, optional
-        Returns the counts of an iteration in each validation document, or None if they are
-        missing. Without it, there is no interval.
+    counts_of : callable
+        Returns the counts of an iteration in each validation document.
     baseline : DocumentCounts, optional
         The counts of the seed alone, if iteration 0 is another model.
     stopped : str, optional
@@ -75,47 +85,15 @@ def outcome_of(
     """
     left, right = zip(*(row.halves for row in metrics), strict=True)
     by_left, by_right = _selected_by_halves(metrics)
-    counts = _counts(counts_of, baseline, by_left, by_right) if counts_of else None
+    first = baseline or counts_of(0)
+    best = _crossed(counts_of(by_left), counts_of(by_right))
     return Outcome(
         first=_sum(seed_alone(metrics).halves),
         best=_sum([right[by_left], left[by_right]]),
         iteration=best_iteration(f1_of(metrics)),
         stopped=stopped,
-        interval=_interval(*counts) if counts else None,
-        counted=counts is not None,
+        interval=f1_gain_interval([first.all_classes], [best.all_classes], first.units),
     )
-
-
-def _counts(
-    counts_of: Callable[[int], DocumentCounts | None],
-    baseline: DocumentCounts | None,
-    by_left: int,
-    by_right: int,
-) -> tuple[DocumentCounts, DocumentCounts, DocumentCounts] | None:
-    """Return the counts of the first model and of two iterations; None if some are missing."""
-    first, left, right = baseline or counts_of(0), counts_of(by_left), counts_of(by_right)
-    if first is None or left is None or right is None:
-        return None
-    return first, left, right
-
-
-def _interval(
-    first: DocumentCounts, left: DocumentCounts, right: DocumentCounts
-) -> tuple[float, float] | None:
-    """Estimate the interval of the gain; each half is scored as the other half selected."""
-    return f1_gain_interval(first.all_classes, _crossed(left, right), first.units)
-
-
-def _crossed(left: DocumentCounts, right: DocumentCounts) -> npt.NDArray[np.int64]:
-    """Return the counts in each document of the iteration that the other half selected.
-
-    Parameters
-    ----------
-    left, right : DocumentCounts
-        The counts of the iteration that the left half selected, and of that of the right half.
-    """
-    is_left = (left.units % 2 == 0)[:, None]
-    return np.where(is_left, right.all_classes, left.all_classes)
 
 
 def held_out_counts(
@@ -133,7 +111,11 @@ def held_out_counts(
     counts : sequence of DocumentCounts
         Their counts in the documents.
     """
-    left, right = (counts[iteration] for iteration in _selected_by_halves(metrics))
+    return _crossed(*(counts[iteration] for iteration in _selected_by_halves(metrics)))
+
+
+def _crossed(left: DocumentCounts, right: DocumentCounts) -> DocumentCounts:
+    """Join the counts of the iterations that each half selected, each in the other half."""
     none = np.zeros((len(left.ids), 3), np.int64)
     is_left = (left.units % 2 == 0)[:, None]
     classes = {
@@ -154,6 +136,119 @@ def _sum(counts: Iterable[ConfusionCounts]) -> ConfusionCounts:
     return ConfusionCounts(*(sum(column) for column in zip(*counts, strict=True)))
 
 
+def f1_gain_interval(
+    before: Sequence[Counts],
+    after: Sequence[Counts],
+    units: Counts,
+    *,
+    resamples: int = 2000,
+    level: float = 0.95,
+    random_state: int = 0,
+) -> tuple[float, float] | None:
+    """Estimate a confidence interval of the difference of the mean F1 of two groups of models.
+
+    All models are scored on the same resampled documents, so that documents that are difficult for
+    all do not widen the interval. Documents of a patient are drawn together, because their errors
+    are alike. The models are taken as they are.
+
+    Parameters
+    ----------
+    before, after : sequence of ndarray of int64, shape (D, 3)
+        True positives, false positives and false negatives of each model of a group in the same D
+        documents.
+    units : ndarray of int64, shape (D,)
+        The number of the patient of each document.
+    resamples : int
+        The number of samples of all units, drawn with replacement.
+    level : float
+        The confidence level.
+    random_state : int
+        The seed of the resampling: the same counts have the same interval.
+
+    Returns
+    -------
+    (float, float) or None
+        The percentile interval of the mean F1 of `after` less that of `before` (Efron and
+        Tibshirani, An Introduction to the Bootstrap, chapter 13; Koehn, "Statistical Significance
+        Tests for Machine Translation Evaluation", 2004, section 4). None if there are fewer than
+        `LEAST_UNITS` units.
+    """
+    totals = resampled_totals(np.hstack([*before, *after]), units, resamples, random_state)
+    if totals is None:
+        return None
+    true, false, missed = totals.reshape(resamples, -1, 3).transpose(2, 0, 1)
+    entities = 2 * true + false + missed
+    scores = np.divide(2 * true, entities, out=np.zeros(true.shape), where=entities > 0)
+    gains = scores[:, len(before) :].mean(axis=1) - scores[:, : len(before)].mean(axis=1)
+    low, high = np.quantile(gains, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
+
+
+def resampled_totals(
+    counts: Counts, units: Counts, resamples: int, random_state: int = 0
+) -> Counts | None:
+    """Sum counts over samples of patients, drawn with replacement.
+
+    Parameters
+    ----------
+    counts : ndarray of int64, shape (D, K)
+        Counts in each document.
+    units : ndarray of int64, shape (D,)
+        The number of the patient of each document.
+    resamples : int
+        The number of samples R of all units.
+    random_state : int
+        The seed of the resampling.
+
+    Returns
+    -------
+    ndarray of int64, shape (R, K), or None
+        None if there are fewer than `LEAST_UNITS` units.
+    """
+    number = int(units.max(initial=-1)) + 1
+    if number < LEAST_UNITS:
+        return None
+    totals = np.zeros((number, counts.shape[1]), np.int64)
+    np.add.at(totals, units, counts)
+    # Units with equal counts are drawn together: short notes have few distinct counts.
+    distinct, frequencies = np.unique(totals, axis=0, return_counts=True)
+    rng = np.random.default_rng(random_state)
+    at_once = max(1, _MOST_DRAWS // len(distinct))
+    sizes = [min(at_once, resamples - first) for first in range(0, resamples, at_once)]
+    shares = frequencies / number
+    return np.concatenate([rng.multinomial(number, shares, size) @ distinct for size in sizes])
+
+
+def decision_lines(rows: Sequence[IterationMetrics]) -> list[str]:
+    """Describe each comparison of alternatives on the validation documents.
+
+    Parameters
+    ----------
+    rows : sequence of IterationMetrics
+        The iterations of a run.
+
+    Returns
+    -------
+    list of str
+        One line for each comparison: validation F1 of all alternatives, and which was chosen.
+    """
+    return [_decision(row) for row in rows if row.trials]
+
+
+def _decision(row: IterationMetrics) -> str:
+    what = "Training" if row.iteration == 0 else "Selection"
+    names = [_WORDS.get(trial.name, trial.name) for trial in row.trials]
+    trials = list(zip(names, row.trials, strict=True))
+    scores = ", ".join(f"{name} {trial.f1:.3f}" for name, trial in trials)
+    chosen = next(name for name, trial in trials if trial.chosen)
+    return f"{what} (iteration {row.iteration}): validation F1 of {scores}; chosen: {chosen}."
+
+
+def seed_alone(rows: Sequence[IterationMetrics]) -> IterationMetrics | TrialMetrics:
+    """Return the figures of the seed alone, or of the initial model: without augmentation."""
+    return next((trial for trial in rows[0].trials if trial.name == SEED_ALONE), rows[0])
+
+
 def gain_lines(outcome: Outcome, start: str) -> list[str]:
     """Describe whether a run gained anything, a line for each sentence.
 
@@ -165,14 +260,15 @@ def gain_lines(outcome: Outcome, start: str) -> list[str]:
         What the run is compared with, such as ``"the seed alone"``.
     """
     first, best = outcome.first, outcome.best
-    gain = f"{_signed(outcome.gain)}{_interval_words(outcome)}"
     if best == first:
-        sentence = (
+        return [
             f"The run gained nothing: strict entity F1 is {first.f1:.3f} with {start}, and no "
             "later iteration was better where it was not selected."
-        )
-        return [sentence]
-    scores = f"from {first.f1:.3f} with {start} to {best.f1:.3f} ({gain})"
+        ]
+    scores = (
+        f"from {first.f1:.3f} with {start} to {best.f1:.3f} "
+        f"({_signed(outcome.gain)}; {_interval_words(outcome)})"
+    )
     low, high = outcome.interval or (0.0, 0.0)
     if low > 0:
         sentence = f"The run raised strict entity F1 {scores}."
@@ -197,8 +293,31 @@ def _signed(value: float) -> str:
 
 
 def _interval_words(outcome: Outcome) -> str:
-    """Return the interval in words, or why there is none; nothing for runs without the counts."""
     if outcome.interval is None:
-        return "; the validation notes are too few for an interval" if outcome.counted else ""
+        return "the validation notes are too few for an interval"
     low, high = map(_signed, outcome.interval)
-    return f"; 95 % interval {low} to {high}"
+    return f"95 % interval {low} to {high}"
+
+
+def lines_on_test(
+    iteration: int, first: ConfusionCounts | None, best: ConfusionCounts | None
+) -> list[str]:
+    """Describe the scores of iteration 0 and of the best iteration on the test documents.
+
+    Parameters
+    ----------
+    iteration : int
+        The number of the best iteration.
+    first, best : ConfusionCounts or None
+        Strict entities of both; there are no lines if one has not been scored.
+    """
+    if first is None or best is None:
+        return []
+    line = f"On the test documents, the model of iteration 0 has {_figures(first)}"
+    if iteration:
+        line += f"; that of iteration {iteration}, the best on validation, has {_figures(best)}"
+    return [f"{line}."]
+
+
+def _figures(counts: ConfusionCounts) -> str:
+    return f"precision {counts.precision:.3f}, recall {counts.recall:.3f}, F1 {counts.f1:.3f}"

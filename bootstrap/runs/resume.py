@@ -1,4 +1,7 @@
-"""Opening of run folders: new ones, and existing ones with the same configuration and data."""
+"""Opening of run folders: new ones, and existing ones with the same configuration and data.
+
+A run is locked against other processes while it is open.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +14,10 @@ import pyarrow as pa
 
 from bootstrap.config.configuration import Configuration
 from bootstrap.data.fingerprint import FileState, fingerprint
-from bootstrap.runs.errors import RunError
 from bootstrap.runs.folder import Run
-from bootstrap.runs.opening import locked, new_folder
-from bootstrap.runs.parquet_files import read_table
-from corpus.storage.atomic import write_atomically
+from bootstrap.runs.records import RunError, read_table
+from corpus.errors import InputError
+from corpus.storage.atomic import create_folder, folder_lock, is_partial, write_atomically
 from corpus.storage.tables import table_bytes
 
 # Nanoseconds; longer than the clock tick of any file system.
@@ -69,6 +71,52 @@ def opened_run(folder: Path, configuration: Configuration, *, resume: bool) -> I
         yield run
 
 
+def new_folder(folder: Path) -> Run:
+    """Create a run folder that only its owner can access, or reuse an empty one.
+
+    Raises
+    ------
+    RunError
+        If the folder contains a run or other files.
+    """
+    run = Run(folder)
+    if folder.exists() and (not folder.is_dir() or run.has_begun() or _foreign_files(folder)):
+        what = (
+            "is a run already; continue with --resume, or"
+            if folder.is_dir() and run.has_begun()
+            else "exists already and is not a run;"
+        )
+        raise RunError(f"{folder} {what} name another folder with --out")
+    try:
+        create_folder(folder)
+    except InputError as error:
+        raise RunError(str(error)) from None
+    return run
+
+
+def _foreign_files(folder: Path) -> list[Path]:
+    """Return the files of a folder that do not belong to a run interrupted at its start."""
+    own = ("iterations", "environment.json", "data.parquet", ".lock")
+    return [path for path in folder.iterdir() if path.name not in own and not is_partial(path)]
+
+
+@contextlib.contextmanager
+def locked(run: Run) -> Iterator[None]:
+    """Lock a run against other processes; the lock ends with the process.
+
+    Raises
+    ------
+    RunError
+        If another process works on it.
+    """
+    with contextlib.ExitStack() as stack:
+        try:
+            stack.enter_context(folder_lock(run.folder))
+        except BlockingIOError:
+            raise RunError(f"{run.folder}: another process works on this run") from None
+        yield
+
+
 def known_digests(file: Path) -> dict[FileState, str]:
     """Return the digests of files that had not just changed when they were computed.
 
@@ -106,11 +154,6 @@ def refuse_other_configuration(run: Run, configuration: Configuration) -> None:
     now = _settings(configuration.as_dict())
     for name in {**before, **now}:
         if before.get(name) != now.get(name) and not _may_change(name, before.get(name)):
-            if name not in before and _in_every_run(name):
-                raise RunError(
-                    f"{run.folder} was started by a version without the setting {name}; start a "
-                    "new run in another folder with --out"
-                )
             raise RunError(
                 f"{run.folder} was started with {name} = {_shown(before, name)}, not "
                 f"{_shown(now, name)}; resume it with the same configuration, or name another "
@@ -142,12 +185,6 @@ def rename_files(run: Run, configuration: Configuration, names: Mapping[str, str
 
 def _shown(settings: Mapping[str, Any], name: str) -> str:
     return repr(settings[name]) if name in settings else "nothing"
-
-
-def _in_every_run(name: str) -> bool:
-    """Return whether every run has a setting: all but the entries of tables with free keys."""
-    section, *keys = name.split(".")
-    return section != "labels" and len(keys) == 1
 
 
 def _update_rules(run: Run, configuration: Configuration) -> None:
@@ -191,12 +228,12 @@ def refuse_other_data(folder: Path, before: pa.Table, now: pa.Table, *, what: st
     RunError
         If a file has changed; the message names the first one.
     """
-    known, found = (
+    earlier, present = (
         {(row["split"], row["file"]): row["blake2b"] for row in table.to_pylist()}
         for table in (before, now)
     )
-    for split, file in {**known, **found}:
-        old, new = known.get((split, file)), found.get((split, file))
+    for split, file in {**earlier, **present}:
+        old, new = earlier.get((split, file)), present.get((split, file))
         if old != new:
             change = "is gone" if new is None else "is new" if old is None else "has changed"
             raise RunError(

@@ -6,26 +6,24 @@ import logging
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from bootstrap.advice.advice import advise
+from bootstrap.advice.advice import advise, read_advice, save_advice
 from bootstrap.config.configuration import Configuration
-from bootstrap.data.splits import Notes
+from bootstrap.data.splits import LabelledNotes, Notes
 from bootstrap.execution.parallel_tagger import ParallelTagger, Report
 from bootstrap.reports.writing import write_run_page
 from bootstrap.runs.active_rounds import RoundLimits
-from bootstrap.runs.advice_files import read_advice, save_advice
-from bootstrap.runs.document_counts import DocumentCounts
 from bootstrap.runs.folder import Run
 from bootstrap.runs.lists import uses_lists
-from bootstrap.runs.loop_parts import LoopParts
+from bootstrap.runs.loop_parts import LoopParts, keep_model
 from bootstrap.runs.metrics import IterationMetrics
 from bootstrap.runs.observer import Stopwatch, concatenated, metrics_of
-from bootstrap.runs.scoring import score_on_test
-from bootstrap.runs.tagging_errors import tagging_errors
-from bootstrap.runs.training import keep_model
+from bootstrap.runs.records import DocumentCounts, tagging_errors
 from bootstrap.self_training.candidates import SEED_ALONE
 from bootstrap.self_training.loop import Ended, Step, self_train
+from bootstrap.self_training.state import Views
 from corpus.batch import Batch
 from corpus.errors import InputError
+from corpus.evaluation import GoldBatch, score_batches
 from corpus.kernels.registry import warm_up
 from corpus.tags import classes_of
 from taggers import make_tagger
@@ -114,7 +112,7 @@ def _close(step: Step, parts: LoopParts) -> IterationMetrics:
         iteration,
         concatenated(step.labelling.selected) if step.labelling else None,
         metrics,
-        DocumentCounts.of(batch, model.scores, model.tagging.confidence),
+        DocumentCounts.from_scores(batch, model.scores, model.tagging.confidence),
         baseline=_baseline(step, batch),
         queried=queried,
         errors=tagging_errors(parts.validation, model.tagging),
@@ -127,7 +125,7 @@ def _baseline(step: Step, validation: Batch) -> DocumentCounts | None:
     """Return the counts of the seed alone, if the model of an iteration was chosen instead."""
     for model in step.models:
         if model.candidate.name == SEED_ALONE and model.tagger is not step.state.model.tagger:
-            return DocumentCounts.of(validation, model.scores)
+            return DocumentCounts.from_scores(validation, model.scores)
     return None
 
 
@@ -156,7 +154,7 @@ def complete_run(
         _write_advice(run, configuration, notes, jobs=jobs)
     _write_page(run)
     if run.is_finished() and notes.test:
-        score_on_test(run, notes.test, configuration, jobs=jobs)
+        _score_on_test(run, notes.test, configuration, jobs=jobs)
 
 
 def _write_page(run: Run) -> None:
@@ -203,3 +201,20 @@ def _write_advice(run: Run, configuration: Configuration, notes: Notes, *, jobs:
             run.folder,
             type(error).__name__,
         )
+
+
+def _score_on_test(
+    run: Run, test: LabelledNotes, configuration: Configuration, *, jobs: int
+) -> None:
+    """Score the models on the test documents, which determine nothing, unless they are scored."""
+    gold = GoldBatch.from_documents(test.documents, test.batch)
+    loop, measure = configuration.loop, configuration.select.measure
+    for iteration in range(len(run.metrics())):
+        if run.test_counts(iteration) is None:
+            model = run.model_folder(iteration)
+            tagger = ParallelTagger.load(model, trusted=configuration.kinds, jobs=jobs)
+            views = Views(tagger, measure=measure, propagate=loop.propagate)
+            tagging = views.tag(test.batch)
+            predicted = test.batch.with_tags(tagging.tags, tagging.labels)
+            counts = DocumentCounts.from_scores(test.batch, score_batches(gold, predicted))
+            run.save_test_counts(iteration, counts)

@@ -448,7 +448,7 @@ def test_a_run_that_was_killed_goes_on_as_if_it_had_not_been(
     for iteration in range(left, 3):
         shutil.rmtree(run / "iterations" / f"{iteration:03d}")
     if counted:
-        monkeypatch.setattr("bootstrap.runs.runner.count_words", count_again)
+        monkeypatch.setattr("bootstrap.runs.loop_parts.count_words", count_again)
     else:  # it was killed while it wrote them
         (run / "words.parquet").rename(run / f".words.parquet.partial-{'0' * 16}")
     given = settings(f"initial_model.kind={kind}")

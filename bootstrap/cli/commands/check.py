@@ -43,10 +43,9 @@ def main(options: argparse.Namespace) -> None:
     from bootstrap.cli.console import figures_table, output, print_lines, write_file
     from bootstrap.config.configuration import load_configuration
     from bootstrap.data.checks import check_notes, samples_of, warnings, will_not_start
-    from bootstrap.data.predicted_shares import MOST_TOKENS, predicted_shares
     from bootstrap.data.preparation import refuse_unknown_classes
     from bootstrap.data.representativeness import compare
-    from bootstrap.data.sample import SAMPLED
+    from bootstrap.data.samples import MOST_TOKENS, SAMPLED, predicted_shares
     from bootstrap.data.splits import source_lines
 
     configuration = load_configuration(options.config, options.overrides)

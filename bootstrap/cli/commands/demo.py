@@ -55,7 +55,7 @@ def main(options: argparse.Namespace) -> None:
     from bootstrap.config.configuration import load_configuration
     from bootstrap.demo import UNLABELED_NOTES, free_folder, make_demo, scores_on_test
     from bootstrap.execution.processes import default_jobs
-    from bootstrap.runs.decisions import decision_lines
+    from bootstrap.runs.outcome import decision_lines
     from bootstrap.self_training.stopping import STOPPED
 
     folder = options.out or free_folder(Path("runs"))

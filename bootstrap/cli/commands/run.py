@@ -218,16 +218,15 @@ def _failure(metrics: IterationMetrics) -> list[str]:
 
 def outcome_lines(run: Run) -> Sequence[str]:
     """Report why a run stopped, what it gained, where recall is missing and what to do next."""
+    from bootstrap.advice.advice import ANNOTATE, read_advice
     from bootstrap.advice.words import advice_lines, missed_lines
-    from bootstrap.runs.advice_files import ANNOTATE, read_advice
-    from bootstrap.runs.decisions import decision_lines
     from bootstrap.runs.metrics import beyond_tolerance
-    from bootstrap.runs.outcome import gain_lines
-    from bootstrap.runs.scoring import lines_on_test
+    from bootstrap.runs.outcome import decision_lines, gain_lines, lines_on_test
     from bootstrap.self_training.stopping import STOPPED
 
     rows = run.metrics()
     outcome, beyond = run.outcome(), beyond_tolerance(rows)
+    tested = (run.test_scores(iteration) for iteration in (0, outcome.iteration))
     reason = STOPPED.get(outcome.stopped or "", "it is not finished")
     missed = missed_lines(run.missed())
     advice = advice_lines(read_advice(run.folder), run.folder / ANNOTATE)
@@ -236,7 +235,7 @@ def outcome_lines(run: Run) -> Sequence[str]:
         *decision_lines(rows),
         f"Stopped: {reason}. The best model is that of iteration {outcome.iteration}.",
         *gain_lines(outcome, run.start),
-        *lines_on_test(run),
+        *lines_on_test(outcome.iteration, *tested),
         *_listed("Where recall is missing:", missed),
         *_listed("What to do next:", advice),
         *_proportion_lines(beyond),

@@ -12,8 +12,8 @@ from bootstrap.reports.estimates import share_interval
 from bootstrap.reports.figures import Axis, Figure, Panel, Series, one_panel
 from bootstrap.reports.groups import RunRecord
 from bootstrap.reports.tables import Column, Estimate, Table, columns
-from bootstrap.runs.document_counts import DocumentCounts
 from bootstrap.runs.metrics import IterationMetrics
+from bootstrap.runs.records import DocumentCounts
 
 #: The number of intervals of a calibration curve, and the largest number of histograms.
 BINS, HISTOGRAMS = 10, 8

@@ -12,7 +12,7 @@ from bootstrap.reports.figures import Axis, Figure, Matrix, one_panel, stacked
 from bootstrap.reports.groups import RunRecord
 from bootstrap.reports.parts.scores import iteration_names
 from bootstrap.reports.tables import Cell, Column, Table, columns
-from bootstrap.runs.tagging_errors import TaggingError
+from bootstrap.runs.records import TaggingError
 from corpus.error_analysis import ERROR_KINDS, EntityError
 
 #: The name of the absent side of a missed or spurious entity.

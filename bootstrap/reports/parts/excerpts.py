@@ -12,9 +12,8 @@ from bootstrap.data.splits import read_labelled
 from bootstrap.reports.content import Block, Excerpt, Folded, Paragraph
 from bootstrap.reports.groups import RunRecord
 from bootstrap.reports.parts.errors import NONE, class_of
-from bootstrap.runs.errors import RunError
 from bootstrap.runs.folder import Run
-from bootstrap.runs.tagging_errors import TaggingError
+from bootstrap.runs.records import RunError, TaggingError
 from corpus.error_analysis import ERROR_KINDS
 from corpus.errors import shown
 

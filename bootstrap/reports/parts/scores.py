@@ -11,8 +11,8 @@ from bootstrap.reports.estimates import ALL, ScoreEstimates, estimate_scores
 from bootstrap.reports.figures import AXES, Axis, Figure, Panel, Series, one_panel, score_axis
 from bootstrap.reports.groups import RunRecord
 from bootstrap.reports.tables import Cell, Column, Estimate, Table, columns
-from bootstrap.runs.decisions import decision_lines
 from bootstrap.runs.metrics import IterationMetrics
+from bootstrap.runs.outcome import decision_lines
 
 _INTERVAL = "95 % confidence interval over documents"
 _SCORES = columns("estimate", "F1", "precision", "recall")

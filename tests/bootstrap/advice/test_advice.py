@@ -14,13 +14,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bootstrap.advice.advice import PROPOSED, Advice, advise
+from bootstrap.advice.advice import (
+    ADVICE,
+    ANNOTATE,
+    PROPOSED,
+    Advice,
+    advise,
+    read_advice,
+    save_advice,
+)
 from bootstrap.advice.lists import ListedRecall, UnusedList
 from bootstrap.advice.words import advice_lines
 from bootstrap.config.configuration import load_configuration
 from bootstrap.data.splits import read_notes
 from bootstrap.runs import runner
-from bootstrap.runs.advice_files import ADVICE, ANNOTATE, read_advice, save_advice
 from bootstrap.runs.folder import Run
 from corpus.batch import make_batch
 from corpus.document import Document, Span

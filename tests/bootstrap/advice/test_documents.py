@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bootstrap.advice.documents import SIMILAR, uncertain_documents
+from bootstrap.advice.advice import SIMILAR, uncertain_documents
 from corpus.batch import make_batch
 from corpus.document import Document
 

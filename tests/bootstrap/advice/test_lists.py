@@ -45,48 +45,51 @@ def places(tmp_path: Path, make_gazetteer: Callable[..., Gazetteer]) -> str:
 
 
 def test_an_entity_is_found_if_its_tokens_and_its_class_are(batch: Batch) -> None:
-    everything = EntityRecall.of(batch, tagging(batch, lambda row: True))
+    everything = EntityRecall.from_tagging(batch, tagging(batch, lambda row: True))
     assert len(everything.found) == 100 and everything.found.all()
-    some = EntityRecall.of(batch, tagging(batch, lambda row: row % 3 == 0))
+    some = EntityRecall.from_tagging(batch, tagging(batch, lambda row: row % 3 == 0))
     assert some.found.tolist() == [row % 3 == 0 for row in range(100)]
     # Of another class, or without the second token, it is not.
     labels = ("O", *bio_labels(["AGE", "PLACE"])[1:])
-    other = EntityRecall.of(batch, Tagging(batch.tags, labels, np.ones(100)))
+    other = EntityRecall.from_tagging(batch, Tagging(batch.tags, labels, np.ones(100)))
     assert not other.found.any()
     cut = np.where(batch.tags == 2, 0, batch.tags).astype(np.int16)
-    short = EntityRecall.of(batch, Tagging(cut, batch.labels, np.ones(100)))
+    short = EntityRecall.from_tagging(batch, Tagging(cut, batch.labels, np.ones(100)))
     assert [bool(x) for x in short.found[:40]] == [row % 2 == 0 for row in range(40)]
 
 
 def test_a_list_that_helps_should_have_more_entities(batch: Batch, places: str) -> None:
     options = CRFOptions(phrases=(places,))
-    recall = EntityRecall.of(batch, tagging(batch, lambda row: row < 36 or row % 3 == 0))
+    recall = EntityRecall.from_tagging(batch, tagging(batch, lambda row: row < 36 or row % 3 == 0))
     (found,) = listed_recall(recall, options)
     outside = sum(row % 3 == 0 for row in range(40, 100)) / 60
     listed = sum(row < 36 or row % 3 == 0 for row in range(40)) / 40
     assert (found.name, found.share) == ("PLACE", 0.4)
     assert (found.listed, found.others) == (listed, outside)
     # It does not help, or there is none, or it has all that there are.
-    alike = EntityRecall.of(batch, tagging(batch, lambda row: row % 3 == 0))
+    alike = EntityRecall.from_tagging(batch, tagging(batch, lambda row: row % 3 == 0))
     assert listed_recall(alike, options) == []
     assert listed_recall(recall, CRFOptions()) == []
     assert listed_recall(recall, TaggerOptions()) == []
     few = make_batch(
         [note(str(i), "Girona" if i < 5 else "Qwrt") for i in range(50)], labelled=True
     )
-    assert listed_recall(EntityRecall.of(few, tagging(few, lambda row: row < 5)), options) == []
+    assert (
+        listed_recall(EntityRecall.from_tagging(few, tagging(few, lambda row: row < 5)), options)
+        == []
+    )
 
 
 def test_a_builtin_list_with_missed_entities_is_named() -> None:
     towns = ["Girona", "Lleida", "Barcelona", "Madrid"]
     names = [*(towns[i % 4] for i in range(60)), *(f"Qwrt{i}" for i in range(60))]
     batch = make_batch([note(f"n{i}", name) for i, name in enumerate(names)], labelled=True)
-    nothing = EntityRecall.of(batch, tagging(batch, lambda row: False))
+    nothing = EntityRecall.from_tagging(batch, tagging(batch, lambda row: False))
     (found,) = unused_lists(nothing, CRFOptions(), ["PLACE"])
     assert (found.option, found.list, found.name) == ("phrases", "places-es", "PLACE")
     assert (found.missed, found.share) == (120, 0.5)
     # What is found already, named already, or no option, is not named.
-    known = EntityRecall.of(batch, tagging(batch, lambda row: row < 60))
+    known = EntityRecall.from_tagging(batch, tagging(batch, lambda row: row < 60))
     assert unused_lists(known, CRFOptions(), ["PLACE"]) == []
     named: Any = CRFOptions(phrases=("places-es",), names=("census-es",))
     assert unused_lists(nothing, named, ["PLACE"]) == []

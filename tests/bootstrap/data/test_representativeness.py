@@ -15,9 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bootstrap.data.representativeness import compare, profile
-from bootstrap.data.sample import Sample, sample_of
-from bootstrap.data.separation import Separation, has_entities, separation
+from bootstrap.data.representativeness import Separation, compare, has_entities, profile, separation
+from bootstrap.data.samples import Sample, sample_of
 from corpus.batch import Batch, make_batch
 from corpus.document import Document, Span
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from bootstrap.reports.writing import write_run_page
-from bootstrap.runs.document_counts import DocumentCounts
 from bootstrap.runs.folder import Run
+from bootstrap.runs.records import DocumentCounts
 from corpus.storage.tables import table_bytes
 from tests.bootstrap.changed_runs import rewrite_manifests
 

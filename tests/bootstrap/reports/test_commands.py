@@ -17,8 +17,8 @@ from bootstrap.reports.figures import Figure
 from bootstrap.reports.group_report import results_of, scores_of_groups
 from bootstrap.reports.groups import RunGroup, load_groups
 from bootstrap.reports.writing import figure_of
-from bootstrap.runs.document_counts import DocumentCounts
 from bootstrap.runs.folder import Run
+from bootstrap.runs.records import DocumentCounts
 from corpus.storage.tables import table_bytes
 from tests.bootstrap.changed_runs import rewrite_manifests
 
@@ -207,7 +207,7 @@ def damage(name: str, content: bytes | None) -> Callable[[Path], None]:
             damage("iterations/001/metrics.json", b"{"),
             "001/metrics.json is damaged: it is no",
         ),
-        (damage("iterations/001/manifest.json", None), "001 has no manifest.json: an earlier"),
+        (damage("iterations/001/manifest.json", None), "001/manifest.json cannot be read: No"),
         (damage("iterations/001/validation.parquet", None), "validation.parquet is damaged or mis"),
         (damage("iterations/003/errors.parquet", b"PAR1"), "errors.parquet is damaged"),
         (damage("environment.json", b"[]"), "environment.json is damaged or missing"),

@@ -12,7 +12,7 @@ import pytest
 from bootstrap.reports.comparison import Point, RunResult, compare, compare_at
 from bootstrap.reports.comparison_sections import curves_figure
 from bootstrap.reports.figures import Series
-from bootstrap.runs.document_counts import DocumentCounts
+from bootstrap.runs.records import DocumentCounts
 from corpus.scores import ConfusionCounts
 
 DOCUMENTS = 30

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from bootstrap.reports.estimates import ALL, estimate_scores
-from bootstrap.runs.document_counts import DocumentCounts
-from bootstrap.runs.gain import LEAST_UNITS, f1_gain_interval, mean_f1_difference_interval
+from bootstrap.runs.outcome import LEAST_UNITS, f1_gain_interval
+from bootstrap.runs.records import DocumentCounts
 from corpus.scores import ConfusionCounts
 
 
@@ -54,13 +54,6 @@ def test_samples_in_which_a_score_is_undefined_are_left_out() -> None:
     assert nothing["A"].f1.interval is None
 
 
-def test_a_difference_of_groups_of_one_is_that_of_two_models() -> None:
-    one, other = drawn(50, 1), drawn(50, 2)
-    alone = f1_gain_interval(one.all_classes, other.all_classes, one.units)
-    grouped = mean_f1_difference_interval([one.all_classes], [other.all_classes], one.units)
-    assert grouped == alone
-
-
 def test_a_difference_of_groups_is_that_of_resampling() -> None:
     sides = [[drawn(60, seed).all_classes for seed in seeds] for seeds in ((1, 2), (3, 4, 5))]
     units = np.arange(60)
@@ -72,7 +65,7 @@ def test_a_difference_of_groups_is_that_of_resampling() -> None:
             for side in sides
         ]
         gains.append(means[1] - means[0])
-    found = mean_f1_difference_interval(*sides, units, resamples=8000)
+    found = f1_gain_interval(*sides, units, resamples=8000)
     assert found == pytest.approx(tuple(np.quantile(gains, [0.025, 0.975])), abs=0.006)
     few = np.arange(60) % (LEAST_UNITS - 1)
-    assert mean_f1_difference_interval(*sides, few) is None
+    assert f1_gain_interval(*sides, few) is None

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import bootstrap
 from bootstrap.reports.parts.excerpts import CONTEXT, EXAMPLES, excerpt_of
 from bootstrap.runs.folder import Run
-from bootstrap.runs.tagging_errors import TaggingError
+from bootstrap.runs.records import TaggingError
 from corpus.error_analysis import EntityError, Mention
 from tests.bootstrap.changed_runs import rewrite_manifests
 

@@ -19,9 +19,8 @@ from bootstrap.reports.groups import (
     parse_groups,
     require_comparable,
 )
-from bootstrap.runs.document_counts import DocumentCounts
-from bootstrap.runs.errors import RunError
 from bootstrap.runs.folder import Run
+from bootstrap.runs.records import DocumentCounts, RunError
 from corpus.errors import InputError
 from corpus.storage.tables import table_bytes
 from tests.bootstrap.changed_runs import rewrite_manifests

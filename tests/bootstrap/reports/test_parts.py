@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from bootstrap.reports.groups import RunRecord
 from bootstrap.reports.parts import confidence, errors, scores, selected
-from bootstrap.runs.document_counts import DocumentCounts
 from bootstrap.runs.folder import Run
+from bootstrap.runs.records import DocumentCounts
 
 
 @pytest.fixture

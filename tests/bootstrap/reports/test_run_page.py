@@ -15,9 +15,8 @@ import pytest
 
 from bootstrap.reports.writing import write_run_page
 from bootstrap.runs import runner
-from bootstrap.runs.document_counts import DocumentCounts
-from bootstrap.runs.errors import RunError
 from bootstrap.runs.folder import Run
+from bootstrap.runs.records import DocumentCounts, RunError
 from corpus.storage.tables import read_table, table_bytes
 from tests.bootstrap.changed_runs import rewrite_manifests
 

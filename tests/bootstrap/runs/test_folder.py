@@ -15,14 +15,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from bootstrap.runs.document_counts import DocumentCounts
-from bootstrap.runs.errors import RunError
 from bootstrap.runs.folder import Run
 from bootstrap.runs.metrics import IterationMetrics
-from bootstrap.runs.opening import locked, new_folder
+from bootstrap.runs.records import DocumentCounts, RunError
+from bootstrap.runs.resume import locked, new_folder
 from bootstrap.selection import ChosenDocuments
 from corpus.batch import Batch, make_batch
 from corpus.document import Document, Span
+from corpus.errors import InputError
 from corpus.storage.atomic import write_atomically
 from tests.bootstrap.changed_runs import rewrite_manifests
 
@@ -376,19 +376,16 @@ def test_metrics_are_json_that_everyone_reads(
     assert row.deviation == float("inf")
 
 
-def test_metrics_of_another_version_are_refused_in_one_line(tmp_path: Path, close: Close) -> None:
+def test_other_metrics_are_refused_in_one_line(tmp_path: Path, close: Close) -> None:
     run = begun(tmp_path / "run")
     close(run, 0.5)
     path = run.iteration_folder(0) / "metrics.json"
     path.write_text('{"f1": 0.5}')
     with pytest.raises(RunError) as refusal:
         rewrite_manifests(run.folder)
-    assert str(refusal.value) == (
-        f"{path} is not a metrics file of this version: some keys are missing or unknown; start a "
-        "new run in another folder"
-    )
+    assert str(refusal.value) == (f"{path} is not a metrics file: some keys are missing or unknown")
     path.with_name("manifest.json").unlink()
-    with pytest.raises(RunError, match=r"000 has no manifest\.json"):
+    with pytest.raises(InputError, match=r"manifest\.json cannot be read"):
         run.metrics()
 
 

@@ -1,21 +1,42 @@
-"""The gain of a run, counted on documents that did not choose the iteration."""
+"""The gain of a run, counted on documents that did not choose the iteration, and its interval."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
-from bootstrap.runs.document_counts import DocumentCounts
-from bootstrap.runs.gain import f1_gain_interval
 from bootstrap.runs.metrics import IterationMetrics
-from bootstrap.runs.outcome import Outcome, gain_lines, outcome_of
+from bootstrap.runs.outcome import (
+    LEAST_UNITS,
+    Outcome,
+    decision_lines,
+    f1_gain_interval,
+    gain_lines,
+    outcome_of,
+    seed_alone,
+)
+from bootstrap.runs.records import DocumentCounts
 from corpus.evaluation import ConfusionCounts
 
 Row = Callable[..., IterationMetrics]
 Counts = tuple[int, int, int]
+Array = npt.NDArray[np.int64]
+
+
+def counts_of(*rows: Counts) -> DocumentCounts:
+    """Make the counts of documents, which belong to the halves in turn."""
+    names = tuple(f"d{number}" for number in range(len(rows)))
+    return DocumentCounts(names, (None,) * len(rows), {"PERSON": np.array(rows, np.int64)})
+
+
+def few(iteration: int) -> DocumentCounts:
+    """Return the counts of five documents, which are too few for an interval."""
+    return counts_of(*[(2, 0, 2)] * 5)
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +57,7 @@ def test_each_half_chooses_for_the_other(row: Row) -> None:
         row((9, 0, 1), (6, 0, 4)),  # the left half's choice
         row((8, 0, 2), (7, 0, 3)),  # the right half's choice
     ]
-    outcome = outcome_of(rows, stopped="maximum")
+    outcome = outcome_of(rows, few, stopped="maximum")
     assert outcome.first == (10, 0, 10)
     assert outcome.best == (8 + 6, 0, 2 + 4)
     assert outcome.iteration == 1
@@ -46,21 +67,15 @@ def test_each_half_chooses_for_the_other(row: Row) -> None:
 def test_what_is_best_by_chance_is_not_counted_where_it_was_chosen(row: Row) -> None:
     """Two iterations that are each lucky in one half: together they gained nothing."""
     rows = [row((5, 0, 5), (5, 0, 5)), row((9, 0, 1), (1, 0, 9)), row((1, 0, 9), (9, 0, 1))]
-    outcome = outcome_of(rows)
+    outcome = outcome_of(rows, few)
     assert outcome.best == (2, 0, 18)
     assert outcome.best.f1 < outcome.first.f1
 
 
 def test_without_iterations_nothing_is_gained(row: Row) -> None:
-    outcome = outcome_of([row((5, 1, 2), (3, 1, 2))], stopped="exhausted")
+    outcome = outcome_of([row((5, 1, 2), (3, 1, 2))], few, stopped="exhausted")
     assert outcome.first == outcome.best == (8, 2, 4)
     assert (outcome.iteration, outcome.stopped) == (0, "exhausted")
-
-
-def counts_of(*rows: Counts) -> DocumentCounts:
-    """Make the counts of documents, which belong to the halves in turn."""
-    names = tuple(f"d{number}" for number in range(len(rows)))
-    return DocumentCounts(names, (None,) * len(rows), {"PERSON": np.array(rows, np.int64)})
 
 
 def test_the_interval_is_that_of_the_iterations_that_the_other_half_selects(row: Row) -> None:
@@ -80,27 +95,20 @@ def test_the_interval_is_that_of_the_iterations_that_the_other_half_selects(row:
     left, right = (int(np.argmax([half(n, side)[0] for n in range(3)])) for side in (0, 1))
     after = np.where(np.arange(40)[:, None] % 2 == 0, tables[right], tables[left])
     assert tuple(after.sum(axis=0)) == outcome.best
-    assert outcome.interval == f1_gain_interval(tables[0], after, np.arange(40))
-    assert outcome.counted
+    assert outcome.interval == f1_gain_interval([tables[0]], [after], np.arange(40))
     other = np.roll(tables[0], 1, axis=0)  # the seed alone, where iteration 0 is augmented
     found = outcome_of(rows, counts.__getitem__, counts_of(*map(tuple, other.tolist())))
-    assert found.interval == f1_gain_interval(other, after, np.arange(40))
+    assert found.interval == f1_gain_interval([other], [after], np.arange(40))
 
 
-def test_why_there_is_no_interval(row: Row) -> None:
-    """Runs of earlier versions have no counts of each document, however many there are."""
+def test_too_few_documents_have_no_interval(row: Row) -> None:
     rows = [row((5, 0, 5), (5, 0, 5)), row((6, 0, 4), (6, 0, 4))]
-    few = counts_of(*[(2, 0, 2)] * 5)
-    for counts, words in (
-        (lambda number: few, "(+0.083; the validation notes are too few for an interval)"),
-        (lambda number: None, "(+0.083)"),
-        (lambda number: None if number else few, "(+0.083)"),
-        (None, "(+0.083)"),
-    ):
-        outcome = outcome_of(rows, counts)
-        assert outcome.interval is None
-        (line, _) = gain_lines(outcome, "the seed alone")
-        assert line == f"Strict entity F1 went from 0.667 with the seed alone to 0.750 {words}."
+    outcome = outcome_of(rows, few)
+    assert outcome.interval is None
+    assert gain_lines(outcome, "the seed alone")[0] == (
+        "Strict entity F1 went from 0.667 with the seed alone to 0.750 (+0.083; the validation "
+        "notes are too few for an interval)."
+    )
 
 
 @pytest.mark.parametrize(
@@ -126,3 +134,101 @@ def test_the_gain_is_told_with_its_certainty(
     assert lines[0].startswith(sentence)
     if interval and last != first:
         assert f"95 % interval {interval[0]:+.3f} to {interval[1]:+.3f}" in lines[0]
+
+
+def drawn(number: int, random_state: int, rate: float) -> Array:
+    """Draw the counts of documents with three entities, of which a model finds some."""
+    rng = np.random.default_rng(random_state)
+    found = rng.binomial(3, rate, number)
+    return np.stack([found, rng.binomial(1, 0.2, number), 3 - found], axis=1).astype(np.int64)
+
+
+def resampled(before: Array, after: Array, units: Array) -> tuple[float, float]:
+    """Resample the units one by one, as the definition says."""
+    rng = np.random.default_rng(7)
+    number = units.max() + 1
+    gains = []
+    for _ in range(4000):
+        chosen = rng.integers(0, number, number)
+        rows = np.concatenate([np.flatnonzero(units == unit) for unit in chosen])
+        first, last = (
+            ConfusionCounts(*counts[rows].sum(axis=0).tolist()).f1 for counts in (before, after)
+        )
+        gains.append(last - first)
+    low, high = np.quantile(gains, [0.025, 0.975])
+    return low, high
+
+
+@pytest.mark.parametrize("per_unit", [1, 4])
+def test_the_interval_is_that_of_resampling(per_unit: int) -> None:
+    before, after = drawn(80, 1, 0.5), drawn(80, 2, 0.7)
+    units = np.arange(80) // per_unit
+    found = f1_gain_interval([before], [after], units, resamples=20_000)
+    assert found == pytest.approx(resampled(before, after, units), abs=0.012)
+
+
+def test_the_same_model_gains_nothing_for_certain() -> None:
+    counts = drawn(50, 1, 0.5)
+    assert f1_gain_interval([counts], [counts], np.arange(50)) == (0.0, 0.0)
+
+
+def test_models_that_err_alike_have_a_narrow_interval() -> None:
+    """One more entity in each tenth document is certain, unless the errors are drawn apart."""
+    before = drawn(100, 1, 0.5)
+    after = before.copy()
+    places = np.flatnonzero(before[:, 2] > 0)[::5]
+    after[places] += [1, 0, -1]
+    shuffled = after[np.random.default_rng(0).permutation(100)]
+    low, high = f1_gain_interval([before], [after], np.arange(100)) or (0, 0)
+    apart = f1_gain_interval([before], [shuffled], np.arange(100)) or (0, 0)
+    assert 0 < low < high
+    assert apart[0] < 0 < apart[1] and apart[1] - apart[0] > 2 * (high - low)
+
+
+def test_the_interval_contains_the_gain_and_turns_with_the_models() -> None:
+    before, after = drawn(60, 3, 0.6), drawn(60, 4, 0.65)
+    units = np.arange(60)
+    low, high = f1_gain_interval([before], [after], units) or (0, 0)
+    assert f1_gain_interval([after], [before], units) is not None
+    backwards = f1_gain_interval([after], [before], units)
+    assert backwards == pytest.approx((-high, -low), abs=0.02)
+    first, last = (ConfusionCounts(*counts.sum(axis=0).tolist()).f1 for counts in (before, after))
+    assert low < last - first < high
+    assert f1_gain_interval([before], [after], units) == (low, high)  # the same again
+
+
+def test_too_few_patients_have_no_interval() -> None:
+    counts = drawn(90, 1, 0.5)
+    assert f1_gain_interval([counts], [counts], np.arange(90) % (LEAST_UNITS - 1)) is None
+    assert f1_gain_interval([counts], [counts], np.arange(90) % LEAST_UNITS) is not None
+    nothing = np.zeros((0, 3), np.int64)
+    assert f1_gain_interval([nothing], [nothing], np.zeros(0, np.int64)) is None
+
+
+def test_documents_without_entities_are_no_gain() -> None:
+    nothing = np.zeros((20, 3), np.int64)
+    assert f1_gain_interval([nothing], [nothing], np.arange(20)) == (0.0, 0.0)
+
+
+def test_every_comparison_is_described_by_its_f1(
+    make_metrics: Callable[..., IterationMetrics],
+) -> None:
+    (trial,) = make_metrics().trials
+    seeds = [
+        replace(trial, name="seed_alone", f1=0.5, chosen=False),
+        replace(trial, name="augmented", f1=0.55),
+    ]
+    strategies = [replace(trial, f1=0.6), replace(trial, name="agreement", f1=0.58, chosen=False)]
+    rows = [
+        make_metrics(iteration=0, trials=seeds),
+        make_metrics(iteration=1, trials=strategies),
+        make_metrics(iteration=2, trials=[]),
+    ]
+    assert decision_lines(rows) == [
+        "Training (iteration 0): validation F1 of the seed alone 0.500, the seed with replaced "
+        "mentions 0.550; chosen: the seed with replaced mentions.",
+        "Selection (iteration 1): validation F1 of confident_documents 0.600, agreement 0.580; "
+        "chosen: confident_documents.",
+    ]
+    assert seed_alone(rows) == seeds[0]
+    assert seed_alone(rows[2:]) == rows[2]

@@ -18,7 +18,7 @@ import pytest
 
 from bootstrap.config.configuration import load_configuration
 from bootstrap.runs.folder import Run
-from bootstrap.runs.opening import locked
+from bootstrap.runs.resume import locked
 from corpus.document import Document, Span
 from corpus.formats import Columns, write
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bootstrap.data import predicted_shares as module
-from bootstrap.data.predicted_shares import predicted_shares, token_shares
-from bootstrap.data.sample import sample_of
+from bootstrap.data import samples as module
+from bootstrap.data.samples import predicted_shares, sample_of, token_shares
 from corpus.batch import Batch, concatenate, make_batch
 from corpus.document import Document, Span
 

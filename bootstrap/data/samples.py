@@ -1,0 +1,156 @@
+"""Random samples of documents, and the entities that a small CRF of one predicts in others.
+
+Where it predicts fewer entity tokens than are annotated, the seed lacks the ways in which these
+documents mention entities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from corpus.batch import Batch
+from corpus.document import Document
+from corpus.tags import classes_of, find_entities
+from taggers.base import TrainingError
+from taggers.crf import CRFOptions, CRFTagger
+
+#: The maximum number of documents of a sample.
+SAMPLED = 2000
+#: The number of tokens of a random sample on which the CRF is trained, and of one that it tags.
+MOST_TOKENS = 100_000
+#: A CRF that is trained within seconds.
+_OPTIONS = CRFOptions(
+    features=("lower", "short_shape", "suffix3"), window=1, max_iterations=40, tolerance=1e-2
+)
+
+
+class Sample:
+    """A random sample of the documents of a stream.
+
+    It does not depend on how the stream is divided into parts.
+
+    Parameters
+    ----------
+    size : int
+        The maximum number of documents.
+    random_state : int
+        The seed of the random keys.
+
+    Attributes
+    ----------
+    documents : list of Document
+        The sample, in the order of the stream.
+    """
+
+    def __init__(self, size: int = SAMPLED, random_state: int = 0) -> None:
+        self.documents: list[Document] = []
+        self._keys = np.zeros(0)
+        self._size = size
+        self._rng = np.random.default_rng(random_state)
+
+    def add(self, documents: Sequence[Document]) -> None:
+        """Add the next documents of the stream."""
+        keys = np.concatenate([self._keys, self._rng.random(len(documents))])
+        kept = np.sort(_smallest(keys)[: self._size])
+        before = len(self.documents)
+        self.documents = [
+            self.documents[place] if place < before else documents[place - before]
+            for place in kept.tolist()
+        ]
+        self._keys = keys[kept]
+
+
+def sample_of(
+    batch: Batch, size: int = SAMPLED, *, tokens: int | None = None, random_state: int = 0
+) -> Batch:
+    """Return a random sample of the documents of a batch.
+
+    Parameters
+    ----------
+    batch : Batch
+        The documents.
+    size : int
+        The maximum number of documents.
+    tokens : int, optional
+        The maximum number of tokens. The first document that is drawn is kept even if it has more.
+    random_state : int
+        The seed of the random keys.
+
+    Returns
+    -------
+    Batch
+        Whole documents, in the order of the batch.
+    """
+    drawn = _smallest(np.random.default_rng(random_state).random(len(batch)))[:size]
+    if tokens is not None:
+        fitting = int(np.searchsorted(np.cumsum(batch.lengths[drawn]), tokens, "right"))
+        drawn = drawn[: max(fitting, 1)]
+    return batch if len(drawn) == len(batch) else batch.take(np.sort(drawn))
+
+
+def _smallest(keys: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+    """Return the places of keys in ascending order, shape (n,)."""
+    return np.argsort(keys, kind="stable")
+
+
+def token_shares(batch: Batch) -> dict[str, float]:
+    """Compute the share of tokens in entities of each class of a tagged batch."""
+    names = classes_of(batch.labels)
+    entities = find_entities(batch.tags, batch.document_offsets, batch.labels)
+    lengths = entities.last - entities.first + 1
+    tokens = np.bincount(entities.classes, weights=lengths, minlength=len(names))
+    return dict(zip(names, (tokens / max(batch.n_tokens, 1)).tolist(), strict=True))
+
+
+def small_crf(seed: Batch) -> CRFTagger | None:
+    """Train a CRF within seconds, on a random sample of tagged documents.
+
+    Parameters
+    ----------
+    seed : Batch
+        Tagged documents, of which at most `MOST_TOKENS` tokens are used.
+
+    Returns
+    -------
+    CRFTagger or None
+        None if the documents have no entities to learn.
+    """
+    seed = sample_of(seed, tokens=MOST_TOKENS)
+    if not (seed.tags > 0).any():
+        return None
+    try:
+        return CRFTagger(_OPTIONS).fit(seed, rng=np.random.default_rng(0))
+    except TrainingError:  # there is nothing to learn
+        return None
+
+
+def predicted_shares(seed: Batch, others: Mapping[str, Batch]) -> dict[str, dict[str, float]]:
+    """Predict the share of tokens in entities of each class.
+
+    The CRF is trained on a random sample of the seed, and tags random samples of the others: whole
+    documents with at most `MOST_TOKENS` tokens together.
+
+    Parameters
+    ----------
+    seed : Batch
+        Tagged documents, on which the CRF is trained.
+    others : mapping of str to Batch
+        Documents whose tags are not used.
+
+    Returns
+    -------
+    dict of str to dict of str to float
+        The shares by class for each of the others; none if the seed has no entities.
+    """
+    tagger = small_crf(seed)
+    if tagger is None:
+        return {}
+    shares = {}
+    for name, batch in others.items():
+        sample = sample_of(batch, tokens=MOST_TOKENS)
+        tagging = tagger.tag(sample)
+        shares[name] = token_shares(sample.with_tags(tagging.tags, tagging.labels))
+    return shares
