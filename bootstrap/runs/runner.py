@@ -134,8 +134,8 @@ def complete_run(
 ) -> None:
     """Write the report and the advice of a finished run, and score its test documents.
 
-    The report is written after the advice, which it contains. The scores of the last iteration on
-    the test documents are written last.
+    The report is written before the advice, which takes longer and may fail, and again with it. The
+    scores of the last iteration on the test documents are written last.
 
     Parameters
     ----------
@@ -150,9 +150,10 @@ def complete_run(
     with_advice : bool
         Whether to write advice, which takes longer than training on few documents.
     """
+    _write_page(run)
     if with_advice:
         _write_advice(run, configuration, notes, jobs=jobs)
-    _write_page(run)
+        _write_page(run)
     if run.is_finished() and notes.test:
         _score_on_test(run, notes.test, configuration, jobs=jobs)
 
