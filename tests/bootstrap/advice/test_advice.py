@@ -24,7 +24,8 @@ from bootstrap.advice.advice import (
     save_advice,
 )
 from bootstrap.advice.lists import ListedRecall, UnusedList
-from bootstrap.advice.words import advice_lines
+from bootstrap.advice.missed import most_missed
+from bootstrap.advice.words import advice_lines, missed_lines
 from bootstrap.config.configuration import load_configuration
 from bootstrap.data.splits import read_notes
 from bootstrap.runs import runner
@@ -34,8 +35,8 @@ from corpus.document import Document, Span
 from corpus.errors import InputError
 from corpus.formats import read, write
 from corpus.problems import Problems
+from corpus.scores import ConfusionCounts
 from taggers import CRFOptions, load_tagger
-from tests.bootstrap.changed_runs import rewrite_manifests
 
 Command = Callable[..., Any]
 
@@ -254,10 +255,24 @@ def test_a_run_says_what_it_did_and_what_to_do_next(finished: Path, command: Com
         assert f"- {missed.name}: {missed.counts.false_negatives:,} missed" in shown
 
 
-def test_a_run_of_an_earlier_version_has_no_interval(copied: Path, command: Command) -> None:
-    for path in copied.glob("iterations/*/validation.parquet"):
-        path.unlink()
-    rewrite_manifests(copied)
-    assert Run(copied).outcome().interval is None
-    shown = command("show", copied)
-    assert shown.code == 0 and "95 %" not in shown.out and "interval" not in shown.out
+def test_classes_with_a_tenth_of_the_missed_entities_are_named() -> None:
+    classes = {
+        "AGE": ConfusionCounts(50, 0, 9),
+        "DATE": ConfusionCounts(1, 1, 30),
+        "PERSON": ConfusionCounts(40, 10, 60),
+        "ZIP": ConfusionCounts(9, 0, 1),
+    }
+    found = most_missed(classes)
+    assert [(each.name, each.share) for each in found] == [("PERSON", 0.6), ("DATE", 0.3)]
+    assert [each.name for each in most_missed(classes, most=1)] == ["PERSON"]
+    assert list(missed_lines(found)) == [
+        "PERSON: 60 missed entities, 60 % of all that are missed (recall 0.400, precision 0.800)",
+        "DATE: 30 missed entities, 30 % of all that are missed (recall 0.032, precision 0.500)",
+    ]
+
+
+def test_where_nothing_is_missed_nothing_is_said() -> None:
+    assert most_missed({"AGE": ConfusionCounts(5, 2, 0)}) == []
+    assert most_missed({}) == []
+    (line,) = missed_lines(most_missed({"AGE": ConfusionCounts(0, 0, 1)}))
+    assert line.startswith("AGE: 1 missed entity, 100 % of all")
