@@ -1,8 +1,7 @@
 """Evaluation of predicted against gold annotations, of documents or of batches.
 
 `score` compares the spans of documents, such as those read from files. `score_batches` compares the
-tags of batches in arrays. It is faster for documents that are scored repeatedly, as in the
-self-training loop.
+tags of batches, which is faster for documents that are scored repeatedly, as in a run.
 """
 
 from __future__ import annotations
@@ -10,9 +9,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
-from typing import Self, TypeVar
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +22,7 @@ from corpus.errors import InputError, shown
 from corpus.ragged import owners_of
 from corpus.scores import MEASURES, ConfusionCounts, Scores
 from corpus.tags import classes_of, find_entities, touched_tokens
-from corpus.tokens import tokenize
+from corpus.tokens import Tokens, tokenize
 
 __all__ = [
     "MEASURES",
@@ -36,7 +35,6 @@ __all__ = [
 ]
 
 _Offsets = tuple[int, int]
-_T = TypeVar("_T", Span, tuple[int, int])
 _LINE_ENDS = re.compile(r"[\r\n]+")
 
 
@@ -62,22 +60,15 @@ def score(gold: Iterable[Document], predicted: Iterable[Document]) -> Scores:
     gold_by_id, predicted_by_id = _by_id(gold, "gold"), _by_id(predicted, "predicted")
     names = tuple({**gold_by_id, **predicted_by_id})
     pairs = [_pair(gold_by_id.get(name), predicted_by_id.get(name)) for name in names]
-    covered = _covered_counts(pairs)
-    measures = {
-        "ner": [_strict(set(left), set(right)) for _, left, right in pairs],
-        "span": [_strict(_offsets(left), _offsets(right)) for _, left, right in pairs],
-        "span_merged": [_merged(text, left, right) for text, left, right in pairs],
-        "covered": covered,
-    }
-    return Scores(
-        ids=names,
-        measures={name: _array(counts) for name, counts in measures.items()},
-        classes=_class_counts(pairs),
-        lines=np.array(
-            [_lines(gold_by_id[name].text) if name in gold_by_id else 0 for name in names],
-            np.int64,
-        ),
-    )
+    # Texts without annotations have no covered tokens: they need not be tokenized.
+    tokens = tokenize([text if left or right else "" for text, left, right in pairs])
+    gold_entities = Entities.from_spans([left for _, left, _ in pairs])
+    predicted_entities = Entities.from_spans([right for _, _, right in pairs])
+    lines = [_lines(gold_by_id[name].text) if name in gold_by_id else 0 for name in names]
+    scores = _compare(names, tokens, gold_entities, predicted_entities, np.array(lines, np.int64))
+    merged = np.array([_merged(*pair) for pair in pairs], np.int64).reshape(-1, 3)
+    measures = {**scores.measures, "span_merged": merged}
+    return replace(scores, measures={name: measures[name] for name in MEASURES})
 
 
 _Pair = tuple[str, tuple[Span, ...], tuple[Span, ...]]
@@ -110,30 +101,8 @@ def _pair(gold: Document | None, predicted: Document | None) -> _Pair:
     )
 
 
-def _array(counts: Sequence[ConfusionCounts]) -> npt.NDArray[np.int64]:
-    return np.array(counts, np.int64).reshape(-1, 3)
-
-
 def _offsets(spans: Iterable[Span]) -> set[_Offsets]:
     return {(span.start, span.end) for span in spans}
-
-
-def _class_counts(pairs: Sequence[_Pair]) -> dict[str, npt.NDArray[np.int64]]:
-    """Count strict entities by class, in each document only for the classes that occur in it."""
-    names = [{span.label for span in (*left, *right)} for _, left, right in pairs]
-    counts = {name: np.zeros((len(pairs), 3), np.int64) for name in sorted(set().union(*names))}
-    for row, (_, left, right) in enumerate(pairs):
-        for name in names[row]:
-            counts[name][row] = _strict(_of_class(left, name), _of_class(right, name))
-    return counts
-
-
-def _of_class(spans: Iterable[Span], name: str) -> set[Span]:
-    return {span for span in spans if span.label == name}
-
-
-def _strict(gold: set[_T], predicted: set[_T]) -> ConfusionCounts:
-    return ConfusionCounts(len(gold & predicted), len(predicted - gold), len(gold - predicted))
 
 
 def _merged(text: str, gold: Sequence[Span], predicted: Sequence[Span]) -> ConfusionCounts:
@@ -174,35 +143,6 @@ def _lines(text: str) -> int:
     return sum(bool(line.strip()) for line in _LINE_ENDS.split(text))
 
 
-def _covered_counts(pairs: Sequence[_Pair]) -> list[ConfusionCounts]:
-    """Count covered tokens in each document (paper 004, Evaluation metrics)."""
-    annotated = [index for index, (_, left, right) in enumerate(pairs) if left or right]
-    tokens = tokenize([pairs[index][0] for index in annotated])
-    counts = [ConfusionCounts(0, 0, 0)] * len(pairs)
-    for position, index in enumerate(annotated):
-        here = slice(*tokens.document_offsets[position : position + 2].tolist())
-        starts, ends = tokens.starts[here], tokens.ends[here]
-        gold, predicted = (_covered(spans, starts, ends) for spans in pairs[index][1:])
-        counts[index] = ConfusionCounts(
-            int((gold & predicted).sum()),
-            int((predicted & ~gold).sum()),
-            int((gold & ~predicted).sum()),
-        )
-    return counts
-
-
-def _covered(
-    spans: Iterable[Span], starts: npt.NDArray[np.int32], ends: npt.NDArray[np.int32]
-) -> npt.NDArray[np.bool_]:
-    """Compute which tokens a span covers at least partly, shape (N,)."""
-    covered = np.zeros(len(starts), bool)
-    for span in spans:
-        # Offsets of the same dtype: otherwise numpy converts all tokens at each call.
-        first = np.searchsorted(ends, np.int32(span.start), side="right")
-        covered[first : np.searchsorted(starts, np.int32(span.end), side="left")] = True
-    return covered
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Entities:
     """The entities of documents as columns, ordered by document and offset.
@@ -227,9 +167,9 @@ class Entities:
     names: tuple[str, ...]
 
     @classmethod
-    def from_documents(cls, documents: Sequence[Document]) -> Self:
-        """Build the columns from the spans of documents."""
-        spans = [(row, span) for row, document in enumerate(documents) for span in document.spans]
+    def from_spans(cls, spans_by_document: Sequence[Sequence[Span]]) -> Self:
+        """Build the columns from the spans of each document."""
+        spans = [(row, span) for row, inside in enumerate(spans_by_document) for span in inside]
         names = tuple(sorted({span.label for _, span in spans}))
         index = {name: position for position, name in enumerate(names)}
         columns = np.array(
@@ -276,7 +216,9 @@ class GoldBatch:
     @classmethod
     def from_documents(cls, documents: Sequence[Document], batch: Batch) -> Self:
         """Build the gold batch from annotated documents and the batch that `make_batch` returns."""
-        return cls(batch, Entities.from_documents(documents), _lines_of(batch))
+        return cls(
+            batch, Entities.from_spans([document.spans for document in documents]), _lines_of(batch)
+        )
 
     @classmethod
     def from_tags(cls, batch: Batch) -> Self:
@@ -310,30 +252,41 @@ def score_batches(gold: GoldBatch | Batch, predicted: Batch) -> Scores:
     """
     if isinstance(gold, Batch):
         gold = GoldBatch.from_tags(gold)
-    batch, left, right = gold.batch, gold.entities, Entities.from_tags(predicted)
-    if not batch.ids.equals(predicted.ids):
+    if not gold.batch.ids.equals(predicted.ids):
         raise ValueError("the gold and the predicted batch hold different documents")
-    same_offsets, same_class = _matches(left, right)
+    names = tuple(gold.batch.ids.to_pylist())
+    return _compare(names, gold.batch, gold.entities, Entities.from_tags(predicted), gold.lines)
+
+
+def _compare(
+    names: tuple[str, ...],
+    tokens: Tokens | Batch,
+    gold: Entities,
+    predicted: Entities,
+    lines: npt.NDArray[np.int64],
+) -> Scores:
+    """Compare predicted with gold entities, except by merged spans."""
+    same_offsets, same_class = _matches(gold, predicted)
     strict = same_offsets & same_class
-    labels = [np.array(side.names, object)[side.classes] for side in (left, right)]
-    number = len(batch)
+    labels = [np.array(side.names, object)[side.classes] for side in (gold, predicted)]
+    number = len(names)
     return Scores(
-        ids=tuple(batch.ids.to_pylist()),
+        ids=names,
         measures={
-            "ner": _per_document(left.rows, right.rows, strict, number),
-            "span": _per_document(left.rows, right.rows, same_offsets, number),
-            "covered": _covered_by_tokens(batch, left, right),
+            "ner": _per_document(gold.rows, predicted.rows, strict, number),
+            "span": _per_document(gold.rows, predicted.rows, same_offsets, number),
+            "covered": _covered_by_tokens(tokens, gold, predicted),
         },
         classes={
             name: _per_document(
-                left.rows[labels[0] == name],
-                right.rows[labels[1] == name],
+                gold.rows[labels[0] == name],
+                predicted.rows[labels[1] == name],
                 strict[labels[1] == name],
                 number,
             )
             for name in sorted({*labels[0], *labels[1]})
         },
-        lines=gold.lines,
+        lines=lines,
     )
 
 
@@ -367,27 +320,30 @@ def _per_document(
     return np.stack(counts, axis=1).astype(np.int64)
 
 
-def _covered_by_tokens(batch: Batch, gold: Entities, predicted: Entities) -> npt.NDArray[np.int64]:
-    """Count covered tokens by document, shape (D, 3)."""
-    left, right = (_covered_tokens(batch, side) for side in (gold, predicted))
-    owners = owners_of(batch.document_offsets)
+def _covered_by_tokens(
+    tokens: Tokens | Batch, gold: Entities, predicted: Entities
+) -> npt.NDArray[np.int64]:
+    """Count covered tokens by document, shape (D, 3) (paper 004, Evaluation metrics)."""
+    left, right = (_covered_tokens(tokens, side) for side in (gold, predicted))
+    owners = owners_of(tokens.document_offsets)
+    number = len(tokens.document_offsets) - 1
     masks = (left & right, right & ~left, left & ~right)
-    counts = [np.bincount(owners[mask], minlength=len(batch)) for mask in masks]
+    counts = [np.bincount(owners[mask], minlength=number) for mask in masks]
     return np.stack(counts, axis=1).astype(np.int64)
 
 
-def _covered_tokens(batch: Batch, entities: Entities) -> npt.NDArray[np.bool_]:
-    """Compute which tokens of a batch an entity covers at least partly, shape (N,)."""
+def _covered_tokens(tokens: Tokens | Batch, entities: Entities) -> npt.NDArray[np.bool_]:
+    """Compute which tokens an entity covers at least partly, shape (N,)."""
     first, last = touched_tokens(
-        batch.document_offsets,
-        batch.starts,
-        batch.ends,
+        tokens.document_offsets,
+        tokens.starts,
+        tokens.ends,
         rows=entities.rows,
         begins=entities.starts,
         finishes=entities.ends,
     )
     touched = last >= first
-    changes = np.zeros(batch.n_tokens + 1, np.int64)
+    changes = np.zeros(tokens.n_tokens + 1, np.int64)
     np.add.at(changes, first[touched], 1)
     np.add.at(changes, last[touched] + 1, -1)
     covered: npt.NDArray[np.bool_] = np.cumsum(changes[:-1]) > 0
