@@ -18,7 +18,7 @@ import pyarrow as pa
 from corpus.document import Document, Span
 from corpus.problems import Problems
 from corpus.ragged import offsets_of, ranges_of
-from corpus.streams import NO_VALUE, Stream, concatenate_streams, used_only
+from corpus.streams import NO_VALUE, Stream, concatenate_streams
 from corpus.tags import (
     UNKNOWN,
     align_spans,
@@ -31,6 +31,7 @@ from corpus.tokens import tokenize
 from corpus.tokens.normalisation import normalise_all
 
 _ScalarT = TypeVar("_ScalarT", bound=np.generic)
+_Selection = npt.NDArray[np.int64] | slice
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,39 +95,32 @@ class Batch:
         """Select the documents at `indices`, in that order, with the vocabulary that they use."""
         lengths = self.lengths[indices]
         tokens = ranges_of(self.document_offsets[:-1][indices], lengths)
-        used, words = used_only(self.word_ids[tokens], len(self.vocabulary))
-        rows = pa.array(indices, pa.int64())
-        return Batch(
-            ids=self.ids.take(rows),
-            texts=self.texts.take(rows),
-            groups=self.groups.take(rows),
-            vocabulary=tuple(map(self.vocabulary.__getitem__, used.tolist())),
-            word_ids=words,
-            starts=self.starts[tokens],
-            ends=self.ends[tokens],
-            document_offsets=offsets_of(lengths),
-            tags=self.tags[tokens],
-            labels=self.labels,
-            weights=None if self.weights is None else self.weights[indices],
-            streams={name: stream.take(tokens) for name, stream in self.streams.items()},
-            derived=None if self.derived is None else self.derived[indices],
-        )
+        return self._part(indices, tokens, offsets_of(lengths))
 
     def slice(self, start: int, stop: int) -> Batch:
         """Select the documents from `start` to `stop`; only the word ids are copied."""
         start, stop = min(start, len(self)), min(stop, len(self))
-        stop = max(start, stop)
-        rows, tokens = slice(start, stop), slice(*self.document_offsets[[start, stop]].tolist())
-        used, words = used_only(self.word_ids[tokens], len(self.vocabulary))
+        offsets = self.document_offsets[start : max(start, stop) + 1]
+        return self._part(
+            slice(start, max(start, stop)), slice(*offsets[[0, -1]].tolist()), offsets - offsets[0]
+        )
+
+    def _part(self, rows: _Selection, tokens: _Selection, offsets: npt.NDArray[np.int64]) -> Batch:
+        """Select documents and their tokens."""
+
+        def of_rows(column: pa.LargeStringArray) -> pa.LargeStringArray:
+            return column[rows] if isinstance(rows, slice) else column.take(pa.array(rows))
+
+        words = Stream(self.vocabulary, self.word_ids).take(tokens)
         return Batch(
-            ids=self.ids[rows],
-            texts=self.texts[rows],
-            groups=self.groups[rows],
-            vocabulary=tuple(map(self.vocabulary.__getitem__, used.tolist())),
-            word_ids=words,
+            ids=of_rows(self.ids),
+            texts=of_rows(self.texts),
+            groups=of_rows(self.groups),
+            vocabulary=words.vocabulary,
+            word_ids=words.values,
             starts=self.starts[tokens],
             ends=self.ends[tokens],
-            document_offsets=self.document_offsets[start : stop + 1] - self.document_offsets[start],
+            document_offsets=offsets,
             tags=self.tags[tokens],
             labels=self.labels,
             weights=None if self.weights is None else self.weights[rows],
@@ -204,25 +198,23 @@ class Batch:
 
     def to_bytes(self) -> bytes:
         """Write the batch as an Arrow stream with one row per document."""
+        of_tokens = {
+            "word_ids": _dictionary(self.word_ids, self.vocabulary),
+            "starts": pa.array(self.starts, pa.int32()),
+            "ends": pa.array(self.ends, pa.int32()),
+            "tags": pa.array(self.tags, pa.int16()),
+        }
+        for name, stream in self.streams.items():
+            of_tokens[f"{_STREAM}{name}"] = _dictionary(stream.values, stream.vocabulary)
         offsets = pa.array(self.document_offsets, pa.int64())
-        columns: dict[str, pa.Array] = {
-            "id": self.ids,
-            "text": self.texts,
-            "group": self.groups,
-            "word_ids": pa.LargeListArray.from_arrays(
-                offsets, _dictionary(self.word_ids, self.vocabulary)
-            ),
-            "starts": pa.LargeListArray.from_arrays(offsets, pa.array(self.starts, pa.int32())),
-            "ends": pa.LargeListArray.from_arrays(offsets, pa.array(self.ends, pa.int32())),
-            "tags": pa.LargeListArray.from_arrays(offsets, pa.array(self.tags, pa.int16())),
+        columns = {"id": self.ids, "text": self.texts, "group": self.groups} | {
+            name: pa.LargeListArray.from_arrays(offsets, values)
+            for name, values in of_tokens.items()
         }
         if self.weights is not None:
             columns["weight"] = pa.array(self.weights, pa.float32())
         if self.derived is not None:
             columns["derived"] = pa.array(self.derived, pa.bool_())
-        for name, stream in self.streams.items():
-            values = _dictionary(stream.values, stream.vocabulary)
-            columns[f"{_STREAM}{name}"] = pa.LargeListArray.from_arrays(offsets, values)
         table = pa.record_batch(columns)
         schema = table.schema.with_metadata({"labels": json.dumps(self.labels)})
         sink = pa.BufferOutputStream()
@@ -296,10 +288,6 @@ def make_batch(
     problems : Problems, optional
         Collects spans that do not align with tokens. Such a span is widened to all tokens that it
         touches, so that it stays covered; a span that touches no token is dropped.
-
-    Returns
-    -------
-    Batch
     """
     documents = list(documents)
     tokens = tokenize([document.text for document in documents])
@@ -335,15 +323,8 @@ def concatenate(batches: Sequence[Batch]) -> Batch:
     batches : sequence of Batch
         At least one. A stream is kept only if every batch with tokens has it: otherwise missing
         values could not be distinguished from tokens without a value.
-
-    Returns
-    -------
-    Batch
     """
-    index: dict[str, int] = {}
-    for batch in batches:
-        for word in batch.vocabulary:
-            index.setdefault(word, len(index))
+    words = concatenate_streams([Stream(batch.vocabulary, batch.word_ids) for batch in batches])
     classes = {name for batch in batches for name in classes_of(batch.labels)}
     labels = bio_labels(classes) if any(batch.labels for batch in batches) else ()
     sizes = np.cumsum([0, *(batch.document_offsets[-1] for batch in batches)])
@@ -354,22 +335,20 @@ def concatenate(batches: Sequence[Batch]) -> Batch:
         ids=pa.concat_arrays([batch.ids for batch in batches]),
         texts=pa.concat_arrays([batch.texts for batch in batches]),
         groups=pa.concat_arrays([batch.groups for batch in batches]),
-        vocabulary=tuple(index),
-        word_ids=np.concatenate(
-            [_renumbered(batch.word_ids, batch.vocabulary, index) for batch in batches]
-        ),
+        vocabulary=words.vocabulary,
+        word_ids=words.values,
         starts=np.concatenate([batch.starts for batch in batches]),
         ends=np.concatenate([batch.ends for batch in batches]),
         document_offsets=np.concatenate([*documents, sizes[-1:]]).astype(np.int64),
         tags=np.concatenate([_relabelled(batch, labels) for batch in batches]),
         labels=labels,
-        weights=_concatenated([each.weights for each in batches], batches, np.float32(1)),
+        weights=_concatenated([batch.weights for batch in batches], batches, np.float32(1)),
         streams={
             name: concatenate_streams([_stream_of(batch, name) for batch in batches])
             for name in dict.fromkeys(name for batch in batches for name in batch.streams)
             if all(name in batch.streams for batch in batches if batch.n_tokens)
         },
-        derived=_concatenated([each.derived for each in batches], batches, np.False_),
+        derived=_concatenated([batch.derived for batch in batches], batches, np.False_),
     )
 
 
@@ -390,13 +369,6 @@ def _concatenated(
             for column, batch in zip(columns, batches, strict=True)
         ]
     )
-
-
-def _renumbered(
-    word_ids: npt.NDArray[np.int32], vocabulary: Sequence[str], index: dict[str, int]
-) -> npt.NDArray[np.int32]:
-    new_ids = np.fromiter(map(index.__getitem__, vocabulary), np.int32, len(vocabulary))
-    return new_ids[word_ids]
 
 
 def _relabelled(batch: Batch, labels: Sequence[str]) -> npt.NDArray[np.int16]:
