@@ -178,13 +178,13 @@ class WordCounter:
         self._patients: PatientSets | None = None
         if with_patients:
             self._patients = PatientSets()
-        self._lexicon = _Lexicon()
+        self._words = _WordNumbers()
         self._counts: Int64Array = np.zeros(1024, np.int64)
         self._documents: Int64Array = np.zeros(1024, np.int64)
 
     def __len__(self) -> int:
         """Return the number of distinct words so far."""
-        return len(self._lexicon)
+        return len(self._words)
 
     def add(self, tokens: Tokens, patients: Sequence[str] = ()) -> npt.NDArray[np.int32]:
         """Count the words of documents.
@@ -203,7 +203,7 @@ class WordCounter:
             The number of the word of each token.
         """
         composed = [unicodedata.normalize("NFC", word) for word in tokens.vocabulary]
-        words = self._lexicon.numbers(composed)[tokens.word_ids]
+        words = self._words.numbers(composed)[tokens.word_ids]
         self._counts = _add_counts(self._counts, words, len(self))
         owners = owners_of(tokens.document_offsets)
         pairs = np.unique(owners * len(self) + words)  # count a word once per document
@@ -219,7 +219,7 @@ class WordCounter:
 
     def ranked(self) -> tuple[WordCounts, npt.NDArray[np.int64]]:
         """Return the counts so far, and the number that was assigned to each of their words."""
-        words = self._lexicon.words()
+        words = self._words.words()
         counts, documents = self._counts[: len(self)], self._documents[: len(self)]
         table = pa.table({"word": words, "count": counts})
         keys = [("count", "descending"), ("word", "ascending")]
@@ -231,7 +231,7 @@ class WordCounter:
         return found, order
 
 
-class _Lexicon:
+class _WordNumbers:
     """A table of words, numbered in order of first appearance.
 
     Words are identified by their 64-bit hashes, in sorted arrays that are merged as they grow, each

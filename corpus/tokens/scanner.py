@@ -10,9 +10,14 @@ import numpy.typing as npt
 
 from corpus.kernels.code_points import CharacterTable, Codes, code_points
 from corpus.kernels.compiled import Array, compiled
-from corpus.kernels.hashing import CODE_POINTS
+from corpus.kernels.hashing import (
+    CODE_POINTS,
+    empty_slots,
+    fill_slots,
+    find_slot,
+    hash_code_points,
+)
 from corpus.tokens import expression
-from corpus.tokens.lexicon import Lexicon
 
 _LETTER, _HEAD, _LOWER, _MARK, _DIGIT, _WORD, _GAP = (np.uint16(1 << bit) for bit in range(7))
 _CLITIC, _APOSTROPHE, _ELL, _POINT, _IDENTITY, _ASCII = (
@@ -38,6 +43,13 @@ _CLASSES = {
 }
 _LATIN_1 = range(0x100)
 
+#: Tokens per call of compiled code; memory is reserved as if every word were new.
+_BLOCK = 1 << 14
+
+_SEED = np.uint64(0xCBF29CE484222325)  # the offset basis of FNV
+
+_Places = npt.NDArray[np.int64]
+
 
 class Scanner:
     """A tokenizer that uses classes of characters and numbers words.
@@ -52,7 +64,7 @@ class Scanner:
 
     def __init__(self) -> None:
         self.types: list[str] = []
-        self._lexicon = Lexicon()
+        self._words = _WordTable()
 
     def find(
         self, text: str, codes: Codes | None = None
@@ -79,7 +91,7 @@ class Scanner:
         classes(codes[codes > _LATIN_1[-1]])  # enter characters that are not in the table yet
         number = _find_tokens(codes, classes.values, starts, ends)
         starts, ends = starts[:number], ends[:number]
-        words, firsts = self._lexicon.look_up(codes, starts, ends)
+        words, firsts = self._words.look_up(codes, starts, ends)
         new = zip(starts[firsts].tolist(), ends[firsts].tolist(), strict=True)
         self.types += [text[start:end] for start, end in new]
         return words, starts, ends
@@ -167,3 +179,108 @@ def _skip(codes: Array, classes: Array, place: int, kind: np.uint16) -> int:
     while classes[codes[place]] & kind:
         place += 1
     return place
+
+
+class _WordTable:
+    """A table of words by hash, numbered in order of first appearance: no token needs a string."""
+
+    def __init__(self) -> None:
+        self._size = 0
+        self._slots = empty_slots(0)
+        self._hashes = np.empty(0, np.uint64)
+        self._ends = np.zeros(1, np.int64)  # the end of each word in `_letters`, after a leading 0
+        self._letters = np.empty(0, np.uint32)
+
+    def look_up(
+        self, codes: Codes, starts: _Places, ends: _Places
+    ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
+        """Return the number of the word of each token, and the first token of each new word."""
+        words = np.empty(len(starts), np.int32)
+        firsts = [np.zeros(0, np.int64)]
+        for begin in range(0, len(starts), _BLOCK):
+            block = slice(begin, begin + _BLOCK)
+            new = self._look_up(codes, starts[block], ends[block], words[block])
+            firsts.append(begin + new)
+        return words, np.concatenate(firsts)
+
+    def _look_up(
+        self, codes: Codes, starts: _Places, ends: _Places, words: npt.NDArray[np.int32]
+    ) -> _Places:
+        self._reserve(len(starts), int(ends[-1] - starts[0]))
+        firsts = np.empty(len(starts), np.int64)
+        size = _look_up(
+            codes, starts, ends, self._size, self._slots, self._hashes, self._ends, self._letters,
+            words, firsts,
+        )  # fmt: skip
+        firsts = firsts[: size - self._size]
+        self._size = size
+        return firsts
+
+    def _reserve(self, words: int, letters: int) -> None:
+        """Allocate memory for a number of new words and their letters."""
+        words += self._size
+        letters += int(self._ends[self._size])
+        if words > len(self._hashes):
+            words = max(words, 2 * len(self._hashes))
+            self._hashes = _grown(self._hashes, words)
+            self._ends = _grown(self._ends, words + 1)
+            self._slots = empty_slots(words)
+            fill_slots(self._slots, self._hashes[: self._size])
+        if letters > len(self._letters):
+            self._letters = _grown(self._letters, max(letters, 2 * len(self._letters)))
+
+
+def _grown(array: Array, size: int) -> Array:
+    grown = np.empty(size, array.dtype)
+    grown[: len(array)] = array
+    return grown
+
+
+@compiled(
+    f"{CODE_POINTS}, int64[::1], int64[::1], int64, int32[::1], uint64[::1], int64[::1], "
+    "uint32[::1], int32[::1], int64[::1]"
+)
+def _look_up(
+    codes: Array,
+    starts: Array,
+    ends: Array,
+    size: int,
+    slots: Array,
+    hashes: Array,
+    word_ends: Array,
+    letters: Array,
+    words: Array,
+    firsts: Array,
+) -> int:
+    """Compute the words of tokens, add new words, and return the new number of words."""
+    before = size
+    for token in range(len(starts)):
+        start, end = starts[token], ends[token]
+        value = hash_code_points(codes, start, end, _SEED)
+        slot = find_slot(slots, hashes, value, value)
+        while slots[slot] >= 0 and not _is_word(
+            codes, start, end, letters, word_ends[slots[slot]], word_ends[slots[slot] + 1]
+        ):
+            slot = find_slot(slots, hashes, value, slot + np.uint64(1))
+        if slots[slot] < 0:
+            slots[slot] = size
+            hashes[size] = value
+            origin = word_ends[size]
+            word_ends[size + 1] = origin + (end - start)
+            for place in range(end - start):  # a slice takes a second to compile
+                letters[origin + place] = codes[start + place]
+            firsts[size - before] = token
+            size += 1
+        words[token] = slots[slot]
+    return size
+
+
+@compiled()
+def _is_word(codes: Array, start: int, end: int, letters: Array, first: int, last: int) -> bool:
+    """Compare the characters of a token with the letters of a word."""
+    if end - start != last - first:
+        return False
+    for place in range(end - start):  # noqa: SIM110 - numba compiles no generator expressions
+        if codes[start + place] != letters[first + place]:
+            return False
+    return True

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from corpus import counts as counting
 from corpus.corpora import count_records as count_records_of_corpus
-from corpus.counts import WordCounter, WordCounts, _Lexicon, count_words, in_pieces
+from corpus.counts import WordCounter, WordCounts, _WordNumbers, count_words, in_pieces
 from corpus.document import Document
 from corpus.errors import InputError
 from corpus.formats import count_records, read, write
@@ -170,7 +170,7 @@ WORD = st.one_of(st.sampled_from(["", "a", "b", "\0", "ñ"]), st.text("abc", max
 @example(batches=[[str(number)] for number in range(20)])
 @example(batches=[list("abcdefgh"), list("ijkl"), list("mn"), list("o"), list("pa")])
 def test_words_are_numbered_as_a_dict_numbers_them(batches: list[list[str]]) -> None:
-    lexicon, expected = _Lexicon(), dict[str, int]()
+    lexicon, expected = _WordNumbers(), dict[str, int]()
     for batch in batches:
         numbers = [expected.setdefault(word, len(expected)) for word in batch]
         found = lexicon.numbers(batch)
@@ -183,7 +183,7 @@ def test_words_are_numbered_as_a_dict_numbers_them(batches: list[list[str]]) -> 
 @pytest.mark.parametrize("seed", range(3))
 def test_many_words_in_batches_of_any_size_are_numbered_as_a_dict_does(seed: int) -> None:
     draw = random.Random(seed)
-    lexicon, expected = _Lexicon(), dict[str, int]()
+    lexicon, expected = _WordNumbers(), dict[str, int]()
     for _ in range(60):
         batch = [f"w{draw.randrange(30_000)}" for _ in range(int(draw.paretovariate(0.5)) % 3000)]
         numbers = [expected.setdefault(word, len(expected)) for word in batch]
@@ -192,7 +192,7 @@ def test_many_words_in_batches_of_any_size_are_numbered_as_a_dict_does(seed: int
 
 
 def test_arrays_of_hashes_are_each_twice_as_long_as_the_next() -> None:
-    lexicon = _Lexicon()
+    lexicon = _WordNumbers()
     for number in range(500):
         lexicon.numbers([f"{number}"] * 2)
         lengths = [len(hashes) for hashes, _ in lexicon._runs]

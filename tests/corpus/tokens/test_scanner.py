@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from corpus import tokens
 from corpus.document import Document
 from corpus.kernels.registry import warm_up
-from corpus.tokens import lexicon, scanner
+from corpus.tokens import scanner
 from corpus.tokens.expression import Expression
 from corpus.tokens.scanner import Scanner
 
@@ -85,7 +85,7 @@ def test_compiled_code_is_loaded_for_long_texts_only(length: int, loaded: bool) 
 
 def test_after_warming_up_nothing_is_compiled() -> None:
     warm_up("corpus.tokens.scanner")
-    functions = [scanner._find_tokens, lexicon._look_up]
+    functions = [scanner._find_tokens, scanner._look_up]
     before = [function.signatures for function in functions]
     assert_same(["Ana l'home 12345678Z"] * 3)
     assert [function.signatures for function in functions] == before

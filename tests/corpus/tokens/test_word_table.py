@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpus.tokens import lexicon
-from corpus.tokens.lexicon import Lexicon
+from corpus.tokens import scanner
 
 words = st.text("abé\0\U0010ffff", min_size=1, max_size=3)
 corpora = st.lists(st.lists(words, max_size=30), max_size=4)
@@ -17,7 +16,7 @@ thorough = settings(max_examples=60, deadline=None)
 
 def assert_numbered(corpus: Sequence[Sequence[str]]) -> None:
     """Check that texts of words are numbered as a dictionary numbers them."""
-    found = Lexicon()
+    found = scanner._WordTable()
     numbers: dict[str, int] = {}
     for text in corpus:
         before = len(numbers)
@@ -35,7 +34,7 @@ def assert_numbered(corpus: Sequence[Sequence[str]]) -> None:
 @thorough
 def test_words_are_numbered_as_they_are_met(corpus: list[list[str]], piece: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lexicon, "_BLOCK", piece)
+        patch.setattr(scanner, "_BLOCK", piece)
         assert_numbered(corpus)
 
 
@@ -43,14 +42,14 @@ def test_words_are_numbered_as_they_are_met(corpus: list[list[str]], piece: int)
 @thorough
 def test_words_of_one_hash_are_told_apart(corpus: list[list[str]]) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lexicon, "_look_up", lexicon._look_up.py_func)
-        patch.setattr(lexicon, "hash_code_points", lambda *_: np.uint64(7))
+        patch.setattr(scanner, "_look_up", scanner._look_up.py_func)
+        patch.setattr(scanner, "hash_code_points", lambda *_: np.uint64(7))
         assert_numbered(corpus)
 
 
 def test_many_words() -> None:
     many = [f"mot{number}" for number in range(100_000)]
-    found = Lexicon()
+    found = scanner._WordTable()
     codes = np.frombuffer("".join(many).encode("utf-32-le"), np.uint32)
     lengths = np.fromiter(map(len, many), np.int64, len(many))
     ends = np.cumsum(lengths)
