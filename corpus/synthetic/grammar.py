@@ -19,16 +19,21 @@ does not use the lines below the dashes.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from bisect import bisect
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from itertools import accumulate
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple, TypeVar
 
-from corpus.synthetic.draws import Draws
+import numpy as np
 
 Part = Literal["all", "seed"]
+_T = TypeVar("_T")
+
+#: Random numbers generated at a time: single calls of the generator are slow.
+_BUFFER = 8192
 
 _FILES = ("names.txt", "places.txt", "vocabulary.txt", "sentences.txt", "patterns.txt")
 _HEADER = re.compile(r"\[(?P<symbol>[^\]]+)\](?P<zipf> zipf)?")
@@ -43,6 +48,41 @@ _ZIPF_EXPONENT = 1.0
 
 #: The probability that a note repeats a mention of the same kind.
 _REPEAT = 0.3
+
+
+class Draws:
+    """A source of random decisions.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+        Numbers are drawn from it in advance, so it must not be shared.
+    """
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        #: Draw a number from the half-open interval [0, 1).
+        self.uniform = _numbers(rng).__next__
+
+    def chance(self, probability: float) -> bool:
+        """Return True with the given probability."""
+        return self.uniform() < probability
+
+    def below(self, limit: int) -> int:
+        """Draw an integer from 0 to ``limit - 1``."""
+        return int(self.uniform() * limit)
+
+    def choose(self, options: Sequence[_T]) -> _T:
+        """Draw one of several options with equal probabilities."""
+        return options[int(self.uniform() * len(options))]
+
+    def weigh(self, options: Sequence[_T], cumulative: Sequence[float]) -> _T:
+        """Draw one of several options by the cumulative sums of their weights."""
+        return options[bisect(cumulative, self.uniform() * cumulative[-1])]
+
+
+def _numbers(rng: np.random.Generator) -> Iterator[float]:
+    while True:
+        yield from rng.random(_BUFFER).tolist()
 
 
 class Line(NamedTuple):
@@ -69,36 +109,41 @@ class Draft:
     mentions: dict[str, str] = field(default_factory=dict)
 
 
-class _Node(Protocol):
-    def write(self, draft: Draft) -> None:
-        """Append an expansion of the node to a draft."""
+#: Appends an expansion of a part of a line to a draft.
+_Node = Callable[[Draft], None]
 
 
-@dataclass(frozen=True, slots=True)
-class _Literal:
-    piece: Piece
-
-    def write(self, draft: Draft) -> None:
-        draft.pieces.append(self.piece)
+def _literal(text: str) -> _Node:
+    piece = Piece(text)
+    return lambda draft: draft.pieces.append(piece)
 
 
-@dataclass(frozen=True, slots=True)
-class _Either:
-    pieces: tuple[Piece, ...]
-
-    def write(self, draft: Draft) -> None:
-        draft.pieces.append(draft.draws.choose(self.pieces))
+def _either(texts: Iterable[str]) -> _Node:
+    pieces = tuple(map(Piece, texts))
+    return lambda draft: draft.pieces.append(draft.draws.choose(pieces))
 
 
-@dataclass(frozen=True, slots=True)
-class _Integer:
-    low: int
-    high: int
-    digits: int
+def _integer(first: str, last: str) -> _Node:
+    low, high, digits = int(first), int(last), len(first) if first.startswith("0") else 1
 
-    def write(self, draft: Draft) -> None:
-        number = self.low + draft.draws.below(self.high - self.low + 1)
-        draft.pieces.append(Piece(f"{number:0{self.digits}d}"))
+    def write(draft: Draft) -> None:
+        number = low + draft.draws.below(high - low + 1)
+        draft.pieces.append(Piece(f"{number:0{digits}d}"))
+
+    return write
+
+
+def _mention(label: str, symbol: str, choice: _Choice) -> _Node:
+    def write(draft: Draft) -> None:
+        text = draft.mentions.get(symbol)
+        if text is None or not draft.draws.chance(_REPEAT):
+            inner = Draft(draft.draws)
+            choice.write(inner)
+            text = "".join(piece.text for piece in inner.pieces)
+            draft.mentions[symbol] = text
+        draft.pieces.append(Piece(text, label))
+
+    return write
 
 
 @dataclass(slots=True)
@@ -109,24 +154,8 @@ class _Choice:
     cumulative: list[float] = field(default_factory=list)
 
     def write(self, draft: Draft) -> None:
-        for node in draft.draws.weigh(self.templates, self.cumulative):
-            node.write(draft)
-
-
-@dataclass(frozen=True, slots=True)
-class _Mention:
-    label: str
-    symbol: str
-    choice: _Choice
-
-    def write(self, draft: Draft) -> None:
-        text = draft.mentions.get(self.symbol)
-        if text is None or not draft.draws.chance(_REPEAT):
-            inner = Draft(draft.draws)
-            self.choice.write(inner)
-            text = "".join(piece.text for piece in inner.pieces)
-            draft.mentions[self.symbol] = text
-        draft.pieces.append(Piece(text, self.label))
+        for append in draft.draws.weigh(self.templates, self.cumulative):
+            append(draft)
 
 
 class Grammar:
@@ -165,22 +194,21 @@ class Grammar:
         end = 0
         for match in _SLOT.finditer(text):
             if match.start() > end:
-                yield _Literal(Piece(text[end : match.start()]))
+                yield _literal(text[end : match.start()])
             end = match.end()
             yield self._slot(match, language)
         if end < len(text):
-            yield _Literal(Piece(text[end:]))
+            yield _literal(text[end:])
 
     def _slot(self, match: re.Match[str], language: str) -> _Node:
         label, mention, slot = match["label"], match["mention"], match["slot"]
         if label:
-            return _Mention(label, mention, self._choice(mention, language))
+            return _mention(label, mention, self._choice(mention, language))
         if "|" in slot:
-            return _Either(tuple(Piece(option) for option in slot.split("|")))
+            return _either(slot.split("|"))
         if limits := _RANGE.fullmatch(slot):
-            digits = len(limits[1]) if limits[1].startswith("0") else 1
-            return _Integer(int(limits[1]), int(limits[2]), digits)
-        return self._choice(slot, language)
+            return _integer(limits[1], limits[2])
+        return self._choice(slot, language).write
 
     def _choice(self, symbol: str, language: str) -> _Choice:
         for name in (f"{symbol} {language}", symbol):
