@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import functools
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
 
@@ -11,14 +14,28 @@ import numpy.typing as npt
 
 from corpus.batch import Batch
 from corpus.kernels.compiled import kernel_array
-from corpus.kernels.hashing import Hashes
+from corpus.kernels.hash_index import HashIndex
+from corpus.kernels.hashing import Hashes, hash_values
 from corpus.lines import line_numbers
 from corpus.ragged import ranges_of
 from corpus.streams import NO_VALUE, Stream
 from corpus.tags import TokenSpans
+from corpus.tokens import tokenize
+from gazetteers.folding import fold
 from gazetteers.gazetteer import Gazetteer, terms_by_class
-from gazetteers.phrases.automaton import CompiledPhrases
-from gazetteers.phrases.matching import find_longest
+from gazetteers.phrases.matching import (
+    NONE,
+    PASSED,
+    PUNCTUATION,
+    SHORT,
+    SLASH,
+    STOP,
+    WHOLE,
+    Tree,
+    WordTypes,
+    find_longest,
+)
+from gazetteers.phrases.spellings import ABBREVIATIONS, SEVERAL, STREETS, WORDS, spellings
 
 #: The class of phrases that look like names but are not.
 BLOCKED = "BLOCKED"
@@ -57,19 +74,18 @@ class PhraseMatcher:
             The documents.
         hashes : ndarray of uint64, optional
             The hashes of the surfaces of the vocabulary, if they are known; see
-            `gazetteers.phrases.automaton.surface_hashes`.
+            `gazetteers.phrases.matcher.surface_hashes`.
         """
         size = batch.n_tokens
         found = (np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64))
         columns = (batch.word_ids, batch.visible_starts(), batch.ends)
         words, starts, ends = map(kernel_array, columns)
         tokens = (words, starts, ends, line_numbers(batch))
-        compiled = self._compiled
-        types, tree = compiled.types(batch.vocabulary, hashes), compiled.tree
+        types, tree = self._compiled.types(batch.vocabulary, hashes), self._compiled.tree
         n_matches = find_longest(
             tokens,
-            (types.bits, types.plain, types.dotted, types.alone, types.capital),
-            (tree.keys, tree.children, tree.classes, tree.words),
+            types[:],
+            tree[:],
             self._blocked,
             found,
         )
@@ -89,11 +105,11 @@ class PhraseMatcher:
             A stream with the vocabulary `types`. The first token of a match has twice the index of
             its class, and the others one more.
         """
-        found = self.find(batch)
+        matches = self.find(batch)
         values = np.full(batch.n_tokens, NO_VALUE, np.int32)
-        lengths = found.last - found.first + 1
-        values[ranges_of(found.first, lengths)] = np.repeat(2 * found.classes + 1, lengths)
-        values[found.first] = 2 * found.classes
+        lengths = matches.last - matches.first + 1
+        values[ranges_of(matches.first, lengths)] = np.repeat(2 * matches.classes + 1, lengths)
+        values[matches.first] = 2 * matches.classes
         return Stream(self.types, values)
 
     @property
@@ -105,7 +121,7 @@ class PhraseMatcher:
         """The compiled phrases, built at the first search because few commands need them."""
         order = sorted(range(len(self.classes)), key=lambda kind: kind != self._blocked)
         pairs = [(term, kind) for kind in order for term in self.phrases[self.classes[kind]]]
-        return CompiledPhrases.of([term for term, _ in pairs], [kind for _, kind in pairs])
+        return CompiledPhrases.from_terms([term for term, _ in pairs], [kind for _, kind in pairs])
 
 
 def blocked(stream: Stream) -> npt.NDArray[np.bool_]:
@@ -118,3 +134,191 @@ def blocked(stream: Stream) -> npt.NDArray[np.bool_]:
     """
     kinds = [value[2:] == BLOCKED for value in stream.vocabulary]
     return np.array([*kinds, False])[stream.values]
+
+
+#: Words that are skipped in lists and in notes.
+PASSED_WORDS = frozenset(("de", "del", "d"))
+
+_ARTICLES = frozenset(("el", "la", "los", "las", "lo", "els", "les", "es", "sa", "ses", "os", "as"))
+
+_STOP, _SLASHES = ".", "/\\"
+
+#: Punctuation marks that may occur between the words of a phrase.
+_MARKS = frozenset("'’‘`´\"“”«»-‐‑–—ºª°" + _SLASHES)
+
+#: The apostrophe of a clitic, and the middle dot of a geminate. The lookbehind comes last, so that
+#: only these characters are searched for.
+_WITHIN = re.compile(r"['’](?<=\w['’])|·")
+
+Words = tuple[str, ...]
+
+
+def surfaces(types: Sequence[str]) -> list[str]:
+    """Return the surfaces of word types: folded, ``l'`` as ``l`` and ``col·legi`` as one."""
+    return _surfaces(fold(types))
+
+
+def surface_hashes(folded: Sequence[str]) -> Hashes:
+    """Return the hashes of the surfaces of folded words, shape (len(folded),)."""
+    return hash_values("", _surfaces(folded))
+
+
+def _surfaces(folded: Sequence[str]) -> list[str]:
+    return _WITHIN.sub("", "\n".join(folded)).split("\n") if folded else []
+
+
+@functools.lru_cache(maxsize=1 << 16)  # the words of names of places repeat
+def counted(written: str) -> str:
+    """Return the canonical word of a surface with the full stop or slash after it, if any."""
+    surface = written.rstrip(_STOP + _SLASHES)
+    if len(surface) == 1 and surface == written:
+        return WORDS.get(surface, surface)
+    return ABBREVIATIONS.get(surface, WORDS.get(surface, surface))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CompiledPhrases:
+    """Phrases in which words are numbers.
+
+    Parameters
+    ----------
+    tree : Tree
+        The phrases of two or more words.
+    index : HashIndex
+        The hashes of surfaces.
+    known : WordTypes
+        The properties of each surface of the index, followed by those of all other surfaces. None
+        has a capital.
+    """
+
+    tree: Tree
+    index: HashIndex
+    known: WordTypes
+
+    @classmethod
+    def from_terms(cls, terms: Sequence[str], kinds: Sequence[int]) -> CompiledPhrases:
+        """Compile terms, each with the index of its class; the first class of a phrase is kept."""
+        written = list(_written(terms))
+        alone: dict[str, int] = {}
+        several: dict[Words, int] = {}
+        for row, phrase in written:
+            if len(phrase) == 1:
+                alone.setdefault(_surface(phrase[0]), kinds[row])
+            else:
+                for way in _ways(phrase):
+                    several.setdefault(way, kinds[row])
+        numbers: dict[str, int] = {}
+        paths = [[numbers.setdefault(word, len(numbers)) for word in way] for way in several]
+        tree = Tree.from_phrases(paths, list(several.values()), len(numbers))
+        stopped = {_surface(word) for _, phrase in written for word in phrase if word[-1] == _STOP}
+        return cls(tree, *_known(numbers, alone, stopped))
+
+    def types(self, types: Sequence[str], hashes: Hashes | None = None) -> WordTypes:
+        """Return the properties of word types that the matcher uses.
+
+        Parameters
+        ----------
+        types : sequence of str
+            T word types.
+        hashes : ndarray of uint64, shape (T,), optional
+            The result of `surface_hashes`, if it is known.
+        """
+        if not types:
+            return WordTypes(*(column[:0] for column in self.known))
+        codes = self.index.positions(surface_hashes(fold(types)) if hashes is None else hashes)
+        bits, plain, dotted, alone, _ = (column[codes] for column in self.known)
+        lower = "\n".join(types).lower().split("\n")
+        capital = np.fromiter(map(str.__ne__, types, lower), bool, len(types))
+        return WordTypes(bits, plain, dotted, alone, capital)
+
+
+def _surface(written: str) -> str:
+    return written.rstrip(_STOP + _SLASHES)
+
+
+def _written(terms: Sequence[str]) -> Iterator[tuple[int, Words]]:
+    """Yield the row of each spelling of terms, and its words with the sign after each."""
+    spelt = [(row, text) for row, texts in enumerate(spellings(terms)) for text in texts]
+    tokens = tokenize([text for _, text in spelt])
+    known = surfaces(tokens.vocabulary)
+    words = [known[word] for word in tokens.word_ids.tolist()]
+    touches = [*(tokens.starts[1:] == tokens.ends[:-1]).tolist(), False]
+    bounds = tokens.document_offsets.tolist()
+    for place, (row, _) in enumerate(spelt):
+        phrase = [
+            words[token] + _sign(words, token, touches)
+            for token in range(bounds[place], bounds[place + 1])
+            if words[token].isalnum() and words[token] not in PASSED_WORDS
+        ]
+        if phrase:
+            yield row, tuple(phrase)
+
+
+def _sign(words: Sequence[str], token: int, touches: Sequence[bool]) -> str:
+    """Return the full stop or slash that touches a token, or nothing."""
+    following = words[token + 1] if touches[token] else ""
+    return following if following and following in _STOP + _SLASHES else ""
+
+
+def _compared(written: str) -> str:
+    """Return the canonical word, but keep single letters unchanged."""
+    return written if len(_surface(written)) == 1 else counted(written)
+
+
+def _several() -> dict[str, list[tuple[Words, list[Words]]]]:
+    """Return the abbreviations of several words by their first word, with their alternatives."""
+    by_first: dict[str, list[tuple[Words, list[Words]]]] = {}
+    for group in SEVERAL:
+        ways = [tuple(map(_compared, phrase)) for _, phrase in _written(group)]
+        for way in ways:
+            others = [other for other in ways if other != way]
+            by_first.setdefault(way[0], []).append((way, others))
+    return by_first
+
+
+_SEVERAL = _several()
+
+
+def _ways(phrase: Words) -> Iterator[Words]:
+    """Yield the canonical words of a phrase, and of its abbreviations."""
+    yield tuple(map(counted, phrase))
+    compared = tuple(map(_compared, phrase))
+    for at, word in enumerate(compared):
+        for way, others in _SEVERAL.get(word, []):
+            after = at + len(way)
+            if compared[at:after] == way:
+                for other in others:
+                    whole = (*compared[:at], *other, *compared[after:])
+                    if len(whole) > 1:
+                        yield tuple(map(counted, whole))
+
+
+def _known(
+    numbers: Mapping[str, int], alone: Mapping[str, int], stopped: Collection[str]
+) -> tuple[HashIndex, WordTypes]:
+    """Return the properties of each surface that words of phrases may have in a note."""
+    short = [surface for surface, word in ABBREVIATIONS.items() if word in numbers]
+    whole = [surface for surface, word in WORDS.items() if word in numbers]
+    every = list(dict.fromkeys([*numbers, *short, *whole, *alone, *PASSED_WORDS, *_MARKS, _STOP]))
+    bits = [_bits(surface, surface in stopped or surface in short) for surface in every]
+    columns = (
+        [numbers.get(counted(surface), NONE) for surface in every],
+        [numbers.get(counted(f"{surface}."), NONE) for surface in every],
+        [alone.get(surface, NONE) for surface in every],
+    )
+    plain, dotted, classes = (np.array([*column, NONE], np.int32) for column in columns)
+    known = WordTypes(
+        np.array([*bits, 0], np.uint8), plain, dotted, classes, np.zeros(len(every) + 1, bool)
+    )
+    return HashIndex(hash_values("", every)), known
+
+
+def _bits(surface: str, short: bool) -> int:
+    if surface in _STOP:
+        return STOP
+    if surface in _MARKS:
+        return PUNCTUATION | (SLASH if surface in _SLASHES else 0)
+    passed = PASSED if surface in PASSED_WORDS else 0
+    if short or (len(surface) == 1 and surface.isalpha()):
+        return passed | SHORT
+    return passed | (0 if surface in _ARTICLES or counted(surface) in STREETS else WHOLE)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from itertools import chain
+from typing import NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -22,8 +23,7 @@ PASSING = 2
 _ROOT = 0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Tree:
+class Tree(NamedTuple):
     """A prefix tree of phrases of two or more words, with words as numbers.
 
     Parameters
@@ -44,7 +44,9 @@ class Tree:
     words: int
 
     @classmethod
-    def of(cls, phrases: Sequence[Sequence[int]], kinds: Sequence[int], words: int) -> Tree:
+    def from_phrases(
+        cls, phrases: Sequence[Sequence[int]], kinds: Sequence[int], words: int
+    ) -> Self:
         """Build the tree of phrases.
 
         Parameters
@@ -57,7 +59,7 @@ class Tree:
             The number of words; each word is less.
         """
         offsets = np.cumsum([0, *map(len, phrases)], dtype=np.int64)
-        flat = np.fromiter((word for each in phrases for word in each), np.int64, int(offsets[-1]))
+        flat = np.fromiter(chain.from_iterable(phrases), np.int64, int(offsets[-1]))
         slots = 1 << max(2 * len(flat), 2).bit_length()
         keys, children = np.full(slots, NONE, np.int64), np.full(slots, NONE, np.int32)
         classes = np.full(len(flat) + 1, NONE, np.int32)
@@ -101,8 +103,7 @@ def _grow(
     return number
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class WordTypes:
+class WordTypes(NamedTuple):
     """The properties of word types that the matcher uses.
 
     Parameters
@@ -117,11 +118,11 @@ class WordTypes:
         Whether the word has a capital.
     """
 
-    bits: npt.NDArray[np.uint8]
-    plain: npt.NDArray[np.int32]
-    dotted: npt.NDArray[np.int32]
-    alone: npt.NDArray[np.int32]
-    capital: npt.NDArray[np.bool_]
+    bits: Array
+    plain: Array
+    dotted: Array
+    alone: Array
+    capital: Array
 
 
 @compiled(

@@ -18,8 +18,7 @@ from gazetteers.builtin import read_gazetteer
 from gazetteers.folding import fold
 from gazetteers.frequencies import Frequencies, word_hashes
 from gazetteers.gazetteer import merge, terms_by_class
-from gazetteers.phrases.automaton import surface_hashes
-from gazetteers.phrases.matcher import BLOCKED, PhraseMatcher
+from gazetteers.phrases.matcher import BLOCKED, PhraseMatcher, surface_hashes
 from taggers.base import Detail, Progress, Tagging
 from taggers.confidence import check_measure
 from taggers.dictionaries.dictionary_options import NOT_TAGGED, ListOptions

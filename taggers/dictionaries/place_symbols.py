@@ -13,9 +13,8 @@ from corpus.kernels.hash_index import HashIndex
 from corpus.kernels.hashing import Hashes
 from corpus.lines import line_numbers
 from gazetteers.gazetteer import Gazetteer, terms_by_class
-from gazetteers.phrases.abbreviations import ABBREVIATIONS
-from gazetteers.phrases.automaton import PASSED_WORDS, surface_hashes, surfaces
-from gazetteers.phrases.matcher import BLOCKED
+from gazetteers.phrases.matcher import BLOCKED, PASSED_WORDS, surface_hashes, surfaces
+from gazetteers.phrases.spellings import ABBREVIATIONS
 
 Int32Array = npt.NDArray[np.int32]
 Flags = npt.NDArray[np.bool_]
@@ -124,7 +123,7 @@ class CueWords:
         types : sequence of str
             T word types.
         hashes : ndarray of uint64, shape (T,)
-            See `gazetteers.phrases.automaton.surface_hashes`.
+            See `gazetteers.phrases.matcher.surface_hashes`.
         """
         rows = self._index.positions(hashes)
         symbols = "".join(map(_symbol, types, self._symbols[rows].tolist()))

@@ -13,8 +13,8 @@ from corpus.document import Document
 from gazetteers.builtin import BUILTIN_LISTS, CENSUS, PLACES, read_gazetteer, resource
 from gazetteers.folding import fold
 from gazetteers.gazetteer import Gazetteer
-from gazetteers.phrases.abbreviations import is_street
 from gazetteers.phrases.matcher import PhraseMatcher
+from gazetteers.phrases.spellings import is_street
 
 ROOT = Path(__file__).resolve().parents[2]
 RESOURCES = ROOT / "gazetteers" / "resources"

@@ -7,9 +7,15 @@ import pytest
 from corpus.batch import make_batch
 from corpus.document import Document
 from gazetteers.folding import fold
-from gazetteers.phrases.abbreviations import ABBREVIATIONS, SEVERAL, STREETS, WORDS, is_street
 from gazetteers.phrases.matcher import PhraseMatcher
-from gazetteers.phrases.spellings import spellings
+from gazetteers.phrases.spellings import (
+    ABBREVIATIONS,
+    SEVERAL,
+    STREETS,
+    WORDS,
+    is_street,
+    spellings,
+)
 
 
 def finds(phrase: str, text: str) -> bool:
