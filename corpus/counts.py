@@ -121,9 +121,9 @@ class WordCounts:
                 f"{shown(path)} is not a file of word counts: expected the columns "
                 f"{', '.join(_COLUMNS.names)} as bootstrap count writes them"
             )
-        found = cls(columns[0], columns[1].to_numpy(), columns[2].to_numpy(), total, patients)
-        found._check(path)
-        return found
+        counts = cls(columns[0], columns[1].to_numpy(), columns[2].to_numpy(), total, patients)
+        counts._check(path)
+        return counts
 
     def _check(self, path: Path) -> None:
         """Raise an `InputError` if the counts cannot be those of a corpus."""
@@ -142,20 +142,14 @@ class WordCounts:
 
 
 def _patients(table: pa.Table) -> npt.NDArray[np.int32] | None:
-    """Return the numbers of patients in a file of counts, if it has them.
-
-    Raises
-    ------
-    ValueError
-        If they are not numbers.
-    """
+    """Return the numbers of patients in a file of counts, if it has them."""
     if _PATIENTS not in table.column_names:
         return None
     column = table[_PATIENTS].combine_chunks()
     if column.type != pa.int32() or column.null_count:
         raise ValueError("the patients are not numbers")
-    found: npt.NDArray[np.int32] = column.to_numpy()
-    return found
+    numbers: npt.NDArray[np.int32] = column.to_numpy()
+    return numbers
 
 
 class WordCounter:
@@ -175,9 +169,7 @@ class WordCounter:
 
     def __init__(self, *, with_patients: bool = False) -> None:
         self.total = 0
-        self._patients: PatientSets | None = None
-        if with_patients:
-            self._patients = PatientSets()
+        self._patients = PatientSets() if with_patients else None
         self._words = _WordNumbers()
         self._counts: Int64Array = np.zeros(1024, np.int64)
         self._documents: Int64Array = np.zeros(1024, np.int64)
@@ -224,11 +216,9 @@ class WordCounter:
         table = pa.table({"word": words, "count": counts})
         keys = [("count", "descending"), ("word", "ascending")]
         order = pc.sort_indices(table, sort_keys=keys).to_numpy().astype(np.int64)
-        patients = None
-        if self._patients is not None:
-            patients = self._patients.numbers(len(self))[order]
-        found = WordCounts(words.take(order), counts[order], documents[order], self.total, patients)
-        return found, order
+        patients = self._patients.numbers(len(self))[order] if self._patients else None
+        words = words.take(order)
+        return WordCounts(words, counts[order], documents[order], self.total, patients), order
 
 
 class _WordNumbers:

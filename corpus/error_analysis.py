@@ -81,22 +81,22 @@ def entity_errors(gold: GoldBatch | Batch, predicted: Batch) -> list[EntityError
     left, right = _mentions(entities), _mentions(Entities.from_tags(predicted))
     errors = []
     for row in sorted({*left, *right}):
-        wanted, found = left.get(row, []), right.get(row, [])
-        if wanted == found:
+        wanted, predicted_here = left.get(row, []), right.get(row, [])
+        if wanted == predicted_here:
             continue
         errors += sorted(
-            (EntityError(row, *pair) for pair in pair_mentions(wanted, found)), key=_place
+            (EntityError(row, *pair) for pair in pair_mentions(wanted, predicted_here)), key=_place
         )
     return errors
 
 
 def _mentions(entities: Entities) -> dict[int, list[Mention]]:
     """Return the entities of each document that has some."""
-    found: dict[int, list[Mention]] = {}
+    mentions: dict[int, list[Mention]] = {}
     columns = (entities.rows, entities.starts, entities.ends, entities.classes)
-    for row, start, end, number in zip(*(each.tolist() for each in columns), strict=True):
-        found.setdefault(row, []).append(Mention(start, end, entities.names[number]))
-    return found
+    for row, start, end, number in zip(*(column.tolist() for column in columns), strict=True):
+        mentions.setdefault(row, []).append(Mention(start, end, entities.names[number]))
+    return mentions
 
 
 def _place(error: EntityError) -> tuple[int, int]:

@@ -126,8 +126,8 @@ class PatientSets:
         held = np.arange(MOST_PATIENTS) < np.where(sizes > 1, sizes, 0)[:, None]
         rows = np.where(sizes > 1, places, 0)
         several = (held & (self._sets[rows] == keys[:, None])).any(axis=1)
-        found: npt.NDArray[np.bool_] = several | ((sizes == 1) & (places == keys))
-        return found
+        held_already: npt.NDArray[np.bool_] = several | ((sizes == 1) & (places == keys))
+        return held_already
 
     def _put(
         self,

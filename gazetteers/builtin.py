@@ -69,10 +69,9 @@ def _read_terms(path: Path) -> Gazetteer:
     from gazetteers.phrases.matcher import BLOCKED  # noqa: PLC0415 - numba is slow to import
 
     rows = list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
-    terms = fold([row["term"] for row in rows])
-    ones, classes = (
-        pa.array([1] * len(terms), pa.int64()),
-        pa.array([row.get("class", BLOCKED) for row in rows]),
-    )
-    table = {"term": pa.array(terms, pa.large_string()), "class": classes, "count": ones}
-    return Gazetteer.of(pa.table(table))
+    columns = {
+        "term": fold([row["term"] for row in rows]),
+        "class": [row.get("class", BLOCKED) for row in rows],
+        "count": [1] * len(rows),
+    }
+    return Gazetteer.of(pa.table(columns))

@@ -75,7 +75,7 @@ class Frequencies:
                 )
         names = tuple(classes) or tuple(available)
         index = {name: number for number, name in enumerate(names)}
-        kinds = np.array([index.get(each, -1) for each in encoded.dictionary.to_pylist()], np.int64)
+        kinds = np.array([index.get(name, -1) for name in encoded.dictionary.to_pylist()], np.int64)
         kinds = kinds[encoded.indices.to_numpy()]
         rows = np.flatnonzero(kinds >= 0)  # terms of other classes are not counted
         kinds = kinds[rows]

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from corpus.errors import InputError, shown
 from corpus.storage.atomic import new_file
 from corpus.storage.tables import ChangedTableError, read_columns, write_table
+from corpus.streams import number_used
 
 #: The columns of a gazetteer.
 COLUMNS = pa.schema(
@@ -125,8 +126,8 @@ class Gazetteer:
         """
         # "Vitoria-Gasteiz" and "Ballestero, El" have two words, as in notes.
         pattern = rf"(^|[^\pL\pN]){re.escape(word)}($|[^\pL\pN])"
-        found = pc.match_substring_regex(self.terms, pattern)
-        return self.table().filter(pc.and_(found, pc.not_equal(self.terms, word)))
+        has_word = pc.match_substring_regex(self.terms, pattern)
+        return self.table().filter(pc.and_(has_word, pc.not_equal(self.terms, word)))
 
     def save(self, path: Path) -> None:
         """Write the gazetteer to a new Parquet file.
@@ -201,28 +202,14 @@ def sum_counts(table: pa.Table) -> pa.Table:
     terms, classes = (_encoded(table[name]) for name in ("term", "class"))
     n_classes = max(len(classes.dictionary), 1)
     pairs = terms.indices.to_numpy().astype(np.int64) * n_classes + classes.indices.to_numpy()
-    distinct, inverse = _distinct(pairs, len(terms.dictionary) * n_classes)
+    distinct, inverse = number_used(pairs, len(terms.dictionary) * n_classes)
     counts = np.zeros(len(distinct), np.int64)
     np.add.at(counts, inverse, table["count"].to_numpy())
     columns = [
-        texts.dictionary.cast(pa.large_string()).take(pa.array(each))
-        for texts, each in ((terms, distinct // n_classes), (classes, distinct % n_classes))
+        texts.dictionary.cast(pa.large_string()).take(pa.array(rows))
+        for texts, rows in ((terms, distinct // n_classes), (classes, distinct % n_classes))
     ]
     return pa.table([*columns, counts], schema=COLUMNS)
-
-
-def _distinct(
-    numbers: npt.NDArray[np.int64], size: int
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return the distinct numbers below `size`, and the index of each number among them."""
-    if size > 4 * len(numbers):
-        return np.unique(numbers, return_inverse=True)
-    occurs = np.zeros(size, bool)
-    occurs[numbers] = True
-    distinct = np.flatnonzero(occurs)
-    index = np.zeros(size, np.int64)
-    index[distinct] = np.arange(len(distinct))
-    return distinct, index[numbers]
 
 
 def _encoded(texts: pa.ChunkedArray) -> pa.DictionaryArray:
@@ -238,13 +225,14 @@ def merge(gazetteers: Sequence[Gazetteer]) -> Gazetteer:
     gazetteers : sequence of Gazetteer
         At least one.
     """
-    return Gazetteer.of(pa.concat_tables([each.table() for each in gazetteers]))
+    return Gazetteer.of(pa.concat_tables([gazetteer.table() for gazetteer in gazetteers]))
 
 
 def terms_by_class(gazetteers: Iterable[Gazetteer]) -> dict[str, list[str]]:
     """Return the terms of each class, with the classes in the order of their first term."""
     terms: dict[str, list[str]] = {}
-    for each in gazetteers:
-        for term, name in zip(each.terms.to_pylist(), each.classes.to_pylist(), strict=True):
+    for gazetteer in gazetteers:
+        columns = gazetteer.terms.to_pylist(), gazetteer.classes.to_pylist()
+        for term, name in zip(*columns, strict=True):
             terms.setdefault(name, []).append(term)
     return terms

@@ -53,9 +53,9 @@ class HashIndex:
         -------
         ndarray of int32, shape (N,)
         """
-        found = np.empty(len(hashes), np.int32)
-        _find(kernel_array(keyed(hashes, self._key)), self.hashes, self._slots, found)
-        return found
+        positions = np.empty(len(hashes), np.int32)
+        _find(kernel_array(keyed(hashes, self._key)), self.hashes, self._slots, positions)
+        return positions
 
 
 def is_crowded(hashes: Hashes) -> bool:
@@ -70,9 +70,9 @@ def is_crowded(hashes: Hashes) -> bool:
 
 
 @compiled("uint64[::1], uint64[::1], int32[::1], int32[::1]")
-def _find(wanted: Array, hashes: Array, slots: Array, found: Array) -> None:
+def _find(wanted: Array, hashes: Array, slots: Array, positions: Array) -> None:
     for row in range(len(wanted)):
-        found[row] = slots[find_slot(slots, hashes, wanted[row], wanted[row])]
+        positions[row] = slots[find_slot(slots, hashes, wanted[row], wanted[row])]
 
 
 def number_distinct(hashes: Hashes) -> tuple[Positions, npt.NDArray[np.int64]]:

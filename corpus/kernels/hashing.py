@@ -95,8 +95,8 @@ def keyed(hashes: Hashes, key: int) -> Hashes:
     value = (value ^ (value >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     value = (value ^ (value >> np.uint64(31))) + high
     value = (value ^ (value >> np.uint64(33))) * np.uint64(0xFF51AFD7ED558CCD)
-    found: Hashes = value ^ (value >> np.uint64(33))
-    return found
+    mixed: Hashes = value ^ (value >> np.uint64(33))
+    return mixed
 
 
 def empty_slots(number: int) -> Slots:

@@ -123,12 +123,12 @@ def normalise_joined(codes: Codes, ends: _Places, texts: Sequence[str]) -> dict[
     """
     places = suspects(codes)
     rows, firsts = np.unique(np.searchsorted(ends, places, side="right"), return_index=True)
-    found = {}
+    changed = {}
     for row, of_text in zip(rows.tolist(), np.split(places, firsts[1:]), strict=bool(len(places))):
         begin = int(ends[row - 1]) if row else 0
         if normalised := _normalised(texts[row], of_text - begin):
-            found[row] = normalised
-    return found
+            changed[row] = normalised
+    return changed
 
 
 def suspects(codes: Codes) -> _Places:

@@ -77,7 +77,7 @@ class PhraseMatcher:
             `gazetteers.phrases.matcher.surface_hashes`.
         """
         size = batch.n_tokens
-        found = (np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64))
+        matches = (np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64))
         columns = (batch.word_ids, batch.visible_starts(), batch.ends)
         words, starts, ends = map(kernel_array, columns)
         tokens = (words, starts, ends, line_numbers(batch))
@@ -87,9 +87,9 @@ class PhraseMatcher:
             types[:],
             tree[:],
             self._blocked,
-            found,
+            matches,
         )
-        return TokenSpans(*(column[:n_matches] for column in found))
+        return TokenSpans(*(column[:n_matches] for column in matches))
 
     def match(self, batch: Batch) -> Stream:
         """Return the phrase that each token belongs to.

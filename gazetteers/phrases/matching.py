@@ -135,7 +135,7 @@ def find_longest(
     types: tuple[Array, Array, Array, Array, Array],
     tree: tuple[Array, Array, Array, int],
     blocked: int,
-    found: tuple[Array, Array, Array],
+    matches: tuple[Array, Array, Array],
 ) -> int:
     """Find the longest phrases from left to right, without overlap.
 
@@ -150,7 +150,7 @@ def find_longest(
         The fields of `Tree`.
     blocked : int
         The class whose phrases need no capital, or -1.
-    found : tuple of ndarray of int64
+    matches : tuple of ndarray of int64
         Output arrays: the first and the last token of each match, and its class.
 
     Returns
@@ -159,7 +159,7 @@ def find_longest(
         The number of matches.
     """
     number, place = 0, int(np.int64(0))  # a literal would be compiled for as a type of its own
-    first, last, classes = found
+    first, last, classes = matches
     while place < len(tokens[0]):
         end, kind = _longest(place, tokens, types, tree, blocked)
         if end < 0:
