@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import functools
 from contextlib import AbstractContextManager
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -54,9 +55,14 @@ def read_gazetteer(path: str) -> Gazetteer:
     """
     from gazetteers.gazetteer import Gazetteer  # noqa: PLC0415 - pyarrow is slow to import
 
-    if path not in _FILES:
-        return Gazetteer.load(Path(path))
-    with resource(path) as file:
+    return _read_builtin(path) if path in _FILES else Gazetteer.load(Path(path))
+
+
+@functools.cache  # some lists are read by several parts of a command
+def _read_builtin(name: str) -> Gazetteer:
+    from gazetteers.gazetteer import Gazetteer  # noqa: PLC0415 - pyarrow is slow to import
+
+    with resource(name) as file:
         return Gazetteer.load(file) if file.suffix == ".parquet" else _read_terms(file)
 
 
