@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from corpus.batch import Batch, make_batch
+from corpus.batch import make_batch
 from corpus.document import Document, Span
 from corpus.evaluation import GoldBatch, Scores, score, score_batches
 from corpus.tags import UNKNOWN, bio_labels
@@ -84,20 +84,3 @@ def test_other_documents_are_refused() -> None:
     left, right = (make_batch([Document(name, "Ana")], labelled=False) for name in "ab")
     with pytest.raises(ValueError, match="different documents"):
         score_batches(left, right)
-
-
-def _damaged(batch: Batch, rng: np.random.Generator) -> Batch:
-    """Replace one tag in a hundred by another."""
-    tags = batch.tags.copy()
-    places = rng.random(len(tags)) < 0.01
-    tags[places] = rng.integers(0, len(batch.labels), places.sum())
-    return batch.with_tags(tags, batch.labels)
-
-
-def test_scores_of_real_notes(gold: dict[str, list[Document]]) -> None:
-    corpus = gold["dev"]
-    batch = make_batch(corpus, labelled=True)
-    predicted = _damaged(batch, np.random.default_rng(0))
-    scores = score_batches(GoldBatch.from_documents(corpus, batch), predicted)
-    assert equal(scores, score(corpus, predicted.to_documents()))
-    assert 0.5 < scores.counts().f1 < 0.95

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import stat
 import unicodedata
 from collections import Counter
@@ -85,25 +84,12 @@ def test_counts_are_those_of_a_loop_over_tokens(texts: list[str], size: int) -> 
     assert found.total == len(texts)
 
 
-def test_many_words_in_many_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    draw = random.Random(5)
-    words = [f"p{number}" for number in range(6000)]
-    texts = [" ".join(draw.choices(words, k=draw.randint(0, 60))) for _ in range(900)]
-    monkeypatch.setattr(counting, "_PIECE", 2000)
-    assert rows_of(counted(texts)) == straightforward(texts)
-
-
 @given(texts=TEXTS)
 @example(texts=["Núria Nu\u0301ria", "N\u0303a Ña", "Nu\u0301ria"])
 def test_decomposed_and_composed_spellings_are_one_word(texts: list[str]) -> None:
     found = rows_of(counted(texts))
     assert len({unicodedata.normalize("NFC", word) for word, _, _ in found}) == len(found)
     assert all(unicodedata.is_normalized("NFC", word) for word, _, _ in found)
-
-
-def test_a_word_is_counted_once_for_a_document_however_it_is_spelt() -> None:
-    found = counted(["Núria Nu\u0301ria", "Nu\u0301ria", "Pere"])
-    assert rows_of(found) == [("Núria", 3, 2), ("Pere", 1, 1)]
 
 
 def test_words_stand_by_their_counts_and_then_by_their_characters() -> None:
@@ -152,16 +138,6 @@ def test_numbers_stand_for_the_words_of_tokens(pieces: list[list[str]]) -> None:
     assert rows_of(counter.counts()) == rows_of(counts)
 
 
-def test_counting_goes_on_after_counts_were_given() -> None:
-    counter = WordCounter()
-    for number in range(1, 4):
-        counter.add(tokenize(["a b", f"a c{number}"]))
-        assert rows_of(counter.counts()) == straightforward(
-            [text for each in range(1, number + 1) for text in ("a b", f"a c{each}")]
-        )
-        assert counter.total == 2 * number
-
-
 WORD = st.one_of(st.sampled_from(["", "a", "b", "\0", "ñ"]), st.text("abc", max_size=3))
 
 
@@ -178,17 +154,6 @@ def test_words_are_numbered_as_a_dict_numbers_them(batches: list[list[str]]) -> 
         assert found.tolist() == numbers
         assert len(lexicon) == len(expected)
         assert lexicon.words().to_pylist() == list(expected)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_many_words_in_batches_of_any_size_are_numbered_as_a_dict_does(seed: int) -> None:
-    draw = random.Random(seed)
-    lexicon, expected = _WordNumbers(), dict[str, int]()
-    for _ in range(60):
-        batch = [f"w{draw.randrange(30_000)}" for _ in range(int(draw.paretovariate(0.5)) % 3000)]
-        numbers = [expected.setdefault(word, len(expected)) for word in batch]
-        assert lexicon.numbers(batch).tolist() == numbers
-    assert lexicon.words().to_pylist() == list(expected)
 
 
 def test_arrays_of_hashes_are_each_twice_as_long_as_the_next() -> None:
@@ -219,16 +184,6 @@ def test_what_is_saved_is_loaded(
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_counts_of_several_groups_of_rows_are_loaded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(counting, "_ROWS", 3)
-    counts = counted(["a b c d e f g a"])
-    counts.save(tmp_path / "counts.parquet")
-    assert pq.ParquetFile(tmp_path / "counts.parquet").num_row_groups == 3
-    assert rows_of(WordCounts.load(tmp_path / "counts.parquet")) == rows_of(counts)
-
-
 def test_a_file_that_is_there_stays(tmp_path: Path) -> None:
     path = tmp_path / "counts.parquet"
     path.write_text("precious")
@@ -257,15 +212,11 @@ def test_something_else_is_an_error(tmp_path: Path) -> None:
         refused(path)
     write([Document("a", "Anna")], tmp_path / "notes.parquet")
     refused(tmp_path / "notes.parquet")
-
-
-def test_a_file_that_is_cut_off_anywhere_is_an_error(tmp_path: Path) -> None:
-    path, cut = tmp_path / "counts.parquet", tmp_path / "cut.parquet"
-    counted(["a b c d a"]).save(path)
-    content = path.read_bytes()
-    for size in range(0, len(content), 7):
-        cut.write_bytes(content[:size])
-        refused(cut)
+    counted(["a b c d a"]).save(tmp_path / "whole.parquet")
+    content = (tmp_path / "whole.parquet").read_bytes()
+    for size in range(0, len(content), 27):
+        path.write_bytes(content[:size])
+        refused(path)
 
 
 COLUMNS = {
@@ -301,12 +252,9 @@ def test_counts_of_no_corpus_are_an_error(
     [
         (COLUMNS, None),
         (COLUMNS, "many"),
-        (COLUMNS, ""),
         ({**COLUMNS, "count": pa.array([2, 1], pa.int32())}, "1"),
-        ({**COLUMNS, "count": pa.array([2.0, 1.0])}, "1"),
         ({**COLUMNS, "count": pa.array([2, None], pa.int64())}, "1"),
         ({**COLUMNS, "word": pa.array(["a", None], pa.large_string())}, "1"),
-        ({**COLUMNS, "word": pa.array([b"a", b"b"])}, "1"),
         ({**COLUMNS, "word": pa.array([1, 2])}, "1"),
         ({name: COLUMNS[name] for name in ("word", "count")}, "1"),
         ({}, "1"),
@@ -325,11 +273,8 @@ def test_other_columns_are_an_error(
 # Records
 
 
-FORMATS = ["brat", "jsonl", "parquet", "text"]
-
-
-@pytest.mark.parametrize("format", FORMATS)
-@pytest.mark.parametrize("number", [1, 3, 12])
+@pytest.mark.parametrize("format", ["brat", "jsonl", "parquet", "text"])
+@pytest.mark.parametrize("number", [1, 12])
 def test_records_are_as_many_as_are_read(tmp_path: Path, format: str, number: int) -> None:
     documents = [Document(f"d{each}", f"Anna {each}\nReus") for each in range(number)]
     suffix = {"jsonl": ".jsonl", "parquet": ".parquet"}.get(format, "")
@@ -344,26 +289,9 @@ def test_records_are_as_many_as_are_read(tmp_path: Path, format: str, number: in
         assert count_records(f"{tmp_path}/*{suffix}") == 2 * number
 
 
-@pytest.mark.parametrize("format", ["jsonl", "parquet"])
-def test_a_file_of_no_records_has_none(tmp_path: Path, format: str) -> None:
-    write([], tmp_path / f"none.{format}")
-    assert count_records(tmp_path) == 0
-
-
 def test_blank_lines_count(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text('{"id": "a", "text": ""}\n\n\n{"id": "b", "text": ""}\n')
     assert count_records(tmp_path / "a.jsonl") == 4
-
-
-def test_a_last_line_without_an_end_counts(tmp_path: Path) -> None:
-    (tmp_path / "a.jsonl").write_text('{"id": "a", "text": ""}\n{"id": "b", "text": ""}')
-    assert count_records(tmp_path / "a.jsonl") == 2
-
-
-@pytest.mark.parametrize("number", [0, 1, 17])
-def test_synthetic_records_are_as_many_as_are_named(number: int) -> None:
-    assert count_records_of_corpus(f"synthetic:{number}") == number
-    assert count_records_of_corpus(f"synthetic:{number}?random_state=1&part=seed") == number
 
 
 def test_records_of_what_is_no_corpus(tmp_path: Path) -> None:
@@ -374,4 +302,5 @@ def test_records_of_what_is_no_corpus(tmp_path: Path) -> None:
             call(tmp_path)
     with pytest.raises(InputError, match="format 'xml' is unknown"):
         count_records(Path(__file__), format="xml")
+    assert count_records_of_corpus("synthetic:17?random_state=1&part=seed") == 17
     assert count_records_of_corpus("synthetic:many") == 0  # reading it says what is wrong

@@ -1,9 +1,5 @@
 """A document cannot contradict itself, and what it says about itself is not its text."""
 
-import pickle
-from dataclasses import FrozenInstanceError, replace
-from itertools import permutations
-
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -75,27 +71,3 @@ def test_errors_are_one_line_whatever_names_are_like(name: str) -> None:
     assert str(Span(0, 5, name)).startswith("0-5 (")
     assert shown("ward/17") == "ward/17"
     assert shown("x" * 100_000 + "#17").endswith("x#17")
-
-
-def test_the_order_of_the_spans_does_not_matter() -> None:
-    found = (Span(0, 5, "NAME"), Span(6, 10, "SURNAME"), Span(12, 14, "AGE"))
-    assert {Document("a", TEXT, order, "p") for order in permutations(found)} == {
-        Document("a", TEXT, found, "p")
-    }
-
-
-def test_is_a_value() -> None:
-    document = Document("a", TEXT, (Span(0, 5, "NAME"),), "p")
-    with pytest.raises(FrozenInstanceError):
-        document.text = "b"  # type: ignore[misc]
-    assert pickle.loads(pickle.dumps(document)) == document
-    others = [{"id": "b"}, {"text": TEXT + "."}, {"spans": ()}, {"group": None}]
-    assert len({document, *(replace(document, **other) for other in others)}) == 5
-
-
-def test_counts_code_points() -> None:
-    text = "\ufeff👩\u200d⚕\ufe0f Ana e\u0301"
-    assert len(text) == 12
-    Document("a", text, (Span(6, 9, "NAME"), Span(10, 12, "X")))
-    with pytest.raises(DocumentError, match="12 characters"):
-        Document("a", text, (Span(10, 13, "X"),))

@@ -189,19 +189,16 @@ def test_counts_are_those_of_the_definitions(
         ("Ana Puig", [(0, 3), (4, 8)], [(0, 8)], (1, 0, 0)),
         ("Ana Puig", [(0, 8)], [(0, 3), (4, 8)], (1, 0, 0)),
         ("Ana Puig", [(0, 3), (4, 8)], [(0, 3), (4, 8)], (3, 0, 0)),
-        ("Ana Puig", [(0, 3)], [(0, 3)], (1, 0, 0)),
         # An empty gap, and gaps of marks; an underscore is no letter; a letter or digit parts.
         ("AnaPuig", [(0, 3), (3, 7)], [(0, 7)], (1, 0, 0)),
         ("Ana, (Puig", [(0, 3), (6, 10)], [(0, 10)], (1, 0, 0)),
         ("Ana_\r\n_Puig", [(0, 3), (7, 11)], [(0, 11)], (1, 0, 0)),
         ("Ana i Puig", [(0, 3), (6, 10)], [(0, 10)], (0, 1, 2)),
         ("Ana 2 Puig", [(0, 3), (6, 10)], [(0, 10)], (0, 1, 2)),
-        ("Ana ª Puig", [(0, 3), (6, 10)], [(0, 10)], (0, 1, 2)),
         # What is contained in a true positive is not held against anybody.
         ("Ana Puig", [(0, 3), (4, 8)], [(0, 5), (5, 8)], (1, 0, 0)),
         ("Ana Puig", [(0, 3), (4, 8)], [(0, 3), (4, 6)], (1, 1, 1)),
         ("Ana Puig", [(0, 3)], [(0, 3), (4, 8)], (1, 1, 0)),
-        ("Ana Puig", [(0, 3), (4, 8)], [(0, 3)], (1, 0, 1)),
         ("Ana Puig, Vic", [(0, 8), (10, 13)], [(0, 3), (4, 13)], (1, 0, 0)),
     ],
 )
@@ -232,17 +229,8 @@ def test_figures() -> None:
     assert list(scores.classes) == ["AGE", "CITY", "NAME"]
     assert scores.class_counts("CITY") == (0, 2, 0)
     assert scores.leak == 2
-    assert ConfusionCounts(0, 0, 0)[:] == (0, 0, 0)
-    assert (
-        ConfusionCounts(0, 0, 0).precision,
-        ConfusionCounts(0, 0, 0).recall,
-        ConfusionCounts(0, 0, 0).f1,
-    ) == (0, 0, 0)
-    assert (
-        ConfusionCounts(0, 5, 0).precision,
-        ConfusionCounts(0, 0, 5).recall,
-        ConfusionCounts(0, 5, 5).f1,
-    ) == (0, 0, 0)
+    for counts in (ConfusionCounts(0, 0, 0), ConfusionCounts(0, 5, 0), ConfusionCounts(0, 0, 5)):
+        assert (counts.precision, counts.recall, counts.f1) == (0, 0, 0)
 
 
 def test_leak_counts_lines_that_are_not_blank() -> None:
@@ -270,13 +258,6 @@ def test_documents_on_one_side_are_missed_or_spurious() -> None:
     assert scores.leak == 2 / 3
     assert score([ana], []).counts() == (0, 0, 2)
     assert score([], [ana]).counts() == (0, 2, 0)
-
-
-def test_the_order_of_the_predicted_does_not_matter() -> None:
-    corpus = [Document(name, "Ana", (Span(0, 3, name),)) for name in "abc"]
-    found = score(corpus, corpus[::-1])
-    assert found.ids == ("a", "b", "c")
-    assert found.counts() == (3, 0, 0)
 
 
 def test_other_text_is_an_error_that_shows_none_of_it() -> None:
@@ -361,36 +342,15 @@ def test_an_interval_is_that_of_documents_drawn_again(number: int, level: float)
     assert low < f1_of(counts.sum(axis=0)) < high
 
 
-def test_an_interval_is_the_same_for_the_same_seed() -> None:
-    scores = scores_of(sensible(50, np.random.default_rng(0)))
-    first, again, other = (
-        scores.interval("ner", np.random.default_rng(seed)) for seed in (1, 1, 2)
-    )
-    assert first == again != other
-
-
 def test_an_interval_is_of_its_measure() -> None:
     gold = [Document(str(number), "Ana Puig", (Span(0, 3, "A"),)) for number in range(20)]
     predicted = [replace(each, spans=(Span(0, 3, "AB"[int(each.id) % 2]),)) for each in gold]
     scores = score(gold, predicted)
     assert scores.interval("span", np.random.default_rng(0)) == (1, 1)
-    low, high = scores.interval("ner", np.random.default_rng(0))
-    assert low < 0.5 < high
     report = scores.report(np.random.default_rng(0))
     assert report["span"]["f1_interval"] == [1, 1]
     low, high = report["ner"]["f1_interval"]
     assert low < 0.5 < high
-
-
-def test_an_interval_of_very_many_documents() -> None:
-    """The normal approximation holds, and memory does not grow with documents times resamples."""
-    counts = np.zeros((1_000_000, 3), np.int64)
-    counts[:400_000, 0] = 1
-    counts[400_000:500_000, 2] = 1
-    low, high = scores_of(counts).interval("ner", np.random.default_rng(0))
-    # F1 = 2r / (1 + r) of a recall r = 0.8 with the error of a share of 500,000.
-    half = 1.96 * np.sqrt(0.8 * 0.2 / 500_000) * 2 / 1.8**2
-    assert [low, high] == pytest.approx([1.6 / 1.8 - half, 1.6 / 1.8 + half], abs=0.2 * half)
 
 
 @pytest.mark.parametrize(
@@ -445,19 +405,6 @@ def test_a_long_document() -> None:
     assert scores.counts() == scores.counts("span") == (5_000, 5_000, 5_000)
     assert scores.counts("span_merged") == (5_000, 5_000, 5_000)
     assert scores.counts("covered") == (10_000, 5_000, 0)
-
-
-@pytest.mark.parametrize("split", ["train", "dev"])
-def test_gold_against_itself_is_perfect(gold: dict[str, list[Document]], split: str) -> None:
-    corpus = gold[split]
-    scores = score(corpus, corpus)
-    for measure in MEASURES:
-        counts = scores.counts(measure)
-        assert (counts.precision, counts.recall, counts.f1) == (1, 1, 1)
-        assert scores.interval(measure, np.random.default_rng(0)) == (1, 1)
-    assert scores.counts().true_positives == sum(len(each.spans) for each in corpus)
-    assert scores.leak == 0
-    assert all(scores.class_counts(name).f1 == 1 for name in scores.classes)
 
 
 def test_real_spans_that_are_not_found(gold: dict[str, list[Document]]) -> None:

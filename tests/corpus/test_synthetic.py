@@ -101,12 +101,6 @@ def test_names_are_also_words_and_eponyms_are_never_persons(notes):
     assert any(outside[eponym] for eponym in EPONYMS)
 
 
-def test_capitals_are_no_cue_to_rely_on(notes):
-    named = [name for label in ("PERSON", "LOCATION") for name in mentions(notes, label)]
-    assert 0.15 < sum(map(str.islower, named)) / len(named) < 0.5
-    assert sum(note.text.isupper() for note in notes) > 0.03 * len(notes)
-
-
 def test_synthetic_notes_are_a_corpus_source():
     found = list(read_corpus("synthetic:20?random_state=4&part=seed", problems=Problems()))
     assert found == list(synthetic_notes(20, random_state=4, part="seed"))

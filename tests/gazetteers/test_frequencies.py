@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -14,9 +13,8 @@ from corpus.errors import InputError
 from corpus.tokens import tokenize
 from gazetteers.builtin import CENSUS, read_gazetteer
 from gazetteers.folding import fold
-from gazetteers.frequencies import Frequencies, word_hashes
+from gazetteers.frequencies import Frequencies
 from gazetteers.gazetteer import Gazetteer
-from gazetteers.importing.importer import ImportOptions, import_table
 
 MakeGazetteer = Callable[..., Gazetteer]
 Table = dict[str, dict[str, tuple[int, int]]]
@@ -146,11 +144,6 @@ def test_words_that_another_dictionary_has_too_are_told(
     assert one.having(other).tolist() == [word in other.words for word in one.words]
 
 
-def test_hashes_are_of_the_words(make_gazetteer: MakeGazetteer) -> None:
-    found = Frequencies.of(make_gazetteer(("jose maria", "a", 1)))
-    assert found.hashes.tolist() == word_hashes(["jose", "maria"]).tolist()
-
-
 def test_the_frequent_names_of_the_census_are_borne_as_often_as_a_slow_count_says() -> None:
     whole = read_gazetteer(CENSUS)
     few = Gazetteer(whole.terms[:3000], whole.classes[:3000], whole.counts[:3000])
@@ -159,26 +152,3 @@ def test_the_frequent_names_of_the_census_are_borne_as_often_as_a_slow_count_say
     assert table_of(found) == by_hand(few, found.classes)
     surnames = found.classes.index("surname")
     assert found.alone[:, surnames].sum() > 0.95 * found.counts[:, surnames].sum()
-
-
-@pytest.mark.parametrize(
-    ("file", "options"),
-    [
-        ("given_names_women.csv", ImportOptions(class_name="given_name")),
-        ("surnames.csv", ImportOptions(class_name="surname")),
-    ],
-)
-def test_real_names_are_borne_as_often_as_a_slow_count_says(
-    spain: Path, file: str, options: ImportOptions
-) -> None:
-    gazetteer = import_table(spain / file, options).gazetteer
-    part = Gazetteer(
-        *(column.slice(0, 4000) for column in (gazetteer.terms, gazetteer.classes)),
-        gazetteer.counts[:4000],
-    )
-    found = Frequencies.of(part)
-    assert table_of(found) == by_hand(part, found.classes)
-    whole = Frequencies.of(gazetteer)
-    row = dict(zip(whole.words, range(len(whole.words)), strict=True))
-    for word in row.keys() & {"de", "la", "del"}:
-        assert whole.alone[row[word]].sum() < 0.05 * whole.counts[row[word]].sum()

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from corpus.kernels.hash_index import ABSENT, HashIndex, number_distinct
-from corpus.kernels.hashing import hash_values
 
 HASHES = hnp.arrays(np.uint64, st.integers(0, 60), unique=True)
 # Hashes that all want the last slot.
@@ -30,7 +29,7 @@ def test_every_hash_is_found_and_no_other(hashes: np.ndarray, wanted: np.ndarray
     assert index.positions(wanted).tolist() == expected
 
 
-@pytest.mark.parametrize("number", [1, 2, 3, 4, 5, 7, 8, 9, 63, 64, 65, 1023, 1024, 1025, 50_000])
+@pytest.mark.parametrize("number", [1, 2, 3, 1023, 1024, 1025, 50_000])
 def test_a_table_of_any_size_has_room(number: int) -> None:
     rng = np.random.default_rng(number)
     hashes = np.unique(rng.integers(0, 2**64, 2 * number, np.uint64))
@@ -39,19 +38,6 @@ def test_a_table_of_any_size_has_room(number: int) -> None:
     index = HashIndex(known)
     assert index.positions(known).tolist() == list(range(number))
     assert (index.positions(others) == ABSENT).all()
-
-
-def test_the_same_hash_may_be_looked_for_twice() -> None:
-    hashes = hash_values("form", ["a", "b"])
-    wanted = hashes[[1, 0, 1, 1]]
-    assert HashIndex(hashes).positions(wanted).tolist() == [1, 0, 1, 1]
-
-
-def test_an_empty_index_has_nothing() -> None:
-    index = HashIndex(np.zeros(0, np.uint64))
-    assert index.positions(hash_values("form", ["a", "b"])).tolist() == [ABSENT, ABSENT]
-    assert index.positions(np.zeros(2, np.uint64)).tolist() == [ABSENT, ABSENT]
-    assert index.positions(np.zeros(0, np.uint64)).tolist() == []
 
 
 @given(st.lists(st.integers(0, 2**64 - 1) | st.sampled_from([0, 1, 2**63, 64, 128]), max_size=40))

@@ -39,18 +39,6 @@ def test_hashes_are_the_same_for_ever() -> None:
     ]
 
 
-def test_a_value_of_another_feature_has_another_hash() -> None:
-    values = ["a", "b", "Joan", "123"]
-    names = ["form", "lower", "prefix3", "suffix3", "border"]
-    found = np.concatenate([hash_values(name, values) for name in names])
-    assert len(np.unique(found)) == len(names) * len(values)
-
-
-def test_where_one_value_ends_does_not_run_into_the_next() -> None:
-    assert hash_values("form", ["ab", "c"])[0] != hash_values("form", ["a", "bc"])[0]
-    assert hash_values("form", ["ab", "", "c"])[2] == hash_values("form", ["c"])[0]
-
-
 @given(hashes=st.lists(st.sampled_from([0, 1, 7, 8, 2**63, 2**64 - 1]), max_size=20))
 def test_equal_hashes_are_found_one_after_the_other(hashes: list[int]) -> None:
     array = np.array(hashes, np.uint64)

@@ -50,7 +50,7 @@ def test_of_any_text(corpus: list[str]) -> None:
     assert_same(corpus)
 
 
-@pytest.mark.parametrize("between", ["", " ", "a", "A", "1", "l'", "1234567"])
+@pytest.mark.parametrize("between", ["", "A", "1234567"])
 def test_around_every_character_of_the_notes(between: str) -> None:
     assert_same([between.join([*CHARACTERS, *EVERY[:0x500], *EVERY[0x1E00:0x2200], ""])])
 

@@ -19,18 +19,7 @@ from corpus.tokens.scanner import Scanner
 PIECES = [
     *("col·legi", "l'home", "d’Hebron", "·legi", "L", "'", "’", "·", "Ana", "NHC", "ª", "º", "²"),
     *("12345678Z", "X1234567L", "1234567", "28027", "Z", "x", "½", "٣", "Ⅳ", "Š", "_", "-", "."),
-    *(
-        "\u0301",
-        "e\u0301",
-        "N\u0303",
-        "\ufeff",
-        "\0",
-        "\xad",
-        "\u200b",
-        "\u200d",
-        "\u202e",
-        "\u2060",
-    ),
+    *("\u0301", "e\u0301", "N\u0303", "\ufeff", "\0", "\xad", "\u200b", "\u202e", "\u2060"),
     *(" ", "\t", "\n", "\r\n", "\r", "\x0b", "\x1c", "\x85", "\xa0", "\u2028", "\u3000"),
     *("👩\u200d⚕\ufe0f", "👍🏽", "🇪🇸", "你好", "\ud800"),
 ]
@@ -64,10 +53,7 @@ def words(text: str) -> list[str]:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        (
-            "bases...Normas.Pulmicort-100 2-1(15 dias).",
-            "bases . . . Normas . Pulmicort - 100 2 - 1 ( 15 dias ) .",
-        ),
+        ("Bs...Normas.Pulmicort-100 2-1(15).", "Bs . . . Normas . Pulmicort - 100 2 - 1 ( 15 ) ."),
         ("Edad:68", "Edad : 68"),
         ("28027España", "28027 España"),
         ("tel:934567890;DNI", "tel : 934567890 ; DNI"),
@@ -178,42 +164,14 @@ def test_notes_without_unusual_characters_have_the_tokens_of_the_expression(medd
     assert np.array_equal(found.ends, ends)
 
 
-def test_a_hundred_thousand_short_texts() -> None:
-    kinds = [
-        "",
-        "Pac. de 68a,viu a Sant Pau",
-        " \n",
-        "l'home col·legi 12345678Z",
-        "\ufeff👍🏽 MariaNHC",
-    ]
-    corpus = [kinds[number % 5] for number in range(100_000)]
-    assert sum(map(len, corpus)) > 2 * tokens._CHUNK
-    found = tokenize(corpus)
-    alone = [tokenize([kind]) for kind in kinds]
-    each = np.concatenate([kind.starts for kind in alone])
-    assert np.array_equal(found.starts, np.tile(each, 20_000))
-    each = np.concatenate([kind.ends for kind in alone])
-    assert np.array_equal(found.ends, np.tile(each, 20_000))
-    spoken = [word for kind in alone for word in words_of(kind, 0)]
-    assert found.vocabulary == tuple(dict.fromkeys(spoken))
-    each = np.array([found.vocabulary.index(word) for word in spoken])
-    assert np.array_equal(found.word_ids, np.tile(each, 20_000))
-    lengths = [kind.n_tokens for kind in alone]
-    assert np.array_equal(np.diff(found.document_offsets), np.tile(lengths, 20_000))
-
-
 @pytest.mark.parametrize(
     ("piece", "token"),
     [
         ("a", "a" * 1_000_000),
-        ("A", "A" * 1_000_000),
         ("1", "1" * 1_000_000),
         ("l·", None),
         ("e\u0301", "é" * 500_000),
-        ("X1234567", None),
-        ("l'", None),
         (".", "."),
-        (" ", None),
         ("Ana ", "Ana"),
     ],
 )

@@ -45,15 +45,3 @@ def test_words_of_one_hash_are_told_apart(corpus: list[list[str]]) -> None:
         patch.setattr(scanner, "_look_up", scanner._look_up.py_func)
         patch.setattr(scanner, "hash_code_points", lambda *_: np.uint64(7))
         assert_numbered(corpus)
-
-
-def test_many_words() -> None:
-    many = [f"mot{number}" for number in range(100_000)]
-    found = scanner._WordTable()
-    codes = np.frombuffer("".join(many).encode("utf-32-le"), np.uint32)
-    lengths = np.fromiter(map(len, many), np.int64, len(many))
-    ends = np.cumsum(lengths)
-    for new in (100_000, 0):
-        numbers, firsts = found.look_up(codes, ends - lengths, ends)
-        assert np.array_equal(numbers, np.arange(100_000))
-        assert np.array_equal(firsts, np.arange(new))

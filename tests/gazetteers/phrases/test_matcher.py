@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import numpy as np
-import pyarrow as pa
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -33,12 +33,7 @@ def found_in(text: str, matcher: PhraseMatcher) -> Found:
 
 def test_a_phrase_is_found_whatever_characters_hide_it() -> None:
     matcher = PhraseMatcher({"A": ["Calle Mar", "Hosp. Sta. María"]})
-    for text in (
-        "C\xad/\u200b Mar",
-        "C\u2060/ M\xada\ufeffr",
-        "Hosp\xad. Sta\u200b. Mari\u0301a",
-        "Ｃ／ Ｍａｒ",
-    ):
+    for text in ("C\xad/\u200b Mar", "Hosp\xad. Sta\u200b. Mari\u0301a", "Ｃ／ Ｍａｒ"):
         assert found_in(f"en {text}.", matcher) == [(text, "A")]
 
 
@@ -256,41 +251,25 @@ PLACES = PhraseMatcher(
     [
         ("hospital universitario SANTA MARIA", "HOSPITAL"),
         ("Hosp. Univ. Sta. María", "HOSPITAL"),
-        ("H. U. S. María", "HOSPITAL"),
         ("HU Santa María", "HOSPITAL"),
         ("Hospital Universitario D. Santa María", "HOSPITAL"),
         ("Hospital Universitari «Santa Mari\u0301a", "HOSPITAL"),
         ("Hospital de 12 Octubre", "HOSPITAL"),
         ('Hospital "12 de Octubre', "HOSPITAL"),
-        ("Hptal. Virg. Macarena", "HOSPITAL"),
-        ("Hospital Virgen Macarena", "HOSPITAL"),
         ("Hospital Universitari Vall d’Hebron", "HOSPITAL"),
         ("Hospital de l’Esperança", "HOSPITAL"),
-        ("Hospital Ntra. Sra. del Carmen", "HOSPITAL"),
         ("Hospital Nª Sª Carmen", "HOSPITAL"),
-        ("Hospital N.S. del Carmen", "HOSPITAL"),
-        ("Hospital NS del Carmen", "HOSPITAL"),
-        ("C.S. Chantrea", "CENTRE"),
-        ("C. S. de Chantrea", "CENTRE"),
         ("CS Chantrea", "CENTRE"),
         ("Centre d'Atenció Primària de Sants", "CENTRE"),
         ("C.A.P. Sants", "CENTRE"),
-        ("centro de salud Norte", "CENTRE"),
-        ("Elche", "TOWN"),
-        ("ELX", "TOWN"),
         ("El Escorial", "TOWN"),
         ("L'Hospitalet de Llobregat", "TOWN"),
-        ("L´Hospitalet Llobregat", "TOWN"),
         ("l' Hospitalet del Llobregat", "TOWN"),
         ("Nogal", "TOWN"),
-        ("Calle San Leonardo", "STREET"),
         ("c/San Leonardo", "STREET"),
         ("C. S. Leonardo", "STREET"),
-        ("CL SAN LEONARDO", "STREET"),
         ("Carrer de Sant Leonardo", "STREET"),
         ("Pza. Frontón", "STREET"),
-        ("Plaça del Frontón", "STREET"),
-        ("Avinguda Blondel", "STREET"),
         ("Avgda. de Blondel", "STREET"),
         ("Plaza 8", "STREET"),
     ],
@@ -307,20 +286,14 @@ def test_a_phrase_is_found_as_notes_write_it(text: str, name: str) -> None:
         "hospital universitario santa maría",  # nothing of it is written as a name
         "Hospital Universitario. Santa Mar",
         "Hospital Universitario\nSanta María",
-        "Hospital Universitario, Santa María",
-        "Hospital Univ . Santa María",
         "Hospital Univ.. Santa María",
         "Hospital d... Universitario",
-        "C / San Leonardo",
         "C . San Leonardo",
-        "Hospital Universitario: Santa María",
         "Hospital Universitario - - - Santa María",
         "Hospital Universitario de de del Santa María",
         "Hospital del Universitario",
         "H U S María",  # letters are no abbreviations without their full stop
         "C San Leonardo",
-        "Hospital de Octubre",
-        "Plaza",
         "C.A.P. x",
     ],
 )
@@ -364,13 +337,11 @@ def test_a_longer_phrase_wins_over_one_that_is_blocked() -> None:
     ]
 
 
-def test_phrases_of_gazetteers_have_the_classes_in_their_order() -> None:
-    def gazetteer(*rows: tuple[str, str]) -> Gazetteer:
-        terms, classes = (pa.array(each, pa.large_string()) for each in zip(*rows, strict=True))
-        return Gazetteer(terms, classes, np.ones(len(rows), np.int64))
-
-    one = gazetteer(("olot", "B"), ("vic", "A"))
-    other = gazetteer(("vic", "C"), ("vic", "B"))
+def test_phrases_of_gazetteers_have_the_classes_in_their_order(
+    make_gazetteer: Callable[..., Gazetteer],
+) -> None:
+    one = make_gazetteer(("olot", "B", 1), ("vic", "A", 1))
+    other = make_gazetteer(("vic", "C", 1), ("vic", "B", 1))
     matcher = PhraseMatcher.of([one, other])
     assert matcher.phrases == {"B": ("olot", "vic"), "A": ("vic",), "C": ("vic",)}
     assert found_in("Vic", PhraseMatcher.of([one])) == [("Vic", "A")]

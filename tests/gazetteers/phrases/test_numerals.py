@@ -17,59 +17,30 @@ def read(*texts: str) -> list[int | str]:
     return [FAULTS[fault][0] if fault else value for value, fault in pairs]
 
 
+_GROUPED = ["1.464.633", "1,464,633", "1 464 633", "1\u00a0464\u00a0633", "1'464'633"]
+_GROUPED += ["1.464.633,00", "1,464,633.0", "1464633.0"]
+_UNREADABLE = ["12.5", "0.464", "1.46", "1464.633", "1.464,633", "1.464.63", "1..464", "12e3"]
+_UNREADABLE += ["x", "٣", "1 2"]
+
+
 @pytest.mark.parametrize(
-    ("text", "expected"),
+    ("texts", "expected"),
     [
-        ("12", 12),
-        (" 12\t", 12),
-        ("0", 0),
-        ("-0", 0),
-        ("007", 7),
-        ("+5", 5),
-        ("1.464", 1464),
-        ("1,464", 1464),
-        ("1.464.633", 1464633),
-        ("1,464,633", 1464633),
-        ("1 464 633", 1464633),
-        ("1\u00a0464\u00a0633", 1464633),
-        ("1\u202f464", 1464),
-        ("1'464'633", 1464633),
-        ("1.464.633,00", 1464633),
-        ("1,464,633.0", 1464633),
-        ("12.0", 12),
-        ("12,00", 12),
-        ("1464633.0", 1464633),
-        ("12.000", 12000),
-        ("0.000", 0),
-        (str(MOST - 1), MOST - 1),
-        (str(MOST), "count that is too large"),
-        ("9" * 30, "count that is too large"),
-        ("-3", "negative count"),
-        ("-1.464", "negative count"),
-        ("−7", "negative count"),
-        ("", "no count"),
-        ("   ", "no count"),
-        ("..", "no count"),
-        ("-", "no count"),
-        ("NA", "no count"),
-        ("n/d", "no count"),
-        ("NaN", "no count"),
-        ("12.5", "count that is no whole number"),
-        ("0.464", "count that is no whole number"),
-        ("1.46", "count that is no whole number"),
-        ("1464.633", "count that is no whole number"),
-        ("1.464,633", "count that is no whole number"),
-        ("1.464.63", "count that is no whole number"),
-        ("1..464", "count that is no whole number"),
-        ("12e3", "count that is no whole number"),
-        ("x", "count that is no whole number"),
-        ("٣", "count that is no whole number"),
-        ("1 2", "count that is no whole number"),
+        (["12", " 12\t", "12.0", "12,00", "+12", "0012"], 12),
+        (["0", "-0", "0.000"], 0),
+        (["1.464", "1,464", "1\u202f464"], 1464),
+        (_GROUPED, 1464633),
+        ([str(MOST - 1)], MOST - 1),
+        ([str(MOST), "9" * 30], "count that is too large"),
+        (["-3", "-1.464", "−7"], "negative count"),
+        (["", "   ", "..", "-", "NA", "n/d", "NaN"], "no count"),
+        (_UNREADABLE, "count that is no whole number"),
     ],
 )
-def test_a_count_is_read_alone_and_among_others(text: str, expected: int | str) -> None:
-    assert read(text) == [expected]
-    assert read("5", text, "8", text) == [5, expected, 8, expected]
+def test_a_count_is_read_alone_and_among_others(texts: list[str], expected: int | str) -> None:
+    for text in texts:
+        assert read(text) == [expected]
+        assert read("5", text, "8", text) == [5, expected, 8, expected]
 
 
 @pytest.mark.parametrize("texts", [("1.464", "12.0"), ("12,0", "1,464"), ("1,464", "1.464")])
