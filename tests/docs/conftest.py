@@ -99,15 +99,13 @@ def setting_keys(hooks: ModuleType) -> dict[str, set[str]]:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run a test for each page, block or command, by the name of its parameter."""
+    """Run a test for each block or command, by the name of its parameter."""
     values: dict[str, list[tuple[str, object]]] = {
-        "page": [(str(page.relative_to(ROOT)), page) for page in PAGES],
-        "python_block": [(b.place, b) for b in BLOCKS if b.language == "python"],
         "runnable_block": [(b.place, b) for b in BLOCKS if b.runnable],
         "toml_block": [(b.place, b) for b in BLOCKS if b.language == "toml"],
         "command": [(f"{b.place} {' '.join(words[:3])}", words) for b, words in COMMANDS],
     }
-    for name, found in values.items():
+    for name, rows in values.items():
         if name in metafunc.fixturenames:
-            ids, parameters = zip(*found, strict=True)
+            ids, parameters = zip(*rows, strict=True)
             metafunc.parametrize(name, parameters, ids=ids)

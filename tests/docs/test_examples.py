@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 
 from taggers.augmentation.grammar import Grammar
-from tests.docs.conftest import ROOT
+from tests.docs.conftest import BLOCKS, PAGES, ROOT
 
 _SETTING = re.compile(
     r"\b(?P<section>data|initial_model|tagger|loop|select(?:\.reference)?)\.(?P<key>[a-z_0-9]+)="
@@ -19,8 +19,10 @@ _SECTION_KEY = re.compile(r"`\[(?P<section>[a-z_.]+)\] (?P<key>[a-z_0-9]+)")
 _INLINE_COMMAND = re.compile(r"`bootstrap (?P<name>[a-z]+)(?: (?P<nested>[a-z]+))?")
 
 
-def test_python_compiles(python_block):
-    compile(python_block.code, python_block.place, "exec")
+def test_python_compiles():
+    for block in BLOCKS:
+        if block.language == "python":
+            compile(block.code, block.place, "exec")
 
 
 def test_runnable_python_runs(runnable_block, tmp_path, monkeypatch):
@@ -59,27 +61,18 @@ def test_commands_parse(command, hooks):
         assert f"\n{command[1]}:" in (ROOT / "Makefile").read_text(encoding="utf-8")
 
 
-def test_settings_named_by_their_full_names_exist(page, setting_keys):
-    named = _SETTING.findall(page.read_text(encoding="utf-8"))
-    unknown = [key for key in named if key[1] not in setting_keys.get(key[0], ())]
-    assert [".".join(key) for key in unknown] == []
-
-
-def test_settings_named_with_their_section_exist(page, setting_keys):
-    if page.name == "CHANGELOG.md":
-        return  # it names the keys of earlier versions
-    named = _SECTION_KEY.findall(page.read_text(encoding="utf-8"))
-    assert [key for key in named if key[1] not in setting_keys.get(key[0], ())] == []
-
-
-def test_commands_named_in_prose_exist(page, hooks):
+def test_settings_and_commands_named_in_prose_exist(hooks, setting_keys):
     known = command_names(hooks.command_parser())
-    if page.name == "CHANGELOG.md":
-        return  # it names the commands of earlier versions
-    for name, nested in _INLINE_COMMAND.findall(page.read_text(encoding="utf-8")):
-        assert name in known, name
-        if nested and known[name]:
-            assert nested in known[name], f"{name} {nested}"
+    unknown = []
+    for page in PAGES:
+        text, past = page.read_text(encoding="utf-8"), page.name == "CHANGELOG.md"
+        # The changelog names keys and commands of earlier versions.
+        settings = _SETTING.findall(text) + ([] if past else _SECTION_KEY.findall(text))
+        unknown += [key for key in settings if key[1] not in setting_keys.get(key[0], ())]
+        for name, nested in [] if past else _INLINE_COMMAND.findall(text):
+            if name not in known or (nested and known[name] and nested not in known[name]):
+                unknown.append((name, nested))
+    assert unknown == []
 
 
 def command_names(parser: argparse.ArgumentParser) -> dict[str, set[str]]:
@@ -92,11 +85,7 @@ def subcommands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentP
     return {name: child for action in nested for name, child in action.choices.items()}
 
 
-def notebooks():
-    return sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
-
-
-@pytest.mark.parametrize("path", notebooks(), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", sorted((ROOT / "docs" / "notebooks").glob("*.ipynb")))
 def test_a_notebook_is_executed_without_an_error(path):
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     code = [cell for cell in cells if cell["cell_type"] == "code"]

@@ -45,16 +45,6 @@ def all_parsers(parser):
                 yield from all_parsers(child)
 
 
-def test_pages_with_markers_are_completed(hooks):
-    page = hooks.on_page_markdown("before\n<!-- settings -->\nafter")
-    assert page.startswith("before\n\n## [data]") and page.endswith("after")
-    assert "<!--" not in page
-
-
-def test_cells_of_tables_hold_any_text(hooks):
-    assert hooks._cell("P(y|x)\n is  50 %") == "P(y\\|x) is 50 %"
-
-
 def test_help_texts_name_topics_that_exist(hooks):
     texts = [row.help for row in hooks.setting_rows()]
     texts.append(commented_template())
@@ -70,11 +60,6 @@ def test_topics_are_pages_with_titles():
     assert {"gazetteers", "embeddings", "phrases", "features", "glossary"} <= set(topics)
     assert all(title_of(page) for page in topics.values())
     assert read_topic("glossary").startswith("# Glossary")
-
-
-def test_names_of_pages_are_unique():
-    pages = [page.stem for page in documentation_folder().rglob("*.md")]
-    assert len(pages) == len(set(pages))
 
 
 def test_generated_pages_are_no_topics():

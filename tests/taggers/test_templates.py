@@ -8,26 +8,6 @@ from corpus.errors import InputError
 from taggers.templates import Conjunction, Template, Templates
 
 
-@pytest.mark.parametrize(
-    ("text", "name", "offsets"),
-    [
-        ("shape", "shape", (-2, -1, 0, 1, 2)),
-        ("shape[0]", "shape", (0,)),
-        ("shape[-1]", "shape", (-1,)),
-        ("shape[3]", "shape", (3,)),
-        ("rules[-1..1]", "rules", (-1, 0, 1)),
-        ("rules[-9..-8]", "rules", (-9, -8)),
-        ("rules[9..9]", "rules", (9,)),
-        ("rules[-0]", "rules", (0,)),
-        ("prefix3[0]", "prefix3", (0,)),
-        ("part-of.speech_2", "part-of.speech_2", (-2, -1, 0, 1, 2)),
-        ("capçalera[0]", "capçalera", (0,)),
-    ],
-)
-def test_a_template_is_a_name_with_places(text: str, name: str, offsets: tuple[int, ...]) -> None:
-    assert Template.parse(text, range(-2, 3)) == Template(name, offsets)
-
-
 @given(
     name=st.from_regex(r"[^\[\]\s:=|]+", fullmatch=True),
     first=st.integers(-9, 9),
@@ -108,11 +88,8 @@ def test_features_have_the_window_and_streams_the_token_where_nothing_else_is_sa
 @pytest.mark.parametrize(
     ("features", "streams", "conjunctions", "window", "reach"),
     [
-        (["form"], [], [], 2, 2),
-        (["form[0]"], [], [], 0, 0),
         (["form[0]", "shape[3]"], [], [], 3, 3),
         (["form[-1..0]"], ["rules[-2..4]"], [], 1, 4),
-        (["form"], ["rules[-1]"], [], 2, 2),
         (["form[0]"], ["rules[-5]"], [], 0, 5),
         (["form[0]"], [], ["shape[-7] shape[7]"], 0, 0),  # which is a value of the token
     ],

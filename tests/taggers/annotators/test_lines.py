@@ -8,18 +8,15 @@ import unicodedata
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from corpus.batch import Batch, concatenate, make_batch
 from corpus.document import Document
-from corpus.errors import InputError
 from corpus.formats import read
 from corpus.lines import line_numbers
 from corpus.problems import Problems
-from corpus.storage.json_fields import Fields
 from corpus.streams import Stream
 from corpus.units import split_documents
 from taggers.annotators import ANNOTATORS, Colons, LineHeaders, annotated
@@ -212,13 +209,6 @@ def test_texts_that_are_part_of_a_longer_array_are_looked_at_alone() -> None:
     assert_is_reference(part)
 
 
-def test_documents_that_have_tokens_but_no_text_are_one_line_each() -> None:
-    batch = batch_of("Ana: b", "c\nd")
-    bare = pa.array(["", ""], pa.large_string())
-    object.__setattr__(batch, "texts", bare)
-    assert said(LineHeaders().annotate(batch)) == ["ana", "ana", "ana", None, None]
-
-
 def test_real_notes_are_as_one_token_after_the_other_says(meddocan: Path) -> None:
     documents = list(read(meddocan / "dev", problems=Problems()))[:25]
     batch = make_batch(documents, labelled=False)
@@ -234,13 +224,6 @@ def test_real_notes_are_as_one_token_after_the_other_says(meddocan: Path) -> Non
     assert said(Colons().annotate(lines)) == said(Colons().annotate(batch))
 
 
-@pytest.mark.parametrize("kind", [LineHeaders, Colons])
-def test_it_is_made_again_of_its_settings(kind: type[LineHeaders | Colons]) -> None:
-    batch = batch_of("Ana: b")
-    again = kind.of_settings(Fields(kind().settings(), "model"))
-    assert said(again.annotate(batch)) == said(kind().annotate(batch))
-
-
 # Adding streams to batches
 
 
@@ -254,12 +237,3 @@ def test_only_streams_that_a_batch_lacks_are_added() -> None:
     assert said(found.streams["header"]) == ["ana", "ana", "ana"]
     assert list(batch.streams) == ["colon", "pos"]
     assert list(annotated(batch, [], annotators).streams) == ["colon", "pos"]
-
-
-def test_a_stream_that_nobody_adds_is_an_error_that_names_it() -> None:
-    batch = batch_of("Ana: b")
-    with pytest.raises(
-        InputError,
-        match=r'the notes have no stream "pos", and no .* add header, .*, rules, phrases$',
-    ):
-        annotated(batch, ["header", "pos", "other"], {"header": LineHeaders()})

@@ -21,7 +21,6 @@ from gazetteers.gazetteer import Gazetteer
 from gazetteers.phrases.matcher import BLOCKED
 from taggers import CRFOptions, CRFTagger, load_tagger
 from taggers.annotators import Phrases
-from taggers.embeddings.embedding import Embedding
 from taggers.privacy.pruning import Pruning
 
 #: Looks at nothing that tells one capitalised word from another.
@@ -82,11 +81,6 @@ def test_the_stream_begins_and_goes_on_with_a_class() -> None:
     assert said(again.annotate(batch)) == expected
 
 
-def test_without_phrases_nothing_is_said() -> None:
-    for phrases in (Phrases(), Phrases.of_settings(Fields(Phrases().settings(), "model"))):
-        assert said(phrases.annotate(TRAIN)) == [None] * TRAIN.n_tokens
-
-
 def test_of_two_files_the_class_of_the_first_counts(gazetteer_file: GazetteerFile) -> None:
     one = gazetteer_file("one", TOWN=["Vic"])
     other = gazetteer_file("other", RIVER=["Vic", "Ter"])
@@ -130,11 +124,6 @@ def test_files_are_read_in_training_alone(gazetteer_file: GazetteerFile, tmp_pat
     assert tagger.tag(JUDGE).tags.tolist() == JUDGE.tags.tolist()
 
 
-def test_a_file_without_phrases_is_refused(gazetteer_file: GazetteerFile) -> None:
-    with pytest.raises(InputError, match=r"none\.parquet has no terms"):
-        Phrases.of_files([gazetteer_file("some", TOWN=TOWNS), gazetteer_file("none")])
-
-
 @pytest.mark.parametrize(
     ("streams", "conjunctions", "expected"),
     [
@@ -164,24 +153,3 @@ def test_a_batch_may_bring_phrases_of_its_own() -> None:
         tagger.tag(JUDGE)
     with pytest.raises(InputError, match='no stream "phrases"'):
         fitted(options)
-
-
-def test_the_best_clustering_is_chosen_with_phrases(
-    make_embedding: Callable[..., Embedding], gazetteer_file: GazetteerFile, tmp_path: Path
-) -> None:
-    words = ["vic", "pau", "olot", "mar", "rosa", "x", "y"]
-    make_embedding(
-        tmp_path / "embeddings" / "lower-w5",
-        {word: [1.0, 2.0] for word in words},
-        normalisation="lower",
-        clusters={2: [0] * len(words), 3: list(range(3)) * 2 + [0]},
-    )
-    phrases = (gazetteer_file("towns", TOWN=TOWNS),)
-    options = replace(LEAST, clusters=str(tmp_path / "embeddings"), cluster_choice="best")
-    tagger = fitted(replace(options, phrases=phrases))
-    assert tagger.tag(JUDGE).tags.tolist() == JUDGE.tags.tolist()
-
-
-def test_an_empty_path_is_refused() -> None:
-    with pytest.raises(InputError, match="expected paths of gazetteers"):
-        replace(LEAST, phrases=("",))

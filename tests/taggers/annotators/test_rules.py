@@ -55,58 +55,26 @@ BUILT_IN = Rules()
 
 
 @pytest.mark.parametrize(
-    ("name", "text"),
+    ("name", "texts"),
     [
-        ("DATE", "3/5/2012"),
-        ("DATE", "03-05-12"),
-        ("DATE", "31.12.1999"),
-        ("DATE", "3 de mayo"),
-        ("DATE", "3 de Mayo de 2012"),
-        ("DATE", "12 de septiembre del 2012"),
-        ("DATE", "12 setiembre"),
-        ("DATE", "3 DE MAYO DE 2012"),
-        ("DATE", "1 de gener de 2015"),
-        ("DATE", "1 d'abril de 2015"),
-        ("DATE", "1 D’AGOST DEL 2015"),
-        ("DATE", "2 de març"),
-        ("DATE", "22 de desembre"),
-        ("TIME", "9:30"),
-        ("TIME", "23:59"),
-        ("TELEPHONE", "+34 91 234 56 78"),
-        ("TELEPHONE", "+34912345678"),
-        ("TELEPHONE", "+34-612-345-678"),
-        ("TELEPHONE", "612345678"),
-        ("TELEPHONE", "93.345.67.89"),
-        ("TELEPHONE", "93 345 67 89"),
-        ("IDENTITY", "12345678Z"),
-        ("IDENTITY", "12345678-Z"),
-        ("IDENTITY", "12345678 Z"),
-        ("IDENTITY", "X1234567L"),
-        ("IDENTITY", "Y1234567-L"),
-        ("POSTCODE", "08025"),
-        ("POSTCODE", "28027"),
-        ("POSTCODE", "52001"),
-        ("AGE", "68 años"),
-        ("AGE", "1 año"),
-        ("AGE", "102 AÑOS"),
-        ("AGE", "68 anys"),
-        ("AGE", "3 meses"),
-        ("AGE", "3 mesos"),
-        ("AGE", "11 dies"),
-        ("EMAIL", "ana.puig+nota@hospital-clinic.cat"),
-        ("EMAIL", "niña_2@correu.udl.es"),
-        ("URL", "https://www.hospital.cat/nota?id=3"),
-        ("URL", "http://x.es"),
-        ("URL", "www.hospital.cat"),
-        ("URL", "WWW.HOSPITAL.CAT"),
-        ("LONG_NUMBER", "123456"),
-        ("LONG_NUMBER", "0012345678901234"),
+        ("DATE", ("3/5/2012", "03-05-12", "31.12.1999", "3 de mayo", "3 de Mayo de 2012")),
+        ("DATE", ("12 de septiembre del 2012", "12 setiembre", "3 DE MAYO DE 2012", "2 de març")),
+        ("DATE", ("1 de gener de 2015", "1 d'abril de 2015", "1 D’AGOST DEL 2015")),
+        ("TIME", ("9:30", "23:59")),
+        ("TELEPHONE", ("+34 91 234 56 78", "+34912345678", "+34-612-345-678", "612345678")),
+        ("TELEPHONE", ("93.345.67.89", "93 345 67 89")),
+        ("IDENTITY", ("12345678Z", "12345678-Z", "12345678 Z", "X1234567L", "Y1234567-L")),
+        ("POSTCODE", ("08025", "28027", "52001")),
+        ("AGE", ("68 años", "1 año", "102 AÑOS", "68 anys", "3 meses", "3 mesos", "11 dies")),
+        ("EMAIL", ("ana.puig+nota@hospital-clinic.cat", "niña_2@correu.udl.es")),
+        ("URL", ("https://www.hospital.cat/nota?id=3", "http://x.es", "WWW.HOSPITAL.CAT")),
+        ("LONG_NUMBER", ("123456", "0012345678901234")),
     ],
 )
-def test_a_built_in_rule_finds(name: str, text: str) -> None:
-    assert found_in(text, BUILT_IN) == [(name, text)]
-    for around in ("el {} .", "({})", "\n{}\n", "es:{},", "«{}»"):
-        assert found_in(around.format(text), BUILT_IN) == [(name, text)]
+def test_a_built_in_rule_finds(name: str, texts: tuple[str, ...]) -> None:
+    for text in texts:
+        for around in ("{}", "el {} .", "({})", "\n{}\n", "es:{},", "«{}»"):
+            assert found_in(around.format(text), BUILT_IN) == [(name, text)]
 
 
 @pytest.mark.parametrize(
@@ -150,11 +118,6 @@ def test_the_first_token_begins_and_the_others_go_on() -> None:
     ]
 
 
-def test_one_after_the_other_both_begin() -> None:
-    rules = Rules({"A": "[a-c]"})
-    assert said(rules.annotate(batch_of("a b c x"))) == ["B-A", "B-A", "B-A", None]
-
-
 def test_a_token_of_which_a_part_is_found_is_found() -> None:
     rules = Rules({"ROOT": "itis|dolor", "WIDE": "de l"})
     assert said(rules.annotate(batch_of("gastritis adolorida de las"))) == [
@@ -163,18 +126,6 @@ def test_a_token_of_which_a_part_is_found_is_found() -> None:
     # Two within a token, and one that ends within the token in which another begins.
     assert said(rules.annotate(batch_of("dolordolor"))) == ["B-ROOT"]
     assert said(rules.annotate(batch_of("de litis"))) == ["B-WIDE", "B-ROOT"]
-
-
-def test_what_is_found_between_tokens_is_no_token() -> None:
-    rules = Rules({"GAP": " +", "WORD": "b"})
-    assert said(rules.annotate(batch_of("a   b", "  "))) == [None, "B-WORD"]
-
-
-def test_the_first_rule_that_matches_at_a_place_is_taken() -> None:
-    text = "Sant Pau"
-    assert found_in(text, Rules({"A": "Sant", "B": "Sant Pau"})) == [("A", "Sant")]
-    assert found_in(text, Rules({"B": "Sant Pau", "A": "Sant"})) == [("B", "Sant Pau")]
-    assert found_in(text, Rules({"B": "Pau", "A": "ant P"})) == [("A", "Sant Pau")]
 
 
 def test_rules_may_have_alternatives_groups_and_names_of_any_form() -> None:
@@ -195,25 +146,14 @@ def test_where_there_is_nothing_nothing_is_found() -> None:
 @pytest.mark.parametrize(
     ("rules", "message"),
     [
-        ({"A": "("}, "the rule A is not a valid regular expression: missing "),
-        (
-            {"A": "a", "B\n": "*"},
-            r"the rule B\\n is not a valid regular expression: nothing to repeat",
-        ),
-        ({"A": "a)(b"}, "the rule A is not a valid regular expression: unbalanced"),
-        ({"A": ""}, "the rule A matches the empty string$"),
+        ({"B\n": "("}, r"the rule B\\n is not a valid regular expression: missing "),
         ({"A": "a*"}, "the rule A matches the empty string$"),
-        ({"A": "x|"}, "the rule A matches the empty string$"),
         (
             {"A": r"(a)\1"},
             r"the rule A refers to a group by number, .* name the group: \(\?P<sign>",
         ),
-        ({"A": r"(a)\\\1"}, "the rule A refers to a group by number"),
         ({"A": r"(a)?b(?(1)c|d)"}, "the rule A refers to a group by number"),
-        (
-            {"A": "(?i)a"},
-            r"the rule A cannot be combined with others: global flags.*, \(\?i:\.\.\.\)$",
-        ),
+        ({"A": "(?i)a"}, "the rule A cannot be combined with others: global flags"),
         ({"A": "(?P<x>a)", "B": "(?P<x>b)"}, "the rules cannot be combined: .*'x'"),
         ({"A": "(?P<_0>a)"}, "the rules cannot be combined: .*'_0'"),
     ],
@@ -312,7 +252,7 @@ def test_in_real_notes_it_finds_what_one_match_after_the_other_does(meddocan: Pa
     assert {"B-DATE", "I-DATE", "B-AGE", "B-POSTCODE", "B-EMAIL", "B-LONG_NUMBER"} <= set(found)
 
 
-LONG = 1_000_000
+LONG = 200_000
 
 
 @pytest.mark.parametrize(

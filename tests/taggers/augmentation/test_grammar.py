@@ -14,19 +14,6 @@ def read(folder: Path, text: str) -> Grammar:
     return Grammar.read(path)
 
 
-def test_the_shipped_grammar_knows_streets_and_names() -> None:
-    grammar = Grammar.read()
-    street = grammar.places["street"]
-    assert "avda." in street.heads["avenida"]
-    assert "c/" in street.heads["carrer"] and "c/" in street.heads["calle"]
-    assert "plaça" in street.heads  # the letter ç is not folded
-    assert "travesia" in street.heads  # accents are
-    assert "rd." in street.ends["road"]
-    assert {"s/n", "nº", "atico"} <= street.tails
-    assert grammar.name_classes == {"given_name", "surname"}
-    assert {"de", "dels", "of"} <= grammar.particles
-
-
 def test_a_grammar_of_a_user_extends_lists_and_tables(tmp_path: Path) -> None:
     shipped = Grammar.read()
     grammar = read(
@@ -59,10 +46,6 @@ def test_a_grammar_of_a_user_extends_lists_and_tables(tmp_path: Path) -> None:
     assert grammar.places["street"].tails == shipped.places["street"].tails
     assert grammar.places["school"].heads == {"colegio": ("col.",)}
     assert grammar.places["hospital"] == shipped.places["hospital"]
-
-
-def test_an_empty_grammar_changes_nothing(tmp_path: Path) -> None:
-    assert read(tmp_path, "") == Grammar.read()
 
 
 @pytest.mark.parametrize(

@@ -164,13 +164,6 @@ def test_unknown_tags_stay_unknown(small_gazetteer: Gazetteer) -> None:
         assert set(of_copy[3:-1]) <= {2}
 
 
-def test_mentions_with_line_breaks_are_replaced(small_gazetteer: Gazetteer) -> None:
-    gold = seed([document("a", "x\n[Ana\nPuig|P]\n[4\n5|N] [\u200bVic|P]")])
-    _, copies = copies_of(gold, small_gazetteer, copies=50, replace=1.0)
-    assert len(set(copies.texts.to_pylist())) > 10
-    assert_consistent(copies)
-
-
 def test_elided_articles_stay_before_vowels(small_gazetteer: Gazetteer) -> None:
     _, copies = copies_of(seed(), small_gazetteer, copies=200, replace=1.0)
     assert all("l'Olot 7Pau" in text for text in copies.texts.to_pylist()[400:])

@@ -141,14 +141,6 @@ def test_an_unlabelled_batch_is_spliced() -> None:
     assert copies.labels == () and copies.tags.tolist() == [-1] * 3
 
 
-@pytest.mark.parametrize("number", [0, 1])
-def test_no_copies_of_any_batch(number: int) -> None:
-    batch = make_batch([Document("a", "x")][:number], labelled=True, classes=("A",))
-    copies = splice(batch, np.zeros(0, np.int64), replacements_of([]), phrases_of([]))
-    assert len(copies) == 0 and copies.labels == batch.labels
-    assert copies.document_offsets.tolist() == [0]
-
-
 def test_a_phrase_without_tokens_is_refused() -> None:
     batch = make_batch([Document("a", "x")], labelled=True)
     with pytest.raises(ValueError, match="without tokens"):

@@ -67,8 +67,3 @@ def test_words_that_begin_many_terms_are_typical() -> None:
     found += [(f"plaza {n}", "street", 1) for n in range(9)]
     found += [(f"{n} bis", "street", 1) for n in range(100, 130)]
     assert TermLists([gazetteer(found)]).typical_words("street") == ["calle"]
-
-
-def test_no_gazetteers_have_no_terms() -> None:
-    lists = TermLists([])
-    assert lists.classes == [] and lists.shares(["olot"]) == {} and lists.size("town") == 0

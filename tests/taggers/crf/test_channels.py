@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 
 import numpy as np
@@ -13,12 +12,10 @@ from hypothesis import strategies as st
 
 from corpus import streams as streams_module
 from corpus.batch import Batch
-from corpus.streams import NO_VALUE, Stream
+from corpus.streams import Stream
 from taggers import features as features_module
 from taggers.crf import channels as channels_module
-from taggers.crf import lattice
-from taggers.crf.channels import Channel, Channels
-from taggers.crf.lattice import gather_stream, scatter_stream
+from taggers.crf.channels import Channels
 from taggers.features import Words, feature, is_feature
 from taggers.templates import Templates
 
@@ -174,13 +171,6 @@ def computed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return words
 
 
-def test_a_word_that_was_met_is_not_worked_on_again(computed: list[str]) -> None:
-    channels = channels_of([("counted", 0), ("counted", 1)], [("said", 0), ("counted", -1)])
-    for words in ("aba", "cb", "bca", "d"):
-        channels.from_batch(batch_of([[(word, None) for word in words]]))
-    assert computed == ["a", "b", "c", "d"]
-
-
 def test_what_is_kept_of_words_is_bounded(
     computed: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -222,80 +212,3 @@ def test_no_tokens_have_no_conjunctions(documents: Documents) -> None:
 
 
 # What streams add to scores
-
-
-@st.composite
-def gathered(draw: st.DrawFn) -> tuple[Channel, np.ndarray]:
-    """Return a stream, where it is looked at, and the documents."""
-    lengths = draw(st.lists(st.integers(0, 5), max_size=5))
-    types = draw(st.integers(0, 3))
-    size = sum(lengths)
-    values = draw(st.lists(st.integers(NO_VALUE, types - 1), min_size=size, max_size=size))
-    offsets = draw(st.lists(st.integers(-3, 3), min_size=1, unique=True))
-    stream = Stream(tuple("xyz"[:types]), np.array(values, np.int32))
-    documents = np.cumsum([0, *lengths], dtype=np.int64)
-    return Channel("said", tuple(offsets), stream), documents
-
-
-LABELS = 3
-
-
-def by_hand(channel: Channel, documents: np.ndarray, table: np.ndarray) -> np.ndarray:
-    """Add up in the order of the tokens."""
-    values = channel.stream.values
-    scores = np.zeros((len(values), table.shape[2]))
-    for start, stop in itertools.pairwise(documents.tolist()):
-        for place in range(start, stop):
-            for number, offset in enumerate(channel.offsets):
-                other = place + offset
-                if start <= other < stop and values[other] != NO_VALUE:
-                    scores[place] += table[values[other], number]
-    return scores
-
-
-def packed(documents: np.ndarray, tokens: int) -> list[tuple[lattice.Packing, np.ndarray]]:
-    """Return packings, and for each of their tokens the number that it has in the batch."""
-    found = []
-    for packing in lattice.pack(documents, tokens):
-        order = np.zeros(packing.tokens, np.int64)
-        for row, (first, length) in enumerate(zip(packing.first, packing.lengths, strict=True)):
-            order[packing.steps[:length] + row] = np.arange(first, first + length)
-        found.append((packing, order))
-    return found
-
-
-@given(drawn=gathered(), seed=st.integers(0, 1000), tokens=st.sampled_from([3, 100]))
-def test_what_is_gathered_is_what_the_values_around_a_token_add(
-    drawn: tuple[Channel, np.ndarray], seed: int, tokens: int
-) -> None:
-    channel, documents = drawn
-    rng = np.random.default_rng(seed)
-    table = rng.normal(size=(len(channel.stream.vocabulary), len(channel.offsets), LABELS))
-    offsets = np.array(channel.offsets, np.int64)
-    expected = by_hand(channel, documents, table)
-    for packing, order in packed(documents, tokens):
-        before = rng.normal(size=(packing.tokens, LABELS))
-        scores = before.copy()
-        where = packing.first, packing.lengths, packing.steps
-        gather_stream(channel.stream.values, *where, offsets, table, scores)
-        assert scores - before == pytest.approx(expected[order], abs=1e-12)
-
-
-@given(drawn=gathered(), seed=st.integers(0, 1000), tokens=st.sampled_from([3, 100]))
-def test_scattering_is_gathering_transposed(
-    drawn: tuple[Channel, np.ndarray], seed: int, tokens: int
-) -> None:
-    """Of every table and all marginals: what is gathered times these is the table times these."""
-    channel, documents = drawn
-    rng = np.random.default_rng(seed)
-    table = rng.normal(size=(len(channel.stream.vocabulary), len(channel.offsets), LABELS))
-    offsets = np.array(channel.offsets, np.int64)
-    marginals = rng.normal(size=(documents[-1], LABELS))
-    collected = np.zeros_like(table)
-    for packing, order in packed(documents, tokens):
-        where = packing.first, packing.lengths, packing.steps
-        own = marginals[order]
-        scatter_stream(channel.stream.values, *where, offsets, own, collected)
-        assert own.tolist() == marginals[order].tolist()
-    product = float((by_hand(channel, documents, table) * marginals).sum())
-    assert float((table * collected).sum()) == pytest.approx(product, abs=1e-9)

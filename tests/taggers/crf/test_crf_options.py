@@ -75,16 +75,6 @@ def test_tokens_in_gazetteers_are_listed(make_gazetteer: MakeGazetteer, tmp_path
     assert listed(both) == ["Anna", "Sant", "Pau"]
 
 
-def test_capabilities_are_those_of_the_engine() -> None:
-    own, reference = CRFOptions().capabilities, CRFOptions(trainer="crfsuite").capabilities
-    assert own == {"entity_probabilities", "document_weights", "partial_tags"}
-    assert reference == {"entity_probabilities"}
-
-
-def fail() -> Path:
-    raise AssertionError("no embeddings are needed")
-
-
 def test_automatic_clusters_are_those_of_the_run(tmp_path: Path) -> None:
     options = CRFOptions(
         clusters="auto",
@@ -99,11 +89,6 @@ def test_automatic_clusters_are_those_of_the_run(tmp_path: Path) -> None:
 def test_without_clusters_of_the_run_there_are_none() -> None:
     options = CRFOptions(clusters="auto", clusterings=("digits-w1-k16",), cluster_choice="best")
     assert options.with_embeddings(lambda: None) == CRFOptions()
-
-
-def test_a_folder_of_embeddings_needs_none_of_the_run() -> None:
-    for options in (CRFOptions(), CRFOptions(clusters="embeddings")):
-        assert options.with_embeddings(fail) == options
 
 
 def test_automatic_clusters_outside_of_a_run_are_refused() -> None:

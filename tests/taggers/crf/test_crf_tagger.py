@@ -9,7 +9,6 @@ import math
 import os
 import signal
 import tempfile
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -21,12 +20,9 @@ import pytest
 from corpus.batch import Batch, concatenate, make_batch
 from corpus.document import Document, Span
 from corpus.errors import InputError
-from corpus.tags import find_entities
 from taggers import CRFOptions, CRFTagger, TrainingError, load_tagger
-from taggers.crf import wordtype
-from taggers.crf.training import trainers
-from taggers.crf.training.likelihood import Likelihood
 from taggers.crf.weights import Weights
+from tests.taggers.crf.conftest import contents, fitted, marked, notes
 
 Trainer = Literal["wordtype", "crfsuite"]
 TokenScores = Callable[[Weights, Sequence[str], Sequence[str]], np.ndarray]
@@ -47,28 +43,6 @@ TOY = [
 ]
 
 
-def marked(name: str, text: str) -> Document:
-    """Make a document of a text in which braces mark a PERSON and brackets a LOCATION."""
-    plain, spans, start = "", [], 0
-    for character in text:
-        if character in "{[":
-            start = len(plain)
-        elif character in "}]":
-            spans.append(Span(start, len(plain), "PERSON" if character == "}" else "LOCATION"))
-        else:
-            plain += character
-    return Document(name, plain, tuple(spans))
-
-
-def notes(*texts: str, labelled: bool = True) -> Batch:
-    documents = [marked(str(number), text) for number, text in enumerate(texts)]
-    return make_batch(documents, labelled=labelled, classes=["PERSON", "LOCATION"])
-
-
-def fitted(train: Batch, options: CRFOptions = SMALL) -> CRFTagger:
-    return CRFTagger(options).fit(train, rng=np.random.default_rng(0))
-
-
 @pytest.fixture(scope="module")
 def toy() -> Batch:
     return notes(*(text for text, _ in TOY))
@@ -81,7 +55,7 @@ def trainer(request: pytest.FixtureRequest) -> Trainer:
 
 @pytest.fixture(scope="module")
 def tagger(toy: Batch) -> CRFTagger:
-    return fitted(toy)
+    return fitted(toy, SMALL)
 
 
 def random_notes(rng: np.random.Generator, number: int, longest: int) -> Batch:
@@ -169,40 +143,6 @@ def test_path_and_confidence_are_those_of_brute_force(
             assert np.array_equal(each.tags, tagging.tags)
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("precision", ["single", "double"])
-def test_entities_are_as_probable_as_by_brute_force(
-    seed: int, precision: Literal["single", "double"], token_scores: TokenScores
-) -> None:
-    rng = np.random.default_rng(seed)
-    options = of_words(features=("form",), window=1, c2=0.1, precision=precision)
-    tagger = fitted(random_notes(rng, 12, 7), options)
-    brute = BruteForce(tagger, token_scores)
-    batch = random_notes(rng, 15, 5)
-    tagging = tagger.tag(batch, detail="entity")
-    found = find_entities(tagging.tags, batch.document_offsets, tagging.labels)
-    number = np.array([tagger.labels.index(name) for name in brute.labels], np.int16)
-    expected = []
-    for start, stop in itertools.pairwise(batch.document_offsets.tolist()):
-        own = (found.first >= start) & (found.last < stop)
-        if not own.any():
-            continue
-        paths, scores = brute.paths([batch.vocabulary[word] for word in batch.word_ids[start:stop]])
-        total = Counter[tuple[int, ...]]()
-        for path, score in zip(paths, scores - np.logaddexp.reduce(scores), strict=True):
-            every = find_entities(number[path], np.array([0, len(path)]), tagger.labels)
-            for entity in zip(every.first, every.last, every.classes, strict=True):
-                total[entity] += np.exp(score)
-        for first, last in zip(found.first[own] - start, found.last[own] - start, strict=True):
-            expected.append([total[first, last, kind] for kind in range(2)])
-    close = 1e-5 if precision == "single" else 1e-10
-    assert tagging.entity_probabilities is not None
-    assert len(expected) > 5
-    assert tagging.entity_probabilities == pytest.approx(np.array(expected), abs=close)
-    own_class = tagging.entity_probabilities[np.arange(len(expected)), found.classes]
-    assert tagging.entity_confidence(found).tolist() == own_class.tolist()
-
-
 def test_classes_that_training_did_not_show_are_never_of_an_entity() -> None:
     """Labels that the CRF does not have stand before, between and after those that it has."""
     document = marked("0", "El Sr {Joan Puig} viu a Clot")
@@ -219,6 +159,8 @@ def test_an_entity_without_a_beginning_is_as_probable_as_its_continuation() -> N
     """An I- after nothing of its class begins an entity, and the tags say so."""
     options = of_words(features=("form",), window=0)
     tagger = fitted(notes("{Joan Puig}", "res de res"), options)
+    (label,) = tagger._crf.decode(notes("Puig")).labels
+    assert tagger._crf.labels[label] == "I-PERSON"
     found = tagger.tag(notes("Puig"), detail="entity")
     marginals = tagger.tag(notes("Puig"), detail="labels").marginals
     assert marginals is not None
@@ -230,55 +172,12 @@ def test_an_entity_without_a_beginning_is_as_probable_as_its_continuation() -> N
     assert found.entity_probabilities[0, 1] > marginals[0, own[1]]
 
 
-@pytest.mark.parametrize("measure", ["probability", "normalised", "min_marginal"])
-def test_detail_is_given_where_it_is_asked_for(tagger: CRFTagger, measure: str) -> None:
-    batch = notes("Joan Puig de Clot", "", "mai vist , Rosa")
-    plain, token, entity, labels = (
-        tagger.tag(batch, measure=measure, detail=detail)
-        for detail in ("document", "token", "entity", "labels")
-    )
-    assert (plain.token_confidence, plain.marginals, token.marginals, entity.marginals) == (
-        None,
-    ) * 4
-    assert (
-        plain.entity_probabilities,
-        token.entity_probabilities,
-        labels.entity_probabilities,
-    ) == (None, None, None)
-    assert entity.token_confidence == pytest.approx(token.token_confidence, rel=1e-10)
-    for each in (token, entity, labels):
-        assert each.tags.tolist() == plain.tags.tolist()
-        assert each.confidence == pytest.approx(plain.confidence, rel=1e-10)
-    assert labels.token_confidence is not None
-    assert labels.marginals is not None
-    assert labels.marginals.shape == (batch.n_tokens, len(tagger.labels))
-    assert labels.marginals.sum(axis=1) == pytest.approx(np.ones(batch.n_tokens), abs=1e-6)
-    assert token.token_confidence == pytest.approx(labels.token_confidence, rel=1e-12)
-    chosen = labels.marginals[np.arange(len(labels.tags)), labels.tags]
-    assert labels.token_confidence.tolist() == chosen.tolist()  # no path began with I- here
-    if measure == "min_marginal":
-        lowest = [
-            min(each) for each in (labels.token_confidence[:4], [1.0], labels.token_confidence[4:])
-        ]
-        assert labels.confidence.tolist() == lowest
-
-
 def test_it_learns_a_toy_corpus(toy: Batch, tagger: CRFTagger) -> None:
     found = tagger.tag(toy)
     assert tagger.labels == toy.labels == found.labels
     assert found.tags.tolist() == toy.tags.tolist()
     assert found.tags.dtype == np.int16
     assert toy.tags.any()
-
-
-def test_an_entity_that_a_path_only_goes_on_with_is_begun() -> None:
-    options = of_words(features=("form",), window=0)
-    tagger = fitted(notes("{Joan Puig}", "res de res"), options)
-    decoder = tagger._crf
-    (label,) = decoder.decode(notes("Puig")).labels
-    assert decoder.labels[label] == "I-PERSON"
-    found = tagger.tag(notes("Puig", "Joan Puig"))
-    assert [found.labels[tag] for tag in found.tags] == ["B-PERSON", "B-PERSON", "I-PERSON"]
 
 
 def test_its_own_tags_are_not_looked_at(toy: Batch, tagger: CRFTagger) -> None:
@@ -315,44 +214,7 @@ def test_labels_that_training_did_not_see_are_never_given() -> None:
     assert seen[found.tags].all()
 
 
-def test_documents_without_tokens_are_sure_and_have_no_tags(tagger: CRFTagger) -> None:
-    found = tagger.tag(notes("", "La {Rosa}", " \n", ""), measure="min_marginal")
-    assert len(found.tags) == 2
-    assert found.confidence[[0, 2, 3]].tolist() == [1, 1, 1]
-    assert 0 < found.confidence[1] < 1
-    nothing = tagger.tag(notes("", ""))
-    assert nothing.tags.tolist() == []
-    assert nothing.confidence.tolist() == [1, 1]
-    assert len(tagger.tag(notes()).confidence) == 0
-
-
-def test_a_document_is_tagged_alike_alone_and_in_company(toy: Batch, tagger: CRFTagger) -> None:
-    many = concatenate([toy, notes("", "Joan Clot , Rosa", "Sant"), toy])
-    together = tagger.tag(many)
-    alone = [tagger.tag(many.slice(row, row + 1)) for row in range(len(many))]
-    assert together.tags.tolist() == np.concatenate([each.tags for each in alone]).tolist()
-    confidence = np.array([each.confidence[0] for each in alone])
-    assert together.confidence == pytest.approx(confidence, rel=1e-6)
-
-
-def test_an_unknown_measure_is_an_error_that_lists_the_known_ones(
-    toy: Batch, tagger: CRFTagger
-) -> None:
-    with pytest.raises(InputError, match='"luck"; there are probability, normalised, min_marginal'):
-        tagger.tag(toy, measure="luck")
-
-
-def test_an_untrained_tagger_does_not_tag(toy: Batch) -> None:
-    with pytest.raises(ValueError, match="not been trained"):
-        CRFTagger().tag(toy)
-
-
 # Training
-
-
-def contents(tagger: CRFTagger, folder: Path) -> dict[str, bytes]:
-    tagger.save(folder)
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 def test_two_fits_are_equal_to_the_byte(toy: Batch, trainer: Trainer, tmp_path: Path) -> None:
@@ -362,44 +224,6 @@ def test_two_fits_are_equal_to_the_byte(toy: Batch, trainer: Trainer, tmp_path: 
     assert contents(first, tmp_path / "1") == contents(second, tmp_path / "2")
     first.fit(toy, rng=np.random.default_rng(5))  # again, and whatever the generator
     assert contents(first, tmp_path / "3") == contents(second, tmp_path / "2")
-
-
-def test_a_batch_that_came_as_bytes_is_the_same(toy: Batch, tmp_path: Path) -> None:
-    """Its arrays cannot be written to."""
-    sent = Batch.from_bytes(toy.to_bytes())
-    first, second = fitted(toy, SMALL), fitted(sent, SMALL)
-    assert contents(first, tmp_path / "1") == contents(second, tmp_path / "2")
-    assert first.tag(toy).confidence.tolist() == first.tag(sent).confidence.tolist()
-
-
-def test_options_change_the_model(trainer: Trainer, toy: Batch, tmp_path: Path) -> None:
-    small = replace(SMALL, trainer=trainer)
-
-    def arrays(options: CRFOptions, name: str) -> dict[str, bytes]:
-        files = contents(fitted(toy, options), tmp_path / name)
-        return {name: files[name] for name in files if name != "model.json"}
-
-    model = arrays(small, "plain")
-    for number, changes in enumerate(
-        [
-            {"features": ("lower",)},
-            {"window": 2},
-            {"c2": 0.5},
-            {"c1": 0.5},
-            {"min_frequency": 2},
-            {"max_iterations": 2},
-        ]
-    ):
-        assert arrays(replace(small, **changes), str(number)) != model
-
-
-def test_documents_without_tokens_teach_nothing(
-    trainer: Trainer, toy: Batch, tmp_path: Path
-) -> None:
-    small = replace(SMALL, trainer=trainer)
-    padded = concatenate([notes(""), toy, notes(" ", "")])
-    plain = contents(fitted(toy, small), tmp_path / "plain")
-    assert contents(fitted(padded, small), tmp_path / "padded") == plain
 
 
 # Unknown tags and weights of documents
@@ -443,48 +267,30 @@ def brute_loss(tagger: CRFTagger, train: Batch, token_scores: TokenScores) -> fl
 
 
 @pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize(
+    ("trainer", "incomplete"), [("wordtype", False), ("wordtype", True), ("crfsuite", False)]
+)
 def test_the_loss_is_that_of_brute_force(
-    seed: int, trainer: Trainer, token_scores: TokenScores
+    seed: int, trainer: Trainer, incomplete: bool, token_scores: TokenScores
 ) -> None:
-    train = random_notes(np.random.default_rng(seed), 8, 6)
+    """Also with unknown tags and weights of documents, which CRFsuite does not know."""
+    rng = np.random.default_rng(seed)
+    train = random_notes(rng, 8, 6)
+    if incomplete:
+        tags = np.where(rng.random(len(train.tags)) < 0.3, -1, train.tags).astype(np.int16)
+        weights = rng.choice(np.array([0, 0.5, 1, 3], np.float32), len(train))
+        train = train.with_tags(tags, train.labels).with_weights(weights)
     tagger = fitted(train, replace(DOUBLE, trainer=trainer))
     assert tagger.training is not None
     expected = brute_loss(tagger, train, token_scores)
     assert tagger.training.loss == pytest.approx(expected, rel=1e-9, abs=1e-6)
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_with_unknown_tags_and_weights_too_the_loss_is_that_of_brute_force(
-    seed: int, token_scores: TokenScores
-) -> None:
-    rng = np.random.default_rng(seed)
-    train = random_notes(rng, 10, 6)
-    tags = np.where(rng.random(len(train.tags)) < 0.3, -1, train.tags).astype(np.int16)
-    weights = rng.choice(np.array([0, 0.5, 1, 3], np.float32), len(train))
-    train = train.with_tags(tags, train.labels).with_weights(weights)
-    tagger = fitted(train, DOUBLE)
-    assert tagger.training is not None
-    expected = brute_loss(tagger, train, token_scores)
-    assert tagger.training.loss == pytest.approx(expected, rel=1e-9)
-
-
-def test_from_unknown_tags_nothing_false_is_learned(toy: Batch) -> None:
-    """The words of a name are known in one document and not looked at in another."""
-    tags = toy.tags.copy()
-    tags[toy.document_offsets[1] :] = -1
-    tagger = fitted(toy.with_tags(tags, toy.labels))
-    first = toy.slice(0, 1)
-    assert tagger.tag(first).tags.tolist() == first.tags.tolist()
-    many = concatenate([first, *[first.with_tags(np.full_like(first.tags, -1), toy.labels)] * 20])
-    found = fitted(many).tag(first)
-    assert found.tags.tolist() == first.tags.tolist()
-
-
 def test_without_one_known_tag_there_is_nothing_to_learn(toy: Batch) -> None:
     with pytest.raises(TrainingError, match="no training token has a known tag"):
-        fitted(notes("La Rosa", labelled=False))
+        fitted(notes("La Rosa", labelled=False), SMALL)
     with pytest.raises(TrainingError, match="no training token has a known tag"):
-        fitted(toy.with_tags(np.full_like(toy.tags, -1), toy.labels))
+        fitted(toy.with_tags(np.full_like(toy.tags, -1), toy.labels), SMALL)
 
 
 def assert_alike(left: CRFTagger, right: CRFTagger, batch: Batch, close: float = 1e-6) -> None:
@@ -495,27 +301,6 @@ def assert_alike(left: CRFTagger, right: CRFTagger, batch: Batch, close: float =
     first, second = (each.tag(batch, detail="labels") for each in (left, right))
     assert first.tags.tolist() == second.tags.tolist()
     assert first.marginals == pytest.approx(second.marginals, abs=close)
-
-
-def test_a_document_that_counts_2_is_a_document_twice(toy: Batch) -> None:
-    weighted = toy.with_weights(np.array([1, 2, 3], np.float32))
-    repeated = toy.take(np.array([0, 1, 1, 2, 2, 2]))
-    options = replace(DOUBLE, max_iterations=1000)
-    assert_alike(fitted(weighted, options), fitted(repeated, options), toy, 1e-4)
-
-
-def test_a_document_that_counts_0_is_absent(toy: Batch) -> None:
-    """It only brings features: its words are in no other document here."""
-    more = concatenate([toy, notes("El Sr {Oriol Coll} ens [Fa] .")])
-    more = more.with_weights(np.array([1, 1, 1, 0], np.float32))
-    words = [word for word in more.vocabulary if word in toy.vocabulary]
-    assert "Oriol" not in words
-    assert_alike(fitted(more, DOUBLE), fitted(toy, DOUBLE), toy)
-
-
-def test_only_documents_that_count_0_teach_nothing(toy: Batch) -> None:
-    with pytest.raises(TrainingError):
-        fitted(toy.with_weights(np.zeros(3, np.float32)))
 
 
 # Beginning with another model
@@ -549,49 +334,6 @@ def test_wherever_it_begins_it_ends_alike(
     assert_alike(fitted(toy, options), warm, toy, 2e-3)
 
 
-@pytest.mark.parametrize("window", [0, 1, 2])
-def test_it_begins_with_the_weights_that_the_other_model_has(
-    toy: Batch,
-    window: int,
-    monkeypatch: pytest.MonkeyPatch,
-    named_weights: Callable[[Weights], dict[tuple[int, int, int], float]],
-) -> None:
-    """By value, offset and label; the other model has a class more, which comes first."""
-    other = make_batch(
-        [*toy.to_documents(), Document("b", "92 anys", (Span(0, 2, "AGE"),))], labelled=True
-    )
-    start = fitted(other, DOUBLE)
-    old = start._crf
-    assert old.labels[:2] == ("O", "B-AGE")
-    begun: list[np.ndarray] = []
-    minimise = trainers.minimise
-
-    def noted(evaluate: Any, begin: np.ndarray, **options: Any) -> Any:
-        begun.append(begin.copy())
-        return minimise(evaluate, begin, **{**options, "most": 1})
-
-    monkeypatch.setattr(trainers, "minimise", noted)
-    tagger = CRFTagger(replace(DOUBLE, window=window))
-    cold = fitted(toy, tagger.options)._crf
-    new = tagger.fit(toy, warm_start=start, rng=np.random.default_rng(0))._crf
-    assert new.labels == cold.labels == tuple(name for name in old.labels if "AGE" not in name)
-    assert not begun[0].any()
-    labels, size = len(new.labels), len(begun[1]) - len(new.labels) ** 2
-    assert begun[1][size:].reshape(labels, labels).tolist() == [
-        [old.weights.transition[old.labels.index(a), old.labels.index(b)] for b in new.labels]
-        for a in new.labels
-    ]
-    expected = [
-        weight
-        for (_, offset, label), weight in named_weights(old.weights).items()
-        if abs(offset - 1) <= window and "AGE" not in old.labels[label]
-    ]
-    found = begun[1][:size]
-    kept = sorted(set(found[found != 0].tolist()))
-    assert set(kept) <= set(expected)
-    assert len(kept) > 0.8 * len(set(expected))  # but for the words of the other document
-
-
 def test_beginning_with_a_saved_model_is_beginning_with_the_model(
     toy: Batch, tmp_path: Path
 ) -> None:
@@ -608,11 +350,6 @@ def test_beginning_with_a_saved_model_is_beginning_with_the_model(
     assert models[0] == models[1]
 
 
-def test_an_untrained_tagger_is_nothing_to_begin_with(toy: Batch) -> None:
-    with pytest.raises(ValueError, match="not been trained"):
-        CRFTagger(SMALL).fit(toy, warm_start=CRFTagger(SMALL), rng=np.random.default_rng(0))
-
-
 # How training ends
 
 
@@ -621,13 +358,6 @@ def test_nothing_to_train_on_is_an_error(trainer: Trainer, texts: tuple[str, ...
     small = replace(SMALL, trainer=trainer)
     with pytest.raises(TrainingError, match="contain no tokens"):
         fitted(notes(*texts), small)
-
-
-def test_features_must_be_named_and_known() -> None:
-    with pytest.raises(InputError, match="features is empty"):
-        of_words(features=())
-    with pytest.raises(InputError, match='no feature "colour"'):
-        of_words(features=("form", "colour"))
 
 
 def test_convergence_is_reported(toy: Batch, trainer: Trainer) -> None:
@@ -647,15 +377,6 @@ def test_convergence_is_reported(toy: Batch, trainer: Trainer) -> None:
 
 OWN = ("the gradient vanished", "the objective no longer falls")
 CONVERGED = {"wordtype": OWN, "crfsuite": ("L-BFGS resulted in convergence",)}
-STOPPED = {"wordtype": OWN, "crfsuite": ("L-BFGS terminated with the stopping criteria",)}
-
-
-def test_the_stopping_criterion_is_convergence_too(toy: Batch, trainer: Trainer) -> None:
-    options = of_words(trainer=trainer, features=("form",), c1=0.5, c2=0.0, max_iterations=500)
-    training = fitted(toy, options).training
-    assert training is not None
-    assert training.outcome in STOPPED[trainer]
-    assert training.converged
 
 
 def test_with_an_l1_norm_both_trainers_end_alike(toy: Batch) -> None:
@@ -691,25 +412,6 @@ def test_a_higher_tolerance_ends_training_earlier(toy: Batch, trainer: Trainer) 
     assert all(training and training.converged for training in runs)
 
 
-def test_a_search_that_finds_no_step_is_a_failure(
-    toy: Batch, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Here it is told a wrong gradient, and begins with weights of which a model can be made."""
-    right = Likelihood.__call__
-
-    def wrong(likelihood: Likelihood, x: np.ndarray) -> tuple[float, np.ndarray]:
-        value, gradient = right(likelihood, x)
-        return value, -gradient
-
-    options = replace(SMALL, precision="double")
-    start = fitted(toy, replace(options, c2=10.0))
-    monkeypatch.setattr(Likelihood, "__call__", wrong)
-    training = CRFTagger(options).fit(toy, warm_start=start, rng=np.random.default_rng(0)).training
-    assert training is not None
-    assert training.failed and not training.converged
-    assert training.outcome == "no step along the gradient makes the objective smaller"
-
-
 def test_enormous_regularization_ends_in_numbers() -> None:
     for seed in range(10):
         train = random_notes(np.random.default_rng(seed), 6, 6)
@@ -742,29 +444,6 @@ def test_where_nothing_can_be_told_apart_the_error_says_so(
 ) -> None:
     with pytest.raises(TrainingError, match=r"all have the same tag, or .*c1"):
         fitted(notes(*texts), of_words(trainer=trainer, c1=c1))
-
-
-def test_a_start_that_l1_takes_to_nothing_is_told_as_such(toy: Batch) -> None:
-    """Beginning with weights, steps are made before none is left."""
-    start = fitted(toy)
-    tagger = CRFTagger(replace(SMALL, c1=1e3))
-    with pytest.raises(TrainingError) as raised:
-        tagger.fit(toy, warm_start=start, rng=np.random.default_rng(0))
-    assert str(raised.value) == trainers._UNTRAINED
-
-
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("value", [math.inf, math.nan])
-def test_a_start_that_is_not_finite_is_told_as_such(toy: Batch, value: float) -> None:
-    start = fitted(toy)
-    weights = start._crf.weights
-    start._crf = wordtype.WordTypeCRF(
-        start._crf.templates,
-        start._crf.labels,
-        replace(weights, state=np.full_like(weights.state, value)),
-    )
-    with pytest.raises(TrainingError, match="not trained: the objective is not finite where"):
-        CRFTagger(SMALL).fit(toy, warm_start=start, rng=np.random.default_rng(0))
 
 
 def test_a_failed_fit_leaves_the_tagger_as_it_was(
@@ -821,16 +500,6 @@ def test_training_leaves_no_file(trainer: Trainer, toy: Batch, temporary: Path) 
     with pytest.raises(KeyboardInterrupt):
         CRFTagger(small).fit(toy, rng=np.random.default_rng(0), progress=interrupt)
     assert list(temporary.iterdir()) == []
-
-
-def test_progress_of_tagging_is_told(tagger: CRFTagger) -> None:
-    batch = notes(*["La Rosa"] * 6000, "")
-    steps: list[tuple[int, int]] = []
-    tagger.tag(batch, progress=lambda *step: steps.append(step))
-    assert steps == sorted(steps)
-    assert len(steps) > 1
-    assert steps[-1] == (6001, 6001)
-    assert {most for _, most in steps} == {6001}
 
 
 # Files
@@ -915,24 +584,6 @@ def test_a_truncated_model_file_is_an_input_error(saved: Path) -> None:
         file.rmdir()
         file.write_bytes(whole)
         load_tagger(saved)
-
-
-@pytest.mark.parametrize(
-    ("key", "message"),
-    [
-        ("kind", '{} is not the folder of a model: model.json lacks the key "kind"'),
-        ("format", '{} is not the folder of a model: model.json lacks the key "format"'),
-        ("digest", "{}/model.json is damaged: it is not the file that was saved"),
-    ],
-)
-def test_what_a_description_lacks_is_said_in_words(saved: Path, key: str, message: str) -> None:
-    file = saved / "model.json"
-    description = json.loads(file.read_bytes())
-    del description[key]
-    file.write_text(json.dumps(description))
-    with pytest.raises(InputError) as caught:
-        load_tagger(saved)
-    assert str(caught.value) == message.format(saved)
 
 
 def test_a_model_of_another_format_is_to_be_trained_again(saved: Path) -> None:

@@ -1,4 +1,4 @@
-"""The word-type CRF against python-crfsuite, on real lines: its trainer and its own tagger."""
+"""The word-type CRF against python-crfsuite and a warm start against a cold one, on real lines."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -170,3 +170,21 @@ def test_trained_to_the_end_by_either_trainer_taggers_are_alike(
     assert left.training.loss == pytest.approx(right.training.loss, rel=1e-4)
     assert (left.tag(judge).tags == right.tag(judge).tags).mean() > 0.999
     assert left.tag(judge).confidence == pytest.approx(right.tag(judge).confidence, abs=0.02)
+
+
+@pytest.mark.slow
+def test_after_more_lines_training_ends_as_low_in_less_than_half_of_the_steps(
+    meddocan: Path,
+) -> None:
+    batch = lines(meddocan / "train", 1100)
+    batch = batch.take(np.random.default_rng(0).permutation(len(batch)))
+
+    def trained(part: Batch, start: CRFTagger | None = None) -> CRFTagger:
+        tagger = CRFTagger(CRFOptions(max_iterations=1000))
+        return tagger.fit(part, warm_start=start, rng=np.random.default_rng(0))
+
+    cold, warm = trained(batch).training, trained(batch, trained(batch.slice(0, 1000))).training
+    assert cold is not None and warm is not None
+    assert cold.converged and warm.converged
+    assert warm.loss < 1.001 * cold.loss
+    assert warm.iterations < cold.iterations / 2

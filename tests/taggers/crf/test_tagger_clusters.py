@@ -12,35 +12,14 @@ import numpy as np
 import pytest
 
 from corpus.batch import Batch, make_batch
-from corpus.document import Document, Span
 from corpus.errors import InputError
 from taggers import CRFOptions, CRFTagger, load_tagger
 from taggers.crf.crf_tagger import _best_clustering
 from taggers.embeddings.embedding import Embedding
 from taggers.privacy.pruning import Pruning
+from tests.taggers.crf.conftest import NAMES, OTHERS, fitted, right, word_list, word_lists
 
 MakeEmbedding = Callable[..., Embedding]
-
-NAMES = [f"Nom{letter}{other}" for letter in "abcdefgh" for other in "aeiou"]
-OTHERS = [f"Mot{letter}{other}" for letter in "abcdefgh" for other in "aeiou"]
-
-
-def note(name: str, words: list[str], group: str | None = None) -> Document:
-    """Make a document of words; those of NAMES are a PERSON each."""
-    text, spans = "", []
-    for word in words:
-        if word in NAMES:
-            spans.append(Span(len(text), len(text) + len(word), "PERSON"))
-        text += f"{word} , "
-    return Document(name, text, tuple(spans), group)
-
-
-def batch_of(*documents: list[str]) -> Batch:
-    return make_batch(
-        [note(str(number), words) for number, words in enumerate(documents)],
-        labelled=True,
-        classes=["PERSON"],
-    )
 
 
 @pytest.fixture(scope="module")
@@ -62,76 +41,51 @@ def folder(make_embedding: MakeEmbedding, tmp_path_factory: pytest.TempPathFacto
     return folder
 
 
-@pytest.fixture(scope="module")
-def train() -> Batch:
-    """Half of the words: what is known of the others is their cluster."""
-    return batch_of(*mixed(NAMES[::2], OTHERS[::2]))
-
-
-@pytest.fixture(scope="module")
-def rest() -> Batch:
-    return batch_of(*mixed(NAMES[1::2], OTHERS[1::2]))
-
-
-def mixed(names: list[str], others: list[str]) -> list[list[str]]:
-    """Return pairs of a name and another word, in changing order."""
-    pairs = zip(names, others, strict=True)
-    return [[*pair][:: 1 if number % 3 else -1] for number, pair in enumerate(pairs)]
-
-
 def options(folder: Path, *clusterings: str, **more: object) -> CRFOptions:
     least = CRFOptions(features=("form",), window=0, streams=(), conjunctions=())
     return replace(least, clusters=str(folder), clusterings=clusterings, **more)  # type: ignore[arg-type]
 
 
-def fitted(train: Batch, chosen: CRFOptions) -> CRFTagger:
-    return CRFTagger(chosen).fit(train, rng=np.random.default_rng(0))
-
-
-def right(tagger: CRFTagger, batch: Batch) -> float:
-    return float((tagger.tag(batch).tags == batch.tags).mean())
-
-
 def test_a_word_that_was_never_learned_is_known_by_its_cluster(
-    folder: Path, train: Batch, rest: Batch
+    folder: Path, half: Batch, rest: Batch
 ) -> None:
-    without = fitted(train, replace(options(folder), clusters=""))
-    assert right(without, train) == 1
+    without = fitted(half, replace(options(folder), clusters=""))
+    assert right(without, half) == 1
     assert right(without, rest) < 1
-    assert right(fitted(train, options(folder, "lower-w5-k2")), rest) == 1
-    assert right(fitted(train, options(folder, "lower-w5-k3")), rest) < 1
-    assert right(fitted(train, options(folder)), rest) == 1  # all of them
+    assert right(fitted(half, options(folder, "lower-w5-k2")), rest) == 1
+    assert right(fitted(half, options(folder, "lower-w5-k3")), rest) < 1
+    assert right(fitted(half, options(folder)), rest) == 1  # all of them
 
 
 def test_a_clustering_is_looked_at_in_places_of_its_own(
-    folder: Path, train: Batch, rest: Batch
+    folder: Path, half: Batch, rest: Batch
 ) -> None:
-    before = fitted(train, options(folder, "lower-w5-k2[-1]"))
+    before = fitted(half, options(folder, "lower-w5-k2[-1]"))
     assert right(before, rest) < 1
-    assert right(fitted(train, options(folder, "lower-w5-k2[0]")), rest) == 1
+    assert right(fitted(half, options(folder, "lower-w5-k2[0]")), rest) == 1
 
 
-def test_a_conjunction_may_be_of_clusters(folder: Path, train: Batch, rest: Batch) -> None:
+def test_a_conjunction_may_be_of_clusters(folder: Path, half: Batch, rest: Batch) -> None:
     chosen = options(folder, "lower-w5-k3", conjunctions=("lower-w5-k2[0] form[1]",))
     with pytest.raises(InputError, match="no stream"):
-        fitted(train, chosen)  # the clustering is not among those that are named
+        fitted(half, chosen)  # the clustering is not among those that are named
     chosen = replace(chosen, clusterings=("lower-w5-k2[-1]",))
-    assert right(fitted(train, chosen), rest) == 1
+    assert right(fitted(half, chosen), rest) == 1
 
 
 def test_a_model_keeps_the_words_whose_clusters_matter_in_a_conjunction_alone(
-    folder: Path, train: Batch, tmp_path: Path
+    folder: Path, half: Batch, tmp_path: Path
 ) -> None:
     """Three places on there is a comma or nothing: alone, no cluster has a weight."""
     conjunction = "lower-w5-k2[0] capitalization[0]"
     chosen = options(folder, "lower-w5-k2[3]", conjunctions=(conjunction,), features=("has_digit",))
-    tagger = fitted(train, chosen)
+    tagger = fitted(half, chosen)
     tagger.save(tmp_path / "model")
     before, after = (
-        each.tag(train, detail="labels").marginals
+        each.tag(half, detail="labels").marginals
         for each in (tagger, load_tagger(tmp_path / "model"))
     )
-    assert right(tagger, train) == 1
+    assert right(tagger, half) == 1
     assert before is not None
     assert after is not None
     np.testing.assert_array_equal(before, after)
@@ -139,10 +93,10 @@ def test_a_model_keeps_the_words_whose_clusters_matter_in_a_conjunction_alone(
 
 @pytest.mark.parametrize("choice", ["all", "best"])
 def test_a_model_is_complete_without_the_folder(
-    choice: str, folder: Path, train: Batch, rest: Batch, tmp_path: Path
+    choice: str, folder: Path, half: Batch, rest: Batch, tmp_path: Path
 ) -> None:
     copied = Path(shutil.copytree(folder, tmp_path / "copied"))
-    tagger = fitted(train, options(copied, cluster_choice=choice))
+    tagger = fitted(half, options(copied, cluster_choice=choice))
     tagger.save(tmp_path / "model")
     before = tagger.tag(rest, detail="labels")
     shutil.rmtree(copied)
@@ -160,18 +114,18 @@ def test_a_model_is_complete_without_the_folder(
     assert str(tmp_path).encode() not in (tmp_path / "model" / "model.json").read_bytes()
 
 
-def test_a_model_keeps_only_words_that_matter(folder: Path, train: Batch, tmp_path: Path) -> None:
-    tagger = fitted(train, options(folder, "lower-w5-k50"))
+def test_a_model_keeps_only_words_that_matter(folder: Path, half: Batch, tmp_path: Path) -> None:
+    tagger = fitted(half, options(folder, "lower-w5-k50"))
     tagger.save(tmp_path / "model")
     clusters = np.load(tmp_path / "model" / "clusters-0.npy")
     assert 0 < len(clusters) < len(NAMES) + len(OTHERS) + 1
     assert 49 not in clusters  # no word to learn from was in it
 
 
-def test_the_best_clustering_is_chosen_and_told(folder: Path, train: Batch, rest: Batch) -> None:
+def test_the_best_clustering_is_chosen_and_told(folder: Path, half: Batch, rest: Batch) -> None:
     steps: list[tuple[int, int]] = []
     tagger = CRFTagger(options(folder, cluster_choice="best"))
-    tagger.fit(train, rng=np.random.default_rng(0), progress=lambda *step: steps.append(step))
+    tagger.fit(half, rng=np.random.default_rng(0), progress=lambda *step: steps.append(step))
     assert tagger.training is not None
     assert tagger.training.clustering == "lower-w5-k2"
     assert right(tagger, rest) == 1
@@ -180,24 +134,9 @@ def test_the_best_clustering_is_chosen_and_told(folder: Path, train: Batch, rest
     assert {most for _, most in steps} == {4 * 100}
 
 
-def test_the_first_of_clusterings_that_are_as_good_is_chosen(train: Batch) -> None:
-    class Same:
-        def tag(self, batch: Batch) -> object:
-            return batch
-
-    name, told = _best_clustering(
-        ["one", "two"],
-        train,
-        lambda *_: Same(),
-        np.random.default_rng(0),
-        None,  # type: ignore[arg-type, return-value]
-    )
-    assert (name, told) == ("one", None)
-
-
-def test_what_is_chosen_by_was_not_trained_on(folder: Path) -> None:
+def test_what_is_chosen_by_was_not_trained_on() -> None:
     """Documents of a group stay together."""
-    documents = [note(str(n), [NAMES[n]], f"g{n % 7}" if n % 3 else None) for n in range(30)]
+    documents = [word_list(str(n), [NAMES[n]], f"g{n % 7}" if n % 3 else None) for n in range(30)]
     train = make_batch(documents, labelled=True, classes=["PERSON"])
     seen: list[tuple[set[str], set[str | None]]] = []
 
@@ -223,24 +162,24 @@ def test_what_is_chosen_by_was_not_trained_on(folder: Path) -> None:
     assert seen[0][0]
 
 
-def test_few_documents_have_a_best_clustering_too(folder: Path, train: Batch) -> None:
-    one = train.take(np.array([0]))
+def test_few_documents_have_a_best_clustering_too(folder: Path, half: Batch) -> None:
+    one = half.take(np.array([0]))
     tagger = fitted(one, options(folder, cluster_choice="best"))
     assert tagger.training is not None
     assert tagger.training.clustering == "lower-w5-k2"  # the first one
 
 
 def test_notes_of_other_words_are_refused(folder: Path) -> None:
-    strange = batch_of(["Zzz", "Yyy"])
+    strange = word_lists(["Zzz", "Yyy"])
     with pytest.raises(InputError, match=r"none of the 4 tokens .* has a cluster"):
         fitted(strange, options(folder))
 
 
 def test_an_exported_model_has_its_clusters(
-    folder: Path, train: Batch, rest: Batch, tmp_path: Path
+    folder: Path, half: Batch, rest: Batch, tmp_path: Path
 ) -> None:
     for nameless in (False, True):
-        reduced = fitted(train, options(folder)).pruned(
+        reduced = fitted(half, options(folder)).pruned(
             Pruning.of(2, hash_names=nameless, keep=["clusters"])
         )
         target = tmp_path / str(nameless)
@@ -250,10 +189,10 @@ def test_an_exported_model_has_its_clusters(
         assert kept[0]["names"] == ["lower-w5-k2", "lower-w5-k3", "lower-w5-k50"]
 
 
-def test_a_warm_start_carries_weights_of_clusters(folder: Path, train: Batch) -> None:
+def test_a_warm_start_carries_weights_of_clusters(folder: Path, half: Batch) -> None:
     chosen = options(folder, max_iterations=200)
-    first = fitted(train, chosen)
-    again = CRFTagger(chosen).fit(train, warm_start=first, rng=np.random.default_rng(0))
+    first = fitted(half, chosen)
+    again = CRFTagger(chosen).fit(half, warm_start=first, rng=np.random.default_rng(0))
     assert first.training is not None
     assert again.training is not None
     assert again.training.iterations < first.training.iterations / 2

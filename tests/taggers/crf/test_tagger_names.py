@@ -13,48 +13,15 @@ import pytest
 
 from corpus.batch import Batch, make_batch
 from corpus.document import Document, Span
-from corpus.errors import InputError
 from gazetteers.builtin import CENSUS, read_gazetteer
 from gazetteers.gazetteer import Gazetteer
-from taggers import CRFOptions, CRFTagger, load_tagger
+from taggers import CRFOptions, load_tagger
 from taggers.embeddings.embedding import Embedding
 from taggers.privacy.pruning import Pruning
+from tests.taggers.crf.conftest import NAMES, OTHERS, fitted, right
 
 MakeEmbedding = Callable[..., Embedding]
 MakeGazetteer = Callable[..., Gazetteer]
-
-NAMES = [f"nom{letter}{other}" for letter in "abcdefgh" for other in "aeiou"]
-OTHERS = [f"mot{letter}{other}" for letter in "abcdefgh" for other in "aeiou"]
-
-
-def note(name: str, words: list[str]) -> Document:
-    """Make a document of words; those of NAMES are a PERSON each."""
-    text, spans = "", []
-    for word in words:
-        if word in NAMES:
-            spans.append(Span(len(text), len(text) + len(word), "PERSON"))
-        text += f"{word} , "
-    return Document(name, text, tuple(spans))
-
-
-def pairs(names: list[str], others: list[str]) -> Batch:
-    """Return pairs of a name and another word, in changing order."""
-    documents = [
-        note(str(number), [*pair][:: 1 if number % 3 else -1])
-        for number, pair in enumerate(zip(names, others, strict=True))
-    ]
-    return make_batch(documents, labelled=True, classes=["PERSON"])
-
-
-@pytest.fixture(scope="module")
-def train() -> Batch:
-    """Half of the words: of the others only the dictionary knows anything."""
-    return pairs(NAMES[::2], OTHERS[::2])
-
-
-@pytest.fixture(scope="module")
-def rest() -> Batch:
-    return pairs(NAMES[1::2], OTHERS[1::2])
 
 
 @pytest.fixture
@@ -71,26 +38,18 @@ def options(*gazetteers: Path | str, **more: Any) -> CRFOptions:
     return replace(least, names=tuple(map(str, gazetteers)), **more)
 
 
-def fitted(train: Batch, chosen: CRFOptions) -> CRFTagger:
-    return CRFTagger(chosen).fit(train, rng=np.random.default_rng(0))
-
-
-def right(tagger: Any, batch: Batch) -> float:
-    return float((tagger.tag(batch).tags == batch.tags).mean())
-
-
 def same(left: Any, right: Any, batch: Batch) -> bool:
     one, other = left.tag(batch), right.tag(batch)
     return bool((one.tags == other.tags).all() and (one.confidence == other.confidence).all())
 
 
 def test_a_name_that_was_never_learned_is_known_by_its_frequency(
-    gazetteer: Path, train: Batch, rest: Batch
+    gazetteer: Path, half: Batch, rest: Batch
 ) -> None:
-    without = fitted(train, options())
-    assert right(without, train) == 1
+    without = fitted(half, options())
+    assert right(without, half) == 1
     assert right(without, rest) < 1
-    assert right(fitted(train, options(gazetteer)), rest) == 1
+    assert right(fitted(half, options(gazetteer)), rest) == 1
 
 
 def test_frequencies_are_looked_at_of_a_word_and_its_neighbours(
@@ -120,20 +79,20 @@ def test_frequencies_are_looked_at_of_a_word_and_its_neighbours(
 
 
 def test_classes_are_looked_at_each_by_itself(
-    make_gazetteer: MakeGazetteer, train: Batch, rest: Batch, tmp_path: Path
+    make_gazetteer: MakeGazetteer, half: Batch, rest: Batch, tmp_path: Path
 ) -> None:
     """The same words with the same number of bearers: only their class tells them apart."""
     rows = [(word, "given", 500) for word in NAMES] + [(word, "noun", 500) for word in OTHERS]
     make_gazetteer(*rows).save(tmp_path / "two.parquet")
     make_gazetteer(*((word, "x", count) for word, _, count in rows)).save(tmp_path / "one.parquet")
-    assert right(fitted(train, options(tmp_path / "two.parquet")), rest) == 1
-    assert right(fitted(train, options(tmp_path / "one.parquet")), rest) < 1
+    assert right(fitted(half, options(tmp_path / "two.parquet")), rest) == 1
+    assert right(fitted(half, options(tmp_path / "one.parquet")), rest) < 1
 
 
 def test_a_model_is_complete_without_the_gazetteer(
-    gazetteer: Path, train: Batch, rest: Batch, tmp_path: Path
+    gazetteer: Path, half: Batch, rest: Batch, tmp_path: Path
 ) -> None:
-    tagger = fitted(train, options(gazetteer))
+    tagger = fitted(half, options(gazetteer))
     tagger.save(tmp_path / "model")
     gazetteer.unlink()
     again = load_tagger(tmp_path / "model")
@@ -146,10 +105,10 @@ def test_a_model_is_complete_without_the_gazetteer(
         content = path.read_bytes()
         assert not any(word.encode() in content for word in NAMES[1::2])
     # Learned again, from the same words and from more.
-    assert same(fitted_again(again, train), tagger, rest)
-    assert right(fitted_again(again, rest), train) == 1
+    assert same(fitted_again(again, half), tagger, rest)
+    assert right(fitted_again(again, rest), half) == 1
     again.save(tmp_path / "again")
-    assert right(load_tagger(tmp_path / "again"), train) == 1
+    assert right(load_tagger(tmp_path / "again"), half) == 1
 
 
 def fitted_again(tagger: Any, batch: Batch) -> Any:
@@ -157,22 +116,22 @@ def fitted_again(tagger: Any, batch: Batch) -> Any:
 
 
 def test_a_class_none_of_whose_names_occurs_says_nothing(
-    make_gazetteer: MakeGazetteer, train: Batch, rest: Batch, tmp_path: Path
+    make_gazetteer: MakeGazetteer, half: Batch, rest: Batch, tmp_path: Path
 ) -> None:
     rows = [(word, "given", 500) for word in NAMES]
     others = [("nobody", "a", 20), ("nowhere", "town", 500)]
     for name, more in (("some", []), ("more", others)):
         make_gazetteer(*rows, *more).save(tmp_path / name)
-    some, more_too = (fitted(train, options(tmp_path / name)) for name in ("some", "more"))
+    some, more_too = (fitted(half, options(tmp_path / name)) for name in ("some", "more"))
     assert same(some, more_too, rest)
     make_gazetteer(*others).save(tmp_path / "none")
-    assert right(fitted(train, options(tmp_path / "none")), train) == 1
+    assert right(fitted(half, options(tmp_path / "none")), half) == 1
 
 
 def test_an_exported_model_has_its_frequencies(
-    gazetteer: Path, train: Batch, rest: Batch, tmp_path: Path
+    gazetteer: Path, half: Batch, rest: Batch, tmp_path: Path
 ) -> None:
-    tagger = fitted(train, options(gazetteer))
+    tagger = fitted(half, options(gazetteer))
     for nameless in (False, True):
         reduced = tagger.pruned(Pruning.of(2, hash_names=nameless, public=[str(gazetteer)]))
         assert reduced.contents()["feature values"] < tagger.contents()["feature values"]
@@ -184,20 +143,10 @@ def test_an_exported_model_has_its_frequencies(
         reduced.save(tmp_path / str(nameless))
         again = load_tagger(tmp_path / str(nameless))
         assert same(again, reduced, rest)
-    exported = fitted(train, options(gazetteer, trainer="crfsuite")).pruned(
+    exported = fitted(half, options(gazetteer, trainer="crfsuite")).pruned(
         Pruning.of(hash_names=True, keep=["names"])
     )
     assert right(exported, rest) == 1
-
-
-def test_a_warm_start_carries_weights_of_frequencies(gazetteer: Path, train: Batch) -> None:
-    chosen = options(gazetteer, max_iterations=200)
-    first = fitted(train, chosen)
-    again = CRFTagger(chosen).fit(train, warm_start=first, rng=np.random.default_rng(0))
-    assert first.training is not None
-    assert again.training is not None
-    assert again.training.iterations < first.training.iterations / 2
-    assert again.training.loss == pytest.approx(first.training.loss, rel=1e-3)
 
 
 @pytest.mark.parametrize("choice", ["all", "best"])
@@ -205,7 +154,7 @@ def test_clusters_and_frequencies_are_looked_at_together(
     choice: str,
     gazetteer: Path,
     make_embedding: MakeEmbedding,
-    train: Batch,
+    half: Batch,
     rest: Batch,
     tmp_path: Path,
 ) -> None:
@@ -215,7 +164,7 @@ def test_clusters_and_frequencies_are_looked_at_together(
     folder = tmp_path / "embeddings"
     vectors = {word: [1.0, 2.0] for word in words}
     make_embedding(folder / "lower-w5", vectors, normalisation="lower", clusters=clusters)
-    tagger = fitted(train, options(gazetteer, clusters=str(folder), cluster_choice=choice))
+    tagger = fitted(half, options(gazetteer, clusters=str(folder), cluster_choice=choice))
     tagger.save(tmp_path / "model")
     again: Any = load_tagger(tmp_path / "model")
     assert same(tagger, again, rest)
@@ -239,10 +188,3 @@ def test_names_come_along_to_begin_with(rest: Batch) -> None:
     known, others = ([each for each in terms[start:200:2] if " " not in each] for start in (0, 1))
     assert right(fitted(of(known), options("census-es")), of(others)) > 0.98
     assert right(fitted(of(known), options()), of(others)) < 0.7
-
-
-def test_what_cannot_be_read_is_told(train: Batch, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"gone\.parquet does not exist; expected a gazetteer"):
-        fitted(train, options(tmp_path / "gone.parquet"))
-    with pytest.raises(InputError, match='names names "": expected paths of gazetteers'):
-        CRFOptions(names=("a", ""))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import subprocess
 import sys
 from collections.abc import Callable
@@ -14,21 +13,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from corpus.batch import Batch, concatenate, make_batch
-from corpus.document import Document, Span
+from corpus.batch import Batch, concatenate
 from corpus.errors import InputError
 from corpus.kernels.registry import KERNELS
-from corpus.storage.manifest import digest_of
 from corpus.streams import NO_VALUE, Stream
-from corpus.tags import UNKNOWN
-from taggers import CRFOptions, CRFTagger, load_tagger
+from taggers import CRFOptions, CRFTagger
 from taggers.annotators import Rules
 from taggers.annotators import rules as rules_module
-from taggers.crf.channels import _append
-from taggers.crf.lattice import gather_stream
 from taggers.crf.training import trainers
 from taggers.crf.weights import Weights
 from taggers.privacy.pruning import Pruning
+from tests.taggers.crf.conftest import contents, fitted, notes
 
 NamedWeights = Callable[[Weights], dict[tuple[int, int, int], float]]
 
@@ -46,33 +41,6 @@ NOTES = [
     "dolor de cap\ni febre : B7",
     "Hospital: [Vall d'Hebron], planta 3\r\nVist per {Anna Coll} el 2015",
 ]
-
-
-def marked(name: str, text: str) -> Document:
-    """Make a document of a text in which braces mark a PERSON and brackets a LOCATION."""
-    plain, spans, start = "", [], 0
-    for character in text:
-        if character in "{[":
-            start = len(plain)
-        elif character in "}]":
-            spans.append(Span(start, len(plain), "PERSON" if character == "}" else "LOCATION"))
-        else:
-            plain += character
-    return Document(name, plain, tuple(spans))
-
-
-def notes(*texts: str) -> Batch:
-    documents = [marked(str(number), text) for number, text in enumerate(texts)]
-    return make_batch(documents, labelled=True, classes=["PERSON", "LOCATION"])
-
-
-def fitted(train: Batch, options: CRFOptions, start: CRFTagger | None = None) -> CRFTagger:
-    return CRFTagger(options).fit(train, warm_start=start, rng=np.random.default_rng(0))
-
-
-def contents(tagger: CRFTagger, folder: Path) -> dict[str, bytes]:
-    tagger.save(folder)
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 def tags_of(tagger: CRFTagger, batch: Batch) -> str:
@@ -219,7 +187,7 @@ def test_what_the_batch_says_comes_before_the_annotator(train: Batch, pos: CRFOp
     assert ((found > 0) == (train.tags > 0)).all()
 
 
-@pytest.mark.parametrize("name", ["border", "words", "stream", "BOS", "text", "0", "ñ·日本"])
+@pytest.mark.parametrize("name", ["border", "BOS", "ñ·日本"])
 def test_a_name_makes_no_difference(train: Batch, judge: Batch, pos: CRFOptions, name: str) -> None:
     """Not even one that something else of a model has, and values that are those of borders."""
     options = replace(pos, features=("form",), window=1)
@@ -252,27 +220,6 @@ def worked_with(options: CRFOptions, batch: Batch, folder: Path) -> None:
     tagger = CRFTagger(options).fit(batch, warm_start=start, rng=np.random.default_rng(0))
     for each, detail in itertools.product((start, tagger), ("document", "entity", "labels")):
         each.tag(batch, detail=detail)
-
-
-def test_nothing_is_compiled_for_arrays_that_cannot_be_written_to(
-    train: Batch, tmp_path: Path
-) -> None:
-    batch = with_pos(train)
-    options = replace(FULL, streams=(*FULL.streams, "pos"))
-    options = replace(options, conjunctions=(*options.conjunctions, "pos[-1] form[0]"))
-    tags = np.append(np.int16(UNKNOWN), batch.tags[1:])
-    batch = batch.with_tags(tags, batch.labels)
-    batch = batch.with_weights(np.full(len(batch), 0.5, np.float32))
-    worked_with(options, batch, tmp_path / "own")
-    before = signatures()
-    sent = Batch.from_bytes(batch.to_bytes())
-    for array in (sent.document_offsets, sent.word_ids, sent.tags, sent.streams["pos"].values):
-        assert not array.flags.writeable
-    worked_with(options, sent, tmp_path / "sent")
-    assert signatures() == before
-    for function in (gather_stream, _append):
-        assert function.signatures
-        assert all(arguments[0].mutable for arguments in function.signatures)
 
 
 WARM = """
@@ -321,19 +268,6 @@ def test_only_taggers_with_phrases_warm_up_their_matcher() -> None:
 # Files
 
 
-def test_saved_and_loaded_it_tags_alike(judge: Batch, tagger: CRFTagger, tmp_path: Path) -> None:
-    tagger.save(tmp_path / "model")
-    for loaded in (CRFTagger.load(tmp_path / "model"), load_tagger(tmp_path / "model")):
-        assert isinstance(loaded, CRFTagger)
-        assert loaded.options == tagger.options
-        expected, found = (each.tag(judge, detail="labels") for each in (tagger, loaded))
-        assert found.tags.tolist() == expected.tags.tolist()
-        assert found.marginals is not None
-        assert expected.marginals is not None
-        assert found.marginals.tolist() == expected.marginals.tolist()
-        assert contents(loaded, tmp_path / "again") == contents(tagger, tmp_path / "model")
-
-
 def test_a_model_keeps_the_rules_that_it_was_trained_with(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -357,50 +291,6 @@ def test_a_model_keeps_the_rules_that_it_was_trained_with(
             assert other.tag(judge).confidence.tolist() != expected.confidence.tolist()
         assert found.tags.tolist() == expected.tags.tolist()
         assert found.confidence.tolist() == expected.confidence.tolist()
-
-
-def described_as(folder: Path, annotators: object, *, signed: bool) -> None:
-    """Change what a model says of its annotators, and its digest with it."""
-    file = folder / "model.json"
-    description = json.loads(file.read_bytes())
-    description["annotators"] = annotators
-    if signed:
-        description["digest"] = digest_of(description)
-    file.write_text(json.dumps(description))
-
-
-@pytest.mark.parametrize(
-    "annotators",
-    [
-        *(None, 5, "rules", [], ["rules"], {"pos": {}}, {"rules": {}}, {"rules": None}),
-        *(
-            {"rules": {"rules": 5}},
-            {"rules": {"rules": {"A": 5}}},
-            {"rules": {"rules": {"A": "("}}},
-        ),
-        *({"rules": {"rules": {"A": ""}}}, {"rules": {"rules": ["A"]}}),
-    ],
-)
-def test_a_damaged_annotator_is_an_input_error(
-    tagger: CRFTagger, tmp_path: Path, annotators: object
-) -> None:
-    tagger.save(tmp_path)
-    described_as(tmp_path, annotators, signed=False)
-    with pytest.raises(InputError, match=r"model\.json is damaged"):
-        load_tagger(tmp_path)
-    described_as(tmp_path, annotators, signed=True)
-    with pytest.raises(InputError, match=r"model\.json|the rule A"):
-        load_tagger(tmp_path)
-
-
-def test_an_annotator_that_is_lost_is_an_input_error(
-    judge: Batch, tagger: CRFTagger, tmp_path: Path
-) -> None:
-    """At the latest when it is needed."""
-    tagger.save(tmp_path)
-    described_as(tmp_path, {"rules": {"rules": {"A": "a"}}}, signed=True)
-    with pytest.raises(InputError, match='no stream "header"'):
-        load_tagger(tmp_path).tag(judge)
 
 
 # Beginning with another model
@@ -490,46 +380,8 @@ def test_reduced_it_has_the_same_annotators(train: Batch, judge: Batch, tmp_path
 # Options
 
 
-@pytest.mark.parametrize(
-    ("changes", "name"),
-    [
-        ({"features": ("form", "form")}, "form"),
-        ({"features": ("form", "form[0]")}, "form"),
-        ({"streams": ("rules", "header", "rules[-1..1]")}, "rules"),
-        ({"conjunctions": ("form[-1] rules",) * 3}, r"form\[-1\] rules\[0\]"),
-        ({"conjunctions": ("form[0] rules", "form rules[0]")}, r"form\[0\] rules\[0\]"),
-    ],
-)
-def test_what_is_there_twice_is_an_error(changes: dict[str, tuple[str, ...]], name: str) -> None:
-    with pytest.raises(InputError, match=rf'^"{name}" is named [23] times; expected once$'):
-        CRFOptions(**changes)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("name", ["form", "shape[0]", "prefix3", "suffix9[-1..1]"])
-def test_a_feature_is_no_stream(name: str) -> None:
-    plain = name.partition("[")[0]
-    with pytest.raises(InputError, match=f'^"{plain}" is a feature of words, not a stream$'):
-        CRFOptions(features=("lower",), streams=(name,))
-
-
-@pytest.mark.parametrize("name", ["header", "rules[0]", "colour", "prefix10", "suffix0"])
-def test_a_stream_is_no_feature(name: str) -> None:
-    plain = name.partition("[")[0]
-    with pytest.raises(InputError, match=f'there is no feature "{plain}"; the features are form'):
-        CRFOptions(features=("form", name))
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"features": ("form[0..]",)}, "is not a template: expected NAME"),
-        ({"streams": ("rules[2..1]",)}, "has an empty window"),
-        ({"conjunctions": ("form",)}, "is not a conjunction"),
-        ({"rules": {"A": "("}}, "the rule A is not a valid regular expression"),
-    ],
-)
-def test_what_is_not_well_written_is_an_error_at_once(
-    changes: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(InputError, match=message):
-        CRFOptions(**changes)
+def test_a_feature_is_no_stream_and_a_stream_no_feature() -> None:
+    with pytest.raises(InputError, match='"suffix9" is a feature of words, not a stream'):
+        CRFOptions(features=("lower",), streams=("suffix9[-1..1]",))
+    with pytest.raises(InputError, match='there is no feature "header"; the features are form'):
+        CRFOptions(features=("form", "header"))

@@ -16,7 +16,6 @@ from taggers.crf.training.observed_counts import Pairs
 from taggers.crf.training.trainers import _carried_over
 from taggers.crf.weights import (
     Weights,
-    add_expected,
     add_weights,
     border_hashes,
     empty_table,
@@ -89,53 +88,9 @@ def table_of(weights: Weights, rows: list[list[int]], real: type = np.float64) -
     return table
 
 
-def looped_table(named: Named, sizes: Sizes, rows: list[list[int]]) -> np.ndarray:
-    table = np.zeros((len(rows), sizes.offsets, sizes.labels))
-    for word, values in enumerate(rows):
-        for offset in range(sizes.offsets):
-            for label in range(sizes.labels):
-                table[word, offset, label] = sum(
-                    named.get((value, offset, label), 0.0) for value in values
-                )
-    return table
-
-
 WORDS = st.lists(
     st.lists(st.sampled_from([*VALUES, 5]), min_size=2, max_size=2), min_size=1, max_size=4
 )
-
-
-@given(case=CASES, rows=WORDS)
-def test_the_weights_of_a_word_are_those_of_its_values(
-    case: tuple[Sizes, Named], rows: list[list[int]]
-) -> None:
-    sizes, named = case
-    weights = weights_of(named, sizes)
-    expected = looped_table(named, sizes, rows)
-    for real in (np.float64, np.float32):
-        table = table_of(weights, rows, real)
-        assert table.dtype == real
-        assert table[:, :, : sizes.labels].tolist() == expected.tolist()
-
-
-@given(case=CASES, rows=WORDS, seed=st.integers(0, 2**32 - 1))
-def test_what_is_expected_of_values_is_the_transpose(
-    case: tuple[Sizes, Named], rows: list[list[int]], seed: int
-) -> None:
-    """For every table T: sum(T * add(weights)) = sum(weights * expected(T))."""
-    sizes, named = case
-    weights = weights_of(named, sizes)
-    expected_of_words = (
-        np.random.default_rng(seed)
-        .integers(-8, 8, (len(rows), sizes.offsets, sizes.labels))
-        .astype(np.float64)
-    )
-    expected = np.zeros(len(weights.state))
-    codes = codes_of(weights, rows)
-    where = np.arange(weights.offsets), weights.offsets, weights.begins, weights.state_labels
-    add_expected(codes, *where, expected_of_words, expected)
-    left = (expected_of_words * looped_table(named, sizes, rows)).sum()
-    assert float(weights.state @ expected) == left
 
 
 @given(case=CASES, rows=WORDS)

@@ -97,17 +97,6 @@ def test_the_table_adds_up_to_the_scores_of_tokens(
         assert (found[:, weights.labels :] == lattice.NEVER).all()
 
 
-def test_a_word_that_was_met_is_not_worked_on_again(computed: list[str]) -> None:
-    scores = WordScores(random_weights(), TEMPLATES, np.float32)
-    first = scores.rows(["a", "b", "c"]).tolist()
-    assert computed == ["a", "b", "c"]
-    again = scores.rows(["c", "d", "a"]).tolist()
-    assert computed == ["a", "b", "c", "d"]
-    assert again[::2] == [first[2], first[0]]
-    scores.rows(["d", "b"])
-    assert computed == ["a", "b", "c", "d"]
-
-
 @pytest.mark.parametrize("piece", [1, 2, 100])
 def test_a_word_that_is_there_twice_has_one_row(
     piece: int, monkeypatch: pytest.MonkeyPatch, computed: list[str]
@@ -120,13 +109,6 @@ def test_a_word_that_is_there_twice_has_one_row(
     assert len(computed) == len(set(computed)) == len(WORDS) + 1
     once = WordScores(weights, TEMPLATES, np.float64)
     assert np.array_equal(scores.table[scores.rows(WORDS)], once.table[once.rows(WORDS)])
-
-
-def test_no_words_have_no_rows(computed: list[str]) -> None:
-    scores = WordScores(random_weights(), TEMPLATES, np.float32)
-    assert scores.rows([]).tolist() == []
-    assert scores.rows(()).dtype == np.int32
-    assert computed == []
 
 
 def test_the_table_grows_and_keeps_what_it_has() -> None:
@@ -203,13 +185,3 @@ def test_documents_are_decoded_on_one_thread() -> None:
 
     WordTypeCRF(TEMPLATES, LABELS, random_weights()).decode(batch_of("paa"), progress=look)
     assert threads == {1}
-
-
-def test_a_batch_without_tokens_is_decoded() -> None:
-    crf = WordTypeCRF(TEMPLATES, LABELS, random_weights())
-    for batch in (batch_of(), batch_of(""), batch_of("", " ")):
-        found = crf.decode(batch, detail="token")
-        assert len(found.labels) == 0
-        assert found.chosen is not None
-        assert len(found.chosen) == 0
-        assert found.log_probability.tolist() == [0.0] * len(batch)

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from corpus.batch import Batch, make_batch
 from corpus.document import Document
-from corpus.errors import InputError
-from corpus.tags import bio_labels, classes_of, find_entities, well_formed
+from corpus.tags import classes_of, find_entities, well_formed
 from taggers.base import MEASURES, Detail
 from taggers.dictionaries.greedy_decoding import WordJudgements, tag_greedily
 
@@ -175,13 +174,6 @@ ANNA = {
 }
 
 
-def test_after_a_word_of_a_name_more_is_one() -> None:
-    assert tags_of(ANNA, "Rosa Anna Rosa y Rosa") == "OBIOO"
-    assert tags_of(ANNA, "Rosa Anna Rosa", threshold_after=3.0) == "OBO"
-    assert tags_of(ANNA, "Rosa Anna", threshold=3.1) == "BI"
-    assert tags_of(ANNA, "Anna Rosa", threshold=3.1, threshold_after=0.5) == "BO"
-
-
 def test_at_most_three_words_join() -> None:
     assert tags_of(ANNA, "Anna de Puig") == "BII"
     assert tags_of(ANNA, "Anna de la de Puig") == "BIIII"
@@ -195,52 +187,3 @@ def test_no_name_begins_with_what_is_blocked_but_it_may_go_on_with_it() -> None:
     known = {"ana": Word(0.0), "mayo": Word(0.0, blocked=True)}
     assert tags_of(known, "mayo ana mayo mayo") == "OBII"
     assert tag(known, [["mayo"]]).confidence.tolist() == [1.0]
-
-
-def test_what_joins_nothing_is_no_name() -> None:
-    assert tags_of(ANNA, "de la Puig de la") == "OOBOO"
-    assert tags_of(ANNA, "Anna de x Puig") == "BOOB"
-    assert tags_of(ANNA, "Anna x de Puig") == "BOOB"
-    found = tag(ANNA, [["Anna", "de"], ["Puig"], [], ["de", "Anna"]])
-    assert found.tags.tolist() == [1, 0, 1, 0, 1]
-
-
-def test_certainty_is_how_far_a_word_is_from_the_threshold() -> None:
-    found = tag({**ANNA, "x": Word(4.0), "even": Word(2.0)}, [["Anna", "Puig", "x", "x", "de"]])
-    assert found.token_confidence.tolist() == pytest.approx(
-        [1, 1 - 1 / 3.5, 1 - 3.5 / 4, 1 - 2 / 4, 1]
-    )
-    assert tag({"even": Word(2.0)}, [["even"]]).token_confidence.tolist() == [0]
-
-
-def test_a_doubtful_word_leaves_no_confidence_in_its_document_alone() -> None:
-    known = {**ANNA, "Blanca": Word(doubtful=True)}
-    for measure in MEASURES:
-        found = tag(known, [["Anna", "Blanca"], ["Anna"], ["x"]], measure=measure)
-        assert found.confidence.tolist() == [0, 1, 1]
-        assert found.tags.tolist() == [1, 0, 1, 0]
-
-
-@pytest.mark.parametrize("detail", ["document", "token", "entity", "labels"])
-@pytest.mark.parametrize("documents", [[], [[]], [[], []]])
-def test_without_tokens_there_is_nothing_to_doubt(
-    detail: Detail, documents: list[list[str]]
-) -> None:
-    for measure in MEASURES:
-        found = tag(ANNA, documents, detail=detail, measure=measure)
-        assert found.confidence.tolist() == [1.0] * len(documents)
-        assert found.tags.shape == (0,)
-        assert found.token_confidence is None or found.token_confidence.shape == (0,)
-        assert found.marginals is None or found.marginals.shape == (0, 3)
-        assert found.entity_probabilities is None or found.entity_probabilities.shape == (0, 1)
-
-
-def test_names_are_tagged_as_the_class_that_is_asked_for() -> None:
-    found = tag(ANNA, [["Anna", "Puig"]], label="NOMBRE")
-    assert found.labels == bio_labels(["NOMBRE"])
-    assert found.tags.tolist() == [1, 2]
-
-
-def test_an_unknown_measure_is_an_error_that_lists_the_known_ones() -> None:
-    with pytest.raises(InputError, match="probability, normalised, min_marginal"):
-        tag(ANNA, [["Anna"]], measure="entropy")

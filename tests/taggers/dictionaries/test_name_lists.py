@@ -6,8 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from corpus.errors import InputError
@@ -67,21 +65,6 @@ def test_a_missing_file_is_named(name: str, tmp_path: Path) -> None:
         assert str(caught.value) == f"{tmp_path / name} does not exist; expected a gazetteer"
 
 
-@pytest.mark.parametrize("what", ["folder", "text", "table"])
-def test_what_is_no_gazetteer_is_named(what: str, tmp_path: Path) -> None:
-    path = tmp_path / "names.parquet"
-    if what == "folder":
-        path.mkdir()
-    elif what == "text":
-        path.write_text("term,class,count\nanna,given,3\n")
-    else:
-        pq.write_table(pa.table({"term": ["anna"], "class": ["given"]}), path)
-    for reader in (read_gazetteer, lambda path: read_names([CENSUS, path])):
-        with pytest.raises(InputError, match="is not a gazetteer") as caught:
-            reader(str(path))
-        assert str(caught.value).startswith(f"{path} ")
-
-
 def test_names_of_several_gazetteers_are_put_together_and_added_up(
     tmp_path: Path, make_gazetteer: MakeGazetteer
 ) -> None:
@@ -98,16 +81,6 @@ def test_names_of_several_gazetteers_are_put_together_and_added_up(
     }
     # Named twice, it counts twice.
     assert borne(one, one) == {"anna": [40, 0], "puig": [0, 6]}
-
-
-def test_a_list_that_comes_along_is_put_together_with_a_file(
-    tmp_path: Path, make_gazetteer: MakeGazetteer
-) -> None:
-    alone = borne(CENSUS, classes=("surname",))
-    assert "xkcd" not in alone
-    make_gazetteer(("xkcd", "surname", 5), ("garcia", "surname", 1)).save(tmp_path / "more.parquet")
-    found = borne(CENSUS, tmp_path / "more.parquet", classes=("surname",))
-    assert found == alone | {"xkcd": [5], "garcia": [alone["garcia"][0] + 1]}
 
 
 def test_a_class_may_be_in_one_of_them_and_must_be(

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from corpus.batch import Batch, make_batch
@@ -17,9 +15,8 @@ from corpus.document import Document
 from corpus.errors import InputError
 from corpus.formats import read
 from corpus.problems import Problems
-from corpus.storage.manifest import digest_of
 from corpus.synthetic import synthetic_notes
-from gazetteers.builtin import BLOCKING, CENSUS
+from gazetteers.builtin import CENSUS
 from gazetteers.gazetteer import Gazetteer
 from gazetteers.importing.importer import ImportOptions, import_table
 from taggers import CRFTagger, TrainingError, load_tagger, make_tagger
@@ -27,10 +24,11 @@ from taggers.base import MEASURES
 from taggers.dictionaries.binary import DictionaryTagger
 from taggers.dictionaries.dictionary_options import DictionaryOptions, DivergenceOptions
 from taggers.dictionaries.divergence import DivergenceTagger
+from taggers.dictionaries.list_tagger import ListTagger
+from tests.taggers.dictionaries.conftest import OPTIONS, entities_in, fitted, notes, same
 
 MakeGazetteer = Callable[..., Gazetteer]
-KINDS: dict[str, Any] = {"divergence": DivergenceTagger, "dictionary": DictionaryTagger}
-OPTIONS = {"divergence": DivergenceOptions, "dictionary": DictionaryOptions}
+KINDS = {"divergence": DivergenceTagger, "dictionary": DictionaryTagger, "lists": ListTagger}
 NAMES = [
     ("anna", "given", 500),
     ("pere", "given", 300),
@@ -41,57 +39,25 @@ NAMES = [
 ]
 
 
-def notes(*texts: str) -> Batch:
-    documents = [Document(str(number), text) for number, text in enumerate(texts)]
-    return make_batch(documents, labelled=False)
-
-
-def fitted(kind: str, train: Batch, *names: Path | str, **options: Any) -> Any:
-    chosen = OPTIONS[kind](names=tuple(map(str, names)), **options)
-    return make_tagger(kind, chosen).fit(train, rng=np.random.default_rng(0))
-
-
-def same(left: Any, right: Any) -> bool:
-    return (
-        (left.tags == right.tags).all()
-        and (left.confidence == right.confidence).all()
-        and (left.token_confidence == right.token_confidence).all()
-        and left.labels == right.labels
-    )
-
-
-def found_in(tagger: Any, *texts: str) -> list[list[str]]:
-    """Return the names that are found in texts."""
-    batch = notes(*texts)
-    tagging = tagger.tag(batch)
-    spans = batch.with_tags(tagging.tags, tagging.labels).spans()
-    return [
-        [text[span.start : span.end] for span in found]
-        for text, found in zip(texts, spans, strict=True)
-    ]
-
-
-@pytest.fixture(params=sorted(KINDS))
+@pytest.fixture(params=["divergence", "dictionary"])
 def kind(request: pytest.FixtureRequest) -> str:
-    found: str = request.param
-    return found
+    return request.param
 
 
-@pytest.fixture(scope="module")
-def synthetic() -> Batch:
-    return make_batch(synthetic_notes(800, random_state=4), labelled=False)
+def names_in(tagger: Any, *texts: str) -> list[list[str]]:
+    return [[name for name, _ in entities_in(tagger, text)] for text in texts]
+
+
+@pytest.fixture(params=KINDS)
+def saved(trained: Callable[[str], Any], request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    trained(request.param).save(tmp_path / request.param)
+    return tmp_path / request.param
 
 
 @pytest.fixture
 def names(make_gazetteer: MakeGazetteer, tmp_path: Path) -> Path:
     make_gazetteer(*NAMES).save(tmp_path / "names.parquet")
     return tmp_path / "names.parquet"
-
-
-@pytest.fixture
-def saved(kind: str, synthetic: Batch, tmp_path: Path) -> Path:
-    fitted(kind, synthetic, CENSUS).save(tmp_path / "model")
-    return tmp_path / "model"
 
 
 # The binary dictionary
@@ -101,7 +67,7 @@ def test_what_is_in_the_dictionary_is_a_name(names: Path) -> None:
     train = notes("Anna Puig ve . pere y torre", *["la casa de x y z"] * 50)
     tagger = fitted("dictionary", train, names, frequent=1, bearers=20)
     texts = ("ANNA Puig , pere", "la Torre de Anna de la Torre", "rosa Rosa", "casa")
-    assert found_in(tagger, *texts) == [
+    assert names_in(tagger, *texts) == [
         ["ANNA Puig", "pere"],
         ["Torre", "Anna", "Torre"],  # nobody is called just de, and nothing joins
         [],  # 19 people are called so
@@ -109,7 +75,7 @@ def test_what_is_in_the_dictionary_is_a_name(names: Path) -> None:
     ]
     tagging = tagger.tag(notes(*texts), detail="token")
     assert set(tagging.confidence) == set(tagging.token_confidence) == {1.0}
-    assert found_in(fitted("dictionary", train, names, frequent=1, bearers=19), "rosa") == [
+    assert names_in(fitted("dictionary", train, names, frequent=1, bearers=19), "rosa") == [
         ["rosa"]
     ]
 
@@ -123,7 +89,7 @@ def test_a_word_of_both_dictionaries_leaves_no_confidence(
     train = notes("Anna Puig ve", "casa")
     tagger = fitted("dictionary", train, names, not_names=(str(tmp_path / "other.parquet"),))
     texts = ("Anna y la TORRE", "Anna", "Puig", "casa")
-    assert found_in(tagger, *texts) == [["Anna"], ["Anna"], [], []]
+    assert names_in(tagger, *texts) == [["Anna"], ["Anna"], [], []]
     for measure in MEASURES:
         confidence = tagger.tag(notes(*texts), measure=measure).confidence
         assert confidence.tolist() == [0, 1, 0, 1]
@@ -158,8 +124,8 @@ def test_names_are_of_the_classes_that_are_asked_for(kind: str, names: Path) -> 
     whole = fitted(kind, train, names, label="NAME")
     part = fitted(kind, train, names, classes=("given",), label="NAME")
     assert whole.labels == part.labels == ("O", "B-NAME", "I-NAME")
-    assert found_in(whole, "Anna Puig", "Pere y Torre")[0] == ["Anna Puig"]
-    assert found_in(part, "Anna Puig", "Pere y Torre") == [["Anna"], ["Pere"]]
+    assert names_in(whole, "Anna Puig", "Pere y Torre")[0] == ["Anna Puig"]
+    assert names_in(part, "Anna Puig", "Pere y Torre") == [["Anna"], ["Pere"]]
 
 
 def test_several_gazetteers_are_as_one_of_all_their_terms(
@@ -235,46 +201,32 @@ def test_options_that_cannot_be_meant_are_refused(options: Any) -> None:
         DictionaryOptions(names=("a",), not_names=("",))
 
 
-def test_an_unfitted_tagger_does_nothing(kind: str, tmp_path: Path) -> None:
-    tagger = KINDS[kind](OPTIONS[kind](names=(CENSUS,)))
-    with pytest.raises(ValueError, match=r"has not been (fitted|trained)"):
-        tagger.tag(notes("Anna"))
-    with pytest.raises(ValueError, match=r"has not been (fitted|trained)"):
-        tagger.save(tmp_path)
-    with pytest.raises(InputError, match="there is no measure"):
-        fitted(kind, notes("Anna"), CENSUS, label="X").tag(notes("a"), measure="x")
-
-
-def test_a_document_is_tagged_alike_alone_and_in_company(kind: str, synthetic: Batch) -> None:
-    tagger = fitted(kind, synthetic, CENSUS)
-    whole = tagger.tag(synthetic, detail="token")
-    for number in range(0, 60):
-        alone = tagger.tag(synthetic.slice(number, number + 1), detail="token")
-        part = slice(*synthetic.document_offsets[number : number + 2])
-        assert (alone.tags == whole.tags[part]).all()
-        assert (alone.token_confidence == whole.token_confidence[part]).all()
-        assert alone.confidence == whole.confidence[number]
-
-
-def test_progress_is_told(kind: str) -> None:
-    told: list[tuple[int, int]] = []
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_unfitted_tagger_does_nothing(
+    kind: str, trained: Callable[[str], Any], tmp_path: Path
+) -> None:
     tagger = make_tagger(kind, OPTIONS[kind](names=(CENSUS,)))
-    train = notes("Anna", "María")
-    tagger.fit(train, rng=np.random.default_rng(0), progress=lambda *of: told.append(of))
-    tagger.tag(train, progress=lambda *of: told.append(of))
-    assert told == [(1, 1), (2, 2)]
+    for work in (lambda: tagger.tag(notes("Anna")), lambda: tagger.save(tmp_path)):
+        with pytest.raises(ValueError, match=r"has not been (fitted|trained)"):
+            work()
+    with pytest.raises(InputError, match="there is no measure"):
+        trained(kind).tag(notes("a"), measure="x")
 
 
 # Folders
 
 
-def test_saved_and_loaded_it_tags_alike(kind: str, synthetic: Batch, saved: Path) -> None:
-    first, again = fitted(kind, synthetic, CENSUS), load_tagger(saved)
-    assert type(again) is KINDS[kind]
+def test_saved_and_loaded_it_tags_alike(
+    synthetic: Batch, trained: Callable[[str], Any], saved: Path
+) -> None:
+    first, again = trained(saved.name), load_tagger(saved)
+    assert type(again) is KINDS[saved.name]
     assert (again.labels, again.training) == (first.labels, None)
-    assert replace(again.options, names=(CENSUS,), blocked=(BLOCKING,)) == first.options
+    lists = ("names", "blocked", "places", "cue_words")
+    own = {name: getattr(first.options, name) for name in lists if hasattr(first.options, name)}
+    assert replace(again.options, **own) == first.options
     for detail in ("token", "entity", "labels"):
-        one, other = (each.tag(synthetic, detail=detail) for each in (first, again))
+        one, other = (tagger.tag(synthetic, detail=detail) for tagger in (first, again))
         assert same(one, other)
         for name in ("marginals", "entity_probabilities"):
             if getattr(one, name) is not None:
@@ -282,6 +234,8 @@ def test_saved_and_loaded_it_tags_alike(kind: str, synthetic: Batch, saved: Path
     again.save(saved.with_name("copy"))
     for path in saved.iterdir():
         assert (saved.with_name("copy") / path.name).read_bytes() == path.read_bytes()
+    with pytest.raises(InputError, match=f"holds a model of kind {saved.name}; expected"):
+        CRFTagger.load(saved)
 
 
 def test_a_model_needs_its_dictionaries_no_more(
@@ -303,14 +257,16 @@ def test_a_model_needs_its_dictionaries_no_more(
     assert again.tag(text).tags.any()
 
 
+@pytest.mark.parametrize("kind", KINDS)
 def test_no_word_is_spelled_in_the_folder(kind: str, names: Path, tmp_path: Path) -> None:
-    tagger = fitted(kind, notes("Anna Puig ve", "Torre", "secreto"), names)
+    tagger = fitted(kind, notes("Anna Puig ve", "Torre", "Xyzabeitia secretísimo"), names)
     tagger.save(tmp_path / "model")
+    words = ["xyzabeitia", "secretísimo", *(["anna", "puig", "torre"] if kind != "lists" else [])]
     for path in (tmp_path / "model").iterdir():
-        content = path.read_bytes()
-        for word in ("anna", "puig", "torre", "secreto"):
+        content = path.read_bytes().lower()
+        for word in words:  # some of which are in the public lists of places
             for encoding in ("utf-8", "utf-16-le", "utf-32-le"):
-                assert word.encode(encoding) not in content.lower()
+                assert word.encode(encoding) not in content
 
 
 def test_a_damaged_file_is_an_input_error(saved: Path) -> None:
@@ -326,32 +282,6 @@ def test_a_damaged_file_is_an_input_error(saved: Path) -> None:
             load_tagger(saved)
         path.write_bytes(content)
     load_tagger(saved)
-
-
-def test_a_changed_description_is_an_input_error(saved: Path) -> None:
-    file = saved / "model.json"
-    description = json.loads(file.read_text())
-    file.write_text(json.dumps({**description, "options": {}}))
-    with pytest.raises(InputError, match=r"model\.json is damaged"):
-        load_tagger(saved)
-    for name in ("options", "words", "files"):
-        if name == "words" and description["kind"] == "dictionary":
-            continue  # it says nothing there
-        other = {key: value for key, value in description.items() if key != name}
-        file.write_text(json.dumps({**other, "digest": digest_of(other)}))
-        with pytest.raises(InputError, match=r"model\.json lacks the key"):
-            load_tagger(saved)
-    other = {**description, "format": 9}
-    file.write_text(json.dumps({**other, "digest": digest_of(other)}))
-    with pytest.raises(InputError, match="format 9; this version reads format 2"):
-        load_tagger(saved)
-
-
-def test_a_model_of_another_kind_is_told(kind: str, saved: Path) -> None:
-    (other,) = KINDS.keys() - {kind}
-    for tagger in (KINDS[other], CRFTagger):
-        with pytest.raises(InputError, match=f"holds a model of kind {kind}; expected"):
-            tagger.load(saved)
 
 
 # Real names

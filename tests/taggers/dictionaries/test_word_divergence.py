@@ -104,12 +104,6 @@ def test_divergence_is_that_of_the_formula(
     assert found == pytest.approx(by_hand(gazetteer, notes, smoothing), rel=1e-5, abs=1e-5)
 
 
-def test_a_word_that_nobody_bears_is_no_name(make_gazetteer: MakeGazetteer) -> None:
-    gazetteer = make_gazetteer(("anna", "x", 20), ("casa", "x", 0))
-    found = said_of(compared(gazetteer, {"Anna": 3, "casa": 1, "y": 90}), "Anna", "casa", "Casa")
-    assert found == {"Anna": pytest.approx(0, abs=0.1), "casa": math.inf, "Casa": math.inf}
-
-
 def test_words_of_longer_names_only_join_them(make_gazetteer: MakeGazetteer) -> None:
     """So do signs; a word that a few bear alone is one of these all the same."""
     names = [("anna", "g", 500), ("de la torre", "s", 100), ("torre", "s", 30), ("la", "s", 4)]
@@ -121,12 +115,6 @@ def test_words_of_longer_names_only_join_them(make_gazetteer: MakeGazetteer) -> 
     ]
     assert np.isinf(judged.divergence[judged.joins]).all()
     assert not judged.doubtful.any()
-
-
-def test_of_no_words_nothing_is_said(make_gazetteer: MakeGazetteer) -> None:
-    words = compared(make_gazetteer(("anna", "x", 20)), {"Anna": 3})
-    judged = words.judge(make_batch([], labelled=False))
-    assert len(judged.divergence) == len(judged.joins) == len(judged.doubtful) == 0
 
 
 @pytest.mark.filterwarnings("error")
@@ -220,16 +208,3 @@ def test_names_are_found_however_they_are_written(
 
 def wrong_words(batch: Batch, tags: np.ndarray) -> set[str]:
     return {batch.vocabulary[word] for word in batch.word_ids[tags > 0]} - {*GIVEN, *SURNAMES}
-
-
-def test_other_ways_of_writing_are_further_from_a_name(make_gazetteer: MakeGazetteer) -> None:
-    """A tenth of the tokens in lower case are names where all in capitals are."""
-    notes: Counter[str] = Counter()
-    for document in simulated(2000, lambda note, word: word.capitalize()):
-        notes.update(document.text.split())
-    words = compared(census(make_gazetteer), dict(notes))
-    said = said_of(words, GIVEN[0].capitalize(), GIVEN[0], GIVEN[0].upper())
-    capital, lower, upper = said.values()
-    assert capital < 0.5
-    assert lower > capital + 2 and upper > capital + 2
-    assert all(map(math.isfinite, (lower, upper)))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from corpus.tags import well_formed
 from taggers.ensemble import decoding
-from taggers.ensemble.decoding import SMALLEST, allowed_transitions, decode
+from taggers.ensemble.decoding import SMALLEST, decode
 
 LABELS = ("O", "B-A", "I-A", "B-B", "I-B")
 
@@ -63,13 +63,6 @@ def test_the_decoded_sequence_is_the_best_of_all_well_formed_ones(
         assert found == pytest.approx(best_score(own, labels), rel=1e-9)
 
 
-def test_an_inner_label_alone_needs_a_beginning() -> None:
-    """The most probable labels are O, I-A, I-A; the first of them cannot continue anything."""
-    marginals = np.array([[0.9, 0.1, 0, 0, 0], [0.1, 0.3, 0.6, 0, 0], [0.1, 0, 0.9, 0, 0]])
-    tags = decode(marginals, np.array([0, 3]), LABELS)
-    assert [LABELS[number] for number in tags] == ["O", "B-A", "I-A"]
-
-
 def test_a_document_is_decoded_alike_among_others(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(3)
     lengths = rng.integers(0, 60, 40)
@@ -83,12 +76,3 @@ def test_a_document_is_decoded_alike_among_others(monkeypatch: pytest.MonkeyPatc
     assert together.tolist() == np.concatenate(alone).tolist()
     monkeypatch.setattr(decoding, "_PACKED", 70)
     assert decode(marginals, documents, LABELS).tolist() == together.tolist()
-
-
-@given(st.permutations(LABELS))
-def test_transitions_are_those_of_well_formed_sequences(labels: list[str]) -> None:
-    allowed = allowed_transitions(labels)
-    for before, after in itertools.product(range(5), repeat=2):
-        start = labels.index(f"B-{labels[before][2:]}") if labels[before] != "O" else before
-        path = [start, before, after] if labels[before].startswith("I-") else [before, after]
-        assert allowed[before, after] == is_well_formed(path, labels)

@@ -12,7 +12,7 @@ from corpus.batch import Batch
 from corpus.errors import InputError
 from gazetteers.builtin import CENSUS, PLACES
 from taggers import CRFOptions
-from taggers.ensemble.ensemble_options import DEFAULT_MEMBERS, EnsembleOptions
+from taggers.ensemble.ensemble_options import EnsembleOptions
 from taggers.ensemble.member import Member
 
 SMALL = CRFOptions(features=("form",), window=1)
@@ -24,19 +24,6 @@ def of(*options: CRFOptions) -> EnsembleOptions:
 
 def fail() -> Path:
     raise AssertionError("nothing is needed")
-
-
-def test_by_default_there_are_a_crf_and_three_networks() -> None:
-    assert EnsembleOptions().members == DEFAULT_MEMBERS
-    assert [member.kind for member in DEFAULT_MEMBERS] == ["crf", *["bilstm-crf"] * 3]
-    expected = [{"kind": kind} for kind in ("crf", "bilstm-crf", "bilstm-crf", "bilstm-crf")]
-    assert EnsembleOptions().as_table() == {"members": expected}
-
-
-def test_the_table_of_a_member_has_its_options() -> None:
-    (table,) = of(SMALL).as_table()["members"]
-    assert table == {"kind": "crf", **SMALL.as_table()}
-    assert table["window"] == 1
 
 
 def test_capabilities_are_those_of_all_members(plugin: type) -> None:

@@ -198,17 +198,6 @@ def endless(fit: Callable[..., Any]) -> Callable[..., Any]:
     return forever
 
 
-def test_training_is_summarised(pair: EnsembleTagger) -> None:
-    results = [member.training for member in pair.members]
-    assert pair.training is not None and all(results)
-    assert pair.training.iterations == sum(each.iterations for each in results if each)
-    assert pair.training.loss == sum(each.loss for each in results if each)
-    for number, result in enumerate(results, start=1):
-        assert result and result.outcome in pair.training.outcome
-        if len({each.outcome for each in results if each}) > 1:
-            assert f"members[{number}]" in pair.training.outcome
-
-
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
@@ -270,22 +259,14 @@ def damaged(folder: Path, change: Callable[[Path], object]) -> str:
     return str(caught.value)
 
 
-def appended(path: Path) -> None:
-    path.write_bytes(path.read_bytes() + b" ")
-
-
-def test_a_damaged_file_of_a_member_is_named(model: Path) -> None:
-    message = damaged(model, lambda folder: appended(folder / "member-2" / "hashes.npy"))
-    assert f"{model / 'member-2' / 'hashes.npy'} is damaged" in message
-
-
-def test_a_damaged_description_is_named(model: Path) -> None:
-    path = model / "model.json"
-    text = path.read_text().replace("B-PERSON", "B-AGE")
-    assert f"{path} is damaged" in damaged(model, lambda folder: path.write_text(text))
-
-
-def test_a_member_that_is_missing_is_named(model: Path) -> None:
+def test_what_is_damaged_or_missing_is_named(model: Path) -> None:
+    hashes, description = model / "member-2" / "hashes.npy", model / "model.json"
+    text = description.read_text()
+    message = damaged(model, lambda _: description.write_text(text.replace("PERSON", "AGE")))
+    assert f"{description} is damaged" in message
+    description.write_text(text)
+    message = damaged(model, lambda _: hashes.write_bytes(hashes.read_bytes() + b" "))
+    assert f"{hashes} is damaged" in message
     message = damaged(model, lambda folder: shutil.rmtree(folder / "member-1"))
     assert f"{model / 'member-1'} is not the folder of a model" in message
 

@@ -200,14 +200,6 @@ def test_a_batch_is_that_of_brute_force() -> None:
     assert_as_brute_force(random_case((4, 5, 3)), "float32", 2e-5)
 
 
-def test_the_loss_is_minus_the_log_likelihood() -> None:
-    case = random_case((4, 5, 3))
-    layer, _ = compiled(3, "float32")
-    likelihood = ops.convert_to_numpy(layer.log_likelihood(case.scores, case.tags, case.mask))
-    loss = ops.convert_to_numpy(layer.negative_log_likelihood(case.tags, case.scores))
-    assert loss.tolist() == (-likelihood).tolist()
-
-
 @pytest.mark.parametrize(("scale", "spread"), [(1.0, 1.0), (30.0, 3.0), (3.0, 50.0)])
 def test_paths_and_marginals_are_those_of_the_tagger(scale: float, spread: float) -> None:
     case = random_case((6, 40, 9), scale=scale, spread=spread)
@@ -316,19 +308,6 @@ def test_without_a_mask_every_position_is_a_token() -> None:
     assert partition == pytest.approx(found.log_partition, rel=1e-6)
 
 
-def test_forbidden_transitions_are_never_taken() -> None:
-    transitions = np.array([[0.0, -1e4, 0.0], [-1e4, 0.0, 0.0], [0.0, 0.0, -1e4]])
-    scores = np.array([[[0.0, 0.0, -99.0], [0.0, 5.0, -99.0], [20.0, 0.0, -99.0]]])
-    tags = np.array([[UNKNOWN, 1, UNKNOWN]])
-    case = Case([3], scores, transitions, *np.zeros((2, 3)), tags)
-    found = results_of(case)
-    assert found.decode.tolist() == [[0, 0, 0]]
-    assert found.marginals[0, :, 0] == pytest.approx(1 / (1 + np.exp(5 - 20)), abs=1e-6)
-    assert found.negative_log_likelihood == pytest.approx(15, abs=1e-5)
-    for gradient in gradients_of(case, "negative_log_likelihood", "float32"):
-        assert np.isfinite(gradient).all()
-
-
 def toy(boundaries: bool = True) -> tuple[Any, CRF, np.ndarray, np.ndarray]:
     """Make a model of words that are all alike, whose tags alternate; the first one is 1."""
     lengths = np.array([6, 5, 4, 3, 2, 1, 0, 6])[:, None]
@@ -395,16 +374,6 @@ def test_a_saved_model_computes_alike(boundaries: bool, tmp_path: Path) -> None:
         for each in (loaded.get_layer("crf"), crf)
     )
     assert found.tolist() == expected.tolist()
-
-
-def test_the_configuration_round_trips() -> None:
-    initializer = keras.initializers.Constant(-2.0)
-    layer = CRF(False, initializer, name="last", dtype="float64")
-    again = CRF.from_config(layer.get_config())
-    assert again.get_config() == layer.get_config()
-    again.build((None, None, 3))
-    assert ops.convert_to_numpy(again.transitions).tolist() == np.full((3, 3), -2.0).tolist()
-    assert len(again.weights) == 1
 
 
 @pytest.mark.parametrize("backend", ["jax", "torch"])

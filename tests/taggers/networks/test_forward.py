@@ -9,8 +9,10 @@ import pytest
 
 from corpus.batch import make_batch
 from corpus.document import Document, Span
+from corpus.tags import well_formed
 from taggers.networks.bilstm_crf import _PLANNED, BiLSTMCRFTagger
 from taggers.networks.network_options import BiLSTMCRFOptions
+from taggers.networks.subsequences import Subsequences
 from taggers.networks.training.process import TRAIN, _documents
 
 pytest.importorskip("keras")
@@ -69,51 +71,31 @@ def random_network(request, embedding_folder):
     return tagger, network, _documents(TRAIN, tagger._arrays(train, inputs, words, rng))
 
 
-def test_marginals_are_those_of_keras(random_network) -> None:
+def test_marginals_and_the_best_path_are_those_of_keras(random_network) -> None:
     tagger, network, documents = random_network
     batch, crf = small_batch(), network.model.get_layer("crf")
-    found = tagger.tag(batch, detail="labels").marginals
+    tagging = tagger.tag(batch, detail="labels")
     tokens, offsets, _ = tagger._sequences(batch)
-    marginals = np.zeros((len(tokens), len(tagger.labels)))
     lengths = np.diff(offsets)
-    order = [row for row in np.argsort(lengths, kind="stable") if lengths[row]]
+    marginals, paths = np.zeros((len(tokens), len(tagger.labels))), np.zeros(len(tokens), np.int16)
+    rows = iter([row for row in np.argsort(lengths, kind="stable") if lengths[row]])
     names = {tensor.name for tensor in network.model.inputs}
-    rows = iter(order)
     for inputs, tags, _ in documents.in_order(3):
         read = {name: array for name, array in inputs.items() if name in names}
         scores = network.model(read, training=False)["tags"]
-        expected = np.asarray(crf.marginals(scores, inputs["index"] > 0))
+        expected, best = (
+            np.asarray(method(scores, inputs["index"] > 0))
+            for method in (crf.marginals, crf.decode)
+        )
         for row, document in zip(range(len(tags)), rows, strict=False):
-            length = lengths[document]
-            marginals[offsets[document] : offsets[document] + length] = expected[row, :length]
-    if tagger.options.subsequence:
-        from taggers.networks.subsequences import Subsequences
-
-        best = Subsequences.from_offsets(batch.document_offsets, tagger.options.subsequence).best
-        marginals = marginals[best]
-    np.testing.assert_allclose(found, marginals, atol=1e-5)
-    np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-5)
-
-
-def test_tags_are_the_best_path_of_keras(random_network) -> None:
-    tagger, network, documents = random_network
-    if tagger.options.subsequence:
-        pytest.skip("sub-sequences have the most probable tag of each token")
-    batch, crf = small_batch(), network.model.get_layer("crf")
-    tagging = tagger.tag(batch, detail="entity")
-    assert tagging.entity_probabilities is not None
-    names = {tensor.name for tensor in network.model.inputs}
-    lengths = batch.lengths
-    order = iter([row for row in np.argsort(lengths, kind="stable") if lengths[row]])
-    from corpus.tags import well_formed
-
-    expected = np.zeros(batch.n_tokens, np.int16)
-    for inputs, _, _ in documents.in_order(3):
-        read = {name: array for name, array in inputs.items() if name in names}
-        scores = network.model(read, training=False)["tags"]
-        paths = np.asarray(crf.decode(scores, inputs["index"] > 0))
-        for path, document in zip(paths, order, strict=False):
-            first, last = batch.document_offsets[document : document + 2]
-            expected[first:last] = path[: last - first]
-    expected = well_formed(expected, batch.document_offsets, tagger.labels)
-    np.testing.assert_array_equal(tagging.tags, expected)
+            part, length = slice(*offsets[document : document + 2]), lengths[document]
+            marginals[part], paths[part] = expected[row, :length], best[row, :length]
+    if tagger.options.subsequence:  # which have the most probable tag of each token
+        chosen = Subsequences.from_offsets(batch.document_offsets, tagger.options.subsequence).best
+        marginals = marginals[chosen]
+    else:
+        paths = well_formed(paths, batch.document_offsets, tagger.labels)
+        np.testing.assert_array_equal(tagging.tags, paths)
+        assert tagger.tag(batch, detail="entity").entity_probabilities is not None
+    np.testing.assert_allclose(tagging.marginals, marginals, atol=1e-5)
+    np.testing.assert_allclose(tagging.marginals.sum(axis=1), 1, atol=1e-5)

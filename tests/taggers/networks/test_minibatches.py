@@ -98,15 +98,3 @@ def test_words_are_replaced_by_the_unknown_word() -> None:
     assert 0.1 < np.mean(dropped) < 0.5
     for inputs, _, _ in data.in_order(4):
         assert (inputs["numbers"][2:] > 0).all()
-
-
-def test_the_same_generator_draws_the_same_epochs() -> None:
-    data = documents([1, 5, 9, 3] * 5, [0.5] * 20)
-    first, second = (
-        list(data.epoch(3, np.random.default_rng(7), word_dropout=0.2)) for _ in range(2)
-    )
-    assert len(first) == len(second) > 0
-    for before, after in zip(first, second, strict=True):
-        np.testing.assert_array_equal(before[1], after[1])
-        for name, array in before[0].items():
-            np.testing.assert_array_equal(array, after[0][name])

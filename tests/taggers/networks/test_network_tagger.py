@@ -22,7 +22,7 @@ from corpus.tags import UNKNOWN
 from taggers.base import Tagging, TrainingError
 from taggers.networks.bilstm_crf import BiLSTMCRFTagger
 from taggers.networks.network_options import BiLSTMCRFOptions
-from taggers.registry import load_tagger, make_tagger
+from taggers.registry import load_tagger
 
 #: The words of the embedding of `embedding_folder`.
 NAMES = ("ana", "luis", "marta", "joan", "pau", "eva")
@@ -189,15 +189,6 @@ def test_unusual_documents(trained) -> None:
     assert empty.marginals.shape == (0, 5)
 
 
-def test_documents_are_tagged_alike_alone_and_together(trained) -> None:
-    batch = notes(20, seed=4)
-    together = trained.tag(batch, detail="labels")
-    for row in range(3):
-        alone = trained.tag(batch.slice(row, row + 1), detail="labels")
-        tokens = slice(*batch.document_offsets[row : row + 2])
-        np.testing.assert_allclose(alone.marginals, together.marginals[tokens], atol=1e-5)
-
-
 def test_training_documents_without_entities_of_a_class_are_enough(embedding_folder) -> None:
     """A label that never occurs, fewer documents than a minibatch, documents without tokens."""
     documents = [Document("1", "visita ana", (Span(7, 10, "PERSON"),)), Document("2", "")]
@@ -259,7 +250,3 @@ def test_tagging_needs_neither_keras_nor_tensorflow(trained, tmp_path) -> None:
         "assert not {'keras', 'tensorflow', 'simplemma'} & set(sys.modules)\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
-
-
-def test_the_kind_is_registered() -> None:
-    assert isinstance(make_tagger("bilstm-crf", BiLSTMCRFOptions()), BiLSTMCRFTagger)

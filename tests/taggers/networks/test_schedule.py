@@ -13,29 +13,6 @@ from hypothesis import strategies as st
 from taggers.networks.training.minibatches import Minibatches
 from taggers.networks.training.process import Schedule, train
 
-PLAN = Schedule(
-    learning_rate=0.004,
-    decay_start=0.0,
-    minibatch=0,
-    epochs=40,
-    min_steps=1200,
-    patience=10,
-    word_dropout=0.0,
-    random_state=0,
-)
-
-
-@pytest.mark.parametrize(
-    ("documents", "minibatch", "epochs"),
-    [(1, 16, 1200), (100, 16, 172), (331, 16, 58), (1024, 16, 40), (2048, 32, 40), (10**6, 64, 40)],
-)
-def test_few_documents_have_more_epochs_and_many_have_larger_minibatches(
-    documents: int, minibatch: int, epochs: int
-) -> None:
-    found = PLAN.completed(documents)
-    assert (found.minibatch, found.epochs) == (minibatch, epochs)
-    assert found.learning_rate == pytest.approx(0.004 * math.sqrt(minibatch / 16))
-
 
 @given(
     documents=st.integers(1, 10**6), minibatch=st.integers(0, 500), min_steps=st.integers(0, 5000)

@@ -47,10 +47,3 @@ def test_neighbours_have_a_quarter_in_common(length) -> None:
     for before, after in pairwise(tokens[:-1]):
         assert len(np.intersect1d(before, after)) == length // 4
     assert len(np.intersect1d(tokens[-2], tokens[-1])) >= length // 4
-
-
-def test_a_short_document_is_one_subsequence_with_its_borders() -> None:
-    parts = Subsequences.from_offsets(np.array([0, 0, 3]), 24)
-    assert parts.tokens.tolist() == [BORDER, 0, 1, 2, BORDER]
-    assert parts.documents.tolist() == [1]
-    assert parts.best.tolist() == [1, 2, 3]

@@ -199,34 +199,6 @@ def test_any_entity_is_as_probable_as_by_brute_force(case: Case) -> None:
             assert_close(computed(case, real), case, case.tags, close)
 
 
-def test_what_begins_continues_and_follows_an_entity_is_counted() -> None:
-    """Of the 27 paths of three tokens, all equally probable."""
-    assert computed(level([1, 2, 2], 3), np.float64) == pytest.approx(2 / 27)  # B or I, I, I
-    assert computed(level([1, 2, 0], 3), np.float64) == pytest.approx(2 * 2 / 27)  # no I after it
-    # At the second token: B after anything or I after O; after it no I.
-    assert computed(level([0, 1, 0], 3), np.float64) == pytest.approx((3 + 1) * 2 / 27)
-    assert computed(level([1, 1, 1], 3), np.float64) == pytest.approx(
-        np.array([[2 * 2 * 3], [(3 + 1) * 2], [3 * (3 + 1)]]) / 27
-    )
-
-
-@pytest.mark.parametrize("real", [np.float32, np.float64, None])
-def test_a_token_is_outside_or_in_one_entity(real: type | None) -> None:
-    """The probabilities of all entities that a token can be in make up what is not O."""
-    rng = np.random.default_rng(3)
-    names, number = bio_labels("AB"), 12
-    scores, transition = 2 * rng.normal(size=(number, 5)), rng.normal(size=(5, 5))
-    covered = np.zeros(number)
-    for first, last in itertools.combinations_with_replacement(range(number), 2):
-        tags = np.zeros(number, np.int16)
-        tags[first : last + 1] = names.index("I-A")
-        (probabilities,) = computed(Case(names, [number], scores, transition, tags), real)
-        covered[first : last + 1] += probabilities.sum()
-    alpha, beta, log_z = log_forward_backward(scores, transition)
-    outside = np.exp(alpha[:, 0] + beta[:, 0] - log_z)
-    assert covered == pytest.approx(1 - outside, abs=1e-5 if real == np.float32 else 1e-10)
-
-
 @REALS
 @pytest.mark.parametrize("packed", [1, 5, 40])
 @pytest.mark.parametrize("step", [1.0, 100.0])

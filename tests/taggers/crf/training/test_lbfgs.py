@@ -162,13 +162,3 @@ def test_where_only_noise_is_left_it_has_converged(l1: float, scaled: bool) -> N
         )  # fmt: skip
         assert found.converged and not found.failed
         assert found.x == pytest.approx(np.ones(5), abs=1)
-
-
-def test_an_error_of_the_function_comes_out() -> None:
-    def evaluate(x: np.ndarray) -> tuple[float, np.ndarray]:
-        if x.any():
-            raise KeyboardInterrupt
-        return rosenbrock(x)
-
-    with pytest.raises(KeyboardInterrupt):
-        minimise(evaluate, np.zeros(2), **PLAIN)

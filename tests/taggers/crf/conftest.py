@@ -1,0 +1,77 @@
+"""Notes with marked entities, notes of names and other words, and CRFs that are trained on them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from corpus.batch import Batch, make_batch
+from corpus.document import Document, Span
+from taggers import CRFOptions, CRFTagger
+
+NAMES = [f"nom{letter}{other}" for letter in "abcdefgh" for other in "aeiou"]
+OTHERS = [f"mot{letter}{other}" for letter in "abcdefgh" for other in "aeiou"]
+
+
+def marked(name: str, text: str) -> Document:
+    """Make a document of a text in which braces mark a PERSON and brackets a LOCATION."""
+    plain, spans, start = "", [], 0
+    for character in text:
+        if character in "{[":
+            start = len(plain)
+        elif character in "}]":
+            spans.append(Span(start, len(plain), "PERSON" if character == "}" else "LOCATION"))
+        else:
+            plain += character
+    return Document(name, plain, tuple(spans))
+
+
+def notes(*texts: str, labelled: bool = True) -> Batch:
+    documents = [marked(str(number), text) for number, text in enumerate(texts)]
+    return make_batch(documents, labelled=labelled, classes=["PERSON", "LOCATION"])
+
+
+def word_list(name: str, words: list[str], group: str | None = None) -> Document:
+    """Make a document of words; those of NAMES are a PERSON each."""
+    text = " ".join(f"{{{word}}} ," if word in NAMES else f"{word} ," for word in words)
+    document = marked(name, text)
+    return Document(name, document.text, document.spans, group)
+
+
+def word_lists(*documents: list[str]) -> Batch:
+    rows = [word_list(str(number), words) for number, words in enumerate(documents)]
+    return make_batch(rows, labelled=True, classes=["PERSON"])
+
+
+def pairs(names: list[str], others: list[str]) -> Batch:
+    """Return pairs of a name and another word, in changing order."""
+    both = zip(names, others, strict=True)
+    return word_lists(*([*pair][:: 1 if number % 3 else -1] for number, pair in enumerate(both)))
+
+
+@pytest.fixture(scope="session")
+def half() -> Batch:
+    """Half of the words: what is known of the others is their cluster or frequency."""
+    return pairs(NAMES[::2], OTHERS[::2])
+
+
+@pytest.fixture(scope="session")
+def rest() -> Batch:
+    return pairs(NAMES[1::2], OTHERS[1::2])
+
+
+def fitted(train: Batch, options: CRFOptions, start: Any = None) -> CRFTagger:
+    return CRFTagger(options).fit(train, warm_start=start, rng=np.random.default_rng(0))
+
+
+def right(tagger: Any, batch: Batch) -> float:
+    """Return the share of tokens with the right tag."""
+    return float((tagger.tag(batch).tags == batch.tags).mean())
+
+
+def contents(tagger: CRFTagger, folder: Path) -> dict[str, bytes]:
+    tagger.save(folder)
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
