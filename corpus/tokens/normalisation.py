@@ -212,9 +212,10 @@ def _normalised_run(text: str) -> Normalised | None:
     plain = "".join(cells)
     if plain == text:
         return None
-    lengths = list(map(len, cells))
+    lengths = np.array([len(cell) for cell in cells], np.int64)
     kinds = frozenset(kind_of(character) for character in text if may_change(character))
-    return Normalised(plain, np.repeat(starts, lengths), np.repeat(ends, lengths), kinds)
+    begins, finishes = np.array(starts, np.int64), np.array(ends, np.int64)
+    return Normalised(plain, np.repeat(begins, lengths), np.repeat(finishes, lengths), kinds)
 
 
 @dataclass(slots=True)
