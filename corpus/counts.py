@@ -108,19 +108,16 @@ class WordCounts:
             total = int((table.schema.metadata or {})[_TOTAL])
             columns = [table[field.name].combine_chunks() for field in _COLUMNS]
             patients = _patients(table)
+            if [column.type for column in columns] != _COLUMNS.types or any(
+                column.null_count for column in columns
+            ):
+                raise ValueError("columns of other types, or missing values")
         except ChangedTableError as error:
             raise InputError(f"{shown(path)} is damaged: {error}; count the words again") from None
         except (OSError, ValueError, KeyError, pa.ArrowException):
             raise InputError(
                 f"{shown(path)} is not a file of word counts; expected a file of bootstrap count"
             ) from None
-        if [column.type for column in columns] != _COLUMNS.types or any(
-            column.null_count for column in columns
-        ):
-            raise InputError(
-                f"{shown(path)} is not a file of word counts: expected the columns "
-                f"{', '.join(_COLUMNS.names)} as bootstrap count writes them"
-            )
         counts = cls(columns[0], columns[1].to_numpy(), columns[2].to_numpy(), total, patients)
         counts._check(path)
         return counts

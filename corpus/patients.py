@@ -83,18 +83,9 @@ class PatientSets:
         patients: Iterable[str],
         size: int,
     ) -> None:
-        """Add documents.
+        """Add documents: the word of each token, offsets of documents, keys of their patients.
 
-        Parameters
-        ----------
-        words : ndarray of int32, shape (N,)
-            The number of the word of each token.
-        documents : ndarray of int64, shape (D + 1,)
-            Offsets of each document's tokens.
-        patients : iterable of str
-            The key of the patient of each document.
-        size : int
-            The number of different words so far.
+        `size` is the number of different words so far.
         """
         self._grow(size)
         digests = b"".join(blake2b(key.encode(), digest_size=4).digest() for key in patients)

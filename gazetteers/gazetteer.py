@@ -107,23 +107,11 @@ class Gazetteer:
         ]
 
     def rows_of_term(self, term: str) -> pa.Table:
-        """Return the rows of a term, one for each of its classes.
-
-        Parameters
-        ----------
-        term : str
-            A folded term or word.
-        """
+        """Return the rows of a folded term, one for each of its classes."""
         return self.table().filter(pc.equal(self.terms, term))
 
     def rows_with_word(self, word: str) -> pa.Table:
-        """Return the rows of the terms of several words that contain a word.
-
-        Parameters
-        ----------
-        word : str
-            A folded term or word.
-        """
+        """Return the rows of the terms of several words that contain a folded word."""
         # "Vitoria-Gasteiz" and "Ballestero, El" have two words, as in notes.
         pattern = rf"(^|[^\pL\pN]){re.escape(word)}($|[^\pL\pN])"
         has_word = pc.match_substring_regex(self.terms, pattern)
@@ -154,6 +142,8 @@ class Gazetteer:
         try:
             table = read_columns(path, COLUMNS)
             columns = [table[field.name].combine_chunks() for field in COLUMNS]
+            if table.schema.types != COLUMNS.types or any(column.null_count for column in columns):
+                raise ValueError("columns of other types, or missing values")
         except ChangedTableError as error:
             raise InputError(f"{shown(path)} is damaged: {error}; import it again") from None
         except (OSError, ValueError, KeyError, pa.ArrowException):
@@ -161,13 +151,6 @@ class Gazetteer:
                 f"{shown(path)} is not a gazetteer; bootstrap gazetteer import creates one "
                 "from a CSV or TSV file"
             ) from None
-        if [column.type for column in columns] != COLUMNS.types or any(
-            column.null_count for column in columns
-        ):
-            raise InputError(
-                f"{shown(path)} is not a gazetteer: its columns are not "
-                f"{', '.join(COLUMNS.names)} as bootstrap gazetteer import writes them"
-            )
         counts = columns[2].to_numpy()
         _check_counts(counts, path)
         return cls(columns[0], columns[1], counts)

@@ -17,14 +17,17 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from corpus.kernels.code_points import Codes, code_points
+from corpus.kernels.code_points import code_points
 from corpus.tokens.expression import Expression
 from corpus.tokens.normalisation import normalise_joined
+
+if TYPE_CHECKING:
+    from corpus.tokens.scanner import Scanner
 
 #: The number of characters that are processed at a time; bounds the memory needed.
 _CHUNK = 1 << 19
@@ -86,22 +89,7 @@ def tokenize(texts: Sequence[str]) -> Tokens:
     )
 
 
-class _Finder(Protocol):
-    """A tokenizer that numbers the words of all texts it processes."""
-
-    @property
-    def types(self) -> Iterable[str]:
-        """Distinct words, in the order of their first appearance."""
-        ...
-
-    def find(
-        self, text: str, codes: Codes | None = None
-    ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Return the words, starts and ends of the tokens of a text that ends with a gap."""
-        ...
-
-
-def _finder(characters: int) -> _Finder:
+def _finder(characters: int) -> Expression | Scanner:
     """Select the faster of two implementations with equal results."""
     if characters < _FEW and "corpus.tokens.scanner" not in sys.modules:
         return Expression()
@@ -129,7 +117,7 @@ _Chunk = tuple[
 ]
 
 
-def _tokenize_chunk(texts: list[str], finder: _Finder) -> _Chunk:
+def _tokenize_chunk(texts: list[str], finder: Expression | Scanner) -> _Chunk:
     """Return the words, starts and ends of the tokens, and the number of tokens of each text."""
     joined, text_ends = _joined(texts)
     codes = code_points(joined)

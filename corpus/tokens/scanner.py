@@ -69,21 +69,9 @@ class Scanner:
     def find(
         self, text: str, codes: Codes | None = None
     ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Find the tokens of a text.
+        """Find the tokens of a text that ends with a line end, as `Expression.find` does.
 
-        Parameters
-        ----------
-        text : str
-            A text whose last character is a line end.
-        codes : ndarray of uint32, optional
-            The code points of the text, if they are known.
-
-        Returns
-        -------
-        words : ndarray of int32, shape (N,)
-            The index into `types` of each token.
-        starts, ends : ndarray of int64, shape (N,)
-            Half-open offsets of each token.
+        Its code points are computed if they are not given.
         """
         codes = code_points(text) if codes is None else codes
         starts, ends = np.empty((2, len(codes)), np.int64)

@@ -137,26 +137,18 @@ def find_longest(
     blocked: int,
     matches: tuple[Array, Array, Array],
 ) -> int:
-    """Find the longest phrases from left to right, without overlap.
+    """Find the longest phrases from left to right, without overlap, and return their number.
 
     Parameters
     ----------
     tokens : tuple of ndarray
-        The words, starts, ends and line numbers of the tokens of a batch. A match does not cross
-        lines.
-    types : tuple of ndarray
-        The fields of `WordTypes`.
-    tree : tuple
-        The fields of `Tree`.
+        The words, starts, ends and line numbers of the tokens of a batch. No match crosses lines.
+    types, tree : tuple
+        The fields of `WordTypes` and of `Tree`.
     blocked : int
         The class whose phrases need no capital, or -1.
     matches : tuple of ndarray of int64
         Output arrays: the first and the last token of each match, and its class.
-
-    Returns
-    -------
-    int
-        The number of matches.
     """
     number, place = 0, int(np.int64(0))  # a literal would be compiled for as a type of its own
     first, last, classes = matches

@@ -118,8 +118,8 @@ def _nulls(path: Path) -> None:
     [
         (_damaged, "is not a gazetteer; bootstrap gazetteer import creates one"),
         (_other_columns, "is not a gazetteer; bootstrap gazetteer import creates one"),
-        (_other_types, "is not a gazetteer: its columns are not term, class, count"),
-        (_nulls, "is not a gazetteer: its columns are not term, class, count"),
+        (_other_types, "is not a gazetteer"),
+        (_nulls, "is not a gazetteer"),
         (Path.mkdir, "is not a gazetteer"),
         (lambda path: path.write_text("term,class,count\na,x,1\n"), "is not a gazetteer"),
         (lambda path: None, "does not exist; expected a gazetteer"),
