@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from corpus.batch import Batch, concatenate, make_batch
 from corpus.document import Document, Span
 from corpus.problems import Problems
-from corpus.streams import NO_VALUE, Stream
+from corpus.streams import Stream
 from corpus.tags import UNKNOWN
 from corpus.tokens import tokenize
 from corpus.tokens.characters import is_hidden
@@ -179,15 +179,6 @@ def test_labels_are_unified_by_name() -> None:
     assert whole.spans()[2] == [Span(0, 8, "NAME"), Span(10, 13, "CITY")]
 
 
-def test_labels_name_the_classes_asked_for() -> None:
-    corpus = [Document("a", "Ana 68", (Span(0, 3, "NAME"),))]
-    batch = make_batch(corpus, labelled=True, classes=["CITY", "NAME"])
-    assert batch.labels == ("O", "B-CITY", "I-CITY", "B-NAME", "I-NAME")
-    assert_holds(batch, corpus)
-    assert make_batch([], labelled=True, classes=["CITY"]).labels == ("O", "B-CITY", "I-CITY")
-    assert make_batch(corpus, labelled=False, classes=["CITY"]).labels == ()
-
-
 MISALIGNED = [
     # text, spans, what they become, how many are noted, how many of those are lost
     ("doctora Puig", [(3, 12, "P")], [(0, 12, "P")], 1, 0),
@@ -349,23 +340,6 @@ def test_streams_come_back_from_bytes(drawn: tuple[Batch, Said]) -> None:
         assert again.streams[name].vocabulary == stream.vocabulary
     part = again.slice(1, 3)
     assert_says(Batch.from_bytes(part.to_bytes()), {name: each[1:3] for name, each in said.items()})
-
-
-@pytest.mark.parametrize("types", [(), ("B-DATE", "I-DATE")])
-@pytest.mark.parametrize("texts", [[], [""], ["", "Ana Puig", ""]])
-def test_a_stream_that_says_nothing_is_a_stream(texts: list[str], types: tuple[str, ...]) -> None:
-    corpus = [Document(str(row), text) for row, text in enumerate(texts)]
-    batch = make_batch(corpus, labelled=False)
-    silent = Stream(types, np.full(batch.n_tokens, NO_VALUE, np.int32))
-    batch = batch.with_streams({"rules": silent})
-    nothing: Said = {"rules": [[None] * length for length in batch.lengths.tolist()]}
-    for same in (batch, Batch.from_bytes(batch.to_bytes()), concatenate([batch])):
-        assert_says(same, nothing)
-        assert same.streams["rules"].vocabulary == types
-    assert_says(batch.take(np.arange(len(batch))), nothing)
-    twice = concatenate([batch, batch.with_streams({"other": silent})])
-    kept = ["rules"] if batch.n_tokens else ["rules", "other"]
-    assert_says(twice, dict.fromkeys(kept, nothing["rules"] * 2))
 
 
 def test_a_stream_of_the_same_name_is_replaced() -> None:

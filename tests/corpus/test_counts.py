@@ -5,7 +5,6 @@ from __future__ import annotations
 import stat
 import unicodedata
 from collections import Counter
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -92,11 +91,6 @@ def test_decomposed_and_composed_spellings_are_one_word(texts: list[str]) -> Non
     assert all(unicodedata.is_normalized("NFC", word) for word, _, _ in found)
 
 
-def test_words_stand_by_their_counts_and_then_by_their_characters() -> None:
-    found = counted(["b z a ñ Z é \U0001f600 日", "z b"])
-    assert found.words.to_pylist() == ["b", "z", "Z", "a", "é", "ñ", "日", "\U0001f600"]
-
-
 def test_progress_tells_the_documents_that_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(counting, "_PIECE", 4)
     told: list[int] = []
@@ -154,15 +148,6 @@ def test_words_are_numbered_as_a_dict_numbers_them(batches: list[list[str]]) -> 
         assert found.tolist() == numbers
         assert len(lexicon) == len(expected)
         assert lexicon.words().to_pylist() == list(expected)
-
-
-def test_arrays_of_hashes_are_each_twice_as_long_as_the_next() -> None:
-    lexicon = _WordNumbers()
-    for number in range(500):
-        lexicon.numbers([f"{number}"] * 2)
-        lengths = [len(hashes) for hashes, _ in lexicon._runs]
-        assert sum(lengths) == number + 1
-        assert all(a >= 2 * b for a, b in pairwise(lengths))
 
 
 # Files

@@ -102,14 +102,6 @@ def test_each_kind_has_its_definition() -> None:
     ]
 
 
-def test_a_split_entity_is_a_wrong_border_and_a_spurious_one() -> None:
-    (border, spurious) = errors_of(
-        [document("a", (0, 9, "PERSON"))], [document("a", (0, 4, "PERSON"), (5, 9, "PERSON"))]
-    )
-    assert (border.kind, border.predicted) == ("wrong border", Mention(0, 4, "PERSON"))
-    assert (spurious.kind, spurious.predicted) == ("spurious", Mention(5, 9, "PERSON"))
-
-
 def test_the_same_class_is_preferred_to_a_longer_overlap() -> None:
     (border, spurious) = errors_of(
         [document("a", (0, 9, "PERSON"))], [document("a", (0, 4, "PERSON"), (5, 13, "PLACE"))]

@@ -244,22 +244,6 @@ def test_leak_counts_lines_that_are_not_blank() -> None:
     assert score([gold[1]], [gold[1]]).leak == 0
 
 
-def test_documents_on_one_side_are_missed_or_spurious() -> None:
-    ana = Document("a", "Ana\nPuig", (Span(0, 3, "NAME"), Span(4, 8, "NAME")))
-    vic = Document("v", "Viu a Vic", (Span(6, 9, "CITY"),))
-    shared = Document("s", "Edad:68", (Span(5, 7, "AGE"),))
-    scores = score([ana, shared], [vic, shared])
-    assert scores.ids == ("a", "s", "v")
-    assert scores.measures["ner"].tolist() == [[0, 0, 2], [1, 0, 0], [0, 1, 0]]
-    assert scores.measures["span"].tolist() == [[0, 0, 2], [1, 0, 0], [0, 1, 0]]
-    assert scores.measures["span_merged"].tolist() == [[0, 0, 2], [1, 0, 0], [0, 1, 0]]
-    assert scores.measures["covered"].tolist() == [[0, 0, 2], [1, 0, 0], [0, 1, 0]]
-    assert scores.lines.tolist() == [2, 1, 0]
-    assert scores.leak == 2 / 3
-    assert score([ana], []).counts() == (0, 0, 2)
-    assert score([], [ana]).counts() == (0, 2, 0)
-
-
 def test_other_text_is_an_error_that_shows_none_of_it() -> None:
     gold = [Document("ward/17", "Ana Puig", (Span(0, 3, "NAME"),))]
     predicted = [Document("ward/17", "Ana Puig\n")]

@@ -78,13 +78,6 @@ def test_the_seed_names_much_in_few_ways():
     assert sum(name in known for name in named) < 0.6 * len(named)
 
 
-def test_names_have_a_long_tail(notes):
-    named = Counter(map(str.lower, mentions(notes, "PERSON")))
-    assert len(named) > 400
-    assert sum(count == 1 for count in named.values()) > len(named) / 2
-    assert named.most_common(1)[0][1] > 5
-
-
 def test_names_are_also_words_and_eponyms_are_never_persons(notes):
     inside, outside = Counter(), Counter()
     for note in notes:

@@ -58,9 +58,3 @@ def test_texts_are_folded_as_one_by_one_and_once(texts: list[str]) -> None:
 def test_upper_case_and_decomposed_letters_are_the_same(text: str) -> None:
     forms = [text, text.upper(), text.title(), unicodedata.normalize("NFD", text.upper())]
     assert len(set(fold(forms))) == 1
-
-
-@settings(max_examples=30)
-@given(text=st.text("nñcç", min_size=1, max_size=8))
-def test_no_ñ_becomes_an_n_and_no_ç_a_c(text: str) -> None:
-    assert fold([text.upper()]) == [text]

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from corpus.errors import InputError
 from corpus.tokens import tokenize
-from gazetteers.builtin import CENSUS, read_gazetteer
 from gazetteers.folding import fold
 from gazetteers.frequencies import Frequencies
 from gazetteers.gazetteer import Gazetteer
@@ -103,14 +102,6 @@ def test_terms_of_several_words_are_shared_out(make_gazetteer: MakeGazetteer) ->
     }
 
 
-def test_words_of_other_classes_are_not_there(make_gazetteer: MakeGazetteer) -> None:
-    both = make_gazetteer(("anna", "given", 20), ("puig", "surname", 5), ("roca", "town", 1))
-    found = Frequencies.of(both, ["surname", "town"])
-    assert found.classes == ("surname", "town")
-    assert found.words == ("puig", "roca")
-    assert found.rows(["Anna", "Puig"]).tolist() == [-1, 0]
-
-
 def test_a_class_that_is_not_there_is_named(make_gazetteer: MakeGazetteer) -> None:
     with pytest.raises(InputError, match="no class town in the gazetteer; it has given, surname"):
         Frequencies.of(make_gazetteer(("a", "given", 1), ("b", "surname", 1)), ["given", "town"])
@@ -142,13 +133,3 @@ def test_words_that_another_dictionary_has_too_are_told(
         for words in (left, right)
     )
     assert one.having(other).tolist() == [word in other.words for word in one.words]
-
-
-def test_the_frequent_names_of_the_census_are_borne_as_often_as_a_slow_count_says() -> None:
-    whole = read_gazetteer(CENSUS)
-    few = Gazetteer(whole.terms[:3000], whole.classes[:3000], whole.counts[:3000])
-    found = Frequencies.of(few)
-    assert found.classes == ("given_name", "surname")
-    assert table_of(found) == by_hand(few, found.classes)
-    surnames = found.classes.index("surname")
-    assert found.alone[:, surnames].sum() > 0.95 * found.counts[:, surnames].sum()

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from corpus.batch import Batch, concatenate, make_batch
+from corpus.batch import Batch, make_batch
 from corpus.document import Document
 from gazetteers.gazetteer import Gazetteer
 from gazetteers.phrases.matcher import BLOCKED, PhraseMatcher, blocked
@@ -198,16 +198,6 @@ def assert_is_what_is_tried(batch: Batch) -> None:
 @example(["C/ la X. C/ La X", "12 Mar 12 Mar 12"])
 def test_the_longest_phrases_are_those_that_trying_all_finds(texts: list[str]) -> None:
     assert_is_what_is_tried(batch_of(*texts))
-
-
-@settings(max_examples=30)
-@given(st.lists(TEXTS, min_size=1, max_size=4), st.data())
-def test_it_is_the_same_whatever_became_of_the_batch(texts: list[str], data: st.DataObject) -> None:
-    batch = batch_of(*texts)
-    chosen = data.draw(st.lists(st.sampled_from(range(len(texts))), max_size=5))
-    assert_is_what_is_tried(batch.take(np.array(chosen, np.int64)))
-    assert_is_what_is_tried(batch.slice(1, 3))
-    assert_is_what_is_tried(concatenate([batch, batch]))
 
 
 @settings(max_examples=30)
