@@ -1,56 +1,92 @@
 """Files and folders on disk: written atomically, private to their owner, and locked.
 
-What is written gets its final name only when it is complete and on the disk. Until then it is in
-a staging folder beside it, see `corpus.storage.staging`. A process that is killed leaves only such
-folders behind; whoever writes into the same folder next removes them.
+What is written for a target ``NAME`` is in a staging folder beside it (``.NAME.partial-`` and 16
+hexadecimal digits), and gets its final name when it is complete and on the disk. The process that
+writes holds a lock in the staging folder. Killed processes leave staging folders without a lock,
+which are removed by the next process that writes anything beside them.
 """
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
+import re
+import secrets
+import shutil
+import stat
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from corpus.errors import InputError, shown
-from corpus.storage.staging import (
-    WriteError,
-    in_staging,
-    is_partial,
-    lock_of,
-    remove_leftovers,
-    remove_partial,
-    set_aside,
-    staging_for,
-    write_errors_of,
-)
 
-__all__ = [
-    "WriteError",
-    "create_folder",
-    "folder_lock",
-    "is_partial",
-    "new_file",
-    "new_folder",
-    "open_anew",
-    "open_new",
-    "publish_folder",
-    "refuse_existing",
-    "remove_partial",
-    "replaced_folder",
-    "write_atomically",
-    "write_errors_of",
-    "write_link",
-]
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
 
-#: What a file system without hard links answers when one is requested.
+_PARTIAL = re.compile(r"\.(?P<name>.+)\.partial-[0-9a-f]{16}", re.DOTALL)
+_LOCK = ".lock"
+_CONTENT = "content"  # of a staging folder: what gets the final name
+_REPLACED = "replaced"  # and what had that name until then
+
+#: Errors of locking on file systems without locks; filelock raises the second.
+_CANNOT_LOCK = (OSError, NotImplementedError)
+#: Errors of hard links on file systems without them.
 _NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
+#: Errors of writing that the user can correct. Windows has no quotas.
+_FULL = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC), errno.EFBIG, errno.EROFS)
 
-#: The most files of a folder that are flushed one by one; of more, all of the system is flushed.
+#: Folders with more files are flushed with the whole system instead of file by file.
 _FLUSHED_SINGLY = 200
+
+
+class WriteError(OSError):
+    """A file or folder could not be completed: there is no space, or writing is not allowed.
+
+    Nothing incomplete is left, and what existed before is unchanged.
+
+    Attributes
+    ----------
+    advice : str
+        What is kept, and how to continue.
+    """
+
+    advice = (
+        "nothing incomplete is kept, and what existed before is unchanged; make space, or name "
+        "another place, and run the command again"
+    )
+
+    def __str__(self) -> str:
+        return f"{shown(self.filename)} cannot be written: {self.strerror}; {self.advice}"
+
+
+@contextmanager
+def write_errors_of(target: Path, advice: str = "") -> Iterator[None]:
+    """Raise a full or read-only file system as a `WriteError`.
+
+    Parameters
+    ----------
+    target : Path
+        What is being written, for an error that names no file with a final name.
+    advice : str
+        What is kept, and how to continue, if that differs from what the error says.
+
+    Raises
+    ------
+    WriteError
+        If writing fails for such a reason.
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        is_named = isinstance(error, WriteError) and not _is_in_staging(Path(error.filename))
+        raised = WriteError(
+            error.errno, os.strerror(error.errno), error.filename if is_named else str(target)
+        )
+        raised.advice = advice or getattr(error, "advice", raised.advice)
+        raise raised from error
 
 
 def refuse_existing(target: Path) -> None:
@@ -59,15 +95,15 @@ def refuse_existing(target: Path) -> None:
     What killed processes left beside the target is removed.
     """
     with suppress(OSError):  # such as a folder that does not exist yet
-        remove_leftovers(target.parent)
+        _remove_leftovers(target.parent)
     if os.path.lexists(target):
         raise InputError(f"{shown(target)} exists: nothing is overwritten; name another target")
 
 
 def create_folder(folder: Path) -> None:
-    """Create a folder that only its owner can access; one that exists keeps its mode.
+    """Create a folder that only its owner can access, and missing folders above it.
 
-    Missing folders above it are created, too.
+    An existing folder keeps its mode.
 
     Raises
     ------
@@ -76,13 +112,19 @@ def create_folder(folder: Path) -> None:
     WriteError
         If the file system is full or read-only.
     """
+    with _creation_errors_of(folder, "created"):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
+@contextmanager
+def _creation_errors_of(target: Path, what: str) -> Iterator[None]:
     try:
-        with write_errors_of(folder):
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with write_errors_of(target):
+            yield
     except WriteError:
         raise
     except OSError as error:
-        raise InputError(f"{shown(folder)} cannot be created: {error.strerror}") from None
+        raise InputError(f"{shown(target)} cannot be {what}: {error.strerror}") from error
 
 
 def open_new(path: Path) -> BinaryIO:
@@ -119,7 +161,7 @@ def new_file(target: Path) -> Iterator[BinaryIO]:
     WriteError
         If the file system is full or read-only.
     """
-    with _staging_of_new(target) as partial:
+    with _staged_new(target) as partial:
         with open_new(partial) as file:
             yield file
             _flush(file)
@@ -136,7 +178,7 @@ def new_folder(target: Path) -> Iterator[Path]:
     Path
         The folder to fill, under its temporary name.
     """
-    with _staging_of_new(target) as partial:
+    with _staged_new(target) as partial:
         partial.mkdir(mode=0o700)
         yield partial
         publish_folder(partial, target)
@@ -144,21 +186,22 @@ def new_folder(target: Path) -> Iterator[Path]:
 
 @contextmanager
 def replaced_folder(target: Path) -> Iterator[Path]:
-    """Create a folder that takes the place of `target`, if there is one, when it is complete.
+    """Create a folder that replaces `target`, if it exists, when it is complete.
 
-    A process that is killed between the two renames leaves the former folder in its staging folder,
-    from which the next process that writes into the same folder puts it back.
+    A process that is killed between the two renames leaves the former folder in its staging folder.
+    The next process that writes beside it puts it back.
 
     Yields
     ------
     Path
         The folder to fill, under its temporary name.
     """
-    with staging_for(target) as partial:
+    with _staged(target) as partial:
         partial.mkdir(mode=0o700)
         yield partial
         _flush_tree(partial)
-        set_aside(target, partial)
+        with suppress(FileNotFoundError):
+            target.rename(partial.with_name(_REPLACED))
         partial.rename(target)
         _flush_path(target.parent)
 
@@ -174,8 +217,7 @@ def publish_folder(partial: Path, target: Path) -> None:
     _flush_tree(partial)
     refuse_existing(target)
     try:
-        # Which fails if another process has created the target since, unless as an empty folder.
-        partial.rename(target)
+        partial.rename(target)  # fails if another process has filled a folder of this name since
     except OSError:
         refuse_existing(target)
         raise
@@ -183,32 +225,33 @@ def publish_folder(partial: Path, target: Path) -> None:
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Write a file that only its owner can read, replacing one that exists.
+    """Write a file that only its owner can read, replacing an existing one.
 
-    It is complete at every moment.
+    The file is complete at every moment.
 
     Raises
     ------
     OSError
-        If it cannot be written; a file that exists is then as it was.
+        If it cannot be written; an existing file is unchanged.
     """
-    with staging_for(path) as partial:
+    is_staged = _is_in_staging(path)  # and so is flushed with its folder
+    with _staged(path) as partial:
         with open_new(partial) as file:
             file.write(data)
-            if not in_staging(path):  # otherwise it is flushed before it gets its final name
+            if not is_staged:
                 _flush(file)
         partial.replace(path)
-        if not in_staging(path):
+        if not is_staged:
             _flush_path(path.parent)
 
 
 def write_link(path: Path, target: Path) -> None:
-    """Create a symbolic link to a folder, replacing a link that exists at once.
+    """Create a symbolic link to a folder, replacing an existing link at once.
 
     Where links are not allowed, as for most users of Windows, a text file with the path of the
     target (relative to the folder of the link) is written instead.
     """
-    with staging_for(path) as partial:
+    with _staged(path) as partial:
         try:
             partial.symlink_to(target, target_is_directory=True)
             partial.replace(path)
@@ -230,31 +273,134 @@ def folder_lock(folder: Path) -> Iterator[None]:
     from filelock import Timeout  # noqa: PLC0415 - slow to import
 
     try:
-        lock = lock_of(folder)
+        lock = _lock_of(folder)
     except Timeout:
-        raise BlockingIOError(
-            errno.EWOULDBLOCK, "another process has locked it", str(folder)
-        ) from None
+        message = "another process has locked it"
+        raise BlockingIOError(errno.EWOULDBLOCK, message, str(folder)) from None
     try:
         yield
     finally:
         lock.release()
 
 
+def is_partial(path: Path) -> bool:
+    """Check whether a path has the name of a file or folder that was not completed."""
+    return _PARTIAL.fullmatch(path.name) is not None
+
+
+def remove_partial(folder: Path) -> None:
+    """Remove what killed processes left in a folder that this process has locked, at any depth."""
+    for parent, folders, _ in os.walk(folder):
+        _remove_leftovers(Path(parent))
+        folders[:] = [name for name in folders if not _PARTIAL.fullmatch(name)]
+
+
 @contextmanager
-def _staging_of_new(target: Path) -> Iterator[Path]:
-    """Create a staging folder for a target that must not exist; see `staging_for`."""
-    refuse_existing(target)
-    with contextlib.ExitStack() as stack:
+def _staged(target: Path) -> Iterator[Path]:
+    """Yield a path that does not exist yet in a locked staging folder, which is removed later."""
+    with write_errors_of(target):
+        _remove_leftovers(target.parent)
+        staging, lock = _new_staging(target)
         try:
-            with write_errors_of(target):
-                target.parent.mkdir(parents=True, exist_ok=True)
-                partial = stack.enter_context(staging_for(target))
-        except WriteError:
-            raise
-        except OSError as error:
-            raise InputError(f"{shown(target)} cannot be made: {error.strerror}") from error
+            yield staging / _CONTENT
+        finally:
+            _remove_staging(staging, lock)
+
+
+@contextmanager
+def _staged_new(target: Path) -> Iterator[Path]:
+    """Yield as `_staged` for a target that must not exist."""
+    refuse_existing(target)
+    with ExitStack() as stack:
+        with _creation_errors_of(target, "made"):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            partial = stack.enter_context(_staged(target))
         yield partial
+
+
+def _is_in_staging(path: Path) -> bool:
+    return any(map(_PARTIAL.fullmatch, path.parts))
+
+
+def _remove_leftovers(folder: Path) -> None:
+    """Remove the staging folders of killed processes of this user; they may contain notes."""
+    with os.scandir(folder) as entries:
+        names = [entry.name for entry in entries if _PARTIAL.fullmatch(entry.name)]
+    for staging in (folder / name for name in names):
+        if _is_own_staging(staging):
+            with suppress(*_CANNOT_LOCK):  # another process is still writing, or nobody can tell
+                _remove_staging(staging, _lock_of(staging))
+
+
+def _lock_of(folder: Path) -> BaseFileLock:
+    """Lock a folder by a file in it, or raise `filelock.Timeout` at once."""
+    from filelock import FileLock  # noqa: PLC0415 - slow to import
+
+    lock = FileLock(folder / _LOCK, timeout=0, mode=0o600, thread_local=False)
+    lock.acquire()
+    return lock
+
+
+def _new_staging(target: Path) -> tuple[Path, BaseFileLock | None]:
+    """Create a staging folder and lock it, where the file system can lock."""
+    from filelock import Timeout  # noqa: PLC0415 - slow to import
+
+    while True:
+        staging = target.with_name(f".{target.name}.partial-{secrets.token_hex(8)}")
+        staging.mkdir(mode=0o700)
+        try:
+            lock = _lock_of(staging)
+        except (Timeout, FileNotFoundError, FileExistsError):
+            # Another process took it for a leftover before it was locked. filelock finds a folder
+            # that is removed at the same time to "exist".
+            continue
+        except _CANNOT_LOCK as error:
+            if isinstance(error, OSError) and error.errno in _FULL:
+                _remove_staging(staging, None)
+                raise
+            return staging, None
+        except BaseException:  # such as Ctrl-C
+            _remove_staging(staging, None)
+            raise
+        with suppress(OSError):  # filelock creates it again, open to others, if it was removed
+            staging.chmod(0o700)
+        if (staging / _LOCK).exists():
+            return staging, lock
+        lock.release()  # of a file that was removed in the meantime
+
+
+def _is_own_staging(path: Path) -> bool:
+    """Check whether this user's `_new_staging` created a folder: others can create any."""
+    try:
+        status = path.lstat()
+        if not stat.S_ISDIR(status.st_mode):
+            return False
+        names = {entry.name for entry in path.iterdir()}
+    except OSError:  # it was removed in the meantime, or it cannot be read
+        return False
+    is_own = not hasattr(os, "geteuid") or status.st_uid == os.geteuid()
+    is_private = os.name == "nt" or not status.st_mode & 0o022
+    is_staging = names <= {_LOCK, _CONTENT, _REPLACED} and not (path / _LOCK).is_symlink()
+    return is_own and is_private and is_staging
+
+
+def _remove_staging(staging: Path, lock: BaseFileLock | None) -> None:
+    """Remove a staging folder; a folder that it was to replace is put back if it was not."""
+    parts = _PARTIAL.fullmatch(staging.name)
+    assert parts is not None
+    target, replaced = staging.with_name(parts["name"]), staging / _REPLACED
+    if os.path.lexists(replaced) and not os.path.lexists(target):
+        replaced.rename(target)
+    if lock is not None and os.name == "nt":
+        lock.release()  # a file that is open cannot be removed there
+    for path in (staging / _CONTENT, replaced, staging / _LOCK):
+        with suppress(OSError):
+            path.unlink()
+        shutil.rmtree(path, ignore_errors=True)  # which does nothing to a file or a link
+    with suppress(OSError):
+        staging.rmdir()
+    if lock is not None:
+        lock.release()  # only now, so that no process takes a lock that is about to disappear
 
 
 def _flush(file: BinaryIO) -> None:
@@ -270,14 +416,14 @@ def _flush_path(path: Path) -> None:
     try:
         os.fsync(descriptor)
     except OSError as error:
-        if error.errno not in (errno.EINVAL, errno.EBADF):  # as of file systems that cannot do it
+        if error.errno not in (errno.EINVAL, errno.EBADF):  # of file systems that cannot do it
             raise
     finally:
         os.close(descriptor)
 
 
 def _flush_tree(folder: Path) -> None:
-    """Write the files of a folder, and of those in it, to the disk."""
+    """Write a folder and everything below it to the disk."""
     paths = [folder, *folder.rglob("*")]
     if len(paths) > _FLUSHED_SINGLY and hasattr(os, "sync"):
         os.sync()
@@ -290,22 +436,14 @@ def _flush_tree(folder: Path) -> None:
 def _publish_file(partial: Path, target: Path) -> None:
     """Give a complete file its final name, which must not exist."""
     try:
-        os.link(partial, target)  # which, unlike a rename, never replaces a file
-        return
-    except FileExistsError:
-        refuse_existing(target)
-        raise
-    except OSError as error:
-        if error.errno not in _NO_LINKS:
-            raise
-    try:
+        try:
+            os.link(partial, target)  # which, unlike a rename, never replaces a file
+            return
+        except OSError as error:
+            if error.errno not in _NO_LINKS:
+                raise
         open_new(target).close()  # an empty file, which only this process replaces
     except FileExistsError:
         refuse_existing(target)
         raise
-    try:
-        partial.replace(target)
-    except BaseException:
-        with suppress(OSError):
-            target.unlink()
-        raise
+    partial.replace(target)

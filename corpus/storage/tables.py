@@ -67,7 +67,7 @@ def table_bytes(table: pa.Table) -> bytes:
 
 
 def read_table(path: Path) -> pa.Table:
-    """Read a Parquet file, and compare its content with its digest, if it has one.
+    """Read a Parquet file within a budget, and compare its content with its digest, if it has one.
 
     Parameters
     ----------
@@ -81,23 +81,21 @@ def read_table(path: Path) -> pa.Table:
 
     Raises
     ------
+    InputError
+        If it contains more than a file of this size may; see `corpus.storage.unpacking`.
     ChangedTableError
         If the content has changed since it was written.
     OSError, ValueError
         If it is not a Parquet file, or is damaged.
     """
     try:
-        table = pq.read_table(path)
+        return _read(path, pq.read_schema(path)).combine_chunks()
     except _DAMAGED as error:
         raise ValueError(str(error)) from error
-    return verified(table)
 
 
 def read_columns(path: Path, columns: pa.Schema, *, optional: pa.Schema = _NONE) -> pa.Table:
     """Read columns of a Parquet file within a budget, and compare them with their digest.
-
-    A dictionary can stand for a long string in millions of rows. Strings are therefore read as
-    dictionaries, and decoded only where there is room for them.
 
     Parameters
     ----------
@@ -122,24 +120,45 @@ def read_columns(path: Path, columns: pa.Schema, *, optional: pa.Schema = _NONE)
     """
     if path.exists() and not path.is_file():  # of devices and pipes, some have no end
         raise OSError("not a regular file")
-    size, total = path.stat().st_size, 0
     schema = pq.read_schema(path)
     columns = pa.schema([*columns, *(field for field in optional if field.name in schema.names)])
     schema = pa.schema([schema.field(name) for name in columns.names], schema.metadata)
     if schema.types != columns.types:
         return schema.remove_metadata().empty_table()
-    strings = [field.name for field in columns if _is_string(field.type)]
+    return _read(path, schema)
+
+
+def _read(path: Path, schema: pa.Schema) -> pa.Table:
+    """Read columns of a file.
+
+    A dictionary can stand for a long string in millions of rows. Strings are therefore read as
+    dictionaries, and decoded only where there is room for them.
+    """
+    try:
+        return _within_budget(path, schema, as_dictionaries=True)
+    except OSError:  # Arrow cannot read strings stored as differences (DELTA) as dictionaries
+        return _within_budget(path, schema, as_dictionaries=False)
+
+
+def _within_budget(path: Path, schema: pa.Schema, *, as_dictionaries: bool) -> pa.Table:
+    """Read columns in pieces, until they are complete or exceed the budget."""
+    size = path.stat().st_size
+    budget, total, pieces = most_unpacked(size), 0, []
+    strings = [field.name for field in schema if as_dictionaries and _is_string(field.type)]
+    is_bounded = all(field.name in strings or pa.types.is_primitive(field.type) for field in schema)
     with pq.ParquetFile(
         path, pre_buffer=False, buffer_size=1 << 20, read_dictionary=strings
     ) as file:
-        groups = [file.metadata.row_group(row) for row in range(file.metadata.num_row_groups)]
-        if sum(group.total_byte_size for group in groups) > most_unpacked(size):
+        groups = map(file.metadata.row_group, range(file.metadata.num_row_groups))
+        stored = sum(group.total_byte_size for group in groups)
+        if stored > budget:
             raise unpacking_error(shown(path), size)
-        pieces = []
-        for batch in file.iter_batches(batch_size=_ROWS, columns=columns.names):
+        # No string is longer than all that is stored, however much of it others share.
+        rows = _ROWS if is_bounded else max(1, min(_ROWS, budget // max(stored, size, 1)))
+        for batch in file.iter_batches(batch_size=rows, columns=schema.names):
             batch.validate(full=True)  # such as that strings are text
             total += sum(map(_decoded_size, batch.columns))
-            if total > most_unpacked(size):
+            if total > budget:
                 raise unpacking_error(shown(path), size)
             pieces.append(batch.cast(schema))
     return verified(pa.Table.from_batches(pieces, schema))
