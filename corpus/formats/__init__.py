@@ -18,9 +18,8 @@ from corpus.errors import InputError
 from corpus.formats.columns import CONFIDENCE, SPAN_CONFIDENCES, Columns, ReadOptions, Source
 from corpus.formats.files import checked_codec, is_standard
 from corpus.formats.rows import Row, Rows, WriteReport
-from corpus.formats.sources import format_of, locate
+from corpus.formats.sources import format_for, format_of, locate
 from corpus.formats.table import FORMATS, Format, format_named
-from corpus.formats.targets import format_for
 from corpus.problems import Problems
 from corpus.storage.atomic import refuse_existing
 
@@ -233,7 +232,7 @@ def _located(source: str | Path, format: str | None, encoding: str) -> tuple[Sou
     return located, found
 
 
-_STREAMS = "expected " + " or ".join(each.name for each in FORMATS.values() if each.is_stream)
+_STREAMS = "expected " + " or ".join(name for name, row in FORMATS.items() if row.is_stream)
 
 
 def _check_request(located: Source, found: Format, options: ReadOptions, labelled: bool) -> None:

@@ -19,9 +19,8 @@ from corpus.formats.annotations import DISAGREEING, DISCONTINUOUS, MALFORMED, se
 from corpus.formats.columns import Columns, ReadOptions, Source
 from corpus.formats.files import CODECS
 from corpus.formats.records import Unreadable, parsed_records
-from corpus.formats.rows import Rows, Tally
+from corpus.formats.rows import Rows, Tally, new_document_folder, new_file_for
 from corpus.formats.sources import files_of, id_of, stem_of, suffix_of, text_of
-from corpus.formats.targets import new_document_folder, new_file_for
 from corpus.problems import Problem, Problems
 
 BYTE_ORDER_MARK = "\ufeff"

@@ -1,21 +1,29 @@
-"""Documents to write, and counts of the parts that a format could not represent."""
+"""Documents to write, their files in a folder, and counts of the parts that were left out."""
 
 from __future__ import annotations
 
+import errno
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
 
 from corpus.document import Document
 from corpus.errors import InputError, shown
 from corpus.formats.columns import Kept
 from corpus.formats.records import encodable
+from corpus.storage.atomic import new_folder, open_new
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 _NO_OTHERS: Mapping[str, object] = {}
+
+#: Errors of file systems for names that exist, and for names that are invalid.
+_TAKEN = (errno.EEXIST, errno.ENOTDIR, errno.EISDIR)
+_IMPOSSIBLE = (errno.ENAMETOOLONG, errno.EILSEQ, errno.EINVAL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,3 +147,62 @@ def checked(document: Document) -> Document:
             f"document {shown(document.id)}: half a surrogate pair cannot be written as UTF-8"
         )
     return document
+
+
+@contextmanager
+def new_document_folder(target: Path) -> Iterator[Path]:
+    """Create a folder for files of documents; see `corpus.storage.atomic.new_folder`.
+
+    Raises
+    ------
+    InputError
+        If the target exists or cannot be created, or no document was written.
+    """
+    with new_folder(target) as folder:
+        yield folder
+        if not any(folder.iterdir()):  # an empty folder cannot be read as a corpus
+            raise InputError(
+                f"{shown(target)}: there is no document to write, and a folder without files "
+                "cannot be read again; write JSONL or Parquet"
+            )
+
+
+def new_file_for(document: Document, folder: Path, suffix: str) -> BinaryIO:
+    """Open a new file in a folder, at the path given by the id of a document.
+
+    Raises
+    ------
+    InputError
+        If the id is not a valid path inside the folder, or another document has the same file.
+    """
+    fault = _fault_of(checked(document).id)
+    if fault:
+        raise InputError(_unnamed(document, fault))
+    path = folder / f"{document.id}{suffix}"
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return open_new(path)
+    except OSError as error:
+        if error.errno in _TAKEN:
+            fault = "names the same file as that of another document"
+        elif error.errno in _IMPOSSIBLE:
+            fault = "is too long for a file name, or has a character that file names cannot have"
+        else:
+            raise
+        raise InputError(_unnamed(document, fault)) from error
+
+
+def _fault_of(name: str) -> str | None:
+    """Return why an id cannot be a path inside a folder; None if it can."""
+    parts = name.split("/")
+    if "\0" in name or "\\" in name:
+        return "has a NUL character or a backslash"
+    if not all(parts):
+        return "is empty or has an empty part"
+    if any(part.startswith(".") for part in parts):
+        return "leads out of the folder or is hidden: a part of it begins with a dot"
+    return None
+
+
+def _unnamed(document: Document, fault: str) -> str:
+    return f"document {shown(document.id)}: its id {fault}; write JSONL or Parquet instead"

@@ -1,4 +1,4 @@
-"""Sources of documents (a file, a folder or a pattern), and their format."""
+"""Sources of documents (a file, a folder or a pattern), and the formats of sources and targets."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from corpus.formats.files import (
 from corpus.formats.records import NOT_READABLE, TOO_LONG, Unreadable, encodable, not_encoded
 from corpus.formats.table import FORMATS
 
-KNOWN = frozenset(suffix for each in FORMATS.values() for suffix in each.suffixes)
-EXPECTED = "; ".join(f"{each.name}: {' '.join(each.suffixes)}" for each in FORMATS.values())
+_KNOWN = frozenset(suffix for format in FORMATS.values() for suffix in format.suffixes)
+_EXPECTED = "; ".join(f"{name}: {' '.join(format.suffixes)}" for name, format in FORMATS.items())
 
 #: Suffixes that may be followed by the suffix of a compressed file.
 _COMPRESSIBLE = frozenset(
-    suffix for each in FORMATS.values() if each.is_text for suffix in each.suffixes
+    suffix for format in FORMATS.values() if format.is_text for suffix in format.suffixes
 )
 
 
@@ -49,7 +49,9 @@ def locate(source: str | Path) -> Source:
         return Source(name, path.parent, (path,), is_folder=False)
     files = sorted(set(_matching(str(source))))
     if not files:
-        raise InputError(_nothing_at(str(source)))
+        is_pattern = has_magic(str(source))
+        fault = "no file matches this pattern" if is_pattern else "there is no such file or folder"
+        raise InputError(f"{name}: {fault}")
     root = Path(os.path.commonpath([file.parent for file in files]))
     return Source(name, root, tuple(files), is_folder=False)
 
@@ -61,26 +63,20 @@ def _mode(path: Path) -> int | None:
         return None
 
 
-def _nothing_at(source: str) -> str:
-    if has_magic(source):
-        return f"{shown(source)}: no file matches this pattern"
-    return f"{shown(source)}: there is no such file or folder"
-
-
 def _matching(pattern: str) -> Iterator[Path]:
     for match in glob(pattern, recursive=True):  # noqa: PTH207 - Path.glob takes no absolute one
         path = Path(match)
         if path.is_dir():
-            yield from (file for file in _below(path) if suffix_of(file) in KNOWN)
+            yield from (file for file in _below(path) if suffix_of(file) in _KNOWN)
         else:
             yield path
 
 
 def _readable(folder: Path) -> list[Path]:
     files = list(_below(folder))
-    readable = [file for file in files if suffix_of(file) in KNOWN]
+    readable = [file for file in files if suffix_of(file) in _KNOWN]
     if not readable:
-        raise InputError(f"{shown(folder)} holds {_summary(files)}: expected {EXPECTED}")
+        raise InputError(f"{shown(folder)} holds {_summary(files)}: expected {_EXPECTED}")
     return readable
 
 
@@ -118,10 +114,10 @@ def suffix_of(path: Path) -> str:
 
 def _summary(files: Iterable[Path]) -> str:
     counts = Counter(suffix_of(file) or "without a suffix" for file in files)
-    found = [f"{count} {shown(suffix)}" for suffix, count in counts.most_common(5)]
-    if len(counts) > len(found):
-        found.append("others")
-    return ", ".join(found) or "no files"
+    listed = [f"{count} {shown(suffix)}" for suffix, count in counts.most_common(5)]
+    if len(counts) > len(listed):
+        listed.append("others")
+    return ", ".join(listed) or "no files"
 
 
 def format_of(source: Source) -> str:
@@ -135,12 +131,34 @@ def format_of(source: Source) -> str:
     if is_standard(source.files[0]):
         return "jsonl"
     suffixes = {suffix_of(file) for file in source.files}
-    fitting = [each for each in FORMATS.values() if suffixes.issubset(each.suffixes)]
+    fitting = [format for format in FORMATS.values() if suffixes.issubset(format.suffixes)]
     if fitting:  # only .txt means text, although brat has .txt files too
-        return min(fitting, key=lambda each: len(each.suffixes)).name
+        return min(fitting, key=lambda format: len(format.suffixes)).name
     raise InputError(
         f"{source.name} holds {_summary(source.files)}: expected files of one format "
-        f"({EXPECTED}); name the format, or name the files by a pattern"
+        f"({_EXPECTED}); name the format, or name the files by a pattern"
+    )
+
+
+def format_for(target: Path) -> str:
+    """Return the format of a target by its suffix; a target without suffix is a brat folder.
+
+    Raises
+    ------
+    InputError
+        If no format that is written as one file has this suffix.
+    """
+    if is_standard(target):
+        return "jsonl"
+    suffix = suffix_of(target)
+    for name, format in FORMATS.items():
+        if suffix in format.suffixes and not format.is_folder:
+            return name
+    if not suffix:
+        return "brat"
+    raise InputError(
+        f"{shown(target)}: the suffix {shown(suffix)} names no format to write ({_EXPECTED}; "
+        f"brat and text are written as a folder); name the format"
     )
 
 
@@ -155,7 +173,7 @@ def files_of(source: Source, format: str) -> list[Path]:
         If a folder has no file of this format.
     """
     suffixes = FORMATS[format].suffixes
-    others = KNOWN.difference(suffixes)
+    others = _KNOWN.difference(suffixes)
     files = [file for file in source.files if suffix_of(file) not in others]
     if source.is_folder and not files:
         expected = " or ".join(suffixes)

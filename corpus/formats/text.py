@@ -14,9 +14,8 @@ from corpus.errors import InputError, shown
 from corpus.formats.columns import Columns, ReadOptions, Source
 from corpus.formats.files import is_standard, lines_of, new_text_file
 from corpus.formats.records import checked_line, parsed_records
-from corpus.formats.rows import Row, Rows, Tally, checked
+from corpus.formats.rows import Row, Rows, Tally, checked, new_document_folder, new_file_for
 from corpus.formats.sources import files_of, id_of, name_within, stem_of, text_of
-from corpus.formats.targets import new_document_folder, new_file_for
 from corpus.problems import Problems
 
 

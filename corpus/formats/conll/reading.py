@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice, pairwise
 from pathlib import Path
@@ -21,11 +21,11 @@ from corpus.document import Document, Span
 from corpus.errors import InputError, shown
 from corpus.formats.columns import Columns, ReadOptions, Source
 from corpus.formats.conll.schemes import (
-    InconsistentTags,
     Scheme,
     Tag,
     detect_scheme,
     entities_of,
+    fault_in_bioes,
     parsed_tag,
 )
 from corpus.formats.files import lines_of
@@ -53,7 +53,7 @@ class _Layout:
     scheme: Scheme = "BIO"
 
     def columns_of(self, line: str) -> list[str]:
-        return line.split("\t") if self.tabs else [each for each in line.split(" ") if each]
+        return line.split("\t") if self.tabs else list(filter(None, line.split(" ")))
 
     def is_comment(self, line: str) -> bool:
         """Return whether a line is a comment, rather than a number sign with its tag."""
@@ -61,6 +61,10 @@ class _Layout:
             return False
         columns = self.columns_of(line)
         return len(columns) != self.width or parsed_tag(columns[self.tag]) is None
+
+
+#: The layout of a file without tokens, which may have a document without any.
+_DEFAULT_LAYOUT = _Layout(tabs=True, width=2, token=0, tag=1)
 
 
 @dataclass(slots=True)
@@ -73,15 +77,6 @@ class _Sentence:
     @property
     def begins_document(self) -> bool:
         return "id" in self.comments
-
-
-@dataclass(frozen=True, slots=True)
-class _Tokens:
-    """The tokens of consecutive sentences that share a text, and the text if there is one."""
-
-    sentences: list[list[str]]
-    texts: tuple[str, ...]
-    offsets: str | None
 
 
 def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[Document]:
@@ -99,12 +94,9 @@ def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[D
 
 def count(source: Source) -> int:
     """Count the documents of all files, whatever their encoding."""
-    layout = _Layout(tabs=True, width=2, token=0, tag=1)
-    return sum(
-        1
-        for path in files_of(source, "conll")
-        for _ in _documents_of_sentences(_sentences(_numbered(path, "latin-1"), layout))
-    )
+    files = files_of(source, "conll")
+    sentences = (_sentences(_numbered(path, "latin-1"), _DEFAULT_LAYOUT) for path in files)
+    return sum(1 for part in sentences for _ in _documents_of_sentences(part))
 
 
 _Record = tuple[_Layout, str, list[_Sentence]]
@@ -114,14 +106,11 @@ def _records(source: Source, options: ReadOptions) -> Iterator[tuple[str, _Recor
     """Yield where each document begins, and what it is made of."""
     for path in files_of(source, "conll"):
         layout = _layout_of(path, options)
-        if layout is None:  # no token in it, but perhaps a document without any
-            layout = _Layout(tabs=True, width=2, token=0, tag=1)
         where, name = shown(path), name_within(path, source.root)
         sentences = _sentences(_numbered(path, options.encoding), layout)
-        for found in _documents_of_sentences(sentences):
-            lines = [number for sentence in found for number, _ in sentence.lines[:1]]
-            number = lines[0] if lines else 1
-            yield f"{where}:{number}", (layout, f"{name}:{number}", found)
+        for document in _documents_of_sentences(sentences):
+            number = next((sentence.lines[0][0] for sentence in document if sentence.lines), 1)
+            yield f"{where}:{number}", (layout, f"{name}:{number}", document)
 
 
 def _numbered(path: Path, encoding: str) -> Iterator[tuple[int, str]]:
@@ -138,7 +127,7 @@ def _numbered(path: Path, encoding: str) -> Iterator[tuple[int, str]]:
         yield number, text.removesuffix("\n").removesuffix("\r")
 
 
-def _layout_of(path: Path, options: ReadOptions) -> _Layout | None:
+def _layout_of(path: Path, options: ReadOptions) -> _Layout:
     """Find the columns of a file by its first token, and the scheme by all of its tags."""
     declared: list[str] = []
     for number, line in _numbered(path, options.encoding):
@@ -147,9 +136,8 @@ def _layout_of(path: Path, options: ReadOptions) -> _Layout | None:
         if line.strip() and not line.startswith(("#", _SEPARATOR)):
             layout = _columns_layout(line, f"{shown(path)}:{number}", options.columns, declared)
             tags = _tags(_numbered(path, options.encoding), layout)
-            scheme = detect_scheme(tags, shown(path))
-            return _Layout(layout.tabs, layout.width, layout.token, layout.tag, scheme)
-    return None
+            return replace(layout, scheme=detect_scheme(tags, shown(path)))
+    return _DEFAULT_LAYOUT
 
 
 def _columns_layout(line: str, where: str, columns: Columns, declared: list[str]) -> _Layout:
@@ -221,20 +209,15 @@ def _documents_of_sentences(sentences: Iterator[_Sentence]) -> Iterator[list[_Se
 
 def _document(problems: Problems, where: str, record: _Record) -> Document:
     layout, name, sentences = record
-    text, spans, pieces = "", [], _with_common_text(sentences)
-    for piece in pieces:
-        begin = len(text) + 1 if text else 0
+    text, spans = "", []
+    for piece in _with_common_text(sentences):
         text += "\n" if text else ""
         rows = [_rows_of(sentence, layout) for sentence in piece]
-        comments = piece[0].comments
-        tokens = _Tokens(
-            [[token for token, _ in each] for each in rows],
-            _texts_of(comments),
-            comments.get("offsets"),
-        )
-        piece_text, offsets = _placed(tokens)
+        tokens = [token for sentence_rows in rows for token, _ in sentence_rows]
+        piece_text, offsets = _placed(tokens, piece[0].comments)
+        offsets = [(start + len(text), end + len(text)) for start, end in offsets]
         text += piece_text
-        spans += _spans(piece, rows, offsets, begin, layout.scheme)
+        spans += _spans(piece, rows, offsets, layout.scheme)
     first = sentences[0].comments
     group = _value(first["group"]) if "group" in first else None
     problems.unused.update(_unused(sentences, layout))
@@ -275,13 +258,6 @@ def _value(text: str) -> str:
     return value if isinstance(value, str) else text
 
 
-def _texts_of(comments: dict[str, str]) -> tuple[str, ...]:
-    """Return the text of a comment, and what it is if quotation marks are part of it."""
-    if "text" not in comments:
-        return ()
-    return tuple(dict.fromkeys([_value(comments["text"]), comments["text"]]))
-
-
 def _rows_of(sentence: _Sentence, layout: _Layout) -> list[tuple[str, Tag]]:
     """Return the token and the tag of each line."""
     rows = []
@@ -298,15 +274,14 @@ def _rows_of(sentence: _Sentence, layout: _Layout) -> list[tuple[str, Tag]]:
     return rows
 
 
-def _placed(tokens: _Tokens) -> tuple[str, list[tuple[int, int]]]:
-    """Return the text and the offsets of its tokens, in order."""
-    flat = [token for sentence in tokens.sentences for token in sentence]
-    if not tokens.texts:
-        return _joined(flat)
-    for text in tokens.texts:
-        offsets = _given(tokens.offsets) if tokens.offsets is not None else _found(text, flat)
-        covered = [text[start:end] for start, end in offsets]
-        if covered == flat and _ascending(offsets):
+def _placed(tokens: list[str], comments: dict[str, str]) -> tuple[str, list[tuple[int, int]]]:
+    """Return the text of tokens, and the offsets of each, in order."""
+    if "text" not in comments:
+        return _joined(tokens)
+    for text in (_value(comments["text"]), comments["text"]):  # whose quotation marks may be text
+        given = comments.get("offsets")
+        offsets = _located(text, tokens) if given is None else _given(given)
+        if [text[start:end] for start, end in offsets] == tokens and _ascending(offsets):
             return text, offsets
     raise Unreadable(BAD_TEXT, "the tokens are not in # text in their order, or not at # offsets")
 
@@ -325,13 +300,13 @@ def _joined(tokens: list[str]) -> tuple[str, list[tuple[int, int]]]:
 
 
 def _given(comment: str) -> list[tuple[int, int]]:
-    pairs = [each.partition("-") for each in comment.split()]
+    pairs = [pair.partition("-") for pair in comment.split()]
     if not all(start.isdecimal() and end.isdecimal() for start, _, end in pairs):
         raise Unreadable(BAD_TEXT, "# offsets is not a list of START-END")
     return [(int(start), int(end)) for start, _, end in pairs]
 
 
-def _found(text: str, tokens: list[str]) -> list[tuple[int, int]]:
+def _located(text: str, tokens: list[str]) -> list[tuple[int, int]]:
     """Find tokens in a text, one after the other; one that is not there has no place."""
     offsets, place = [], 0
     for token in tokens:
@@ -347,20 +322,16 @@ def _spans(
     sentences: list[_Sentence],
     rows: list[list[tuple[str, Tag]]],
     offsets: list[tuple[int, int]],
-    begin: int,
     scheme: Scheme,
 ) -> list[Span]:
     spans, first = [], 0
-    for sentence, tokens in zip(sentences, rows, strict=True):
-        found, fault = [], None
-        try:
-            found = entities_of([tag for _, tag in tokens], scheme)
-        except InconsistentTags as error:
-            fault = sentence.lines[error.index][0]
-        if fault:
-            raise Unreadable(BAD_TAGS, f"line {fault}: its tag does not follow as in {scheme}")
-        for start, end, label in found:
-            place = (offsets[first + start][0] + begin, offsets[first + end][1] + begin)
-            spans.append(Span(*place, label))
-        first += len(tokens)
+    for sentence, sentence_rows in zip(sentences, rows, strict=True):
+        tags = [tag for _, tag in sentence_rows]
+        fault = fault_in_bioes(tags) if scheme == "BIOES" else None
+        if fault is not None:
+            line = sentence.lines[fault][0]
+            raise Unreadable(BAD_TAGS, f"line {line}: its tag does not follow as in {scheme}")
+        for start, end, label in entities_of(tags):
+            spans.append(Span(offsets[first + start][0], offsets[first + end][1], label))
+        first += len(tags)
     return spans

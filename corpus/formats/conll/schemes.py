@@ -23,26 +23,12 @@ _TAG = re.compile(r"([BIESLU])-(\S+)")
 _PREFIXES = {"L": "E", "U": "S"}
 
 
-class InconsistentTags(Exception):  # noqa: N818 - a fact about a document, caught by the reader
-    """Tags that contradict their scheme.
-
-    Parameters
-    ----------
-    index : int
-        Of the tag at fault.
-    """
-
-    def __init__(self, index: int) -> None:
-        super().__init__(index)
-        self.index = index
-
-
 def parsed_tag(text: str) -> Tag | None:
     """Return the prefix and class of a tag; None if it is not one."""
     if text == "O":
         return OUTSIDE
-    found = _TAG.fullmatch(text)
-    return (_PREFIXES.get(found[1], found[1]), found[2]) if found else None
+    match = _TAG.fullmatch(text)
+    return (_PREFIXES.get(match[1], match[1]), match[2]) if match else None
 
 
 def detect_scheme(tags: Iterable[tuple[int, Tag | None]], file: str) -> Scheme:
@@ -81,33 +67,25 @@ def detect_scheme(tags: Iterable[tuple[int, Tag | None]], file: str) -> Scheme:
     return "IOB1" if inside else "BIO"
 
 
-def entities_of(tags: Sequence[Tag], scheme: Scheme) -> list[tuple[int, int, str]]:
-    """Return the first and last token and the class of each entity of a sentence.
-
-    Raises
-    ------
-    InconsistentTags
-        If the tags contradict BIOES. (`detect_scheme` has checked the other schemes.)
-    """
-    if scheme == "BIOES":
-        _check_bioes(tags)
-    found: list[tuple[int, int, str]] = []
+def entities_of(tags: Sequence[Tag]) -> list[tuple[int, int, str]]:
+    """Return the first and last token and the class of each entity of a sentence."""
+    entities: list[tuple[int, int, str]] = []
     before = ""
     for index, (prefix, label) in enumerate(tags):
         if prefix in ("B", "S") or (label and label != before):
-            found.append((index, index, label))
+            entities.append((index, index, label))
         elif label:
-            found[-1] = (found[-1][0], index, label)
+            entities[-1] = (entities[-1][0], index, label)
         before = label
-    return found
+    return entities
 
 
-def _check_bioes(tags: Sequence[Tag]) -> None:
+def fault_in_bioes(tags: Sequence[Tag]) -> int | None:
+    """Return the index of the first tag that contradicts BIOES, if any."""
     opened = ""
     for index, (prefix, label) in enumerate(tags):
         expected = opened if prefix in ("I", "E") else ""
         if opened != expected or (prefix in ("I", "E") and label != opened):
-            raise InconsistentTags(index)
+            return index
         opened = label if prefix in ("B", "I") else ""
-    if opened:
-        raise InconsistentTags(len(tags) - 1)
+    return len(tags) - 1 if opened else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -19,14 +19,12 @@ from corpus.formats.batches import (
     SCHEMA,
     batches_of,
     concatenated,
+    documents_of,
     list_array,
     others_of,
     schema_with,
 )
-from corpus.formats.batches import (
-    documents_of as documents_of_batch,
-)
-from corpus.formats.columns import SPAN_CONFIDENCES
+from corpus.formats.columns import SPAN_CONFIDENCES, Columns
 from corpus.formats.records import NOT_UTF8, NULL, Unreadable, parsed_records
 from corpus.formats.rows import Row
 from corpus.problems import Problem, ProblemError, Problems
@@ -87,6 +85,28 @@ class Part:
     suspect: _Mask
 
 
+def check_names(names: list[str], file: str, columns: Columns) -> None:
+    """Check that a file has the columns of documents, each once.
+
+    Raises
+    ------
+    InputError
+        If the text is missing, or the ids although their column was named, or a column is there
+        twice.
+    """
+    for part in ("id", "text"):
+        name = getattr(columns, part)
+        if name not in names and (part == "text" or not columns.is_default("id")):
+            listed = shown(", ".join(names[:30]) + (", ..." if len(names) > 30 else ""))
+            raise InputError(
+                f"{file} has no column {name!r}: its columns are {listed}; name those of id and "
+                "text"
+            )
+    for name in astuple(columns):
+        if names.count(name) > 1:
+            raise InputError(f"{file} has several columns {name!r}: expected one")
+
+
 def checked_batches(
     part: Part,
     where: Callable[[int], str],
@@ -144,9 +164,9 @@ def _document(
     begin = int(part.spans.lengths[:row].sum())
     places = slice(begin, begin + int(part.spans.lengths[row]))
     columns = (part.spans.starts, part.spans.ends, part.spans.labels)
-    parts = [[value_of(value) for value in column[places]] for column in columns]
-    names: list[Any] = [value_of(column[row]) for column in (part.ids, part.texts, part.groups)]
-    if INVALID in names or INVALID in parts[2]:
+    parts = [[_value_of(value) for value in column[places]] for column in columns]
+    names: list[Any] = [_value_of(column[row]) for column in (part.ids, part.texts, part.groups)]
+    if _INVALID in names or _INVALID in parts[2]:
         raise Unreadable(NOT_UTF8, "expected strings in UTF-8")
     name, text, group = names
     if name is None or text is None:
@@ -183,27 +203,20 @@ def _matching_confidences(
     if given is None:
         return None
     parts = (batch.column(name)[0].as_py() for name in ("starts", "ends", "labels"))
-    found = list(zip(*parts, strict=True))
-    if len(given) != len(found):
-        problems.note(Problem(UNMATCHED, where, f"{len(given)} for {len(found)} are left out"))
+    spans = list(zip(*parts, strict=True))
+    if len(given) != len(spans):
+        problems.note(Problem(UNMATCHED, where, f"{len(given)} for {len(spans)} are left out"))
         return None
-    sure = dict(zip(reversed(found), reversed(given), strict=True))
-    return [sure[span.start, span.end, span.label] for span in document.spans]
+    confidences = dict(zip(reversed(spans), reversed(given), strict=True))
+    return [confidences[span.start, span.end, span.label] for span in document.spans]
 
 
 def _assembled(part: Part) -> pa.RecordBatch:
     spans = part.spans
     offsets = offsets_of(spans.lengths)
-    arrays = [
-        part.ids,
-        part.texts,
-        part.groups,
-        *(
-            list_array(offsets, each.cast(pa.int32(), safe=False))
-            for each in (spans.starts, spans.ends)
-        ),
-        list_array(offsets, spans.labels),
-    ]
+    bounds = (bound.cast(pa.int32(), safe=False) for bound in (spans.starts, spans.ends))
+    lists = (list_array(offsets, values) for values in (*bounds, spans.labels))
+    arrays = [part.ids, part.texts, part.groups, *lists]
     schema = schema_with({name: column.type for name, column in part.others.items()})
     columns = [array.cast(field.type) for array, field in zip(arrays, SCHEMA, strict=True)]
     return pa.record_batch([*columns, *part.others.values()], schema=schema)
@@ -211,10 +224,8 @@ def _assembled(part: Part) -> pa.RecordBatch:
 
 def _offsets(values: pa.Array[Any]) -> npt.NDArray[np.int64]:
     """Return offsets as signed integers; null ones, and ones too large for that, are negative."""
-    found: npt.NDArray[np.int64] = (
-        values.cast(pa.int64(), safe=False).fill_null(-1).to_numpy(zero_copy_only=False)
-    )
-    return found
+    signed = values.cast(pa.int64(), safe=False).fill_null(-1)
+    return np.asarray(signed.to_numpy(zero_copy_only=False))
 
 
 def _with_spans_in_order(part: Part) -> Part:
@@ -227,7 +238,7 @@ def _with_spans_in_order(part: Part) -> Part:
     if not np.any((starts[1:] < starts[:-1]) & (owners[1:] == owners[:-1])):
         return part
     order = pa.array(np.lexsort((_offsets(spans.ends), starts, owners)))
-    columns = (each.take(order) for each in (spans.starts, spans.ends, spans.labels))
+    columns = (column.take(order) for column in (spans.starts, spans.ends, spans.labels))
     return replace(part, spans=FlatSpans(spans.lengths, *columns))
 
 
@@ -264,11 +275,11 @@ def verified(batch: pa.RecordBatch) -> pa.RecordBatch:
     """
     lists = [batch.column(name) for name in ("starts", "ends", "labels")]
     lengths = [
-        pc.list_value_length(each).fill_null(0).to_numpy(zero_copy_only=False) for each in lists
+        pc.list_value_length(values).fill_null(0).to_numpy(zero_copy_only=False) for values in lists
     ]
-    if not all(np.array_equal(lengths[0], each) for each in lengths[1:]):
+    if not all(np.array_equal(lengths[0], other) for other in lengths[1:]):
         raise InputError("record batches of documents: starts, ends and labels differ in length")
-    starts, ends, labels = (each.flatten() for each in lists)
+    starts, ends, labels = (values.flatten() for values in lists)
     spans = FlatSpans(lengths[0].astype(np.int64), starts, ends, labels)
     names, nothing = ("id", "text", "group"), np.zeros(len(batch), bool)
     ids, texts, groups = (batch.column(name) for name in names)
@@ -278,7 +289,7 @@ def verified(batch: pa.RecordBatch) -> pa.RecordBatch:
         parts += [one.column(name).flatten().null_count for name in ("starts", "ends", "labels")]
         if any(parts):
             raise InputError(f"record batches of documents: a part of row {row} is null")
-        next(documents_of_batch(one))  # raises, unless the annotations are only not in order
+        next(documents_of(one))  # raises, unless the annotations are only not in order
     return batch
 
 
@@ -287,18 +298,18 @@ def _encoded(strings: pa.Array[Any]) -> _Mask:
     try:
         strings.validate(full=True)
     except pa.ArrowInvalid:
-        return np.array([value_of(each) is not INVALID for each in strings], bool)
+        return np.array([_value_of(scalar) is not _INVALID for scalar in strings], bool)
     return np.ones(len(strings), bool)
 
 
 #: Stands for a value that is not UTF-8.
-INVALID = object()
+_INVALID = object()
 
 
-def value_of(scalar: pa.Scalar[Any]) -> object:
-    """Return a value as a Python object, or `INVALID` if a string in it is not UTF-8."""
+def _value_of(scalar: pa.Scalar[Any]) -> object:
+    """Return a value as a Python object, or `_INVALID` if a string in it is not UTF-8."""
     try:
         value: object = scalar.as_py()
     except UnicodeDecodeError:
-        return INVALID
+        return _INVALID
     return value

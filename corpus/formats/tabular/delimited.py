@@ -24,19 +24,14 @@ import pyarrow.compute as pc
 from corpus.document import Span
 from corpus.errors import InputError, shown
 from corpus.formats.annotations import span_of, spans_of_items
-from corpus.formats.batches import (
-    CONFIDENCE_TYPES,
-    SCHEMA,
-    documents_of,
-    others_of,
-)
+from corpus.formats.batches import CONFIDENCE_TYPES, SCHEMA, documents_of, others_of
 from corpus.formats.columns import Columns, ReadOptions, Source
 from corpus.formats.files import count_lines, new_text_file, open_text
 from corpus.formats.jsonl import storable
 from corpus.formats.records import Unreadable, checked_text, encodable
 from corpus.formats.rows import Tally
 from corpus.formats.sources import files_of, name_within, suffix_of
-from corpus.formats.tabular.checks import FlatSpans, Part, checked_batches
+from corpus.formats.tabular.checks import FlatSpans, Part, check_names, checked_batches
 from corpus.formats.tabular.delimited_rows import DelimitedRows
 from corpus.problems import Problem, Problems
 
@@ -130,7 +125,7 @@ class _Reader:
             self._header = _names(rows)
             if not self._header:
                 return
-            self._check_columns()
+            check_names(self._header, self._shown, self._columns)
             for _ in islice(rows, max(0, start)):
                 self.rows += 1
             while block := table.next_block(rows):
@@ -145,20 +140,6 @@ class _Reader:
 
     def _where(self, first: int, row: int) -> str:
         return f"{self._shown}, row {first + row}"
-
-    def _check_columns(self) -> None:
-        columns, header = self._columns, self._header
-        for part in ("id", "text"):
-            name = getattr(columns, part)
-            if name not in header and (part == "text" or not columns.is_default("id")):
-                listed = shown(", ".join(header[:30]))
-                raise InputError(
-                    f"{self._shown} has no column {name!r}: its columns are {listed}; name those "
-                    f"of id and text"
-                )
-        for name in astuple(columns):
-            if header.count(name) > 1:
-                raise InputError(f"{self._shown} has several columns {name!r}: expected one")
 
     def _part(self, block: list[list[str]], first: int) -> Part:
         columns, width = self._columns, len(self._header)

@@ -21,8 +21,7 @@ from corpus.formats.columns import SPAN_CONFIDENCES, Columns, ReadOptions, Sourc
 from corpus.formats.records import Unreadable
 from corpus.formats.rows import Tally
 from corpus.formats.sources import files_of, name_within
-from corpus.formats.tabular.checks import FlatSpans, Part, checked_batches
-from corpus.formats.tabular.parquet_schema import columns_of, is_list_of_floats
+from corpus.formats.tabular.checks import FlatSpans, Part, check_names, checked_batches
 from corpus.problems import Problems
 from corpus.storage.atomic import new_file
 
@@ -90,7 +89,7 @@ def _others_of_all(files: list[Path], columns: Columns) -> dict[str, pa.DataType
                 continue
             others[name] = _unified(others.get(name, field.type), field.type, name, path)
     given = others.get(SPAN_CONFIDENCES)
-    if given is not None and not is_list_of_floats(given):
+    if given is not None and not _is_list_of_floats(given):
         del others[SPAN_CONFIDENCES]
     return others
 
@@ -98,7 +97,7 @@ def _others_of_all(files: list[Path], columns: Columns) -> dict[str, pa.DataType
 def _unified(left: pa.DataType, right: pa.DataType, name: str, path: Path) -> pa.DataType:
     if left == right:
         return left
-    schemas = [pa.schema([(name, each)]) for each in (left, right)]
+    schemas = [pa.schema([(name, kind)]) for kind in (left, right)]
     try:
         return pa.unify_schemas(schemas, promote_options="permissive").field(0).type
     except pa.ArrowException as error:
@@ -109,19 +108,7 @@ def _unified(left: pa.DataType, right: pa.DataType, name: str, path: Path) -> pa
 
 
 class _Reader:
-    """Reads the rows of a file.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    name : str
-        Its name in ids.
-    columns : Columns
-        Names of the columns.
-    others : dict
-        Columns that are carried along, and the type that they get.
-    """
+    """Reads the rows of a file; `name` is its name in ids."""
 
     def __init__(
         self, path: Path, name: str, columns: Columns, others: dict[str, pa.DataType]
@@ -133,7 +120,7 @@ class _Reader:
         self, file: pq.ParquetFile, start: int, problems: Problems
     ) -> Iterator[pa.RecordBatch]:
         """Yield record batches of the rows from number `start` on."""
-        present = columns_of(file.schema_arrow, self._shown, self._columns)
+        present = _columns_present(file.schema_arrow, self._shown, self._columns)
         carried = [name for name in self._others if name in file.schema_arrow.names]
         row, groups = _groups_from(file.metadata, start)
         for batch in self._raw_batches(file, groups, [*present, *carried]):
@@ -181,14 +168,62 @@ class _Reader:
         return Part(ids, texts, groups, _flat_spans(label), others, odd_ids | odd_groups)
 
 
-def _opened(path: Path) -> pq.ParquetFile:
-    """Open a file.
+def _columns_present(schema: pa.Schema, file: str, columns: Columns) -> list[str]:
+    """Return the columns of documents that a file has, or refuse it."""
+    check_names(schema.names, file, columns)
+    name = "a string or an integer"
+    checks = {
+        columns.id: (name, _is_name),
+        columns.text: ("a string", _is_text),
+        columns.label: ("a list of struct<start: int, end: int, label: string>", _is_label),
+        columns.group: (name, lambda kind: _is_name(kind) or pa.types.is_null(kind)),
+    }
+    present = [column for column in checks if column in schema.names]
+    for column in present:
+        expected, accepts = checks[column]
+        kind = schema.field(column).type
+        if not accepts(kind):
+            raise InputError(
+                f"{file}: column {column!r} is {kind}: expected {expected}; name another column"
+            )
+    return present
 
-    Raises
-    ------
-    InputError
-        If it is not a Parquet file, or is not complete.
-    """
+
+def _is_text(kind: pa.DataType) -> bool:
+    if isinstance(kind, pa.DictionaryType):
+        return _is_text(kind.value_type)
+    types = pa.types
+    return types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
+
+
+def _is_name(kind: pa.DataType) -> bool:
+    if isinstance(kind, pa.DictionaryType):
+        return _is_name(kind.value_type)
+    # pandas makes floating-point numbers of integers with a null among them.
+    return _is_text(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind)
+
+
+def _is_label(kind: pa.DataType) -> bool:
+    if pa.types.is_null(kind):
+        return True
+    if not isinstance(kind, pa.ListType | pa.LargeListType | pa.FixedSizeListType):
+        return False
+    if not isinstance(kind.value_type, pa.StructType):
+        return False
+    types = {field.name: field.type for field in kind.value_type}
+    if not {"start", "end", "label"} <= types.keys():
+        return False
+    offsets = (types["start"], types["end"])
+    return all(map(pa.types.is_integer, offsets)) and _is_text(types["label"])
+
+
+def _is_list_of_floats(kind: pa.DataType) -> bool:
+    is_list = isinstance(kind, pa.ListType | pa.LargeListType)
+    return is_list and pa.types.is_floating(kind.value_type)
+
+
+def _opened(path: Path) -> pq.ParquetFile:
+    """Open a file, or raise an `InputError` if it is not a complete Parquet file."""
     try:  # without pre_buffer, a column is read in pieces and not a whole row group at once
         file = pq.ParquetFile(path, pre_buffer=False, buffer_size=_BUFFER)
     except (OSError, ValueError, pa.ArrowException) as error:
@@ -280,7 +315,7 @@ def _stored_schema(schema: pa.Schema, columns: Columns) -> pa.Schema:
         pa.field(columns.label, pa.list_(_SPAN)),
         pa.field(columns.group, pa.string()),
     ]
-    return pa.schema([*fields, *(pa.field(*each) for each in others_of(schema).items())])
+    return pa.schema([*fields, *(pa.field(*other) for other in others_of(schema).items())])
 
 
 def _stored(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
