@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
-from typing import Literal
 from urllib.parse import parse_qsl
 
 from corpus import formats
@@ -39,18 +38,8 @@ def read_corpus(
     source : str
         A path or pattern (see `corpus.formats.read`), or synthetic notes:
         ``synthetic:1000?random_state=1&part=seed`` is 1,000 of them.
-    format : str, optional
-        The format of the files; detected by default.
-    columns : Columns, optional
-        Names of columns or keys.
-    problems : Problems
-        Collects input that cannot be used unchanged, or raises an error for it.
-    start : int
-        The number of records to skip (see `corpus.formats.read`).
-    labelled : bool
-        Whether annotations are required (see `corpus.formats.read`).
-    encoding : str
-        The encoding of text files (see `corpus.formats.read`).
+    format, columns, problems, start, labelled, encoding
+        As in `corpus.formats.read`.
 
     Returns
     -------
@@ -63,11 +52,10 @@ def read_corpus(
     """
     if is_synthetic(source):
         return islice(_synthetic(source), start, None)
-    columns = columns or Columns()
     return read(
         source,
         format=format,
-        columns=columns,
+        columns=columns or Columns(),
         problems=problems,
         start=start,
         labelled=labelled,
@@ -93,8 +81,9 @@ def _synthetic(source: str) -> Iterator[Document]:
         raise InputError(
             f'"{source}": expected synthetic:NUMBER?random_state=NUMBER&part=all (or part=seed)'
         )
-    which: Literal["all", "seed"] = "seed" if part == "seed" else "all"
-    return synthetic_notes(int(number), random_state=int(state), part=which)
+    return synthetic_notes(
+        int(number), random_state=int(state), part="seed" if part == "seed" else "all"
+    )
 
 
 def with_classes(document: Document, classes: dict[str, str] | None) -> Document:

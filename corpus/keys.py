@@ -11,12 +11,10 @@ import pyarrow.compute as pc
 
 from corpus.batch import Batch
 
-_SEPARATOR = "\0"
-
 
 def keys_of(batch: Batch) -> pa.LargeStringArray:
     """Return a key for each document; equal ids in two corpora may name different notes."""
-    separator = pa.scalar(_SEPARATOR, pa.large_string())
+    separator = pa.scalar("\0", pa.large_string())
     return pc.binary_join_element_wise(batch.ids, batch.texts, separator)
 
 
@@ -33,5 +31,4 @@ def are_among(batch: Batch, others: Sequence[Batch]) -> npt.NDArray[np.bool_]:
     if not others:
         return np.zeros(len(batch), bool)
     known = pa.concat_arrays([keys_of(other) for other in others])
-    found: npt.NDArray[np.bool_] = pc.is_in(keys_of(batch), known).to_numpy(zero_copy_only=False)
-    return found
+    return np.asarray(pc.is_in(keys_of(batch), known).to_numpy(zero_copy_only=False))

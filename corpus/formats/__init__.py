@@ -171,10 +171,10 @@ def read(
     ProblemError
         At the first problem of a kind that stops the program.
     """
-    located, found = _located(source, format, encoding)
+    located, row = _located(source, format, encoding)
     options = ReadOptions(columns, start, encoding=checked_codec(encoding))
-    _check_request(located, found, options, labelled)
-    return found.read_documents(located, options, problems)
+    _check_request(located, row, options, labelled)
+    return row.read_documents(located, options, problems)
 
 
 def read_batches(
@@ -207,10 +207,10 @@ def read_batches(
     InputError, ProblemError
         As `read`; also if files of a source have columns of the same name and incompatible types.
     """
-    located, found = _located(source, format, encoding)
+    located, row = _located(source, format, encoding)
     options = ReadOptions(columns, start, carry=True, encoding=checked_codec(encoding))
-    _check_request(located, found, options, labelled)
-    return found.read_batches(located, options, problems)
+    _check_request(located, row, options, labelled)
+    return row.read_batches(located, options, problems)
 
 
 def _located(source: str | Path, format: str | None, encoding: str) -> tuple[Source, Format]:
@@ -222,20 +222,18 @@ def _located(source: str | Path, format: str | None, encoding: str) -> tuple[Sou
         If no file exists, or the format cannot be read from this source or in this encoding.
     """
     located = locate(source)
-    found = format_named(format or format_of(located))
-    if is_standard(source) and not found.is_stream:
-        raise InputError(f"the format {found.name} cannot be read from standard input: {_STREAMS}")
-    if checked_codec(encoding) != "utf-8" and not found.has_encoding:
-        raise InputError(
-            f"files of the format {found.name} are UTF-8: no other encoding can be read"
-        )
-    return located, found
+    row = format_named(format or format_of(located))
+    if is_standard(source) and not row.is_stream:
+        raise InputError(f"the format {row.name} cannot be read from standard input: {_STREAMS}")
+    if checked_codec(encoding) != "utf-8" and not row.has_encoding:
+        raise InputError(f"files of the format {row.name} are UTF-8: no other encoding can be read")
+    return located, row
 
 
 _STREAMS = "expected " + " or ".join(name for name, row in FORMATS.items() if row.is_stream)
 
 
-def _check_request(located: Source, found: Format, options: ReadOptions, labelled: bool) -> None:
+def _check_request(located: Source, row: Format, options: ReadOptions, labelled: bool) -> None:
     """Raise an `InputError` if no record has a column that the user named."""
     if options.start < 0:
         raise InputError(f"start = {options.start}: expected 0 or more")
@@ -243,7 +241,7 @@ def _check_request(located: Source, found: Format, options: ReadOptions, labelle
         return
     for part in ("label", "group") if labelled else ("group",):
         name = getattr(options.columns, part)
-        if not options.columns.is_default(part) and not found.has_column(located, name):
+        if not options.columns.is_default(part) and not row.has_column(located, name):
             raise InputError(
                 f"{located.name} has no column or key {name!r}, which was named as the column of "
                 f"the {part}"
@@ -295,17 +293,17 @@ def write(
         there is no document to write into a folder, or the format cannot store confidences of
         spans.
     """
-    path, found = _target(target, format)
+    path, row = _target(target, format)
     optional = {CONFIDENCE: confidences, SPAN_CONFIDENCES: span_confidences}
     extra = {name: values for name, values in optional.items() if values is not None}
     for name in extra:
         if name in astuple(columns):
             raise InputError(f"column {name!r} is reserved for confidences: choose another name")
-    if span_confidences is not None and "span confidences" not in found.keeps:
+    if span_confidences is not None and "span confidences" not in row.keeps:
         raise InputError(
-            f"the format {found.name} cannot store the confidence of spans: write JSONL or Parquet"
+            f"the format {row.name} cannot store the confidence of spans: write JSONL or Parquet"
         )
-    return found.write_rows(_rows(documents, extra), extra, path, columns)
+    return row.write_rows(_rows(documents, extra), extra, path, columns)
 
 
 def write_batches(
@@ -338,8 +336,8 @@ def write_batches(
     ValueError
         If a column of documents is missing, or batches have different columns.
     """
-    path, found = _target(target, format)
-    return found.write_batches(batches, path, columns)
+    path, row = _target(target, format)
+    return row.write_batches(batches, path, columns)
 
 
 def _target(target: str | Path, format: str | None) -> tuple[Path, Format]:
@@ -351,14 +349,12 @@ def _target(target: str | Path, format: str | None) -> tuple[Path, Format]:
         If the target exists, or the format is unknown or cannot be written to standard output.
     """
     path = Path(target)
-    found = format_named(format or format_for(path))
+    row = format_named(format or format_for(path))
     if not is_standard(path):
         refuse_existing(path)
-    elif not found.is_stream:
-        raise InputError(
-            f"the format {found.name} cannot be written to standard output: {_STREAMS}"
-        )
-    return path, found
+    elif not row.is_stream:
+        raise InputError(f"the format {row.name} cannot be written to standard output: {_STREAMS}")
+    return path, row
 
 
 def _rows(documents: Iterable[Document], extra: Mapping[str, Iterable[Any]]) -> Rows:

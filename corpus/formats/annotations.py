@@ -88,20 +88,15 @@ def settled(spans: Iterable[Span], where: str, problems: Problems) -> tuple[Span
 
 def _longest(spans: list[Span], where: str, problems: Problems) -> tuple[Span, ...]:
     kept: list[Span] = []
-    for span in sorted(spans, key=lambda each: (each.start - each.end, each)):
+    for span in sorted(spans, key=lambda span: (span.start - span.end, span)):
         longer = _overlapping(span, kept)
         if longer:
-            problems.conflict(Problem(OVERLAPPING, where, _overlap_detail(longer, span, problems)))
+            is_stop = problems.conflicts == "stop"
+            detail = "{} and {}" if is_stop else "{} is kept, {} is left out"
+            problems.conflict(Problem(OVERLAPPING, where, detail.format(longer, span)))
         else:
             insort(kept, span)
     return tuple(kept)
-
-
-def _overlap_detail(kept: Span, other: Span, problems: Problems) -> str:
-    """Describe two overlapping spans and, unless the program stops, which of them is kept."""
-    if problems.conflicts == "stop":
-        return f"{kept} and {other}"
-    return f"{kept} is kept, {other} is left out"
 
 
 def _overlapping(span: Span, kept: list[Span]) -> Span | None:

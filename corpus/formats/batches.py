@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import astuple
-from itertools import chain, pairwise
+from itertools import accumulate, chain, pairwise
 from typing import Any
 
 import pyarrow as pa
@@ -100,9 +100,7 @@ def _batch(part: list[Row], schema: pa.Schema) -> pa.RecordBatch:
     documents = [row.document for row in part]
     spans = [document.spans for document in documents]
     flat = list(chain.from_iterable(spans))
-    offsets = [0]
-    for each in spans:
-        offsets.append(offsets[-1] + len(each))
+    offsets = list(accumulate(map(len, spans), initial=0))
     lists = [[span.start for span in flat], [span.end for span in flat]]
     arrays = [
         pa.array([document.id for document in documents], pa.large_string()),
@@ -128,14 +126,13 @@ def documents_of(batch: pa.RecordBatch) -> Iterator[Document]:
     """Yield the documents of a record batch."""
     ids, texts, groups = (batch.column(name).to_pylist() for name in ("id", "text", "group"))
     spans = spans_of(batch)
-    for name, text, group, found in zip(ids, texts, groups, spans, strict=True):
-        yield Document(name, text, found, group)
+    yield from map(Document, ids, texts, spans, groups)
 
 
 def spans_of(batch: pa.RecordBatch) -> Iterator[tuple[Span, ...]]:
     """Yield the annotations of each document of a record batch."""
     lists = [batch.column(name) for name in ("starts", "ends", "labels")]
-    spans = list(map(Span, *(each.flatten().to_pylist() for each in lists)))
+    spans = list(map(Span, *(values.flatten().to_pylist() for values in lists)))
     offsets = lists[0].offsets.to_pylist()
     for start, end in pairwise(offset - offsets[0] for offset in offsets):
         yield tuple(spans[start:end])
@@ -198,14 +195,14 @@ def _conformed(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
 def regrouped(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield the same rows in batches of bounded size, with small batches concatenated."""
     waiting: list[pa.RecordBatch] = []
-    for batch in batches:
-        for start in range(0, len(batch), MOST_ROWS):
-            part = batch.slice(start, MOST_ROWS)
+    for whole in batches:
+        for start in range(0, len(whole), MOST_ROWS):
+            part = whole.slice(start, MOST_ROWS)
             if sum(map(len, waiting)) + len(part) > MOST_ROWS:
                 yield concatenated(waiting)
                 waiting = []
             waiting.append(part)
-            if sum(each.nbytes for each in waiting) >= MOST_BYTES:
+            if sum(batch.nbytes for batch in waiting) >= MOST_BYTES:
                 yield concatenated(waiting)
                 waiting = []
     if waiting:

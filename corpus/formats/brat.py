@@ -47,7 +47,7 @@ def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[D
     Names are sorted, and count whether they have a text, annotations or both.
     """
     files = map(_completed, _by_name(files_of(source, "brat"))[options.start :])
-    records = ((shown([*each.texts, *each.annotations][0]), each) for each in files)
+    records = ((shown([*paths.texts, *paths.annotations][0]), paths) for paths in files)
     parse = partial(_document, source.root, options.encoding, problems)
     return parsed_records(records, parse, problems)
 
@@ -59,11 +59,11 @@ def count(source: Source) -> int:
 
 def _by_name(files: list[Path]) -> list[_Files]:
     """Group texts and annotations by name, in order of the names."""
-    found: dict[Path, _Files] = {}
+    names: dict[Path, _Files] = {}
     for file in files:
-        of_name = found.setdefault(stem_of(file), _Files([], []))
+        of_name = names.setdefault(stem_of(file), _Files([], []))
         (of_name.annotations if suffix_of(file) == ".ann" else of_name.texts).append(file)
-    return [of_name for _, of_name in sorted(found.items())]
+    return [of_name for _, of_name in sorted(names.items())]
 
 
 def _completed(files: _Files) -> _Files:
@@ -74,10 +74,10 @@ def _completed(files: _Files) -> _Files:
 
 def _beside(stem: Path, suffix: str) -> list[Path]:
     for end in ("", *CODECS):
-        paths = [Path(f"{stem}{each}{end}") for each in (suffix, suffix.upper())]
-        found = [path for path in paths if path.exists()]
-        if found:  # both names may denote one file if the file system ignores case
-            return found[:1] if found[0].samefile(found[-1]) else found
+        named = [Path(f"{stem}{variant}{end}") for variant in (suffix, suffix.upper())]
+        paths = [path for path in named if path.exists()]
+        if paths:  # both names may denote one file if the file system ignores case
+            return paths[:1] if paths[0].samefile(paths[-1]) else paths
     return []
 
 
@@ -127,28 +127,21 @@ def _text_bound(line: str, text: str, where: str, problems: Problems) -> Iterato
         problems.reject(Problem(MALFORMED, where, expected))
         return
     label, offsets = position.groups()
-    pieces = [_piece(piece, label) for piece in offsets.split(";")]
+    bounds = [map(int, piece.split(" ")) for piece in offsets.split(";")]
+    pieces = [Span(start, end, label) for start, end in bounds]
     if not all(within(piece, text, where, problems) for piece in pieces):
         return
+    listed = " and ".join(map(str, pieces))
     covered = " ".join(text[piece.start : piece.end] for piece in pieces)
     if covered.translate(LINE_ENDS) != columns[2].translate(LINE_ENDS):
-        detail = f"{_offsets(pieces)}: its last column is not the text at these offsets"
+        detail = f"{listed}: its last column is not the text at these offsets"
         problems.reject(Problem(DISAGREEING, where, detail))
         return
     longest = min(pieces, key=lambda piece: (piece.start - piece.end, piece))
     if len(pieces) > 1:
         kept = "" if problems.conflicts == "stop" else f": {longest} is kept"
-        problems.conflict(Problem(DISCONTINUOUS, where, f"{_offsets(pieces)}{kept}"))
+        problems.conflict(Problem(DISCONTINUOUS, where, f"{listed}{kept}"))
     yield longest
-
-
-def _piece(offsets: str, label: str) -> Span:
-    start, end = offsets.split(" ")
-    return Span(int(start), int(end), label)
-
-
-def _offsets(pieces: list[Span]) -> str:
-    return " and ".join(map(str, pieces))
 
 
 def write(rows: Rows, target: Path, columns: Columns, tally: Tally) -> None:

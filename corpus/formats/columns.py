@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -57,8 +57,7 @@ class Columns:
 
     def is_default(self, part: str) -> bool:
         """Return whether the column of a part has its default name."""
-        defaults = {each.name: each.default for each in fields(self)}
-        return bool(getattr(self, part) == defaults[part])
+        return bool(getattr(self, part) == part)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,13 +16,7 @@ from corpus.errors import shown
 from corpus.formats.annotations import settled, spans_of_items
 from corpus.formats.columns import CONFIDENCE, SPAN_CONFIDENCES, Columns, ReadOptions, Source
 from corpus.formats.files import count_lines, is_standard, lines_of, new_text_file
-from corpus.formats.records import (
-    NOT_UNICODE,
-    Unreadable,
-    checked_line,
-    encodable,
-    parsed_records,
-)
+from corpus.formats.records import NOT_UNICODE, Unreadable, checked_line, encodable, parsed_records
 from corpus.formats.rows import Row, Rows, Tally, checked
 from corpus.formats.sources import files_of, name_within
 from corpus.problems import Problems
@@ -104,24 +98,24 @@ def _document(
 
 
 def _parsed(line: str) -> dict[str, Any]:
-    record, found = None, "another JSON value"
+    record, fault = None, "another JSON value"
     try:
         record = json.loads(line, object_pairs_hook=_distinct)
     except json.JSONDecodeError as error:
-        found = f"no JSON from character {error.pos} of the line on"
+        fault = f"no JSON from character {error.pos} of the line on"
     except (ValueError, RecursionError):
-        found = "a number of too many digits, or too many brackets"
+        fault = "a number of too many digits, or too many brackets"
     if not isinstance(record, dict):
-        raise Unreadable(NOT_JSON, f"{found}; expected one complete object a line")
+        raise Unreadable(NOT_JSON, f"{fault}; expected one complete object a line")
     return record
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return an object; one that has a key twice would lose the first of its values."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    record = dict(pairs)
+    if len(record) < len(pairs):
         raise Unreadable(NOT_JSON, "a key that an object has twice; expected different keys")
-    return found
+    return record
 
 
 def _name(record: dict[str, Any], key: str) -> str:
@@ -156,9 +150,7 @@ def _record(row: Row, columns: Columns) -> dict[str, Any]:
         record[CONFIDENCE] = float(row.confidence)
     if row.span_confidences is not None:
         record[SPAN_CONFIDENCES] = [float(confidence) for confidence in row.span_confidences]
-    for name, value in row.others.items():
-        record[name] = storable(value)
-    return record
+    return record | {name: storable(value) for name, value in row.others.items()}
 
 
 def storable(value: object) -> object:
@@ -168,7 +160,7 @@ def storable(value: object) -> object:
     if value is None or isinstance(value, str | int | float):
         return value
     if isinstance(value, dict):
-        return {str(key): storable(each) for key, each in value.items()}
+        return {str(key): storable(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [storable(each) for each in value]
+        return [storable(item) for item in value]
     return value.hex() if isinstance(value, bytes) else str(value)

@@ -140,8 +140,7 @@ class Format:
 
     def count(self, source: Source) -> int:
         """Return an estimate of the number of records of a source."""
-        found: int = self._implementation.count(source)
-        return found
+        return int(self._implementation.count(source))
 
     def has_column(self, source: Source, name: str) -> bool:
         """Return whether a source has a column or key; True for formats without named columns."""
@@ -149,7 +148,7 @@ class Format:
 
 
 def _table(*formats: Format) -> Mapping[str, Format]:
-    return MappingProxyType({each.name: each for each in formats})
+    return MappingProxyType({format.name: format for format in formats})
 
 
 #: Every format, by name.

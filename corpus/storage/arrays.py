@@ -72,15 +72,14 @@ def write_array(path: Path, array: Array) -> None:
         np.save(_Stream(file), array, allow_pickle=False)
 
 
+@dataclass
 class _Stream:
     """A file that only writes."""
 
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
+    file: BinaryIO
 
     def write(self, data: bytes) -> int:
-        """Write bytes."""
-        return self._file.write(data)
+        return self.file.write(data)
 
 
 def map_array(path: Path, expected: Expected) -> Array:
@@ -171,9 +170,9 @@ def _check_header(
         for length, wanted in zip(shape, expected.shape, strict=True)
     )
     if not right or min(shape, default=0) < 0:
-        wanted = ", ".join("any" if each is None else f"{each:,}" for each in expected.shape)
-        found = ", ".join(f"{each:,}" for each in shape)
-        raise InputError(f"{place} has the shape ({found}); expected ({wanted})")
+        wanted = ", ".join("any" if length is None else f"{length:,}" for length in expected.shape)
+        actual = ", ".join(f"{length:,}" for length in shape)
+        raise InputError(f"{place} has the shape ({actual}); expected ({wanted})")
 
 
 def check_values(array: Array, expected: Expected, place: str) -> None:

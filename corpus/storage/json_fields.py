@@ -94,62 +94,62 @@ class Fields:
 
     def text(self, key: str) -> str:
         """Return a string."""
-        found = self.value(key)
-        if not isinstance(found, str):
+        value = self.value(key)
+        if not isinstance(value, str):
             raise self.error(key, "a string")
-        return found
+        return value
 
     def texts(self, key: str) -> tuple[str, ...]:
         """Return a list of strings."""
-        found = self.value(key)
-        if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
+        values = self.value(key)
+        if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
             raise self.error(key, "a list of strings")
-        return tuple(found)
+        return tuple(values)
 
     def distinct_texts(self, key: str) -> tuple[str, ...]:
-        """Return a list of strings, none of which occurs twice."""
-        found = self.texts(key)
-        if len(set(found)) < len(found):
+        """Return a list of different strings."""
+        texts = self.texts(key)
+        if len(set(texts)) < len(texts):
             raise self.error(key, "a list of different strings")
-        return found
+        return texts
 
     def integer(self, key: str, *, least: int, most: int) -> int:
         """Return a whole number within limits."""
-        found = self.value(key)
-        if type(found) is not int or not least <= found <= most:
+        value = self.value(key)
+        if type(value) is not int or not least <= value <= most:
             raise self.error(key, f"a whole number from {least:,} to {most:,}")
-        return found
+        return value
 
     def number(self, key: str) -> float:
         """Return a finite number."""
-        found = self.value(key)
-        if type(found) not in (int, float) or not abs(found) < 1e300:
+        value = self.value(key)
+        if type(value) not in (int, float) or not abs(value) < 1e300:
             raise self.error(key, "a finite number")
-        return float(found)
+        return float(value)
 
     def fields(self, key: str) -> Fields:
         """Return an object."""
-        return Fields(self.value(key), self._of(key))
+        return Fields(self.value(key), self._place_of(key))
 
     def rows(self, key: str) -> list[Fields]:
         """Return a list of objects."""
-        found = self.value(key)
-        if not isinstance(found, list):
+        rows = self.value(key)
+        if not isinstance(rows, list):
             raise self.error(key, "a list of objects")
-        return [Fields(each, f"{self._of(key)}, number {row}") for row, each in enumerate(found, 1)]
+        place = self._place_of(key)
+        return [Fields(row, f"{place}, number {number}") for number, row in enumerate(rows, 1)]
 
     def text_by_key(self, key: str) -> dict[str, str]:
         """Return an object whose values are strings."""
-        found = self.fields(key)
-        return {name: found.text(name) for name in found}
+        fields = self.fields(key)
+        return {name: fields.text(name) for name in fields}
 
     def __iter__(self) -> Iterator[str]:
-        """Yield the keys."""
         return iter(self.values)
 
     def error(self, key: str, expected: str) -> InputError:
         """Build the error of a value of another type, which it does not show."""
-        return InputError(f"{self._of(key)}: expected {expected}")
+        return InputError(f"{self._place_of(key)}: expected {expected}")
 
-    def _of(self, key: str) -> str:
+    def _place_of(self, key: str) -> str:
         return f'{self.place}: "{shown(key)}"'

@@ -184,7 +184,7 @@ def read_manifest(path: Path) -> Manifest:
 
 
 def read_fields(path: Path) -> Fields:
-    """Read the object in a file of JSON, of which nothing has been verified yet.
+    """Read the object in a file of JSON, without verifying it.
 
     Raises
     ------

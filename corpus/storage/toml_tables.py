@@ -46,8 +46,8 @@ def with_digest(text: str) -> bytes:
 
 def is_unchanged(content: bytes) -> bool:
     """Check TOML against the digest in its last line; without one, it may be anything."""
-    found = _DIGEST.search(content)
-    return found is None or found[1] == _digest(content[: found.start()])
+    stored = _DIGEST.search(content)
+    return stored is None or stored[1] == _digest(content[: stored.start()])
 
 
 def _digest(content: bytes) -> bytes:

@@ -52,32 +52,26 @@ class LimitedReader(io.RawIOBase):
         self._place = 0
 
     def readable(self) -> bool:
-        """Return true."""
         return True
 
     def seekable(self) -> bool:
-        """Return true."""
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Read into a buffer, and return the number of bytes."""
         number: int = self._file.readinto(buffer)
         self._move(self._place + number)
         return number
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        """Move within the file; what is passed is decompressed."""
         target = offset + (self._place if whence == os.SEEK_CUR else 0)
         # The file may end before; then nothing is wrong with its size.
         self._move(self._file.seek(min(target, most_unpacked(self._size) + 1)))
         return self._place
 
     def tell(self) -> int:
-        """Return the place in the content."""
         return self._place
 
     def close(self) -> None:
-        """Close the file."""
         self._file.close()
         super().close()
 
@@ -98,11 +92,11 @@ def refuse_more_than_memory(needed: int, what: str) -> None:
 
 def free_memory() -> float:
     """Return the bytes of memory that this process can take; infinity if that is unknown."""
-    found = [float("inf")]
+    limits = [float("inf")]
     with suppress(OSError, ValueError):
         for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
             if line.startswith("MemAvailable:"):  # in kB
-                found.append(int(line.split()[1]) * 1024)
+                limits.append(int(line.split()[1]) * 1024)
     if sys.platform != "win32":
         import resource  # noqa: PLC0415 - not on Windows
 
@@ -111,5 +105,5 @@ def free_memory() -> float:
             with suppress(OSError, ValueError):
                 pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
                 limit -= pages * resource.getpagesize()
-            found.append(max(limit, 0))
-    return min(found)
+            limits.append(max(limit, 0))
+    return min(limits)

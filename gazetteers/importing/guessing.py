@@ -90,18 +90,18 @@ def counts_of(table: Table, named: Sequence[str] | None, taken: Sequence[str]) -
     known = [name for name in free if _is(name, _COUNTS) and _may_count(table, name)]
     if len(known) > 1 and _of_surnames(known):
         return tuple(name for name in known if not _is(name, _BOTH))
-    found = known or [
+    counts = known or [
         name
         for name in free
         if not _is(name, _NO_COUNTS) and not width_of(name) and _numeric(table, name)
     ]
-    if len(found) > 1:
+    if len(counts) > 1:
         raise InputError(
             f"{shown(table.path)}: cannot detect the column of counts; name it with --count "
             "(several columns are summed), or use --count-rows if each row counts 1: "
             f"{_listed(table)}"
         )
-    return tuple(found)
+    return tuple(counts)
 
 
 def column_of(table: Table, name: str, option: str) -> str:
@@ -114,7 +114,7 @@ def column_of(table: Table, name: str, option: str) -> str:
     """
     if name in table.columns:
         return name
-    alike = [each for each in table.columns if _plain(each) == _plain(name)]
+    alike = [column for column in table.columns if _plain(column) == _plain(name)]
     if len(alike) != 1:
         raise InputError(
             f"{shown(table.path)}: no column {shown(name)} for {option}; it has {_listed(table)}"
@@ -132,10 +132,10 @@ def refuse_data(table: Table) -> None:
 
 
 def _named(table: Table, names: Sequence[str], option: str) -> tuple[str, ...]:
-    found = tuple(column_of(table, name, option) for name in names)
-    if len(set(found)) < len(found):
+    columns = tuple(column_of(table, name, option) for name in names)
+    if len(set(columns)) < len(columns):
         raise InputError(f"{shown(table.path)}: {option} names a column twice")
-    return found
+    return columns
 
 
 def _listed(table: Table) -> str:

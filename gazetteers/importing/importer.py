@@ -135,12 +135,12 @@ def import_table(
     rows = left_out = 0
     sums = _Sums()
     problems = problems or Problems()
-    for each in table.rows(reading.columns(), progress):
-        terms, faults = reading.read(each)
+    for block in table.rows(reading.columns(), progress):
+        terms, faults = reading.read(block)
         for fault in faults:
             problems.reject(Problem(fault.kind, f"{shown(path)}:{fault.row}", fault.detail))
         sums.add(terms)
-        rows += len(each.numbers) - (len(faults) - len(each.faults))
+        rows += len(block.numbers) - (len(faults) - len(block.faults))
         left_out += len(faults)
     if not rows:
         raise InputError(f"{shown(path)}: none of its {left_out:,} rows can be used")
@@ -176,7 +176,7 @@ class _Reading:
         terms = terms_of(table, options.terms)
         counts = counts_of(table, options.counts, [*terms, *classes])
         name = " ".join(fold(terms) if options.class_name is None else [options.class_name])
-        widths = [width_of(each) if options.width is None else options.width for each in terms]
+        widths = [width_of(term) if options.width is None else options.width for term in terms]
         return cls(
             terms,
             counts,
@@ -195,11 +195,7 @@ class _Reading:
         """Return the unfolded terms of rows, and the rows that cannot be used."""
         terms = self._terms(rows).dictionary_encode()
         faults = np.where(_visible(terms), 0, 1)
-        counts = (
-            np.zeros(len(rows.numbers), np.int64)
-            if self.counts
-            else np.ones(len(rows.numbers), np.int64)
-        )
+        counts = np.full(len(rows.numbers), 0 if self.counts else 1, np.int64)
         for name, reader in zip(self.counts, self.readers, strict=True):
             values, wrong = reader.read(rows.columns[name])
             counts += values

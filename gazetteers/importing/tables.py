@@ -245,34 +245,33 @@ def _is_row(fields: Sequence[str]) -> bool:
 
 def _checked_delimiter(delimiter: str) -> str:
     """Check a delimiter that the user named, and return it; ``tab`` is accepted for a tab."""
-    found = {"tab": "\t", "\\t": "\t"}.get(delimiter, delimiter)
-    if len(found) != 1 or not found.isascii() or found in '"\n\r' or found.isalnum():
+    mark = {"tab": "\t", "\\t": "\t"}.get(delimiter, delimiter)
+    if len(mark) != 1 or not mark.isascii() or mark in '"\n\r' or mark.isalnum():
         raise InputError(
             f"--delimiter {shown(delimiter)}: expected one character such as , or ; or | or the "
             "word tab"
         )
-    return found
+    return mark
 
 
 def _detect_delimiter(text: str, whole: bool) -> str:
     """Return the delimiter with which the header has several fields, and most rows as many."""
-    found = []
+    fits = {}
     for delimiter in DELIMITERS:
         lengths = [len(row) for row in _parsed(text, delimiter, whole) if _is_row(row)]
         if lengths and lengths[0] > 1:
-            share = lengths.count(lengths[0]) / len(lengths)
-            found.append((share, lengths[0], delimiter))
+            fits[delimiter] = (lengths.count(lengths[0]) / len(lengths), lengths[0])
     # Of equally good delimiters, max returns the first.
-    return max(found, key=lambda each: each[:2])[2] if found else next(iter(DELIMITERS))
+    return max(fits, key=fits.__getitem__, default=next(iter(DELIMITERS)))
 
 
 def _distinct(names: Sequence[str]) -> list[str]:
     """Return distinct names: repeated names are numbered, and missing names are created."""
-    found: list[str] = []
+    distinct: list[str] = []
     for place, name in enumerate(names, start=1):
         tried, times = name or f"column{place}", 1
-        while tried in found or (times > 1 and tried in names):
+        while tried in distinct or (times > 1 and tried in names):
             times += 1
             tried = f"{name or f'column{place}'}.{times}"
-        found.append(tried)
-    return found
+        distinct.append(tried)
+    return distinct

@@ -182,7 +182,7 @@ def test_schemes_are_told_apart(sentences: list[list[tuple[int, str]]], scheme: 
             if length:
                 expected.append((place, place + length - 1, label))
             place += max(1, length)
-        assert entities_of(tags, detected) == expected
+        assert entities_of(tags) == expected
     found = {prefix for sentence in written for prefix, _ in sentence}
     if "I" in found or "E" in found or "S" in found:  # the schemes differ in their first entity
         assert detected == scheme or (scheme == "IOB1") == (detected == "IOB1")
