@@ -88,6 +88,7 @@ def _next_part(rows: Iterator[Row]) -> tuple[list[Row], InputError | None]:
     try:
         for row in rows:
             size += len(checked(row.document).text)
+            size += sum(len(value) for value in row.others.values() if isinstance(value, str))
             part.append(row)
             if len(part) >= MOST_ROWS or size >= MOST_BYTES:
                 break

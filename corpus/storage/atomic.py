@@ -79,7 +79,7 @@ def write_errors_of(target: Path, advice: str = "") -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno not in _FULL:
+        if error.errno is None or error.errno not in _FULL:
             raise
         is_named = isinstance(error, WriteError) and not _is_in_staging(Path(error.filename))
         raised = WriteError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
 from functools import partial
 from typing import Any
@@ -30,6 +30,7 @@ from corpus.formats.rows import Row
 from corpus.problems import Problem, ProblemError, Problems
 from corpus.ragged import offsets_of
 
+NOT_WHOLE = "ids or groups that are broken numbers"
 UNMATCHED = "confidences of spans that do not match the annotations"
 
 _Mask = npt.NDArray[np.bool_]
@@ -73,8 +74,8 @@ class Part:
         The annotations.
     others : mapping of str to pyarrow.Array
         The other columns that are carried along.
-    suspect : ndarray of bool, shape (D,)
-        Rows already known to need a closer look.
+    broken : ndarray of bool, shape (D,)
+        Rows whose id or group is no whole number.
     """
 
     ids: pa.Array[Any]
@@ -82,7 +83,7 @@ class Part:
     groups: pa.Array[Any]
     spans: FlatSpans
     others: Mapping[str, pa.Array[Any]]
-    suspect: _Mask
+    broken: _Mask
 
 
 def check_names(names: list[str], file: str, columns: Columns) -> None:
@@ -110,7 +111,6 @@ def check_names(names: list[str], file: str, columns: Columns) -> None:
 def checked_batches(
     part: Part,
     where: Callable[[int], str],
-    look: Callable[[str, int], None],
     problems: Problems,
 ) -> Iterator[pa.RecordBatch]:
     """Yield the documents of a part of a source, as one batch or, before an error, less.
@@ -121,9 +121,6 @@ def checked_batches(
         The rows.
     where : callable
         Names the file and row of a row of the part.
-    look : callable
-        Raises `Unreadable` if such a place and row hold no document, and reports annotations that
-        are not in the part. It is called for rows that are suspect, or no document as they stand.
     problems : Problems
         Collects all that cannot be used, or stops at it.
 
@@ -133,13 +130,13 @@ def checked_batches(
         At the first problem of a kind that `problems` is to stop at, after the rows before it.
     """
     part = _with_spans_in_order(part)
-    slow = part.suspect | ~_sound(part)
+    slow = part.broken | ~_sound(part)
     batch = _assembled(part)
     if not slow.any():
         yield batch
         return
     fixed, kept, error = [], ~slow, None
-    document = partial(_document, part, look, problems)
+    document = partial(_document, part, problems)
     for row in np.flatnonzero(slow).tolist():
         try:
             for parsed in parsed_records([(where(row), row)], document, problems):
@@ -156,11 +153,10 @@ def checked_batches(
         raise error
 
 
-def _document(
-    part: Part, look: Callable[[str, int], None], problems: Problems, where: str, row: int
-) -> Document:
+def _document(part: Part, problems: Problems, where: str, row: int) -> Document:
     """Build the document of a single row, and report all that is wrong with it."""
-    look(where, row)
+    if part.broken[row]:
+        raise Unreadable(NOT_WHOLE, "expected whole numbers")
     begin = int(part.spans.lengths[:row].sum())
     places = slice(begin, begin + int(part.spans.lengths[row]))
     columns = (part.spans.starts, part.spans.ends, part.spans.labels)
@@ -190,25 +186,30 @@ def _fixed(
     others = {name: batch.column(name).slice(row, 1) for name in others_of(batch.schema)}
     if SPAN_CONFIDENCES in others:
         kind = others[SPAN_CONFIDENCES].type
-        given = _matching_confidences(document, batch.slice(row, 1), where, problems)
-        others[SPAN_CONFIDENCES] = pa.array([given], kind)
+        parts = (batch.column(name)[row].as_py() for name in ("starts", "ends", "labels"))
+        spans = list(map(Span, *parts))
+        given = others[SPAN_CONFIDENCES][0].as_py()
+        others[SPAN_CONFIDENCES] = pa.array(
+            [confidences_of(document, given, spans, where, problems)], kind
+        )
     return pa.record_batch([*fixed.columns, *others.values()], schema=batch.schema)
 
 
-def _matching_confidences(
-    document: Document, batch: pa.RecordBatch, where: str, problems: Problems
+def confidences_of(
+    document: Document,
+    given: Sequence[float] | None,
+    spans: Sequence[Span | None],
+    where: str,
+    problems: Problems,
 ) -> list[float] | None:
-    """Return the confidence of each span that is left of a row, whatever the order was."""
-    given = batch.column(SPAN_CONFIDENCES)[0].as_py()
+    """Return the confidence of each span that is left of those of a row, whatever their order."""
     if given is None:
         return None
-    parts = (batch.column(name)[0].as_py() for name in ("starts", "ends", "labels"))
-    spans = list(zip(*parts, strict=True))
     if len(given) != len(spans):
         problems.note(Problem(UNMATCHED, where, f"{len(given)} for {len(spans)} are left out"))
         return None
     confidences = dict(zip(reversed(spans), reversed(given), strict=True))
-    return [confidences[span.start, span.end, span.label] for span in document.spans]
+    return [confidences[span] for span in document.spans]
 
 
 def _assembled(part: Part) -> pa.RecordBatch:

@@ -9,31 +9,28 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import astuple, dataclass
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any, cast
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from corpus.document import Span
+from corpus.document import Document
 from corpus.errors import InputError, shown
-from corpus.formats.annotations import span_of, spans_of_items
-from corpus.formats.batches import CONFIDENCE_TYPES, SCHEMA, documents_of, others_of
+from corpus.formats.annotations import settled, span_of, spans_of_items
+from corpus.formats.batches import CONFIDENCE_TYPES, SCHEMA, batches_of, documents_of, others_of
 from corpus.formats.columns import Columns, ReadOptions, Source
 from corpus.formats.files import count_lines, new_text_file, open_text
 from corpus.formats.jsonl import storable
-from corpus.formats.records import Unreadable, checked_text, encodable
-from corpus.formats.rows import Tally
+from corpus.formats.records import NULL, Unreadable, checked_text, encodable, parsed_records
+from corpus.formats.rows import Row, Tally
 from corpus.formats.sources import files_of, name_within, suffix_of
-from corpus.formats.tabular.checks import FlatSpans, Part, check_names, checked_batches
+from corpus.formats.tabular.checks import check_names, confidences_of
 from corpus.formats.tabular.delimited_rows import DelimitedRows
-from corpus.problems import Problem, Problems
+from corpus.problems import Problems
 
 BAD_ROW = "rows of another number of columns"
 UNCLOSED = "quotation marks that are not closed"
@@ -53,11 +50,9 @@ def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[p
     """
     files = files_of(source, "csv")
     others = _others_of_all(files, options) if options.carry else {}
-    skipped = 0
-    for path in files:
-        reader = _Reader(path, name_within(path, source.root), options, others, problems)
-        yield from reader.batches(options.start - skipped)
-        skipped += reader.rows
+    tables = (_records(path, name_within(path, source.root), options, others) for path in files)
+    records = islice(chain.from_iterable(tables), options.start, None)
+    yield from batches_of(parsed_records(records, partial(_row, problems), problems), others)
 
 
 def _others_of_all(files: list[Path], options: ReadOptions) -> Mapping[str, pa.DataType]:
@@ -100,109 +95,78 @@ def _delimiter_of(path: Path) -> str:
     return "\t" if suffix_of(path) == ".tsv" else ","
 
 
-class _Reader:
-    """A reader of the documents of a file; `rows` counts the rows read so far."""
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """How the rows of a file are read; `name` is its name in ids."""
 
-    def __init__(
-        self,
-        path: Path,
-        name: str,
-        options: ReadOptions,
-        others: Mapping[str, pa.DataType],
-        problems: Problems,
-    ) -> None:
-        self._path, self._shown, self._name = path, shown(path), name
-        self._columns, self._encoding = options.columns, options.encoding
-        self._others, self._problems = others, problems
-        self._header: list[str] = []
-        self.rows = 0
+    name: str
+    header: list[str]
+    columns: Columns
+    encoding: str
+    others: Mapping[str, pa.DataType]
+    unused: frozenset[str]
 
-    def batches(self, start: int) -> Iterator[pa.RecordBatch]:
-        """Yield record batches of the rows from number `start` on, which counts from 0."""
-        with open_text(self._path, self._encoding, "") as text:
-            table = DelimitedRows(text, _delimiter_of(self._path), self._shown)
-            rows = filter(None, iter(table))
-            self._header = _names(rows)
-            if not self._header:
-                return
-            check_names(self._header, self._shown, self._columns)
-            for _ in islice(rows, max(0, start)):
-                self.rows += 1
-            while block := table.next_block(rows):
-                where = partial(self._where, self.rows + 2)
-                self.rows += len(block)
-                part = self._part(block, self.rows + 2 - len(block))
-                look = partial(self._look, block)
-                yield from checked_batches(part, where, look, self._problems)
-            if table.quotes % 2 or not table.is_closed:
-                detail = "the text of a row may be that of the rows after it: correct the file"
-                self._problems.reject(Problem(UNCLOSED, self._shown, detail))
 
-    def _where(self, first: int, row: int) -> str:
-        return f"{self._shown}, row {first + row}"
+_Record = tuple[_Layout, int, list[str]]
 
-    def _part(self, block: list[list[str]], first: int) -> Part:
-        columns, width = self._columns, len(self._header)
-        suspect = np.array([len(fields) != width for fields in block])
-        if suspect.any():
-            block = [fields if len(fields) == width else [""] * width for fields in block]
-        values = dict(zip(self._header, zip(*block, strict=True), strict=True))
-        unused = values.keys() - astuple(columns) - self._others.keys()
-        self._problems.unused.update(dict.fromkeys(unused, len(block)))
-        nothing = ("",) * len(block)
-        if columns.id not in values:
-            values[columns.id] = tuple(f"{self._name}:{first + row}" for row in range(len(block)))
-        ids, texts, labels, groups = (
-            _strings(values.get(name, nothing), suspect) for name in astuple(columns)
+
+def _records(
+    path: Path, name: str, options: ReadOptions, others: Mapping[str, pa.DataType]
+) -> Iterator[tuple[str, _Record]]:
+    """Yield where each row is, and its number and values; the header is row 1."""
+    with open_text(path, options.encoding, "") as text:
+        table = DelimitedRows(text, _delimiter_of(path), shown(path))
+        rows = filter(None, iter(table))
+        header = _names(rows)
+        if not header:
+            return
+        check_names(header, shown(path), options.columns)
+        unused = frozenset(header).difference(astuple(options.columns), others)
+        layout = _Layout(name, header, options.columns, options.encoding, others, unused)
+        for number, fields in enumerate(rows, start=2):
+            yield f"{shown(path)}, row {number}", (layout, number, fields)
+        if table.quotes % 2 or not table.is_closed:
+            yield shown(path), (layout, 0, [])
+
+
+def _row(problems: Problems, where: str, record: _Record) -> Row:
+    layout, number, fields = record
+    if not number:
+        detail = "the text of a row may be that of the rows after it: correct the file"
+        raise Unreadable(UNCLOSED, detail)
+    if len(fields) != len(layout.header):
+        raise Unreadable(BAD_ROW, f"{len(fields)} instead of {len(layout.header)}")
+    columns, values = layout.columns, dict(zip(layout.header, fields, strict=True))
+    for column in (*astuple(columns), *layout.others):
+        checked_text(values.get(column, ""), layout.encoding, "of a value")
+    name, text = values.get(columns.id, f"{layout.name}:{number}"), values[columns.text]
+    if not name:
+        raise Unreadable(NULL, "the id is null")
+    items = _items(values.get(columns.label))
+    if items is None:
+        raise Unreadable(
+            NO_LIST, f'column {columns.label!r}: expected [[start, end, "CLASS"], ...]'
         )
-        others = {}
-        for name, kind in self._others.items():
-            column = _without_empty(_strings(values.get(name, nothing), suspect))
-            if name in CONFIDENCE_TYPES:
-                numbers = [self._confidence(value, kind) for value in column.to_pylist()]
-                column = pa.array(numbers, kind)
-            others[name] = column
-        spans = _flat_spans(labels, suspect)
-        return Part(_without_empty(ids), texts, _without_empty(groups), spans, others, suspect)
-
-    def _look(self, block: list[list[str]], where: str, row: int) -> None:
-        """Refuse a row that cannot be read, and report annotations that are not in its part."""
-        fields, columns = block[row], self._columns
-        if len(fields) != len(self._header):
-            raise Unreadable(BAD_ROW, f"{len(fields)} instead of {len(self._header)}")
-        values = dict(zip(self._header, fields, strict=True))
-        for part in (*astuple(columns), *self._others):
-            checked_text(values.get(part, ""), self._encoding, "of a value")
-        items = _items(values.get(columns.label))
-        if items is None:
-            raise Unreadable(
-                NO_LIST, f'column {columns.label!r}: expected [[start, end, "CLASS"], ...]'
-            )
-        unusable = [item for item in items if not _usable([item])]
-        spans_of_items(unusable, values[columns.text], where, self._problems)
-
-    def _confidence(self, value: str | None, kind: pa.DataType) -> Any:
-        """Return the confidences in a value; None if there are none that can be used."""
-        try:
-            return pa.scalar(json.loads(value or "null"), kind).as_py()
-        except (ValueError, RecursionError, pa.ArrowException, TypeError):
-            self._problems.count(NO_NUMBER)
-            return None
+    spans = spans_of_items(items, text, where, problems)
+    settled_spans = settled(spans, f"{where}, document {shown(name)}", problems)
+    problems.unused.update(layout.unused)
+    document = Document(name, text, settled_spans, values.get(columns.group) or None)
+    others: dict[str, Any] = {column: values.get(column) or None for column in layout.others}
+    confidence, given = (
+        _confidence(others.pop(column, None), kind, problems)
+        for column, kind in CONFIDENCE_TYPES.items()
+    )
+    confidences = confidences_of(document, given, list(map(span_of, items)), where, problems)
+    return Row(document, confidence, confidences, others)
 
 
-def _strings(values: Sequence[str], suspect: npt.NDArray[np.bool_]) -> pa.Array[Any]:
-    """Return values as a column; those that could not be decoded are empty, and suspect."""
+def _confidence(value: str | None, kind: pa.DataType, problems: Problems) -> Any:
+    """Return the confidences in a value; None if there are none that can be used."""
     try:
-        return pa.array(values, pa.large_string())
-    except UnicodeEncodeError:
-        wrong = np.array([not encodable(value) for value in values])
-    suspect |= wrong
-    return pa.array(np.where(wrong, "", np.array(values, object)), pa.large_string())
-
-
-def _without_empty(column: pa.Array[Any]) -> pa.Array[Any]:
-    """Return a column with null in the place of empty strings."""
-    return pc.if_else(pc.equal(column, ""), pa.scalar(None, column.type), column)
+        return pa.scalar(json.loads(value), kind).as_py() if value else None
+    except (ValueError, RecursionError, pa.ArrowException, TypeError):
+        problems.count(NO_NUMBER)
+        return None
 
 
 def _items(text: str | None) -> list[Any] | None:
@@ -214,31 +178,6 @@ def _items(text: str | None) -> list[Any] | None:
     except (ValueError, RecursionError):
         return None
     return items if isinstance(items, list) else None
-
-
-def _flat_spans(labels: pa.Array[Any], suspect: npt.NDArray[np.bool_]) -> FlatSpans:
-    """Return annotations as columns; rows in which some cannot be read are suspect."""
-    spans: list[Span] = []
-    lengths = np.zeros(len(labels), np.int64)
-    is_given = pc.invert(pc.is_in(labels, pa.array(["", "[]"], labels.type)))
-    for row in np.flatnonzero(is_given).tolist():
-        items = _items(labels[row].as_py())
-        usable = _usable(items or [])
-        suspect[row] |= items is None or len(usable) < len(items)
-        lengths[row] = len(usable)
-        spans += usable
-    return FlatSpans(
-        lengths,
-        pa.array([span.start for span in spans], pa.int32()),
-        pa.array([span.end for span in spans], pa.int32()),
-        pa.array([span.label for span in spans], pa.string()),
-    )
-
-
-def _usable(items: list[Any]) -> list[Span]:
-    """Return the annotations whose offsets fit into a column."""
-    spans = (span for span in map(span_of, items) if span)
-    return [span for span in spans if abs(span.start) + abs(span.end) < 1 << 31]
 
 
 class _LineFeeds:

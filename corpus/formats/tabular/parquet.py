@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -18,7 +17,6 @@ import pyarrow.parquet as pq
 from corpus.errors import InputError, shown
 from corpus.formats.batches import MOST_BYTES, MOST_ROWS, SCHEMA, others_of, regrouped
 from corpus.formats.columns import SPAN_CONFIDENCES, Columns, ReadOptions, Source
-from corpus.formats.records import Unreadable
 from corpus.formats.rows import Tally
 from corpus.formats.sources import files_of, name_within
 from corpus.formats.tabular.checks import FlatSpans, Part, check_names, checked_batches
@@ -27,8 +25,6 @@ from corpus.storage.atomic import new_file
 
 #: Bytes of a column that are read from the file at once.
 _BUFFER = 1 << 20
-
-NOT_WHOLE = "ids or groups that are broken numbers"
 
 #: Whole numbers up to this have a floating-point number of their own.
 _MOST_EXACT = 1 << 53
@@ -128,8 +124,7 @@ class _Reader:
                 rest = batch.slice(max(0, start - row))
                 first = row + len(batch) - len(rest)
                 part = self._part(self._with_ids(rest, first))
-                look = partial(_refuse_broken, part.suspect)
-                yield from checked_batches(part, partial(self._where, first), look, problems)
+                yield from checked_batches(part, partial(self._where, first), problems)
             row += len(batch)
 
     def _raw_batches(
@@ -193,7 +188,7 @@ def _is_text(kind: pa.DataType) -> bool:
     if isinstance(kind, pa.DictionaryType):
         return _is_text(kind.value_type)
     types = pa.types
-    return types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
+    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
 
 def _is_name(kind: pa.DataType) -> bool:
@@ -276,11 +271,6 @@ def _names(column: pa.Array[Any]) -> tuple[pa.Array[Any], Any]:
         odd = ~whole & ~np.isnan(values)
         column = pa.array(np.where(whole, values, 0).astype(np.int64), mask=~whole)
     return column.cast(pa.large_string()), odd
-
-
-def _refuse_broken(suspect: npt.NDArray[np.bool_], where: str, row: int) -> None:
-    if suspect[row]:
-        raise Unreadable(NOT_WHOLE, "expected whole numbers")
 
 
 def _flat_spans(column: pa.Array[Any]) -> FlatSpans:

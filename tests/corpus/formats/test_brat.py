@@ -92,10 +92,6 @@ def test_text_is_read_as_stored(folder: Folder) -> None:
     assert plain == Document("note", text)
 
 
-def test_a_byte_order_mark_is_one_character_of_the_text(folder: Folder) -> None:
-    assert spans(folder("T1\tNAME 1 5\tJoan\n", "\ufeffJoan")) == [(1, 5, "NAME")]
-
-
 def test_annotations_may_have_a_byte_order_mark_and_windows_line_ends(folder: Folder) -> None:
     source = folder("\ufeffT1\tNAME 0 4\tJoan\r\n\r\nT2\tTOWN 14 18\tReus\r\n")
     assert spans(source) == [(0, 4, "NAME"), (14, 18, "TOWN")]
@@ -104,11 +100,6 @@ def test_annotations_may_have_a_byte_order_mark_and_windows_line_ends(folder: Fo
 @pytest.mark.parametrize("annotations", [None, "", "\n\n", "\ufeff"])
 def test_a_text_without_annotations_is_a_document(folder: Folder, annotations: str | None) -> None:
     assert spans(folder(annotations)) == []
-
-
-def test_an_empty_note_is_a_document(folder: Folder) -> None:
-    (document,) = read(folder("", ""), problems=Problems())
-    assert document == Document("note", "")
 
 
 def test_other_kinds_of_lines_are_counted(folder: Folder) -> None:
@@ -312,25 +303,6 @@ def test_start_counts_names_in_order(tmp_path: Path, format: str) -> None:
         assert rest == everything[start:]
 
 
-def test_start_counts_what_is_rejected(tmp_path: Path) -> None:
-    for name, content in [("a.ann", b""), ("b.txt", b"\xff"), ("c.txt", b"C"), ("d.txt", b"D")]:
-        (tmp_path / name).write_bytes(content)
-    for start, expected in enumerate([["c", "d"], ["c", "d"], ["c", "d"], ["d"], []]):
-        problems = lenient()
-        found = [each.id for each in read(tmp_path, problems=problems, start=start)]
-        assert found == expected
-        assert sum(problems.counts.values()) == max(0, 2 - start)
-
-
-def test_reading_goes_on_file_by_file(folder: Folder) -> None:
-    source = folder("")
-    (source / "zzz.txt").write_bytes(b"\xff")
-    documents = read(source, problems=Problems())
-    assert next(documents).id == "note"
-    with pytest.raises(ProblemError):
-        next(documents)
-
-
 def test_annotations_are_written_in_order_and_on_one_line_each(tmp_path: Path) -> None:
     text = "\ufeffJoan\r\nVila\u2028x, Reus"
     document = Document("n", text, (Span(15, 19, "TOWN"), Span(1, 13, "NAME")))
@@ -349,15 +321,3 @@ def test_labels_with_white_space_cannot_be_written(tmp_path: Path, label: str) -
     with pytest.raises(InputError, match=r"document n: the label of 0-4 \(.*\) has white space"):
         write([document], tmp_path / "out")
     assert not list(tmp_path.iterdir())
-
-
-def test_a_folder_written_without_spans_is_still_brat(tmp_path: Path) -> None:
-    write([Document("n", "Joan")], tmp_path / "out")
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["n.ann", "n.txt"]
-
-
-def test_a_line_of_a_million_characters(tmp_path: Path) -> None:
-    text = "á" * 1_000_000
-    document = Document("n", text, (Span(0, 999_999, "A"), Span(999_999, 1_000_000, "B")))
-    write([document], tmp_path / "out")
-    assert list(read(tmp_path / "out", problems=Problems())) == [document]

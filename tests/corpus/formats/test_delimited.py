@@ -8,7 +8,7 @@ import pytest
 
 from corpus.document import Document, Span
 from corpus.errors import InputError
-from corpus.formats import Columns, has_column, read, read_batches, write, write_batches
+from corpus.formats import Columns, batches, has_column, read, read_batches, write, write_batches
 from corpus.formats.tabular import delimited_rows as module
 from corpus.problems import ProblemError, Problems
 
@@ -150,7 +150,7 @@ def test_annotations_that_cannot_be_used_are_rejected(
 
 def test_rows_are_read_a_block_at_a_time(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_BLOCK", 50)
-    monkeypatch.setattr(module, "MOST_BYTES", 200)
+    monkeypatch.setattr(batches, "MOST_BYTES", 200)
     rows = [f'{number},"{"x" * (number % 60)}\n"' for number in range(100)]
     rows[50] = rows[97] = "1,2,3"
     path.write_text("\n".join(["id,text", *rows]))
@@ -225,13 +225,6 @@ def test_other_columns_and_confidences_are_carried_along(tmp_path: Path, path: P
         ["", "", ""],
         ["x", "", ""],
     ]
-
-
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32"])
-def test_an_encoding_of_several_bytes_a_character_is_read(path: Path, encoding: str) -> None:
-    path.write_bytes('id,text\n1,"Núria ""N""\n"\n2,x'.encode(encoding))
-    found = documents(path, encoding=encoding)
-    assert found == [Document("1", 'Núria "N"\n'), Document("2", "x")]
 
 
 def test_a_row_that_cannot_be_decoded_is_a_problem_of_its_own(path: Path) -> None:

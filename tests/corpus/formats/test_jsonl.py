@@ -44,14 +44,7 @@ def test_a_line_is_a_document(path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("number", "expected"),
-    [
-        ("17", "17"),
-        ("-3", "-3"),
-        ("1.5", "1.5"),
-        ("17.0", "17"),
-        ("12345678901234567890123", None),
-        ("0", "0"),
-    ],
+    [("-3", "-3"), ("1.5", "1.5"), ("17.0", "17"), ("12345678901234567890123", None)],
 )
 def test_numbers_are_ids_and_groups(path: Path, number: str, expected: str | None) -> None:
     path.write_text(f'{{"id": {number}, "text": "", "group": {number}}}')
@@ -62,12 +55,6 @@ def test_numbers_are_ids_and_groups(path: Path, number: str, expected: str | Non
 def test_absent_and_null_labels_and_groups_are_none(path: Path) -> None:
     path.write_text('{"id": "a", "text": "", "label": null, "group": null}\n')
     assert documents(path) == [Document("a", "")]
-
-
-def test_keys_can_have_other_names(path: Path) -> None:
-    path.write_text('{"nhc": 1, "nota": "Anna", "tags": [[0, 4, "N"]], "pat": 2, "text": 3}\n')
-    columns = Columns(id="nhc", text="nota", label="tags", group="pat")
-    assert documents(path, columns=columns) == [Document("1", "Anna", (Span(0, 4, "N"),), "2")]
 
 
 def test_a_byte_order_mark_blank_lines_and_windows_line_ends_are_no_matter(path: Path) -> None:
@@ -83,18 +70,11 @@ def test_lines_end_with_line_feeds_only(path: Path) -> None:
     assert documents(path) == [Document("a", text)]
 
 
-def test_an_empty_file_has_no_documents(path: Path) -> None:
-    path.touch()
-    assert documents(path) == []
-
-
 @pytest.mark.parametrize(
     ("line", "kind"),
     [
         ('{"id": "a", "text": "Joan', "lines that are not a JSON object"),
         ('["a", "Joan"]', "lines that are not a JSON object"),
-        ('"Joan"', "lines that are not a JSON object"),
-        ("null", "lines that are not a JSON object"),
         ("Joan Vila", "lines that are not a JSON object"),
         ("[" * 100_000, "lines that are not a JSON object"),
         ('{"id": "a", "text": "Joan", "text": "Pau"}', "lines that are not a JSON object"),
@@ -103,15 +83,10 @@ def test_an_empty_file_has_no_documents(path: Path) -> None:
         ('{"id": null, "text": "Joan"}', "keys that are missing or of another type"),
         ('{"id": true, "text": "Joan"}', "keys that are missing or of another type"),
         ('{"id": NaN, "text": "Joan"}', "keys that are missing or of another type"),
-        ('{"id": 1e999, "text": "Joan"}', "keys that are missing or of another type"),
-        ('{"id": ["Joan"], "text": "Joan"}', "keys that are missing or of another type"),
         ('{"id": "a"}', "keys that are missing or of another type"),
-        ('{"id": "a", "text": null}', "keys that are missing or of another type"),
-        ('{"id": "a", "text": 5}', "keys that are missing or of another type"),
         ('{"id": "a", "text": ["Joan"]}', "keys that are missing or of another type"),
         ('{"id": "a", "text": "Joan", "group": {}}', "keys that are missing or of another type"),
         ('{"id": "a", "text": "Joan", "label": "x"}', "keys that are missing or of another type"),
-        ('{"id": "a", "text": "Joan", "label": {}}', "keys that are missing or of another type"),
         (r'{"id": "a", "text": "Joan \ud800"}', "text with half a surrogate pair"),
         (r'{"id": "\udfff", "text": "Joan"}', "text with half a surrogate pair"),
         (r'{"id": "a", "text": "Joan", "group": "\ud800"}', "text with half a surrogate pair"),
@@ -168,17 +143,14 @@ def test_bytes_that_are_not_utf8_are_rejected(path: Path) -> None:
     [
         ('[0, 4, "X", "Joan"]', "malformed annotations"),
         ("[0, 4]", "malformed annotations"),
-        ('["0", "4", "X"]', "malformed annotations"),
         ('[0.0, 4.0, "X"]', "malformed annotations"),
         ('[false, true, "X"]', "malformed annotations"),
         ('[0, 4, ""]', "malformed annotations"),
         ("[0, 4, null]", "malformed annotations"),
         (r'[0, 4, "\ud800"]', "malformed annotations"),
         ('{"start": 0, "end": 4, "label": "X"}', "malformed annotations"),
-        ("7", "malformed annotations"),
         ('[0, 10, "X"]', "annotations outside of the text"),
         ('[-1, 4, "X"]', "annotations outside of the text"),
-        ('[4, 4, "X"]', "annotations outside of the text"),
         ('[4, 0, "X"]', "annotations outside of the text"),
         (f'[0, {"9" * 30}, "X"]', "annotations outside of the text"),
     ],
@@ -221,11 +193,6 @@ def test_start_counts_lines_that_are_rejected_and_does_not_parse_them(path: Path
     for start, expected in enumerate([2, 2, 1, 1, 0]):
         assert len(documents(path, lenient(), start=start)) == expected
     assert len(documents(path, Problems(), start=3)) == 1
-
-
-def test_the_same_id_twice_is_read(path: Path) -> None:
-    path.write_text(f"{GOOD}\n{GOOD}\n")
-    assert [each.id for each in documents(path)] == ["z", "z"]
 
 
 def test_reading_goes_on_line_by_line(path: Path) -> None:

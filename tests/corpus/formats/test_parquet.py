@@ -9,7 +9,7 @@ import pytest
 
 from corpus.document import Document, Span
 from corpus.errors import InputError
-from corpus.formats import Columns, batches, read, read_batches, write
+from corpus.formats import Columns, batches, read, write
 from corpus.problems import ProblemError, Problems
 
 
@@ -61,20 +61,6 @@ def test_ids_and_groups_are_of_any_integer_or_string_type(path: Path, ids: pa.Ar
     expected = [str(value) for value in ids.to_pylist()]
     assert [each.id for each in documents(path)] == expected
     assert [each.group for each in documents(path)] == expected
-
-
-@pytest.mark.parametrize(
-    "texts",
-    [
-        pa.array(["ñ", ""], pa.string()),
-        pa.array(["ñ", ""], pa.large_string()),
-        pa.array(["ñ", ""], pa.string_view()),
-        pa.array(["ñ", ""]).dictionary_encode(),
-    ],
-    ids=lambda texts: str(texts.type),
-)
-def test_texts_are_of_any_string_type(path: Path, texts: pa.Array) -> None:
-    assert [each.text for each in documents(save(path, id=[1, 2], text=texts))] == ["ñ", ""]
 
 
 def test_annotations_are_of_any_integer_and_string_type(path: Path) -> None:
@@ -136,13 +122,6 @@ def test_a_column_of_another_type_is_an_error(
         documents(save(path, **columns))
 
 
-def test_a_column_that_is_there_twice_is_an_error(path: Path) -> None:
-    table = pa.table([pa.array([1]), pa.array(["A"]), pa.array(["B"])], ["id", "text", "text"])
-    pq.write_table(table, path)
-    with pytest.raises(InputError, match="several columns 'text': expected one"):
-        documents(path)
-
-
 def test_null_ids_and_texts_are_rejected(path: Path) -> None:
     save(path, id=["a", None, "c"], text=[None, "Joan", "C"])
     problems = lenient()
@@ -190,38 +169,6 @@ def test_bytes_that_are_not_utf8_are_rejected(path: Path, column: str) -> None:
         documents(path)
 
 
-@pytest.mark.parametrize(
-    ("item", "kind"),
-    [
-        (None, "malformed annotations"),
-        (label(None, 4, "X"), "malformed annotations"),
-        (label(0, None, "X"), "malformed annotations"),
-        (label(0, 4, None), "malformed annotations"),
-        (label(0, 4, ""), "malformed annotations"),
-        (label(0, 10, "X"), "annotations outside of the text"),
-        (label(-1, 4, "X"), "annotations outside of the text"),
-        (label(4, 4, "X"), "annotations outside of the text"),
-    ],
-)
-def test_annotations_that_cannot_be_used_are_rejected(
-    path: Path, item: dict[str, Any] | None, kind: str
-) -> None:
-    save(path, id=["a"], text=["Joan Vila"], label=[[item, label(5, 9, "Y")]])
-    problems = lenient()
-    (document,) = documents(path, problems)
-    assert document.spans == (Span(5, 9, "Y"),)
-    assert problems.counts == {kind: 1}
-    with pytest.raises(ProblemError, match=r"notes\.parquet, row 0: "):
-        documents(path)
-
-
-def test_overlaps_are_conflicts(path: Path) -> None:
-    save(path, id=["a"], text=["Joan"], label=[[label(0, 2, "A"), label(1, 4, "B")]])
-    with pytest.raises(ProblemError, match=r"row 0, document a: overlapping .* 1-4 \(B\) and 0-2"):
-        documents(path)
-    assert documents(path, lenient()) == [Document("a", "Joan", (Span(1, 4, "B"),))]
-
-
 @pytest.mark.parametrize("damage", ["empty", "head", "no footer", "text"])
 def test_a_file_that_is_not_complete_is_an_error(path: Path, damage: str) -> None:
     save(path, id=list(range(100)), text=["Joan"] * 100)
@@ -264,25 +211,6 @@ def test_start_counts_rows_over_row_groups_and_files(tmp_path: Path) -> None:
         assert documents(tmp_path, start=start) == everything[start:]
 
 
-def test_start_counts_rows_that_are_rejected(path: Path) -> None:
-    save(path, 2, id=["a", None, "c", "d", None], text=["A"] * 5)
-    for start, expected in enumerate([["a", "c", "d"], ["c", "d"], ["c", "d"], ["d"], [], []]):
-        problems = lenient()
-        assert [each.id for each in documents(path, problems, start=start)] == expected
-    with pytest.raises(ProblemError, match="row 4: rows without"):
-        documents(path, start=3)
-
-
-def test_rows_are_read_a_part_at_a_time(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batches, "MOST_ROWS", 4)
-    texts = ["A"] * 11
-    save(path, 7, id=list(range(11)), text=texts)
-    everything = documents(path)
-    assert [each.id for each in everything] == [str(n) for n in range(11)]
-    for start in range(12):
-        assert documents(path, start=start) == everything[start:]
-
-
 def test_row_groups_are_bounded_by_rows_and_by_bytes(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -314,41 +242,7 @@ def test_what_is_written(path: Path) -> None:
     assert documents(path) == [anna, Document("b", "")]
 
 
-def test_columns_are_written_under_other_names(tmp_path: Path, path: Path) -> None:
-    columns = Columns(id="nhc", text="nota", label="tags", group="pat")
-    anna = Document("a", "Anna", (Span(0, 4, "N"),), "p")
-    write([anna], path, columns=columns)
-    assert pq.read_schema(path).names == ["nhc", "nota", "tags", "pat"]
-    assert documents(path, columns=columns) == [anna]
-
-
-def test_a_line_of_a_million_characters(path: Path) -> None:
-    document = Document("n", "á" * 1_000_000, (Span(0, 1_000_000, "A"),))
-    write([document] * 3, path)
-    assert documents(path) == [document] * 3
-
-
 IDS = {"id": ["0", "1", "2"], "text": ["Anna, Reus"] * 3}
-
-
-def test_other_columns_keep_their_types(path: Path) -> None:
-    """Also strings in lists and structures."""
-    others = {
-        "ward": ["A", None, "A"],
-        "codes": pa.array([["x", "y"], None, []], pa.list_(pa.large_string())),
-        "staff": pa.array([{"role": "r", "years": 2}, None, {"role": None, "years": 1}]),
-    }
-    spans = [[label(0, 4, "NAME"), label(6, 10, "TOWN")], None, [label(0, 4, "NAME")]]
-    save(path, **IDS, label=spans, group=["p", None, "p"], **others)
-    expected = pq.read_table(path)
-    found = pa.Table.from_batches(read_batches(path, problems=Problems()))
-    for name in others:
-        assert found[name].combine_chunks().equals(expected[name].combine_chunks()), name
-    assert [[span.label for span in each.spans] for each in documents(path)] == [
-        ["NAME", "TOWN"],
-        [],
-        ["NAME"],
-    ]
 
 
 @pytest.mark.parametrize("rows", [0, 2, 4, 63])

@@ -157,21 +157,6 @@ def test_what_a_killed_process_leaves_is_no_corpus_and_in_nobodys_way(
 
 
 @every_target
-def test_what_another_process_still_writes_is_not_removed(
-    tmp_path: Path, name: str, format: str | None
-) -> None:
-    def documents() -> Iterator[Document]:
-        yield ANNA
-        write([ANNA], tmp_path / name, format=format)
-        (kept,) = (path for path in tmp_path.iterdir() if path.name.startswith("."))
-        assert (kept / "content").is_dir() == ("." not in name)
-
-    with pytest.raises(InputError, match="exists: nothing is overwritten"):
-        write(documents(), tmp_path / name, format=format)
-    assert [path.name for path in tmp_path.iterdir()] == [name]
-
-
-@every_target
 def test_a_target_that_appears_in_the_meantime_is_kept(
     tmp_path: Path, name: str, format: str | None
 ) -> None:
@@ -240,16 +225,6 @@ def test_half_a_surrogate_pair_is_an_error(
     with pytest.raises(InputError, match="half a surrogate pair cannot be written") as error:
         write([document], tmp_path / name, format=format)
     str(error.value).encode()
-    assert not list(tmp_path.iterdir())
-
-
-@every_target
-@pytest.mark.parametrize("confidences", [[], [0.5], [0.5, 0.5, 0.5]])
-def test_there_is_a_confidence_for_each_document(
-    tmp_path: Path, name: str, format: str | None, confidences: list[float]
-) -> None:
-    with pytest.raises(ValueError, match="zip"):
-        write([ANNA, JOAN], tmp_path / name, format=format, confidences=confidences)
     assert not list(tmp_path.iterdir())
 
 

@@ -249,11 +249,6 @@ def test_processes_that_write_into_the_same_folder_do_not_disturb_each_other(
     assert names(tmp_path) == ["0", "1", "2", "3", "4"]
 
 
-def test_a_missing_folder_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError):
-        write_atomically(tmp_path / "nowhere" / "file", b"")
-
-
 def test_a_folder_appears_complete_and_private(tmp_path: Path) -> None:
     target = tmp_path / "deep" / "folder"
     with new_folder(target) as folder:

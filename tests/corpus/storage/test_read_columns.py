@@ -71,7 +71,10 @@ print(int(status.partition("VmHWM:")[2].split()[0]) // 1024)
 def measured(path: Path, reader: str) -> tuple[str, int]:
     """Return the message of opening a table, and the memory in MiB that it takes."""
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT.replace("READER", reader), str(path)], capture_output=True, text=True, check=True
+        [sys.executable, "-c", SCRIPT.replace("READER", reader), str(path)],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     message, memory = done.stdout.splitlines()
     return message, int(memory)

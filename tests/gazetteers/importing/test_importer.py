@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from corpus.errors import InputError
 from corpus.formats.tabular import delimited_rows
-from corpus.problems import Problems
+from corpus.problems import Problem, Problems
 from gazetteers.folding import fold
 from gazetteers.importing import importer
 from gazetteers.importing.importer import Imported, ImportOptions, import_table
@@ -101,19 +101,6 @@ def test_published_files_are_read_as_they_are(
     imported = import_table(path, ImportOptions(class_name="x", **options))
     assert rows_of(imported) == expected
     assert (imported.rows, imported.left_out) == (rows, 0)
-
-
-def test_who_bears_a_surname_twice_is_in_both_counts(spain: Path) -> None:
-    """Of each surname no more bear it twice than bear it first, or second."""
-    with (spain / "surnames.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    alone = [row for row in rows if int(row["frec_seg"]) and int(row["frec_pri"])]
-    smaller = [min(int(row["frec_pri"]), int(row["frec_seg"])) for row in alone]
-    twice = [int(row["freq_rep"]) for row in alone]
-    assert len(alone) > 10_000
-    assert sum(many <= least for many, least in zip(twice, smaller, strict=True)) > 0.999 * len(
-        alone
-    )
 
 
 # What is made of a row
@@ -210,11 +197,7 @@ def test_other_numbers_are_as_they_are(name: str, table: MakeTable) -> None:
         ("name,town,bearers\nx,y,1\n", ("name",), ("bearers",)),
         ("MUNICIPI,POB20\nReus,1\n", ("MUNICIPI",), ("POB20",)),
         ("población,habitantes\nReus,1\n", ("población",), ("habitantes",)),
-        (
-            "apellido,frec_pri,frec_seg,freq_rep\nGIL,3,4,1\n",
-            ("apellido",),
-            ("frec_pri", "frec_seg"),
-        ),
+        ("apellido,frec_pri,frec_seg,freq_rep\nG,3,4,1\n", ("apellido",), ("frec_pri", "frec_seg")),
         ("apellido,frec_rep,frec_seg\nGIL,3,4\n", ("apellido",), ("frec_seg",)),
         ("thing,much\nx,1\n", ("thing",), ("much",)),
         ("thing,age\nx,1\n", ("thing",), ()),
@@ -236,22 +219,10 @@ def test_columns_are_told_by_their_names_and_rows(
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [
-        (
-            "a,b\nx,y\n",
-            {},
-            "names.csv: cannot detect the column of terms; name it with --term: a, b",
-        ),
-        (
-            "nombre,apellido\nx,y\n",
-            {},
-            "column of terms; name it with --term: nombre, apellido",
-        ),
+        ("a,b\nx,y\n", {}, "names.csv: cannot detect the column of terms; .* --term: a, b"),
+        ("nombre,apellido\nx,y\n", {}, "column of terms; .* --term: nombre, apellido"),
         ("a,b\n1,2\n", {}, "cannot detect the column of terms"),
-        (
-            "nombre,total,frec\nx,1,2\n",
-            {},
-            "column of counts; .*--count-rows.*: nombre, total",
-        ),
+        ("nombre,total,frec\nx,1,2\n", {}, "column of counts; .*--count-rows.*: nombre, total"),
         ("nombre,a,b\nx,1,2\n", {}, "cannot detect the column of counts"),
         ("nombre,n\nx,1\n", {"terms": ["name"]}, "no column name for --term; it has nombre, n"),
         ("nombre,n\nx,1\n", {"counts": ["m"]}, "no column m for --count; it has nombre, n"),
@@ -260,11 +231,7 @@ def test_columns_are_told_by_their_names_and_rows(
         ("nombre,n\nx,1\n", {"counts": ["n", "N"]}, "--count names a column twice"),
         ("nombre,n\nx,1\n", {"class_name": "  "}, "expected the name of a class"),
         ("nombre,n\nx,1\n", {"class_name": "a\nb"}, "--class .*expected the name of a class"),
-        (
-            "GARCIA,1484607\nGIL,2\n",
-            {},
-            "names.csv: its first line holds numbers, and is no header",
-        ),
+        ("GARCIA,1484607\nGIL,2\n", {}, "names.csv: its first line holds numbers, and is no head"),
         ("nombre,2019\nx,1\n", {"terms": ["nombre"]}, "name both columns with --term and --count"),
     ],
 )
@@ -319,31 +286,17 @@ def test_rows_that_cannot_be_used_are_named_and_counted(
 ) -> None:
     monkeypatch.setattr(delimited_rows, "MOST_ROWS", size)
     path = table(BAD)
-    told = []
-    problems = Problems(
-        invalid="skip", on_problem=lambda each: told.append((each.where, each.kind))
-    )
-    imported = import_table(path, problems=problems)
-    assert told == [(f"{path}:{line}", kind) for line, kind in FAULTS]
+    told: list[Problem] = []
+    imported = import_table(path, problems=Problems(invalid="skip", on_problem=told.append))
+    assert [(problem.where, problem.kind) for problem in told] == [
+        (f"{path}:{line}", kind) for line, kind in FAULTS
+    ]
+    assert all("expected" in each.detail or "header has 2" in each.detail for each in told)
+    assert not any(name in str(told) for name in ["eva", "luz", "rita", "1000000000000"])
+    with pytest.raises(InputError, match=r'names.csv:4: no count: .*invalid = "skip"'):
+        import_table(path)
     assert rows_of(imported) == [("mar", "nombre", 9), ("ana", "nombre", 1)]
     assert (imported.rows, imported.left_out) == (2, len(FAULTS))
-
-
-@pytest.mark.parametrize("place", range(len(FAULTS)))
-def test_the_first_row_that_cannot_be_used_stops(place: int, table: MakeTable) -> None:
-    lines = BAD.replace("a\nb", "a b").splitlines()
-    faults = [(line - (line > 7), kind) for line, kind in FAULTS]
-    for row, _ in faults[:place]:
-        lines[row - 1] = "ok,1"
-    line, kind = faults[place]
-    with pytest.raises(InputError) as caught:
-        import_table(table("\n".join(lines)))
-    message = str(caught.value)
-    assert f"names.csv:{line}: {kind}: " in message
-    assert 'invalid = "skip"' in message
-    assert "expected" in message or "header has 2" in message
-    said = message.partition("names.csv")[2]
-    assert not any(name in said for name in ["eva", "luz", "rita", "1000000000000"])
 
 
 def test_a_row_without_a_class_cannot_be_used(table: MakeTable) -> None:

@@ -243,15 +243,6 @@ def test_what_is_not_of_the_encoding_is_named(
         read(path, encoding=encoding)
 
 
-def test_another_encoding_after_much_of_the_first_is_an_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(encodings, "_PIECE", 16)
-    path = write(tmp_path / "t.csv", "nombre,n\nMUÑOZ,1\nLUIS,2\n".encode() + b"PE\xd1A,2\n")
-    with pytest.raises(InputError, match=r"t.csv:4: this is not utf-8; name the encoding"):
-        read(path)
-
-
 # What is no table
 
 
@@ -276,14 +267,6 @@ def test_another_encoding_after_much_of_the_first_is_an_error(
 def test_what_is_no_table_is_refused(data: bytes, message: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=message):
         read(write(tmp_path / "t.csv", data))
-
-
-def test_a_row_may_have_a_million_characters(tmp_path: Path) -> None:
-    path = write(tmp_path / "t.csv", "a,b\nx,1\n" + "y" * 1_000_000 + ",2\n")
-    assert [(number, len(fields[0])) for number, fields in read(path)[0]] == [
-        (2, 1),
-        (3, 1_000_000),
-    ]
 
 
 def test_rows_longer_than_the_limit_are_refused(
