@@ -42,10 +42,10 @@ class Format:
     module : str
         The module that implements it, with ``read(source, options, problems)``, ``count(source)``,
         and ``has_column(source, name)`` where columns have names.
-    records : {"documents", "batches"}
-        What `read` yields: each `Document`, or record batches. A module of batches has ``write(
-        batches, schema, target, columns, tally)``, another one ``write(rows, target, columns,
-        tally)``.
+    records : {"documents", "rows", "batches"}
+        What `read` yields: each `Document`, each `Row` with the ``other_columns(source, options)``,
+        or record batches. A module of documents has ``write(rows, target, columns, tally)``,
+        another one ``write(batches, schema, target, columns, tally)``.
     keeps : frozenset of str
         The parts that it keeps in addition to id and text: ``"spans"``, ``"groups"``,
         ``"confidences"``, ``"span confidences"``, ``"other columns"``.
@@ -64,7 +64,7 @@ class Format:
     name: str
     suffixes: tuple[str, ...]
     module: str
-    records: Literal["documents", "batches"]
+    records: Literal["documents", "rows", "batches"]
     keeps: frozenset[Kept]
     is_folder: bool = False
     has_columns: bool = False
@@ -83,6 +83,8 @@ class Format:
         records = self._implementation.read(source, options, problems)
         if self.records == "documents":
             return cast("Iterator[Document]", records)
+        if self.records == "rows":
+            return (row.document for row in records)
         from corpus.formats.batches import documents_of  # noqa: PLC0415 - pyarrow is slow to import
 
         return chain.from_iterable(map(documents_of, records))
@@ -97,6 +99,8 @@ class Format:
         from corpus.formats.batches import batches_of  # noqa: PLC0415 - pyarrow is slow to import
         from corpus.formats.rows import Row  # noqa: PLC0415
 
+        if self.records == "rows":
+            return batches_of(records, self._implementation.other_columns(source, options))
         return batches_of(map(Row, records), {})
 
     def write_rows(
@@ -106,7 +110,7 @@ class Format:
         from corpus.formats.rows import Tally  # noqa: PLC0415
 
         tally = Tally(self.keeps)
-        if self.records == "batches":
+        if self.records != "documents":
             from corpus.formats.batches import (  # noqa: PLC0415
                 CONFIDENCE_TYPES,
                 batches_of,
@@ -130,7 +134,7 @@ class Format:
 
         tally = Tally(self.keeps)
         schema, conformed = conforming(batches, columns)
-        if self.records == "batches":
+        if self.records != "documents":
             sound = map(verified, conformed)
             self._implementation.write(sound, schema, target, columns, tally)
         else:
@@ -174,7 +178,7 @@ FORMATS = _table(
         "csv",
         (".csv", ".tsv"),
         "corpus.formats.tabular.delimited",
-        "batches",
+        "rows",
         keeps=_EVERYTHING,
         has_columns=True,
         has_encoding=True,

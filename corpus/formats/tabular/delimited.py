@@ -18,10 +18,10 @@ from typing import IO, Any, cast
 
 import pyarrow as pa
 
-from corpus.document import Document
+from corpus.document import Document, Span
 from corpus.errors import InputError, shown
 from corpus.formats.annotations import settled, span_of, spans_of_items
-from corpus.formats.batches import CONFIDENCE_TYPES, SCHEMA, batches_of, documents_of, others_of
+from corpus.formats.batches import CONFIDENCE_TYPES, SCHEMA, documents_of, others_of
 from corpus.formats.columns import Columns, ReadOptions, Source
 from corpus.formats.files import count_lines, new_text_file, open_text
 from corpus.formats.jsonl import storable
@@ -40,8 +40,8 @@ NO_NUMBER = "confidences that are not numbers"
 _BYTE_ORDER_MARK = "\ufeff"
 
 
-def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[pa.RecordBatch]:
-    """Yield record batches of the rows, from row number `start` on; the header is row 1.
+def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[Row]:
+    """Yield the rows, from row number `start` on; the header is row 1.
 
     Raises
     ------
@@ -49,17 +49,17 @@ def read(source: Source, options: ReadOptions, problems: Problems) -> Iterator[p
         If a file has no column for texts, or a row that is too large.
     """
     files = files_of(source, "csv")
-    others = _others_of_all(files, options) if options.carry else {}
+    others = other_columns(source, options) if options.carry else {}
     tables = (_records(path, name_within(path, source.root), options, others) for path in files)
     records = islice(chain.from_iterable(tables), options.start, None)
-    yield from batches_of(parsed_records(records, partial(_row, problems), problems), others)
+    yield from parsed_records(records, partial(_row, problems), problems)
 
 
-def _others_of_all(files: list[Path], options: ReadOptions) -> Mapping[str, pa.DataType]:
+def other_columns(source: Source, options: ReadOptions) -> Mapping[str, pa.DataType]:
     """Return the columns beside those of documents that any file has, and their types."""
     taken = {*SCHEMA.names, *astuple(options.columns)}
     names: dict[str, pa.DataType] = {}
-    for path in files:
+    for path in files_of(source, "csv"):
         header = _header(path, options.encoding)
         if not encodable(*header):
             raise InputError(
@@ -137,8 +137,9 @@ def _row(problems: Problems, where: str, record: _Record) -> Row:
     if len(fields) != len(layout.header):
         raise Unreadable(BAD_ROW, f"{len(fields)} instead of {len(layout.header)}")
     columns, values = layout.columns, dict(zip(layout.header, fields, strict=True))
-    for column in (*astuple(columns), *layout.others):
-        checked_text(values.get(column, ""), layout.encoding, "of a value")
+    if not encodable(*fields):
+        for column in (*astuple(columns), *layout.others):
+            checked_text(values.get(column, ""), layout.encoding, "of a value")
     name, text = values.get(columns.id, f"{layout.name}:{number}"), values[columns.text]
     if not name:
         raise Unreadable(NULL, "the id is null")
@@ -147,10 +148,15 @@ def _row(problems: Problems, where: str, record: _Record) -> Row:
         raise Unreadable(
             NO_LIST, f'column {columns.label!r}: expected [[start, end, "CLASS"], ...]'
         )
-    spans = spans_of_items(items, text, where, problems)
-    settled_spans = settled(spans, f"{where}, document {shown(name)}", problems)
-    problems.unused.update(layout.unused)
-    document = Document(name, text, settled_spans, values.get(columns.group) or None)
+    spans: tuple[Span, ...] = ()
+    if items:
+        usable = spans_of_items(items, text, where, problems)
+        spans = settled(usable, f"{where}, document {shown(name)}", problems)
+    for column in layout.unused:
+        problems.unused[column] += 1
+    document = Document(name, text, spans, values.get(columns.group) or None)
+    if not layout.others:
+        return Row(document)
     others: dict[str, Any] = {column: values.get(column) or None for column in layout.others}
     confidence, given = (
         _confidence(others.pop(column, None), kind, problems)
@@ -171,7 +177,7 @@ def _confidence(value: str | None, kind: pa.DataType, problems: Problems) -> Any
 
 def _items(text: str | None) -> list[Any] | None:
     """Return the annotations of a row; None if they are not a list."""
-    if not text:
+    if not text or text == "[]":
         return []
     try:
         items = json.loads(text)
