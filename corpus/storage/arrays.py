@@ -27,7 +27,7 @@ LARGEST = 1e6
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What an array in a file has to be.
+    """Requirements on an array in a file.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class Expected:
 
 
 def weights_of_shape(*shape: int | None, dtypes: str = "float32") -> Expected:
-    """Return what an array of weights has to be."""
+    """Describe a valid array of weights."""
     return Expected(dtypes, shape, -LARGEST, LARGEST)
 
 
@@ -106,14 +106,14 @@ def read_array(path: Path, expected: Expected, *, mapped: bool = False) -> Array
     path : Path
         A file in NumPy's format.
     expected : Expected
-        What the array has to be.
+        The requirements on the array.
     mapped : bool
         Whether the file is mapped into memory. Changes of the array do not change the file.
 
     Raises
     ------
     InputError
-        If the file has another format, or the array is not what is expected.
+        If the file has another format, or the array does not meet the requirements.
     OSError
         If the file cannot be read.
     """

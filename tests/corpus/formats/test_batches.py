@@ -19,12 +19,9 @@ from corpus.formats import batches as module
 from corpus.formats import read, read_batches, write, write_batches
 from corpus.formats.batches import SCHEMA
 from corpus.problems import ProblemError, Problems
+from tests.corpus.formats.reading import lenient
 
 ANNA = Document("a", "Anna Puig", (Span(0, 4, "NAME"), Span(5, 9, "NAME")), "p")
-
-
-def lenient() -> Problems:
-    return Problems(conflicts="longest", invalid="skip")
 
 
 def item(span: tuple[Any, Any, Any] | None) -> dict[str, Any] | None:

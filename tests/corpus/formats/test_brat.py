@@ -9,6 +9,7 @@ from corpus.document import Document, Span
 from corpus.errors import InputError
 from corpus.formats import read, write
 from corpus.problems import ProblemError, Problems
+from tests.corpus.formats.reading import lenient
 
 TEXT = "Joan Vila, de Reus"
 
@@ -32,10 +33,6 @@ def folder(tmp_path: Path) -> Folder:
 def spans(source: Path, problems: Problems | None = None) -> list[tuple[int, int, str]]:
     (document,) = read(source, format="brat", problems=problems or Problems())
     return [(span.start, span.end, span.label) for span in document.spans]
-
-
-def lenient() -> Problems:
-    return Problems(conflicts="longest", invalid="skip")
 
 
 def only(problems: Problems) -> tuple[str, str, str]:

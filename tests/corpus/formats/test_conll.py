@@ -8,17 +8,10 @@ from hypothesis import strategies as st
 
 from corpus.document import Document, Span
 from corpus.errors import InputError
-from corpus.formats import Columns, WriteReport, count_records, read, write
+from corpus.formats import Columns, WriteReport, count_records, write
 from corpus.formats.conll.schemes import detect_scheme, entities_of, parsed_tag
 from corpus.problems import ProblemError, Problems
-
-
-def documents(path: Path, problems: Problems | None = None, **options) -> list[Document]:
-    return list(read(path, problems=problems or Problems(), **options))
-
-
-def lenient() -> Problems:
-    return Problems(invalid="skip")
+from tests.corpus.formats.reading import documents, lenient
 
 
 @pytest.fixture
@@ -218,17 +211,6 @@ def test_tags_that_contradict_bioes_are_rejected(path: Path, tags: list[str], li
 def test_bilou_is_bioes_in_other_letters(path: Path) -> None:
     path.write_text("a\tB-X\na\tI-X\na\tL-X\na\tU-X\n")
     assert documents(path)[0].spans == (Span(0, 5, "X"), Span(6, 7, "X"))
-
-
-def test_another_encoding_is_named(path: Path) -> None:
-    path.write_bytes("Núria\tB-PER\n".encode("latin-1"))
-    with pytest.raises(
-        InputError, match=r"conll:1: text that is not UTF-8: character 1 of the line .* latin-1"
-    ):
-        documents(path)
-    assert documents(path, encoding="latin-1")[0].text == "Núria"
-    with pytest.raises(InputError, match="there is no encoding klingon"):
-        documents(path, encoding="klingon")
 
 
 def test_byte_order_marks_and_windows_line_ends_are_no_part_of_it(path: Path) -> None:

@@ -11,14 +11,7 @@ from corpus.errors import InputError
 from corpus.formats import Columns, batches, has_column, read, read_batches, write, write_batches
 from corpus.formats.tabular import delimited_rows as module
 from corpus.problems import ProblemError, Problems
-
-
-def documents(path: Path, problems: Problems | None = None, **options) -> list[Document]:
-    return list(read(path, problems=problems or Problems(), **options))
-
-
-def lenient() -> Problems:
-    return Problems(conflicts="longest", invalid="skip")
+from tests.corpus.formats.reading import documents, lenient
 
 
 @pytest.fixture

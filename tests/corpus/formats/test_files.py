@@ -9,16 +9,13 @@ import pytest
 
 from corpus.document import Document, Span
 from corpus.errors import InputError
-from corpus.formats import FORMATS, count_records, detect_format, find_files, read, write
+from corpus.formats import FORMATS, count_records, detect_format, find_files, write
 from corpus.problems import ProblemError, Problems
+from tests.corpus.formats.reading import documents
 
 DOCUMENTS = [
     Document(f"n{number}", f"Núria Puig {number}", (Span(0, 10, "NAME"),)) for number in range(300)
 ]
-
-
-def documents(source: str | Path, problems: Problems | None = None, **options) -> list[Document]:
-    return list(read(source, problems=problems or Problems(), **options))
 
 
 @pytest.mark.parametrize("compression", [".gz", ".ZST"])

@@ -9,16 +9,9 @@ from corpus.document import Document, Span
 from corpus.errors import InputError
 from corpus.formats import Columns, read, write
 from corpus.problems import ProblemError, Problems
+from tests.corpus.formats.reading import documents, lenient
 
 GOOD = '{"id": "z", "text": "Joan Vila"}'
-
-
-def documents(path: Path, problems: Problems | None = None, **options) -> list[Document]:
-    return list(read(path, problems=problems or Problems(), **options))
-
-
-def lenient() -> Problems:
-    return Problems(conflicts="longest", invalid="skip")
 
 
 @pytest.fixture

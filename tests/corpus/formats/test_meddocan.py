@@ -60,10 +60,3 @@ def test_brat_is_written_as_it_was_but_for_the_order(
         assert sorted(line.split("\t", 1)[1] for line in stored if line[0] == "T") == sorted(
             line.split("\t", 1)[1] for line in written
         )
-
-
-def test_text_holds_all_but_the_annotations(tmp_path: Path, corpus: list[Document]) -> None:
-    report = write(corpus, tmp_path / "out", format="text")
-    assert report == WriteReport(750, 0, {"spans": 17_134})
-    found = list(read(tmp_path / "out", problems=Problems()))
-    assert found == [Document(each.id, each.text) for each in corpus]

@@ -9,8 +9,9 @@ import pytest
 
 from corpus.document import Document, Span
 from corpus.errors import InputError
-from corpus.formats import Columns, batches, read, write
-from corpus.problems import ProblemError, Problems
+from corpus.formats import Columns, batches, write
+from corpus.problems import ProblemError
+from tests.corpus.formats.reading import documents, lenient
 
 
 @pytest.fixture
@@ -21,14 +22,6 @@ def path(tmp_path: Path) -> Path:
 def save(path: Path, row_group_size: int | None = None, **columns: Any) -> Path:
     pq.write_table(pa.table(columns), path, row_group_size=row_group_size)
     return path
-
-
-def documents(path: Path, problems: Problems | None = None, **options: Any) -> list[Document]:
-    return list(read(path, problems=problems or Problems(), **options))
-
-
-def lenient() -> Problems:
-    return Problems(conflicts="longest", invalid="skip")
 
 
 def label(start: int | None, end: int | None, name: str | None) -> dict[str, Any]:
