@@ -214,13 +214,7 @@ def read_batches(
 
 
 def _located(source: str | Path, format: str | None, encoding: str) -> tuple[Source, Format]:
-    """Return the files of a source and their format.
-
-    Raises
-    ------
-    InputError
-        If no file exists, or the format cannot be read from this source or in this encoding.
-    """
+    """Return the files of a source and a format that can read them."""
     located = locate(source)
     row = format_named(format or format_of(located))
     if is_standard(source) and not row.is_stream:
@@ -341,13 +335,7 @@ def write_batches(
 
 
 def _target(target: str | Path, format: str | None) -> tuple[Path, Format]:
-    """Return the path and the format of a target.
-
-    Raises
-    ------
-    InputError
-        If the target exists, or the format is unknown or cannot be written to standard output.
-    """
+    """Return the path of a new target and a format that can write it."""
     path = Path(target)
     row = format_named(format or format_for(path))
     if not is_standard(path):

@@ -196,7 +196,6 @@ class _LineFeeds:
         self._file = file
 
     def write(self, row: str) -> None:
-        """Write a row that ends with a carriage return and a line feed."""
         self._file.write(f"{row[:-2]}\n".encode())
 
 

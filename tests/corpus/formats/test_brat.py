@@ -42,11 +42,6 @@ def only(problems: Problems) -> tuple[str, str, str]:
     return kind, Path(problem.where.split(", document")[0]).name, problem.detail
 
 
-def test_annotations_are_read_in_order(folder: Folder) -> None:
-    source = folder("T2\tTOWN 14 18\tReus\nT1\tNAME 0 9\tJoan Vila\n")
-    assert spans(source) == [(0, 9, "NAME"), (14, 18, "TOWN")]
-
-
 def test_ids_are_paths_without_suffix(tmp_path: Path) -> None:
     for name in ("a.txt", "a.ann", "b/c.v2.txt", "b/c.v2.ann", "b/d.txt"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
@@ -168,16 +163,6 @@ def test_line_ends_inside_of_an_annotation_may_be_spaces(folder: Folder, end: st
     text = f"Sr. Joan{end}Vila"
     for column in (covered, covered if end == "\t" else "Joan Vila"):
         assert spans(folder(f"T1\tNAME 4 13\t{column}\n", text)) == [(4, 13, "NAME")]
-
-
-def test_overlapping_annotations_stop(folder: Folder) -> None:
-    source = folder("T1\tNAME 0 4\tJoan\nT2\tFULL 0 9\tJoan Vila\n")
-    with pytest.raises(ProblemError) as error:
-        spans(source)
-    message = str(error.value)
-    assert "note.ann, document note: overlapping annotations: 0-9 (FULL) and 0-4 (NAME)" in message
-    assert 'conflicts = "longest"' in message
-    assert "Joan" not in message
 
 
 @pytest.mark.parametrize(

@@ -57,12 +57,6 @@ def test_a_byte_order_mark_blank_lines_and_windows_line_ends_are_no_matter(path:
     assert len(documents(path)) == 1
 
 
-def test_lines_end_with_line_feeds_only(path: Path) -> None:
-    text = "a\u2028b\x85c\vd\re\ufefff"
-    path.write_text(json.dumps({"id": "a", "text": text}, ensure_ascii=False), newline="")
-    assert documents(path) == [Document("a", text)]
-
-
 @pytest.mark.parametrize(
     ("line", "kind"),
     [
@@ -186,14 +180,6 @@ def test_start_counts_lines_that_are_rejected_and_does_not_parse_them(path: Path
     for start, expected in enumerate([2, 2, 1, 1, 0]):
         assert len(documents(path, lenient(), start=start)) == expected
     assert len(documents(path, Problems(), start=3)) == 1
-
-
-def test_reading_goes_on_line_by_line(path: Path) -> None:
-    path.write_text(f"{GOOD}\nJoan\n")
-    found = read(path, problems=Problems())
-    assert next(found).id == "z"
-    with pytest.raises(ProblemError):
-        next(found)
 
 
 def test_a_file_that_vanished_is_an_error(path: Path) -> None:

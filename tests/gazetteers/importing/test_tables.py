@@ -226,11 +226,7 @@ def test_an_encoding_can_be_named(tmp_path: Path) -> None:
         (b"nombre,n\nANA,1\nMU\xd1OZ,2\n", "utf-8", "t.csv:3: this is not utf-8; name the enc"),
         ("nombre,n\nMUÑOZ,1\n".encode() + b"PE\xd1A,2\n", None, "t.csv:3: this is not utf-8"),
         (b"nombre,n\rANA,1\rx\x81,2\r", None, "t.csv:3: this is not cp1252; name the encoding"),
-        (
-            b"nombre,n\nANA,1\n",
-            "utf-99",
-            "there is no encoding utf-99; expected a name such as utf-8",
-        ),
+        (b"nombre,n\nANA,1\n", "utf-99", "there is no encoding utf-99; expected a name such as"),
         (b"nombre,n\nANA,1\n", "base64", "there is no encoding base64"),
         ("nombre,n\n".encode("utf-16") + b"x", None, "this is not utf-16"),
     ],
