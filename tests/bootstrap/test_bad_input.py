@@ -156,7 +156,7 @@ SOURCES: dict[str, tuple[Callable[[Path], Path], str]] = {
     ),
     "a row without a text": (
         lambda f: parquet(f, id=["a", SECRET], text=[TEXT, None]),
-        "in.parquet, row 1: rows without an id or a text: column 'text' is null",
+        "in.parquet, row 1: rows without an id or a text: the text is null",
     ),
     "a Parquet span outside of the text": (
         lambda f: parquet(f, id=["a"], text=[TEXT], label=labels((4, 99, "PERSON"))),
