@@ -58,6 +58,7 @@ class LimitedReader(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
+        """Read into a buffer, and return the number of bytes."""
         number: int = self._file.readinto(buffer)
         self._move(self._place + number)
         return number
