@@ -32,9 +32,8 @@ from corpus.storage.atomic import (
 )
 from corpus.tokens import tokenize
 from taggers.embeddings import training
-from taggers.embeddings.encoded_corpus import Piece, write_numbers
-from taggers.embeddings.normalisation import NORMALISATIONS
-from taggers.embeddings.training import BEGUN, Task, TrainingOptions
+from taggers.embeddings.listing import NORMALISATIONS
+from taggers.embeddings.training import BEGUN, Piece, Task, TrainingOptions, write_numbers
 from taggers.features import Words
 
 if TYPE_CHECKING:

@@ -72,7 +72,7 @@ def _verify_run(run: Run) -> int:
 
 def _verify_embeddings(folder: Path) -> int:
     from taggers.embeddings.clusters import clusterings_of  # noqa: PLC0415 - numba is slow to import
-    from taggers.embeddings.folder import find_embeddings  # noqa: PLC0415 - the same
+    from taggers.embeddings.embedding import find_embeddings  # noqa: PLC0415 - the same
 
     if not embedding_folders(folder):  # the text of a run may have too few words
         return 0

@@ -145,7 +145,7 @@ class Resources:
                 WordClusters,
             )
 
-            clusters = WordClusters.of_model(model)
+            clusters = WordClusters.from_model(model)
         if model.fields.value("names"):
             from taggers.dictionaries.name_frequencies import (  # noqa: PLC0415 - not always used
                 NameFrequencies,

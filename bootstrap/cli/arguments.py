@@ -18,7 +18,7 @@ from corpus.formats.table import FORMATS
 
 #: The confidence measures; see `taggers.base.MEASURES`.
 MEASURES = ("probability", "normalised", "min_marginal")
-#: The normalisations of words; see `taggers.embeddings.normalisation`.
+#: The normalisations of words; see `taggers.embeddings.listing`.
 NORMALISATIONS = ("none", "lower", "unaccented", "digits")
 #: The parts of a note that a column or key may hold.
 PARTS = ("id", "text", "label", "group")

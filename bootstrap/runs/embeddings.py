@@ -192,8 +192,8 @@ def _cluster(
     """Compute the clusterings of embeddings, each embedding in a process."""
     from taggers.embeddings.clusters import (  # noqa: PLC0415 - numba is slow to import
         ClusterOptions,
+        find_clusterings,
     )
-    from taggers.embeddings.kmeans import find_clusterings  # noqa: PLC0415 - the same
 
     wanted = [ClusterOptions(k, random_state) for k in ks]
     done, total = [0] * len(folders), sum(each.k * each.passes for each in wanted)

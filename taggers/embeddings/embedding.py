@@ -15,8 +15,13 @@ from corpus.kernels.hash_index import ABSENT, HashIndex, is_crowded
 from corpus.kernels.hashing import Hashes, hash_values
 from corpus.storage.arrays import Expected, map_array, read_array, write_array
 from corpus.storage.manifest import Manifest, read_fields
-from taggers.embeddings.listing import DAMAGED, DESCRIPTION, FORMAT
-from taggers.embeddings.normalisation import NORMALISATIONS
+from taggers.embeddings.listing import (
+    DESCRIPTION,
+    FORMAT,
+    NORMALISATIONS,
+    embedding_folders,
+    errors_of,
+)
 from taggers.embeddings.vectors import FIRST, UNKNOWN, Floats
 from taggers.features import Words
 from taggers.string_table import StringTable
@@ -24,11 +29,11 @@ from taggers.string_table import StringTable
 Rows = npt.NDArray[np.int32]
 
 _HASH_NAMESPACE = "word"
-_CHECKED_WORDS = 64  # whose hashes are computed anew when an embedding is opened
+_CHECKED_WORDS = 64  # whose hashes are computed again when an embedding is opened
 _PIECE = 1 << 14  # vectors that are compared at once
 _LONGEST_PART = 2**31 - 1  # characters of an n-gram
 
-#: What the array in each file has to be.
+#: The array in each file.
 _ARRAYS = {
     "words": Expected("uint8", (None,)),
     "word_ends": Expected("int64", (None,), 0, order="ascending"),
@@ -82,19 +87,18 @@ class Embedding:
     def __init__(self, folder: Path, manifest: Manifest) -> None:
         self.folder = folder
         self._manifest = manifest
-        description = manifest.fields.values
         # Vectors are large, and are verified on request.
         manifest.verify(name for name in manifest.names if Path(name).stem not in _VECTORS)
         self.normalisation = manifest.fields.text("normalisation")
         if self.normalisation not in NORMALISATIONS:
             raise ValueError(f"the normalisation is none of {', '.join(NORMALISATIONS)}")
         self._normalise = NORMALISATIONS[self.normalisation]
-        self.settings: dict[str, Any] = description["settings"]
+        self.settings: dict[str, Any] = dict(manifest.fields.fields("settings").values)
         self.names = StringTable(_mapped(manifest, "words"), _mapped(manifest, "word_ends"))
         self.counts = _mapped(manifest, "counts")
         self.vectors: Floats = _mapped(manifest, "vectors")
         self._parts: Floats | None = None
-        if (lengths := description["parts"]) is not None:
+        if (lengths := manifest.fields.value("parts")) is not None:
             least, most = map(int, lengths)
             if not 0 < least <= most <= _LONGEST_PART:
                 raise ValueError(f"the n-grams have {least} to {most} characters")
@@ -128,21 +132,17 @@ class Embedding:
         InputError
             If the folder holds none, or one that is damaged or of another version.
         """
-        try:
+        with errors_of(folder, "embedding"):
             fields = read_fields(folder / DESCRIPTION)
-            if (found := fields.value("format")) == FORMAT:
+            if (version := fields.value("format")) == FORMAT:
                 return cls(folder, Manifest(folder / DESCRIPTION, fields))
-        except InputError as error:
-            raise InputError(f"{shown(folder)} holds no embedding: {error}") from None
-        except DAMAGED as error:
-            raise InputError(f"{shown(folder)} holds no embedding: {shown(error)}") from None
         raise InputError(
-            f"{shown(folder)} holds an embedding of format {shown(found)}; this version reads "
+            f"{shown(folder)} holds an embedding of format {shown(version)}; this version reads "
             f"format {FORMAT}: train or load it again"
         )
 
     def verify(self) -> int:
-        """Compare all files of the embedding with their digests, the vectors, too.
+        """Compare all files of the embedding with their digests, including the vectors.
 
         Returns
         -------
@@ -159,7 +159,7 @@ class Embedding:
 
     @property
     def name(self) -> str:
-        """The name of the embedding, which is that of its folder."""
+        """The name of the embedding and of its folder."""
         return self.folder.name
 
     def __len__(self) -> int:
@@ -185,19 +185,16 @@ class Embedding:
             The row of the word itself, or else of the word in lower case, or else of its lemma, or
             else `UNKNOWN`.
         """
-        rows = self._rows(types)
-        for fallback in (_lower, _lemma):
+        rows = self._rows(Words(types))
+        for forms in ("lowers", "lemmas"):
             missing = np.flatnonzero(rows == UNKNOWN)
-            if not len(missing):
-                break
-            words = fallback([types[index] for index in missing.tolist()])
-            rows[missing] = self._rows(words)
+            if len(missing):
+                words = Words([types[index] for index in missing.tolist()])
+                rows[missing] = self._rows(Words(getattr(words, forms)))
         return rows
 
-    def _rows(self, types: Sequence[str]) -> Rows:
-        if not len(types):
-            return np.zeros(0, np.int32)
-        codes = self._index.positions(word_hashes(self._normalise(Words(types))))
+    def _rows(self, words: Words) -> Rows:
+        codes = self._index.positions(word_hashes(self._normalise(words)))
         return np.where(codes == ABSENT, UNKNOWN, codes + FIRST).astype(np.int32)
 
     def of(self, types: Sequence[str]) -> Floats:
@@ -207,23 +204,16 @@ class Embedding:
         mean of all vectors.
         """
         rows = self.rows(types)
-        found: Floats = self.vectors[rows]
+        vectors: Floats = self.vectors[rows]
         if self._parts is not None:
+            from gensim.models.fasttext import ft_ngram_hashes  # noqa: PLC0415 - slow to import
+
             missing = np.flatnonzero(rows == UNKNOWN).tolist()
-            for index, word in zip(
-                missing, self._normalise(Words([types[i] for i in missing])), strict=True
-            ):
-                if places := self._places(word):
-                    found[index] = self._parts[places].mean(axis=0)
-        return found
-
-    def _places(self, word: str) -> list[int]:
-        """Return the rows of the n-grams of a word, as fastText hashes them."""
-        from gensim.models.fasttext import ft_ngram_hashes  # noqa: PLC0415 - slow to import
-
-        assert self._parts is not None
-        found: list[int] = ft_ngram_hashes(word, *self._part_lengths, len(self._parts))
-        return found
+            words = self._normalise(Words([types[index] for index in missing]))
+            for index, word in zip(missing, words, strict=True):
+                if places := ft_ngram_hashes(word, *self._part_lengths, len(self._parts)):
+                    vectors[index] = self._parts[places].mean(axis=0)
+        return vectors
 
     def word_of(self, word: str) -> tuple[str, int] | None:
         """Return the word of the embedding that a word is mapped to, and its count, if any."""
@@ -277,7 +267,7 @@ def _mapped(manifest: Manifest, name: str) -> npt.NDArray[Any]:
 
 def _unmapped(array: npt.NDArray[Any], begin: int, end: int) -> npt.NDArray[Any]:
     """Read rows of a mapped array from its file, without keeping its pages in memory."""
-    if not isinstance(array, np.memmap):
+    if not isinstance(array, np.memmap):  # an empty array is not mapped
         return array[begin:end]
     width = array.shape[1]
     with Path(str(array.filename)).open("rb") as file:
@@ -291,14 +281,6 @@ def word_hashes(words: Sequence[str]) -> Hashes:
     return hash_values(_HASH_NAMESPACE, words)
 
 
-def _lower(words: Sequence[str]) -> list[str]:
-    return Words(words).lowers
-
-
-def _lemma(words: Sequence[str]) -> list[str]:
-    return Words(words).lemmas
-
-
 def write_words(folder: Path, words: Sequence[str], counts: npt.NDArray[np.int64]) -> None:
     """Write the words of an embedding, the most frequent first, and their counts."""
     names = StringTable.of(words)
@@ -306,3 +288,25 @@ def write_words(folder: Path, words: Sequence[str], counts: npt.NDArray[np.int64
     write_array(folder / "word_ends.npy", names.ends)
     write_array(folder / "counts.npy", counts.astype(np.int64))
     write_array(folder / "hashes.npy", word_hashes(words))
+
+
+def find_embeddings(folder: Path) -> list[Embedding]:
+    """Load the embeddings of a folder, or the single embedding that the folder itself is.
+
+    Returns
+    -------
+    list of Embedding
+        Sorted by name.
+
+    Raises
+    ------
+    InputError
+        If there is no embedding, or one is damaged.
+    """
+    folders = embedding_folders(folder)
+    if not folders:
+        raise InputError(
+            f"{shown(folder)} holds no embedding; train one by bootstrap embed train, or load "
+            "pretrained vectors by bootstrap embed load"
+        )
+    return [Embedding.load(path) for path in folders]

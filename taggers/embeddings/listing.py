@@ -1,16 +1,17 @@
-"""The file layout of embeddings: names, descriptions and clusterings in a folder."""
+"""The file layout of embeddings: names, descriptions, normalisations and clusterings."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from tokenize import TokenError
 from typing import Any
 
 from corpus.errors import InputError, shown
 from corpus.storage.atomic import write_atomically
 from corpus.storage.manifest import digests_of_files, manifest_bytes
+from taggers.features import Words
 
 #: The description of an embedding, written last: its folder is complete once this file exists.
 DESCRIPTION = "embedding.json"
@@ -18,11 +19,15 @@ DESCRIPTION = "embedding.json"
 #: The version of the files of an embedding.
 FORMAT = 2
 
-#: Exceptions raised by damaged files; NumPy raises the last three for headers.
-DAMAGED = (
-    *(OSError, EOFError, ValueError, KeyError, TypeError, AttributeError),
-    *(IndexError, SyntaxError, TokenError),
-)
+#: Normalisations of words before counting and lookup, by name. They determine which spellings share
+#: a vector (paper 003, section 3.1).
+NORMALISATIONS: dict[str, Callable[[Words], list[str]]] = {
+    "none": lambda words: words.forms,
+    # The lower case of a composed word can be decomposed: ǰ has no composed capital.
+    "lower": lambda words: Words(words.lowers).forms,
+    "unaccented": lambda words: words.unaccented,
+    "digits": lambda words: Words(words.zeroed).forms,
+}
 
 #: The description of a clustering, written after its array.
 CLUSTERS = re.compile(r"clusters-([1-9][0-9]*)\.json")
@@ -51,21 +56,29 @@ def embedding_folders(folder: Path) -> list[Path]:
     """Return the folders of the embeddings in a folder, or the folder itself, by name."""
     if (folder / DESCRIPTION).is_file():
         return [folder]
-    found = sorted(path.parent for path in folder.glob(f"*/{DESCRIPTION}"))
-    return [path for path in found if not path.name.startswith(".")]
+    folders = sorted(path.parent for path in folder.glob(f"*/{DESCRIPTION}"))
+    return [path for path in folders if not path.name.startswith(".")]
 
 
 def cluster_files(folder: Path) -> list[tuple[str, Path]]:
     """Return the names of the clusterings in a folder of embeddings, and their files."""
-    found = []
+    files = []
     for embedding in embedding_folders(folder):
-        ks = [
-            int(match[1])
-            for path in embedding.iterdir()
-            if (match := CLUSTERS.fullmatch(path.name))
-        ]
-        found += [(f"{embedding.name}-k{k}", embedding / f"clusters-{k}.json") for k in sorted(ks)]
-    return found
+        matches = (CLUSTERS.fullmatch(path.name) for path in embedding.iterdir())
+        for k in sorted(int(match[1]) for match in matches if match):
+            files.append((f"{embedding.name}-k{k}", embedding / f"clusters-{k}.json"))
+    return files
+
+
+@contextmanager
+def errors_of(path: Path, what: str) -> Iterator[None]:
+    """Raise an error of damaged files as an `InputError`: a path holds no such thing."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{shown(path)} holds no {what}: {error}") from None
+    except (OSError, TypeError, ValueError) as error:
+        raise InputError(f"{shown(path)} holds no {what}: {shown(error)}") from None
 
 
 def write_description(

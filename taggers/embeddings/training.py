@@ -10,17 +10,18 @@ import logging
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from corpus.ragged import offsets_of
 from corpus.storage.arrays import write_array
-from corpus.storage.atomic import publish_folder, replaced_folder, write_atomically
-from taggers.embeddings.encoded_corpus import RankedSentences
+from corpus.storage.atomic import open_new, publish_folder, replaced_folder, write_atomically
 from taggers.embeddings.listing import write_description
-from taggers.embeddings.vectors import VectorFile
+from taggers.embeddings.vectors import write_vectors
 from taggers.string_table import StringTable
 
 #: The initial and the final learning rate, as in word2vec.
@@ -29,7 +30,17 @@ FIRST_RATE, LAST_RATE = 0.025, 0.0001
 #: The file that marks a folder whose training has begun, and describes the training.
 BEGUN = "task.json"
 
+#: The lengths of sentences, and the numbers of the words of all of them.
+Piece = tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]
+
+#: Maximum length of a sentence in gensim; longer sentences are split.
+LONGEST = 10_000
+
+#: Minimum and maximum length of the character n-grams of fastText, and number of hash buckets.
+SHORTEST_PART, LONGEST_PART, PLACES = 3, 6, 200_000
+
 _PIECE = 1 << 14  # vectors that are written at once
+_SENTENCES = 1 << 10  # that are read at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +81,6 @@ class TrainingOptions:
     negative: int = 5
 
 
-#: Minimum and maximum length of the character n-grams of fastText, and number of hash buckets.
-SHORTEST_PART, LONGEST_PART, PLACES = 3, 6, 200_000
-
-
 @dataclass(frozen=True, slots=True)
 class Task:
     """The input of a training process.
@@ -83,7 +90,7 @@ class Task:
     options : TrainingOptions
         How to train.
     notes : Path
-        The encoded notes (see `taggers.embeddings.encoded_corpus`).
+        The folder of the encoded notes (see `write_numbers`).
     folder : Path
         A folder with ``words.npy``, ``word_ends.npy``, ``counts.npy`` and ``ranks.npy``: the words
         with a vector, their counts, and the rank of the word of each number in the notes, or -1.
@@ -126,7 +133,7 @@ def train(send: Callable[[int], None], task: Task) -> None:
         def progress(done: int, before: int = epoch * tokens) -> None:
             send(before + done)
 
-        sentences = _ErrorCapturing(RankedSentences(task.notes, ranks, progress))
+        sentences = RankedSentences(task.notes, ranks, progress)
         model.train(
             sentences,
             total_words=tokens,  # lets the learning rate decrease with the number of words
@@ -138,9 +145,9 @@ def train(send: Callable[[int], None], task: Task) -> None:
             raise sentences.error
         if epoch + 1 < options.epochs:
             checkpoint.save(epoch + 1)
-    with VectorFile(task.folder / "vectors.npy", options.dimension) as file:
-        for begin in range(0, len(counts), _PIECE):  # in pieces, to avoid a copy of the whole
-            file.add(model.wv.vectors[begin : begin + _PIECE])
+    vectors = model.wv.vectors
+    pieces = (vectors[begin : begin + _PIECE] for begin in range(0, len(vectors), _PIECE))
+    write_vectors(task.folder / "vectors.npy", options.dimension, pieces)
     if options.kind == "fasttext":
         write_array(task.folder / "parts.npy", model.wv.vectors_ngrams)
     checkpoint.remove()
@@ -156,27 +163,74 @@ def _rate(share: float) -> float:
     return FIRST_RATE - (FIRST_RATE - LAST_RATE) * share
 
 
-class _ErrorCapturing:
-    """An iterable of sentences that stops at an error and stores the exception.
+def write_numbers(folder: Path, pieces: Iterable[Piece]) -> None:
+    """Write notes into a folder, to be read once per epoch.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder of the files ``lengths`` and ``numbers``, of int32 in native byte order.
+    pieces : iterable of Piece
+        Batches of sentences.
+    """
+    with open_new(folder / "lengths") as lengths, open_new(folder / "numbers") as numbers:
+        for of_sentences, of_words in pieces:
+            lengths.write(of_sentences.astype(np.int32).tobytes())
+            numbers.write(of_words.astype(np.int32).tobytes())
+
+
+class RankedSentences:
+    """The sentences of numbered notes as lists of the ranks of their words.
 
     gensim reads sentences in a separate thread. An exception would end that thread, and gensim
-    would wait for it indefinitely.
+    would wait for it indefinitely. The sentences therefore end at an exception and store it.
+
+    Parameters
+    ----------
+    folder : Path
+        The notes that `write_numbers` wrote.
+    ranks : ndarray of int32
+        The rank of the word of each number, or -1: such words are left out.
+    progress : callable
+        Called with the number of words with a rank so far.
 
     Attributes
     ----------
     error : Exception or None
-        The exception that ended it.
+        The exception that ended them.
     """
 
-    def __init__(self, sentences: Iterable[list[int]]) -> None:
+    def __init__(
+        self, folder: Path, ranks: npt.NDArray[np.int32], progress: Callable[[int], None]
+    ) -> None:
+        self._folder = folder
+        self._ranks = ranks
+        self._progress = progress
         self.error: Exception | None = None
-        self._sentences = sentences
 
     def __iter__(self) -> Iterator[list[int]]:
+        """Yield the sentences from the first one on."""
         try:
-            yield from self._sentences
+            yield from self._sentences()
         except Exception as error:  # raised again in the main thread
             self.error = error
+
+    def _sentences(self) -> Iterator[list[int]]:
+        done = 0
+        with (
+            (self._folder / "lengths").open("rb") as lengths,
+            (self._folder / "numbers").open("rb") as numbers,
+        ):
+            while len(of_sentences := np.fromfile(lengths, np.int32, _SENTENCES)):
+                ranks = self._ranks[np.fromfile(numbers, np.int32, int(of_sentences.sum()))]
+                known = ranks >= 0
+                ends = offsets_of(known)[np.cumsum(of_sentences)]
+                tokens = ranks[known].tolist()
+                for start, end in pairwise([0, *ends.tolist()]):
+                    for begin in range(start, end, LONGEST):
+                        yield tokens[begin : min(begin + LONGEST, end)]
+                done += len(tokens)
+                self._progress(done)
 
 
 def _model(options: TrainingOptions, counts: npt.NDArray[np.int64], folder: Path) -> Any:

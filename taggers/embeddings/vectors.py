@@ -1,11 +1,10 @@
-"""The file of the vectors of an embedding, written incrementally."""
+"""The file of the vectors of an embedding."""
 
 from __future__ import annotations
 
 import io
+from collections.abc import Iterable
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -21,8 +20,8 @@ PADDING, UNKNOWN, FIRST = 0, 1, 2
 _HEADER = 128  # bytes: as NumPy pads it
 
 
-class VectorFile:
-    """A writer of vectors in NumPy's format, in one pass and without their number in advance.
+def write_vectors(path: Path, dimension: int, pieces: Iterable[Floats]) -> None:
+    """Write vectors in NumPy's format, in one pass and without their number in advance.
 
     Parameters
     ----------
@@ -30,40 +29,20 @@ class VectorFile:
         The file to create.
     dimension : int
         Dimension of the vectors, N.
+    pieces : iterable of ndarray, each of shape (words, N)
+        The vectors of consecutive words.
     """
-
-    def __init__(self, path: Path, dimension: int) -> None:
-        self._dimension = dimension
-        self._sum = np.zeros(dimension)
-        self._number = 0
-        self._file = open_anew(path)
-        self._file.seek(_HEADER + FIRST * dimension * 4)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def add(self, vectors: Floats) -> None:
-        """Write the vectors of the next words, shape (words, N)."""
-        self._file.write(np.ascontiguousarray(vectors, "<f4").tobytes())
-        self._sum += vectors.sum(axis=0, dtype=np.float64)
-        self._number += len(vectors)
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        with self._file as file:
-            if kind is not None:
-                return
-            header = io.BytesIO()
-            shape = (self._number + FIRST, self._dimension)
-            np.lib.format.write_array_header_1_0(
-                header, {"descr": "<f4", "fortran_order": False, "shape": shape}
-            )
-            assert header.tell() == _HEADER
-            file.seek(0)
-            file.write(header.getvalue())
-            file.write(np.zeros(self._dimension, "<f4").tobytes())
-            file.write((self._sum / max(self._number, 1)).astype("<f4").tobytes())
+    total, number = np.zeros(dimension), 0
+    with open_anew(path) as file:
+        file.seek(_HEADER + FIRST * dimension * 4)
+        for vectors in pieces:
+            file.write(np.ascontiguousarray(vectors, "<f4").tobytes())
+            total += vectors.sum(axis=0, dtype=np.float64)
+            number += len(vectors)
+        header = io.BytesIO()
+        layout = {"descr": "<f4", "fortran_order": False, "shape": (number + FIRST, dimension)}
+        np.lib.format.write_array_header_1_0(header, layout)
+        assert header.tell() == _HEADER
+        mean = total / max(number, 1)
+        file.seek(0)
+        file.write(header.getvalue() + np.array([total * 0, mean], "<f4").tobytes())

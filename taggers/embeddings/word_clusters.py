@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,20 +14,23 @@ from corpus.batch import Batch
 from corpus.errors import InputError, shown
 from corpus.kernels.hash_index import ABSENT, HashIndex, Positions
 from corpus.kernels.hashing import MOST_KEY, Hashes, hash_values
-from corpus.storage.arrays import Expected, array_bytes
+from corpus.storage.arrays import Expected
 from taggers.embeddings.clusters import MOST_CLUSTERS, clusterings_of
-from taggers.embeddings.embedding import word_hashes
-from taggers.embeddings.folder import find_embeddings
-from taggers.embeddings.normalisation import NORMALISATIONS
+from taggers.embeddings.embedding import find_embeddings, word_hashes
+from taggers.embeddings.listing import NORMALISATIONS
 from taggers.features import Feature, Words
+from taggers.keyed_table import KeyedTable
 from taggers.model_folder import ModelFiles
-from taggers.privacy.patient_counts import Counts, expected_counts, patients_of_words
+from taggers.privacy.patient_counts import patients_of_words
 from taggers.privacy.pruning import CLUSTERS, Pruning
 
-Clusters = npt.NDArray[np.int32]
+Clusters = npt.NDArray[np.integer]
 
 #: The cluster of a word that has none.
 NONE = -1
+
+#: The name of the files of a model, and of their column.
+_CLUSTERS = "clusters"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,43 +43,43 @@ class ClusterTable:
         The names of the C clusterings.
     normalisation : str
         The normalisation of words before lookup.
-    hashes : ndarray of uint64, shape (V,)
-        Hashes of the words. A model stores no text of them.
-    clusters : ndarray of int32, shape (V, C)
-        The cluster of each word in each clustering.
-    patients : ndarray of int32, shape (V,)
-        The number of patients in whose training documents each word occurs.
-    key : int
-        The key of the hashes; 0 for none.
+    table : KeyedTable
+        The V words, with the column ``clusters``, int16 or int32 of shape (V, C).
     """
 
     names: tuple[str, ...]
     normalisation: str
-    hashes: Hashes
-    clusters: Clusters
-    patients: Counts
-    key: int = 0
+    table: KeyedTable
 
-    def taken(self, kept: npt.NDArray[np.bool_]) -> ClusterTable:
-        """Return the same clusterings of some of the words, by a mask of shape (V,)."""
-        return replace(
-            self,
-            hashes=self.hashes[kept],
-            clusters=self.clusters[kept],
-            patients=self.patients[kept],
-        )
+    def _hashes(self, words: Words) -> Hashes:
+        return word_hashes(NORMALISATIONS[self.normalisation](words))
 
-    def positions(self, words: Words, index: HashIndex) -> Positions:
+    def rows(self, types: Sequence[str]) -> Positions:
         """Return the row of each word, or `ABSENT`."""
-        return index.positions(word_hashes(NORMALISATIONS[self.normalisation](words)))
+        return self.table.rows(self._hashes(Words(types)))
 
-    def of(self, words: Words, index: HashIndex) -> Clusters:
+    def clusters(self, words: Words) -> Clusters:
         """Return the clusters of words, shape (T, C); `NONE` for unknown words."""
-        rows = self.positions(words, index)
-        found = np.full((len(rows), len(self.names)), NONE, np.int32)
-        known = rows != ABSENT
-        found[known] = self.clusters[rows[known]]
-        return found
+        return self.table.values(_CLUSTERS, self._hashes(words), absent=NONE)
+
+    def feature(self, column: int) -> Feature:
+        """Return a feature of words: the number of the cluster in a clustering."""
+
+        def cluster(words: Words) -> list[str]:
+            clusters = words.once(self, lambda: self.clusters(words))[:, column]
+            numbers, places = np.unique(clusters, return_inverse=True)
+            values = ["" if number == NONE else str(number) for number in numbers.tolist()]
+            return [values[place] for place in places.tolist()]
+
+        return cluster
+
+    def with_nonzero_weights(self, weighted: HashIndex) -> ClusterTable:
+        """Return the clusterings of the words some of whose clusters have a weight."""
+        matters = np.zeros(len(self.table), bool)
+        for name, clusters in zip(self.names, self.table[_CLUSTERS].T, strict=True):
+            values = [str(number) for number in range(int(clusters.max(initial=0)) + 1)]
+            matters |= (weighted.positions(hash_values(name, values)) != ABSENT)[clusters]
+        return replace(self, table=self.table.take(matters))
 
 
 class WordClusters:
@@ -85,13 +87,12 @@ class WordClusters:
 
     Parameters
     ----------
-    tables : sequence of ClusterTable
+    tables : iterable of ClusterTable
         Tables of clusterings with distinct names.
     """
 
-    def __init__(self, tables: Sequence[ClusterTable] = ()) -> None:
+    def __init__(self, tables: Iterable[ClusterTable] = ()) -> None:
         self.tables = tuple(tables)
-        self._indices = [HashIndex(table.hashes, table.key) for table in tables]
 
     @classmethod
     def read(cls, folder: Path, names: Sequence[str] = ()) -> Self:
@@ -109,26 +110,25 @@ class WordClusters:
         InputError
             If there are no clusterings, or one of the names is unknown.
         """
-        found = {each: clusterings_of(each) for each in find_embeddings(folder)}
-        there = [name for clusterings in found.values() for name in clusterings]
-        if not there:
+        every = {embedding: clusterings_of(embedding) for embedding in find_embeddings(folder)}
+        known = [name for clusterings in every.values() for name in clusterings]
+        if not known:
             raise InputError(f"{shown(folder)} has no clusters yet: run bootstrap cluster first")
         for name in names:
-            if name not in there:
+            if name not in known:
                 raise InputError(
-                    f"{shown(folder)} has no clustering {shown(name)}; it has {', '.join(there)}"
+                    f"{shown(folder)} has no clustering {shown(name)}; it has {', '.join(known)}"
                 )
         tables = []
-        for embedding, clusterings in found.items():
-            wanted = [each for name, each in clusterings.items() if not names or name in names]
+        for embedding, clusterings in every.items():
+            wanted = [name for name in clusterings if not names or name in names]
             if wanted:
-                columns = np.stack([each.clusters for each in wanted], axis=1)
-                hashes = word_hashes(embedding.names.strings())
-                taken = tuple(each.name for each in wanted)
-                unknown = np.zeros(len(hashes), np.int32)
-                tables.append(
-                    ClusterTable(taken, embedding.normalisation, hashes, columns, unknown)
-                )
+                columns = np.stack([clusterings[name].clusters for name in wanted], axis=1)
+                small = columns.max(initial=0) < np.iinfo(np.int16).max
+                columns = columns.astype(np.int16 if small else np.int32)
+                words = word_hashes(embedding.names.strings())
+                table = KeyedTable(words, {_CLUSTERS: columns})
+                tables.append(ClusterTable(tuple(wanted), embedding.normalisation, table))
         return cls(tables)
 
     @property
@@ -139,62 +139,51 @@ class WordClusters:
     def features(self) -> dict[str, Feature]:
         """Return a feature of words for each clustering: the number of the cluster."""
         return {
-            name: _feature(table, index, column)
-            for table, index in zip(self.tables, self._indices, strict=True)
+            name: table.feature(column)
+            for table in self.tables
             for column, name in enumerate(table.names)
         }
 
     def only(self, names: Iterable[str]) -> WordClusters:
         """Return the clusterings of some names."""
-        wanted = set(names)
-        tables = []
+        wanted, tables = set(names), []
         for table in self.tables:
             columns = [column for column, name in enumerate(table.names) if name in wanted]
             if columns:
                 taken = tuple(table.names[column] for column in columns)
-                tables.append(replace(table, names=taken, clusters=table.clusters[:, columns]))
+                words, clusters = table.table, table.table[_CLUSTERS][:, columns]
+                words = KeyedTable(
+                    words.hashes, {_CLUSTERS: clusters}, patients=words.patients, key=words.key
+                )
+                tables.append(ClusterTable(taken, table.normalisation, words))
         return WordClusters(tables)
 
     @property
     def size(self) -> int:
         """The number of words with a cluster, of all embeddings."""
-        return sum(len(table.hashes) for table in self.tables)
+        return sum(len(table.table) for table in self.tables)
 
     def counted(self, train: Batch) -> WordClusters:
         """Return the clusterings with the numbers of patients of training documents."""
+        counts = [patients_of_words(train, len(table.table), table.rows) for table in self.tables]
         return WordClusters(
-            [
-                replace(
-                    table,
-                    patients=patients_of_words(
-                        train,
-                        len(table.hashes),
-                        functools.partial(_positions, table, index),
-                    ),
-                )
-                for table, index in zip(self.tables, self._indices, strict=True)
-            ]
+            replace(table, table=table.table.with_patients(patients))
+            for table, patients in zip(self.tables, counts, strict=True)
         )
 
     def pruned(self, pruning: Pruning) -> WordClusters:
         """Return the clusterings without the words of few patients."""
-        tables = []
-        for table in self.tables:
-            kept = np.ones(len(table.hashes), bool)
-            if CLUSTERS not in pruning.keep:
-                kept = pruning.keeps(table.patients)
-            taken = table.taken(kept)
-            hashes, key = pruning.with_hashes(taken.hashes, taken.key)
-            known = pruning.known(taken.patients)
-            tables.append(replace(taken, hashes=hashes, patients=known, key=key))
-        return WordClusters(tables)
+        keep = CLUSTERS in pruning.keep
+        return WordClusters(
+            replace(table, table=table.table.pruned(pruning, keep=keep)) for table in self.tables
+        )
 
     def having(self, types: Sequence[str]) -> npt.NDArray[np.bool_]:
         """Return which words have a cluster in some clustering."""
-        words, found = Words(types), np.zeros(len(types), bool)
-        for table, index in zip(self.tables, self._indices, strict=True):
-            found |= table.positions(words, index) != ABSENT
-        return found
+        known = np.zeros(len(types), bool)
+        for table in self.tables:
+            known |= table.rows(types) != ABSENT
+        return known
 
     def covered(self, types: Sequence[str], counts: npt.NDArray[np.int64]) -> dict[str, int]:
         """Count the tokens that have a cluster.
@@ -211,12 +200,10 @@ class WordClusters:
         dict of str to int
             The number of covered tokens, by the name of the embedding.
         """
-        words = Words(types)
-        found = {}
-        for table, index in zip(self.tables, self._indices, strict=True):
-            some = table.of(words, index)[:, 0] != NONE
-            found[table.names[0].rpartition("-k")[0]] = int(counts[some].sum())
-        return found
+        return {
+            table.names[0].rpartition("-k")[0]: int(counts[table.rows(types) != ABSENT].sum())
+            for table in self.tables
+        }
 
     def with_nonzero_weights(self, hashes: Hashes, key: int = 0) -> WordClusters:
         """Return the clusterings without words whose clusters have no weight.
@@ -233,31 +220,26 @@ class WordClusters:
         WordClusters
             Clusterings that yield the same predictions with these weights.
         """
-        return WordClusters(
-            [_with_nonzero_weights(table, HashIndex(hashes, key)) for table in self.tables]
-        )
+        weighted = HashIndex(hashes, key)
+        return WordClusters(table.with_nonzero_weights(weighted) for table in self.tables)
 
     def description(self) -> list[dict[str, Any]]:
-        """Return the description that `of_model` needs in addition to the files, as JSON values."""
+        """Return the description that `from_model` needs in addition to the files, for JSON."""
         return [
-            {"names": table.names, "normalisation": table.normalisation, "key": table.key}
+            {"names": table.names, "normalisation": table.normalisation, "key": table.table.key}
             for table in self.tables
         ]
 
     def files(self) -> dict[str, bytes]:
         """Return the content of a model's files: arrays in NumPy's format."""
-        found = {}
-        for number, table in enumerate(self.tables):
-            small = np.iinfo(np.int16).max > table.clusters.max(initial=0)
-            found[f"clusters-{number}.npy"] = array_bytes(
-                table.clusters.astype(np.int16 if small else np.int32)
-            )
-            found[f"clusters-{number}-words.npy"] = array_bytes(table.hashes)
-            found[f"clusters-{number}-patients.npy"] = array_bytes(table.patients)
-        return found
+        return {
+            name: content
+            for number, table in enumerate(self.tables)
+            for name, content in table.table.files(f"{_CLUSTERS}-{number}").items()
+        }
 
     @classmethod
-    def of_model(cls, model: ModelFiles) -> Self:
+    def from_model(cls, model: ModelFiles) -> Self:
         """Read clusterings from the files of a model.
 
         Raises
@@ -266,39 +248,15 @@ class WordClusters:
             If a file or the description of the model is not what `files` and `description` return.
         """
         tables = []
-        for number, table in enumerate(model.fields.rows("clusters")):
-            names = table.distinct_texts("names")
-            normalisation = table.text("normalisation")
+        for number, fields in enumerate(model.fields.rows("clusters")):
+            names = fields.distinct_texts("names")
+            normalisation = fields.text("normalisation")
             if normalisation not in NORMALISATIONS or not names:
-                raise table.error("normalisation", f"one of {', '.join(NORMALISATIONS)}")
-            hashes = model.hashes(f"clusters-{number}-words", mapped=True)
-            shape = (len(hashes), len(names))
-            expected = Expected("int16 int32", shape, 0, MOST_CLUSTERS)
-            clusters = model.array(f"clusters-{number}", expected, mapped=True)
-            patients = model.array(f"clusters-{number}-patients", expected_counts(len(hashes)))
-            key = table.integer("key", least=0, most=MOST_KEY)
-            tables.append(ClusterTable(names, normalisation, hashes, clusters, patients, key))
+                raise fields.error("normalisation", f"one of {', '.join(NORMALISATIONS)}")
+            columns = {_CLUSTERS: Expected("int16 int32", (None, len(names)), 0, MOST_CLUSTERS)}
+            key = fields.integer("key", least=0, most=MOST_KEY)
+            table = KeyedTable.from_model(
+                model, f"{_CLUSTERS}-{number}", columns, key=key, mapped=True
+            )
+            tables.append(ClusterTable(names, normalisation, table))
         return cls(tables)
-
-
-def _feature(table: ClusterTable, index: HashIndex, column: int) -> Feature:
-    def clusters(words: Words) -> list[str]:
-        found = words.once(table, lambda: table.of(words, index))[:, column]
-        numbers, places = np.unique(found, return_inverse=True)
-        values = ["" if number == NONE else str(number) for number in numbers.tolist()]
-        return [values[place] for place in places.tolist()]
-
-    return clusters
-
-
-def _positions(table: ClusterTable, index: HashIndex, types: Sequence[str]) -> Positions:
-    return table.positions(Words(types), index)
-
-
-def _with_nonzero_weights(table: ClusterTable, weighted: HashIndex) -> ClusterTable:
-    matters = np.zeros(len(table.hashes), bool)
-    for column, name in enumerate(table.names):
-        clusters = table.clusters[:, column]
-        values = [str(number) for number in range(int(clusters.max(initial=0)) + 1)]
-        matters |= (weighted.positions(hash_values(name, values)) != ABSENT)[clusters]
-    return table.taken(matters)

@@ -15,9 +15,8 @@ from corpus.kernels.hash_index import ABSENT, HashIndex
 from corpus.kernels.hashing import MOST_KEY, Hashes
 from corpus.storage.arrays import array_files, weights_of_shape
 from corpus.storage.json_fields import Fields
-from taggers.embeddings.embedding import word_hashes
-from taggers.embeddings.folder import find_embeddings
-from taggers.embeddings.normalisation import NORMALISATIONS
+from taggers.embeddings.embedding import find_embeddings, word_hashes
+from taggers.embeddings.listing import NORMALISATIONS
 from taggers.embeddings.vectors import FIRST, UNKNOWN
 from taggers.feature_options import vector_coverage
 from taggers.features import Words

@@ -19,8 +19,7 @@ from corpus.counts import WordCounts
 from corpus.document import Document
 from corpus.formats import write
 from corpus.storage.manifest import digests_of_files, manifest_bytes, read_manifest
-from taggers.embeddings.embedding import Embedding
-from taggers.embeddings.folder import find_embeddings
+from taggers.embeddings.embedding import Embedding, find_embeddings
 
 Command = Callable[..., Any]
 MakeNotes = Callable[..., list[Document]]

@@ -11,7 +11,7 @@ from taggers.crf.weights import Weights, border_hashes
 from taggers.embeddings.clusters import ClusterOptions, write_clusters
 from taggers.embeddings.embedding import Embedding, write_words
 from taggers.embeddings.listing import write_description
-from taggers.embeddings.vectors import VectorFile
+from taggers.embeddings.vectors import write_vectors
 from taggers.features import Words, feature
 
 #: Weights by the hash of a value, the number of an offset and a label.
@@ -74,8 +74,7 @@ def _make_embedding(
     folder.mkdir(parents=True)
     write_words(folder, list(vectors), np.arange(len(vectors), 0, -1))
     rows = np.array(list(vectors.values()), np.float32)
-    with VectorFile(folder / "vectors.npy", rows.shape[1]) as file:
-        file.add(rows)
+    write_vectors(folder / "vectors.npy", rows.shape[1], [rows])
     if parts is not None:
         np.save(folder / "parts.npy", parts)
     write_description(folder, normalisation, {"epochs": 1}, None if parts is None else (3, 6))

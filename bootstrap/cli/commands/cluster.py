@@ -58,7 +58,7 @@ def main(options: argparse.Namespace) -> None:
     from bootstrap.embedding_training import locked_folder
     from bootstrap.execution.processes import default_jobs
     from taggers.embeddings.clusters import ClusterOptions
-    from taggers.embeddings.folder import find_embeddings
+    from taggers.embeddings.embedding import find_embeddings
 
     os.umask(0o077)
     ks = sorted(set(options.k or _KS))
@@ -69,7 +69,7 @@ def main(options: argparse.Namespace) -> None:
             for k in _possible(embedding, ks, asked=options.k is not None):
                 wanted = ClusterOptions(k, options.random_state, options.passes)
                 if not _exists(embedding, wanted):
-                    tasks.append((embedding.folder, wanted))
+                    tasks.append((embedding.folder, [wanted]))
         _find(tasks, options.jobs or default_jobs())
     output.print(sizes_table(embeddings, ks))
     print_lines(["", "To use them as features, add to the configuration of a run:", ""])
@@ -104,18 +104,18 @@ def _exists(embedding: Embedding, wanted: ClusterOptions) -> bool:
     return False
 
 
-def _find(tasks: Sequence[tuple[Path, ClusterOptions]], jobs: int) -> None:
+def _find(tasks: Sequence[tuple[Path, Sequence[ClusterOptions]]], jobs: int) -> None:
     """Find clusterings in processes, with their progress."""
     from bootstrap.cli.progress import StageProgress
     from bootstrap.execution.processes import in_processes
-    from taggers.embeddings.kmeans import find_clusters
+    from taggers.embeddings.clusters import find_clusterings
 
     # The time of a pass is proportional to the number of clusters.
     done = [0] * len(tasks)
-    total = sum(options.k * options.passes for _, options in tasks)
+    total = sum(options.k * options.passes for _, (options,) in tasks)
     with StageProgress("clusters times passes") as bar:
-        for number, passes in in_processes(find_clusters, tasks, jobs=jobs):
-            done[number] = passes * tasks[number][1].k
+        for number, steps in in_processes(find_clusterings, tasks, jobs=jobs):
+            done[number] = steps
             bar.report("clustering", sum(done), total)
 
 

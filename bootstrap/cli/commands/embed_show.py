@@ -30,7 +30,7 @@ def register(commands: Commands) -> None:
 def main(options: argparse.Namespace) -> None:
     """Print the neighbours of a word in each embedding."""
     from bootstrap.cli.console import print_lines, print_pairs
-    from taggers.embeddings.folder import find_embeddings
+    from taggers.embeddings.embedding import find_embeddings
 
     embeddings = find_embeddings(options.folder)
     for each in embeddings:

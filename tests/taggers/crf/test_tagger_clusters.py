@@ -117,7 +117,7 @@ def test_a_model_is_complete_without_the_folder(
 def test_a_model_keeps_only_words_that_matter(folder: Path, half: Batch, tmp_path: Path) -> None:
     tagger = fitted(half, options(folder, "lower-w5-k50"))
     tagger.save(tmp_path / "model")
-    clusters = np.load(tmp_path / "model" / "clusters-0.npy")
+    clusters = np.load(tmp_path / "model" / "clusters-0-clusters.npy")
     assert 0 < len(clusters) < len(NAMES) + len(OTHERS) + 1
     assert 49 not in clusters  # no word to learn from was in it
 

@@ -13,12 +13,15 @@ from hypothesis import strategies as st
 
 from corpus.errors import InputError
 from corpus.kernels.hashing import hash_values
-from taggers.embeddings.clusters import ClusterOptions, clusterings_of
+from taggers.embeddings.clusters import (
+    ClusterOptions,
+    clusterings_of,
+    find_clusterings,
+)
 from taggers.embeddings.embedding import Embedding
-from taggers.embeddings.kmeans import find_clusterings, find_clusters
-from taggers.embeddings.listing import cluster_files
 from taggers.embeddings.word_clusters import ClusterTable, WordClusters, word_hashes
 from taggers.features import Words
+from taggers.keyed_table import KeyedTable
 from taggers.model_folder import ModelFiles, write_model
 
 MakeEmbedding = Callable[..., Embedding]
@@ -44,10 +47,12 @@ def embedding(
     return make_embedding(tmp_path / "some" / "lower-w5", groups, normalisation="lower")
 
 
-def found(embedding: Embedding, k: int, **options: int) -> tuple[np.ndarray, list[int]]:
-    passes: list[int] = []
-    find_clusters(passes.append, embedding.folder, ClusterOptions(k, **options))
-    return np.array(clusterings_of(embedding)[f"{embedding.name}-k{k}"].clusters), passes
+def clustered(embedding: Embedding, k: int, **options: int) -> tuple[np.ndarray, list[int]]:
+    """Return the clusters of words, and the numbers of passes that were reported."""
+    steps: list[int] = []
+    find_clusterings(steps.append, embedding.folder, [ClusterOptions(k, **options)])
+    clusters = np.array(clusterings_of(embedding)[f"{embedding.name}-k{k}"].clusters)
+    return clusters, [step // k for step in steps]
 
 
 def mean_distance(embedding: Embedding, clusters: np.ndarray) -> float:
@@ -63,13 +68,13 @@ def mean_distance(embedding: Embedding, clusters: np.ndarray) -> float:
 def test_words_that_point_the_same_way_are_together_whatever_their_length(
     embedding: Embedding,
 ) -> None:
-    clusters, _ = found(embedding, 3, random_state=1)
+    clusters, _ = clustered(embedding, 3, random_state=1)
     assert [len(set(clusters[start::3])) for start in range(3)] == [1, 1, 1]
     assert len(set(clusters)) == 3
 
 
 def test_the_distance_that_is_told_is_that_of_the_clusters(embedding: Embedding) -> None:
-    clusters, _ = found(embedding, 7)
+    clusters, _ = clustered(embedding, 7)
     (clustering,) = clusterings_of(embedding).values()
     assert clustering.inertia == pytest.approx(mean_distance(embedding, clusters), rel=1e-3)
     rng = np.random.default_rng(0)
@@ -77,14 +82,14 @@ def test_the_distance_that_is_told_is_that_of_the_clusters(embedding: Embedding)
 
 
 def test_more_passes_are_no_worse(embedding: Embedding) -> None:
-    one = mean_distance(embedding, found(embedding, 12, passes=1)[0])
-    many = mean_distance(embedding, found(embedding, 12, passes=30)[0])
+    one = mean_distance(embedding, clustered(embedding, 12, passes=1)[0])
+    many = mean_distance(embedding, clustered(embedding, 12, passes=30)[0])
     assert many <= one
 
 
 def test_the_same_state_gives_the_same_clusters(embedding: Embedding) -> None:
-    first, _ = found(embedding, 10, random_state=4)
-    again, passes = found(embedding, 10, random_state=4)
+    first, _ = clustered(embedding, 10, random_state=4)
+    again, passes = clustered(embedding, 10, random_state=4)
     assert (first == again).all()
     assert passes == sorted(passes)
     assert passes[-1] <= 20
@@ -96,7 +101,7 @@ def test_several_clusterings_at_once_are_those_of_each_alone(
     wanted = [ClusterOptions(k, 4, 9) for k in (3, 12, 40)]
     alone = Embedding.load(Path(shutil.copytree(embedding.folder, tmp_path / "lower-w5")))
     for options in wanted:
-        find_clusters(lambda done: None, alone.folder, options)
+        find_clusterings(lambda done: None, alone.folder, [options])
     sent: list[int] = []
     find_clusterings(sent.append, embedding.folder, wanted)
     assert sent == sorted(sent)
@@ -107,16 +112,11 @@ def test_several_clusterings_at_once_are_those_of_each_alone(
         assert clustering.inertia == expected.inertia
 
 
-def test_each_word_may_have_a_cluster_of_its_own(embedding: Embedding) -> None:
-    clusters, _ = found(embedding, len(embedding))
-    assert sorted(clusters) == list(range(len(embedding)))
-
-
 def test_words_with_the_same_vector_are_more_than_they_have_clusters(
     make_embedding: MakeEmbedding, tmp_path: Path
 ) -> None:
     same = make_embedding(tmp_path / "same", {f"w{number}": [1.0, 2.0] for number in range(8)})
-    clusters, _ = found(same, 4)
+    clusters, _ = clustered(same, 4)
     assert set(clusters) <= set(range(4))
 
 
@@ -128,27 +128,16 @@ def test_sizes_count_the_words_of_each_cluster(
     assert clusterings_of(embedding)["e-k4"].sizes().tolist() == [3, 0, 0, 2]
 
 
-def test_clusterings_are_listed_with_the_fewest_clusters_first(
-    make_embedding: MakeEmbedding, tmp_path: Path
-) -> None:
-    for name in ("b", "a"):
-        make_embedding(tmp_path / name, {"x": [1.0]}, clusters={16: [2], 9: [1]})
-    (tmp_path / ".hidden").mkdir()
-    assert [name for name, _ in cluster_files(tmp_path)] == ["a-k9", "a-k16", "b-k9", "b-k16"]
-
-
 @pytest.mark.parametrize(
     "damage",
     [
         lambda folder: (folder / "clusters-2.npy").write_bytes(b""),
         lambda folder: (folder / "clusters-2.npy").unlink(),
         lambda folder: (folder / "clusters-2.json").write_text("{"),
-        lambda folder: (folder / "clusters-2.json").write_text("{}"),
         lambda folder: np.save(folder / "clusters-2.npy", np.zeros(3, np.int32)),
         lambda folder: np.save(folder / "clusters-2.npy", np.array([0, 2], np.int32)),
         lambda folder: np.save(folder / "clusters-2.npy", np.array([0, -1], np.int32)),
         lambda folder: np.save(folder / "clusters-2.npy", np.array([0.0, 1.0])),
-        lambda folder: (folder / "clusters-2.npy").write_bytes(b"\x93NUMPY\x01\x00\x02\x00(\n"),
     ],
 )
 def test_clusters_that_are_damaged_are_refused(
@@ -233,25 +222,20 @@ def test_words_whose_clusters_have_no_weight_are_left_out_and_no_others(
     clusters: list[tuple[int, int]], weighted: set[tuple[str, int]], normalisation: str
 ) -> None:
     names = [f"w{number}" for number in range(len(clusters))]
-    table = ClusterTable(
-        ("one", "two"),
-        normalisation,
-        word_hashes(names),
-        np.array(clusters, np.int32),
-        np.zeros(len(names), np.int32),
-    )
+    words = KeyedTable(word_hashes(names), {"clusters": np.array(clusters, np.int32)})
+    table = ClusterTable(("one", "two"), normalisation, words)
     hashes = [hash_values(name, [str(number)]) for name, number in weighted]
     kept = WordClusters([table]).with_nonzero_weights(
         np.concatenate([np.zeros(0, np.uint64), *hashes])
     )
-    words, features = Words([*names, "other"]), kept.features()
+    asked, features = Words([*names, "other"]), kept.features()
     before = WordClusters([table]).features()
     for place, (one, two) in enumerate(clusters):
         matters = ("one", one) in weighted or ("two", two) in weighted
         for name in ("one", "two"):
-            assert features[name](words)[place] == (before[name](words)[place] if matters else "")
+            assert features[name](asked)[place] == (before[name](asked)[place] if matters else "")
     expected = sum(("one", one) in weighted or ("two", two) in weighted for one, two in clusters)
-    assert len(kept.tables[0].hashes) == expected
+    assert kept.size == expected
 
 
 def test_a_model_keeps_clusters_in_files(folder: Path, tmp_path: Path) -> None:
@@ -259,7 +243,7 @@ def test_a_model_keeps_clusters_in_files(folder: Path, tmp_path: Path) -> None:
     kept = tmp_path / "model"
     write_model(kept, {"kind": "crf", "clusters": clusters.description()}, clusters.files())
     shutil.rmtree(folder)
-    again = WordClusters.of_model(ModelFiles(kept, "crf"))
+    again = WordClusters.from_model(ModelFiles(kept, "crf"))
     words = Words(["De", "ANNA", "13", "vía"])
     for name, feature in clusters.features().items():
         assert again.features()[name](words) == feature(words)
