@@ -183,9 +183,7 @@ def train(
     if "active" in settings:
         raise InputError("bootstrap.train does no active learning; use bootstrap.active")
     configuration = replace(_configuration(config, settings, "bootstrap.train"), active=None)
-    return _run(
-        configuration, out, resume=resume, jobs=jobs, on_iteration=on_iteration, report=report
-    )
+    return _run(configuration, Path(out), resume, jobs, on_iteration, report)
 
 
 def active(
@@ -202,22 +200,11 @@ def active(
 
     Parameters
     ----------
-    config : str or Path, optional
-        A TOML file of settings; without one, all settings have their defaults.
-    out : str or Path
-        The run folder.
-    resume : bool
-        Whether to resume an interrupted run in that folder.
-    jobs : int, optional
-        Number of processes that tag; by default the number of processors.
-    on_iteration : callable, optional
-        Called with the metrics of each iteration when it is finished.
-    report : callable, optional
-        Called with the stage, the steps done and their total within an iteration.
+    config, out, resume, jobs, on_iteration, report
+        As in `train`.
     **settings
-        Settings as in `train`. The section ``active`` is required, here or in the file: its
-        ``gold`` names the annotated documents that answer, and its ``budget`` how many are
-        annotated in all.
+        As in `train`. The section ``active`` is required, here or in the file: its ``gold`` names
+        the annotated documents that answer, and its ``budget`` how many are annotated in all.
 
     Returns
     -------
@@ -235,26 +222,27 @@ def active(
     configuration = _configuration(config, settings, "bootstrap.active")
     if configuration.active is None:
         raise InputError(LACKS_ACTIVE.format(config or "bootstrap.active"))
-    return _run(
-        configuration, out, resume=resume, jobs=jobs, on_iteration=on_iteration, report=report
-    )
+    return _run(configuration, Path(out), resume, jobs, on_iteration, report)
 
 
-def _run(
+def _run(  # noqa: PLR0917 - the arguments of `train` and `active`
     configuration: Configuration,
-    out: str | Path,
-    *,
+    folder: Path,
     resume: bool,
     jobs: int | None,
     on_iteration: Callable[[IterationMetrics], None] | None,
     report: Report | None,
 ) -> Run:
     notes, _ = prepare(configuration)
-    with opened_run(Path(out), configuration, resume=resume) as run:
+    with opened_run(folder, configuration, resume=resume) as run:
         if not run.is_finished():
             warm_up_taggers(configuration)
             for metrics in run_iterations(
-                run, configuration, notes, jobs=jobs or default_jobs(), report=report or _silent
+                run,
+                configuration,
+                notes,
+                jobs=jobs or default_jobs(),
+                report=report or (lambda *_: None),
             ):
                 if on_iteration:
                     on_iteration(metrics)
@@ -284,16 +272,12 @@ def _by_key(settings: Mapping[str, Any], function: str) -> Iterator[tuple[tuple[
         if name in _NOTES:
             yield ("data", name), value
         elif name in SECTIONS and isinstance(value, Mapping):
-            yield from (((name, key), each) for key, each in value.items())
+            yield from (((name, key), setting) for key, setting in value.items())
         elif name in SECTIONS:
             raise InputError(f"{function}: {name} = {value!r}: expected a mapping of settings")
         else:
             expected = ", ".join((*_NOTES, *SECTIONS))
             raise InputError(f'{function} has no setting "{name}"; expected {expected}')
-
-
-def _silent(stage: str, done: int, total: int) -> None:
-    """Report nothing."""
 
 
 def experiment(

@@ -9,10 +9,9 @@ of the lists that do not occur in the notes.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -35,13 +34,7 @@ _CONTROLS = 20_000
 
 _DOCUMENTS = 5_000  # documents that are tokenized at once
 
-_VOWELS = {
-    "a": "áàä",
-    "e": "éèë",
-    "i": "íìï",
-    "o": "óòö",
-    "u": "úùü",
-}
+_VOWELS = {"a": "áàä", "e": "éèë", "i": "íìï", "o": "óòö", "u": "úùü"}
 
 Rows = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -59,7 +52,7 @@ class Group:
         Number of names that any part of the model confirms.
     by_part : mapping of str to int
         Number of names that each part confirms. `taggers.privacy.pruning.AFFIXES` confirms none by
-        itself: it says of how many names all affixes are known, which may be those of other words.
+        itself: it counts the names whose affixes are all known, perhaps from other words.
     """
 
     total: int
@@ -80,8 +73,7 @@ class Confirmed:
     other : Group
         Names of the lists that occur in the notes only as other words.
     absent : Group
-        Names of the lists that do not occur in the notes: the control. What is confirmed of them
-        is false.
+        Names of the lists that do not occur in the notes: the control, falsely confirmed.
     documents, patients : int
         Number of documents, and of patients, in whose notes a confirmed name is annotated.
     f1 : float or None
@@ -120,48 +112,22 @@ class Audit:
     gold: int
     models: Mapping[str, Confirmed]
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the figures as JSON values."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Occurrences:
-    """Where the names of lists occur in notes.
+class _Occurrences:
+    """Where names occur in notes: in each annotated pair of a name and a document."""
 
-    Parameters
-    ----------
-    present : ndarray of bool, shape (V,)
-        Which names occur at all.
-    names, documents, patients : ndarray of int64, shape (P,)
-        The name, the document and the patient of each pair of a name and a document in which it is
-        annotated.
-    total_documents, total_patients : int
-        The number of documents and patients of the notes.
-    """
-
-    present: Mask
-    names: Rows
+    present: Mask  # of each name, whether it occurs at all
+    names: Rows  # of each pair
     documents: Rows
     patients: Rows
     total_documents: int
     total_patients: int
 
     @classmethod
-    def of(
-        cls, names: Frequencies, notes: Iterable[Document], classes: Collection[str] = ()
-    ) -> Occurrences:
-        """Find names in notes.
-
-        Parameters
-        ----------
-        names : Frequencies
-            The names.
-        notes : iterable of Document
-            Annotated notes.
-        classes : collection of str
-            The classes whose annotations are names; all if empty.
-        """
+    def from_notes(
+        cls, names: Frequencies, notes: Iterable[Document], classes: Collection[str]
+    ) -> _Occurrences:
         present = np.zeros(len(names.words), bool)
         pairs: list[Rows] = [np.zeros((0, 3), np.int64)]
         numbers: dict[str, int] = {}
@@ -171,13 +137,13 @@ class Occurrences:
                 (note.group for note in piece), (note.id for note in piece), numbers
             )
             batch = make_batch(
-                (_only(each, classes) for each in piece), labelled=True, problems=Problems()
+                (_only(note, classes) for note in piece), labelled=True, problems=Problems()
             )
             rows = names.rows(batch.vocabulary)
             present[rows[rows >= 0]] = True
-            found = _annotated(batch, rows)
-            owners = patients[found[:, 1]]
-            pairs.append(np.column_stack([found[:, 0], found[:, 1] + total, owners]))
+            annotated = _annotated(batch, rows)
+            owners = patients[annotated[:, 1]]
+            pairs.append(np.column_stack([annotated[:, 0], annotated[:, 1] + total, owners]))
             total += len(piece)
         joined = np.concatenate(pairs)
         return cls(present, joined[:, 0], joined[:, 1], joined[:, 2], total, len(numbers))
@@ -200,8 +166,8 @@ def _annotated(batch: Batch, rows: npt.NDArray[np.int32]) -> Rows:
     """Return the pairs of names and documents in which they are annotated, shape (P, 2)."""
     owners = owners_of(batch.document_offsets)
     names = rows[batch.word_ids].astype(np.int64)
-    found = (batch.tags > 0) & (names >= 0)
-    return np.unique(np.column_stack([names[found], owners[found]]), axis=0)
+    tagged = (batch.tags > 0) & (names >= 0)
+    return np.unique(np.column_stack([names[tagged], owners[tagged]]), axis=0)
 
 
 def audit(
@@ -240,24 +206,24 @@ def audit(
     loaded = {str(model): load_prunable(model) for model in models}
     whole = Frequencies.of(merge([read_gazetteer(path) for path in against]))
     names = _whole_names(whole)
-    found = Occurrences.of(names, notes, classes)
-    if not len(found.names):
+    occurrences = _Occurrences.from_notes(names, notes, classes)
+    documents, patients = occurrences.total_documents, occurrences.total_patients
+    if not len(occurrences.names):
         raise InputError(
             f"none of the {len(names.words):,} names of the lists is annotated in the "
-            f"{found.total_documents:,} documents of the notes; expected the annotated notes that "
-            "the model was trained on, and lists of names of their population"
+            f"{documents:,} documents of the notes; expected the annotated notes that the model "
+            "was trained on, and lists of names of their population"
         )
     if gold is None:
         gold = next((g for model in models if (g := list(validation_notes(model)))), [])
     scored = list(gold)
-    attack = _Attack(names, _looked_up(found), PublicLists(against), found)
-    attacked = {
-        name: attack.on(tagger, f1_of(tagger, unit, scored) if scored else None)
-        for name, (tagger, unit) in loaded.items()
-    }
-    return Audit(
-        found.total_documents, found.total_patients, len(names.words), len(scored), attacked
-    )
+    rows, lists = _looked_up(occurrences), PublicLists(against)
+    spelled = [spellings(names.words[row]) for row in rows.tolist()]
+    attacked = {}
+    for name, (tagger, unit) in loaded.items():
+        f1 = f1_of(tagger, unit, scored) if scored else None
+        attacked[name] = _attack(occurrences, rows, _traces(tagger, spelled, lists), f1)
+    return Audit(documents, patients, len(names.words), len(scored), attacked)
 
 
 def _whole_names(names: Frequencies) -> Frequencies:
@@ -267,74 +233,60 @@ def _whole_names(names: Frequencies) -> Frequencies:
     return Frequencies(words, names.classes, names.counts[kept], names.alone[kept])
 
 
-def _looked_up(found: Occurrences) -> Rows:
+def _looked_up(occurrences: _Occurrences) -> Rows:
     """Return the names that are looked up: all that occur, and random ones that do not."""
-    absent = np.flatnonzero(~found.present)
+    absent = np.flatnonzero(~occurrences.present)
     rng = np.random.default_rng(0)
     if len(absent) > _CONTROLS:
         absent = np.sort(rng.choice(absent, _CONTROLS, replace=False))
-    return np.concatenate([np.flatnonzero(found.present), absent])
+    return np.concatenate([np.flatnonzero(occurrences.present), absent])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Attack:
-    """An attack on models.
+def _traces(
+    tagger: PrunableTagger, spelled: Sequence[list[str]], lists: PublicLists
+) -> dict[str, Mask]:
+    """Return by part of a model which names it contains in any spelling."""
+    words = [word for spellings_of_name in spelled for word in spellings_of_name]
+    offsets = np.cumsum([0, *map(len, spelled)])[:-1]
+    return {
+        part: np.logical_or.reduceat(mask, offsets)
+        for part, mask in tagger.traces(words, lists).items()
+    }
 
-    Parameters
-    ----------
-    names : Frequencies
-        The names of the lists.
-    rows : ndarray of int64
-        Those that are looked up.
-    lists : PublicLists
-        The lists.
-    found : Occurrences
-        Where the names occur in the notes.
-    """
 
-    names: Frequencies
-    rows: Rows
-    lists: PublicLists
-    found: Occurrences
+def _attack(
+    occurrences: _Occurrences, rows: Rows, traces: Mapping[str, Mask], f1: float | None
+) -> Confirmed:
+    """Count which of some names the traces of a model confirm; its F1 is passed on."""
+    confirmed: Mask = np.logical_or.reduce(
+        [np.zeros(len(rows), bool), *(mask for part, mask in traces.items() if part != AFFIXES)]
+    )
+    present, patients = occurrences.present[rows], occurrences.patients_of_names[rows]
+    known = np.zeros(len(occurrences.present), bool)
+    known[rows[confirmed]] = True
+    pairs = known[occurrences.names]
 
-    def on(self, tagger: PrunableTagger, f1: float | None) -> Confirmed:
-        """Compute which names a model confirms; its F1 is passed on."""
-        rows, found = self.rows, self.found
-        spelled = [spellings(self.names.words[row]) for row in rows.tolist()]
-        words = [word for each in spelled for word in each]
-        bounds = np.cumsum([0, *map(len, spelled)])[:-1]
-        traces = {
-            part: np.logical_or.reduceat(mask, bounds)
-            for part, mask in tagger.traces(words, self.lists).items()
-        }
-        none = np.zeros(len(rows), bool)
-        confirmed: Mask = np.logical_or.reduce(
-            [none, *(mask for part, mask in traces.items() if part != AFFIXES)]
-        )
-        patients = found.patients_of_names[rows]
-        known = np.zeros(len(self.names.words), bool)
-        known[rows[confirmed]] = True
-        pairs = known[found.names]
+    def group(some: Mask) -> Group:
+        by_part = {part: int((mask & some).sum()) for part, mask in traces.items()}
+        return Group(int(some.sum()), int((confirmed & some).sum()), by_part)
 
-        def group(some: Mask) -> Group:
-            by_part = {part: int((mask & some).sum()) for part, mask in traces.items()}
-            return Group(int(some.sum()), int((confirmed & some).sum()), by_part)
-
-        return Confirmed(
-            names=group(patients > 0),
-            rare=group(patients == 1),
-            other=group(found.present[rows] & (patients == 0)),
-            absent=group(~found.present[rows]),
-            documents=len(np.unique(found.documents[pairs])),
-            patients=len(np.unique(found.patients[pairs])),
-            f1=f1,
-        )
+    return Confirmed(
+        names=group(patients > 0),
+        rare=group(patients == 1),
+        other=group(present & (patients == 0)),
+        absent=group(~present),
+        documents=len(np.unique(occurrences.documents[pairs])),
+        patients=len(np.unique(occurrences.patients[pairs])),
+        f1=f1,
+    )
 
 
 def spellings(word: str) -> list[str]:
     """Return the spellings of a folded word that a stranger tries: with accents and capitals."""
     forms = [word, *_accented(word)]
-    return [each for form in forms for each in (form, form[:1].upper() + form[1:], form.upper())]
+    return [
+        spelling for form in forms for spelling in (form, form[:1].upper() + form[1:], form.upper())
+    ]
 
 
 def _accented(word: str) -> Iterator[str]:

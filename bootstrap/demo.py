@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from bootstrap.config.configuration import load_configuration
@@ -119,42 +119,24 @@ method = "full-supervision"
 """
 
 
-@dataclass(frozen=True, slots=True)
 class Demo:
     """The folder of a demonstration: notes, and a configuration and a run, or an experiment.
 
-    Parameters
+    Attributes
     ----------
-    folder : Path
-        The path of the folder.
+    config, run : Path
+        The configuration of the run, and its folder.
+    comparison, experiment : Path
+        The experiment file of the comparison, and its folder.
+    embeddings : Path
+        Embeddings of the unlabeled notes, for a run from a list of names.
     """
 
-    folder: Path
-
-    @property
-    def config(self) -> Path:
-        """The configuration of the run."""
-        return self.folder / "demo.toml"
-
-    @property
-    def comparison(self) -> Path:
-        """The experiment file of the comparison."""
-        return self.folder / "compare.toml"
-
-    @property
-    def experiment(self) -> Path:
-        """The folder of the comparison."""
-        return self.folder / "compare"
-
-    @property
-    def embeddings(self) -> Path:
-        """Embeddings of the unlabeled notes, for a run from a list of names."""
-        return self.folder / "embeddings"
-
-    @property
-    def run(self) -> Path:
-        """The run folder."""
-        return self.folder / "run"
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.config, self.run = folder / "demo.toml", folder / "run"
+        self.comparison, self.experiment = folder / "compare.toml", folder / "compare"
+        self.embeddings = folder / "embeddings"
 
     def notes(self, split: str) -> Path:
         """Return the file of a split: seed, validation, test, unlabeled or annotated."""
@@ -162,25 +144,20 @@ class Demo:
 
 
 def make_demo(folder: Path, number: int, initial_model: str = SEED) -> Demo:
-    """Generate the notes and the configuration of a demonstration.
+    """Generate the notes and the configuration of a demonstration in a new folder.
 
     Parameters
     ----------
     folder : Path
-        A new folder.
     number : int
         The number of unlabeled notes.
     initial_model : {"seed", "divergence"}
         The model of iteration 0: trained on annotated notes, or derived from a list of names.
-
-    Returns
-    -------
-    Demo
     """
     splits = {
         "validation": synthetic_notes(EVALUATION_NOTES, random_state=1),
         "test": synthetic_notes(EVALUATION_NOTES, random_state=2),
-        "unlabeled": _without_labels(synthetic_notes(number, random_state=3)),
+        "unlabeled": (replace(note, spans=()) for note in synthetic_notes(number, random_state=3)),
     }
     if initial_model == SEED:
         splits["seed"] = synthetic_notes(SEED_NOTES, random_state=0, part="seed")
@@ -191,18 +168,9 @@ def make_demo(folder: Path, number: int, initial_model: str = SEED) -> Demo:
 
 
 def make_comparison(folder: Path, number: int) -> Demo:
-    """Generate the notes and the experiment file of a comparison.
+    """Generate the notes and the experiment file of a comparison in a new folder.
 
-    Parameters
-    ----------
-    folder : Path
-        A new folder.
-    number : int
-        The number of annotated notes, from which seeds are drawn and rounds are chosen.
-
-    Returns
-    -------
-    Demo
+    Seeds are drawn, and rounds chosen, from a `number` of annotated notes.
     """
     sizes = {"validation": COMPARED_VALIDATION, "test": COMPARED_TEST, "annotated": number}
     splits = {
@@ -216,25 +184,13 @@ def make_comparison(folder: Path, number: int) -> Demo:
 
 @contextmanager
 def _new_demo(folder: Path, splits: Mapping[str, Iterable[Document]]) -> Iterator[Demo]:
-    """Write the notes of a demonstration into a folder that appears when it is complete.
-
-    Synthetic notes are not private; the permissions are those that real notes need.
-
-    Yields
-    ------
-    Demo
-        The demonstration under its temporary name.
-    """
+    """Write notes with the permissions of real ones, into a folder that appears when complete."""
     with new_folder(folder) as partial:
         demo = Demo(partial)
         create_folder(demo.notes("seed").parent)
         for split, documents in splits.items():
             write(documents, demo.notes(split))
         yield demo
-
-
-def _without_labels(documents: Iterator[Document]) -> Iterator[Document]:
-    return (replace(document, spans=()) for document in documents)
 
 
 def scores_on_test(demo: Demo, iteration: int, jobs: int) -> Scores:
@@ -244,8 +200,8 @@ def scores_on_test(demo: Demo, iteration: int, jobs: int) -> Scores:
     classes = None if labels is None else dict(labels)
     gold = [with_classes(note, classes) for note in read(demo.notes("test"), problems=Problems())]
     tagger = ParallelTagger.load(model, jobs=jobs)
-    found = tag_documents(gold, tagger, unit_of(model), "probability")
-    return score(gold, (tagged.document for tagged in found))
+    tagged = tag_documents(gold, tagger, unit_of(model))
+    return score(gold, (note.document for note in tagged))
 
 
 def free_folder(parent: Path) -> Path:

@@ -76,12 +76,7 @@ class Plan:
 
     def settings(self, notes: dict[str, Any]) -> dict[str, Any]:
         """Return the settings that determine its vectors, for JSON."""
-        found: dict[str, Any] = json.loads(json.dumps({**asdict(self.options), "notes": notes}))
-        return found
-
-    def options_for(self, tokens: int) -> TrainingOptions:
-        """Return the options with the number of epochs for a number of tokens."""
-        return replace(self.options, epochs=self.options.epochs or epochs_for(tokens))
+        return {**asdict(self.options), "notes": notes}
 
 
 def epochs_for(tokens: int) -> int:
@@ -142,15 +137,7 @@ def embed(
 
 @contextlib.contextmanager
 def locked_folder(folder: Path) -> Iterator[None]:
-    """Create a folder of embeddings, and lock it against other processes.
-
-    Raises
-    ------
-    InputError
-        If it cannot be created, or another process works on it.
-    WriteError
-        If the file system is full.
-    """
+    """Create a folder of embeddings, and lock it against other processes."""
     create_folder(folder)
     with contextlib.ExitStack() as stack, write_errors_of(folder, _CONTINUE):
         try:
@@ -173,13 +160,7 @@ def notes_of(source: str, unit: str) -> dict[str, Any]:
 
 
 def is_trained(folder: Path, plan: Plan, notes: dict[str, Any], *, resume: bool) -> bool:
-    """Return whether the planned embedding exists with the same settings.
-
-    Raises
-    ------
-    InputError
-        If it exists and `resume` is false, or its settings differ.
-    """
+    """Return whether a planned embedding exists, which must be resumed with the same settings."""
     path = folder / plan.name
     if not path.exists():
         return False
@@ -211,22 +192,8 @@ def encode_notes(
     """Count the words of notes and write the notes as word numbers into `ENCODED`.
 
     Words are numbered by their first occurrence; `_PLACES` holds the row of each in the counts.
-
-    Parameters
-    ----------
-    folder : Path
-        The folder of the embeddings.
-    documents : callable
-        Returns the notes.
-    notes : dict
-        The fingerprint of the notes.
-    resume : bool
-        Whether to keep what an interrupted process has written for notes of this fingerprint.
-
-    Raises
-    ------
-    InputError
-        If the notes contain no word.
+    The parameters are those of `embed`; with `resume`, what an interrupted process has written for
+    notes of the same fingerprint is kept. Notes without any word raise an `InputError`.
     """
     folder = folder / ENCODED
     marker = folder / "notes.json"
@@ -277,8 +244,9 @@ def train_plans(
 
 
 def _task_of(plan: Plan, folder: Path, notes: dict[str, Any], tokens: int) -> Task:
-    options = plan.options_for(tokens)
-    settings = {"requested": plan.settings(notes), "epochs": options.epochs, "tokens": tokens}
+    epochs = plan.options.epochs or epochs_for(tokens)
+    options = replace(plan.options, epochs=epochs)
+    settings = {"requested": plan.settings(notes), "epochs": epochs, "tokens": tokens}
     return Task(
         options=options,
         notes=folder / ENCODED,
@@ -294,10 +262,7 @@ def _tokens_of(task: Task) -> int:
 
 
 def _prepare(send: Callable[[None], None], task: Task) -> None:
-    """Write the vocabulary, and the rank in it of each word number of the notes.
-
-    An interrupted training with the same settings is kept.
-    """
+    """Write the vocabulary, and the rank in it of each word number of the notes."""
     from taggers.embeddings.embedding import write_words  # noqa: PLC0415 - numba takes memory
 
     table = _normalised(WordCounts.load(task.notes / _WORDS), task.normalisation)
@@ -309,12 +274,12 @@ def _prepare(send: Callable[[None], None], task: Task) -> None:
             f"no word occurs {task.options.min_count} times in the notes; the highest frequency is "
             f"{highest:,}: set a lower --min-count, or add notes"
         )
-    found = pc.index_in(words, value_set=frequent["word"].combine_chunks())
+    ranked = pc.index_in(words, value_set=frequent["word"].combine_chunks())
     places = np.load(task.notes / _PLACES)
-    ranks = found.fill_null(-1).to_numpy().astype(np.int32)[places]
+    ranks = ranked.fill_null(-1).to_numpy().astype(np.int32)[places]
     begun = task.folder / BEGUN
     text = json.dumps(task.settings)
-    if not (begun.exists() and begun.read_text() == text):
+    if not (begun.exists() and begun.read_text() == text):  # of an interrupted training
         shutil.rmtree(task.folder, ignore_errors=True)
         task.folder.mkdir(mode=0o700)
     write_array(task.folder / "ranks.npy", ranks)
@@ -328,7 +293,6 @@ def vocabulary_size(counts: WordCounts, normalisation: str, min_count: int) -> i
 
 
 def _normalised(counts: WordCounts, normalisation: str) -> pa.Table:
-    """Return the normalised form of each word, and its count."""
     normalise = NORMALISATIONS[normalisation]
     forms = [
         pa.array(normalise(Words(counts.words[begin : begin + _CHUNK].to_pylist())), _STRING)

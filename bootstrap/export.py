@@ -74,7 +74,11 @@ def export_model(
     pruned = tagger.pruned(pruning)
     notes = list(validation_notes(model) if gold is None else gold)
     f1 = (f1_of(tagger, unit, notes), f1_of(pruned, unit, notes)) if notes else None
-    _save(pruned, _unit_file_of(model), target)
+    unit_file = read_file_of_model(find_model(model), UNIT_FILE)
+    with new_folder(target) as folder:
+        pruned.save(folder)
+        if unit_file is not None:
+            add_to_model(folder, {UNIT_FILE: unit_file})
     return Exported(
         (tagger.contents(), pruned.contents()),
         f1,
@@ -83,27 +87,8 @@ def export_model(
     )
 
 
-def _unit_file_of(model: Path) -> bytes | None:
-    """Read what a run has written about its documents for a model; None if there is nothing."""
-    return read_file_of_model(find_model(model), UNIT_FILE)
-
-
-def _save(tagger: PrunableTagger, unit: bytes | None, target: Path) -> None:
-    """Write a model into a new folder, which appears only when it is complete."""
-    with new_folder(target) as folder:
-        tagger.save(folder)
-        if unit is not None:
-            add_to_model(folder, {UNIT_FILE: unit})
-
-
 def load_prunable(model: Path) -> tuple[PrunableTagger, Unit]:
-    """Load the model of a run or of a model folder.
-
-    Returns
-    -------
-    tagger : PrunableTagger
-    unit : str
-        The unit of the documents that it was trained on.
+    """Load the model of a run or a model folder, and the unit of its training documents.
 
     Raises
     ------
@@ -129,5 +114,5 @@ def validation_notes(model: Path) -> Iterable[Document]:
 
 def f1_of(tagger: PrunableTagger, unit: Unit, notes: list[Document]) -> float:
     """Compute the strict entity F1 of a model on annotated documents."""
-    tagged = tag_documents(notes, tagger, unit, "probability")
+    tagged = tag_documents(notes, tagger, unit)
     return score(notes, [item.document for item in tagged]).counts("ner").f1

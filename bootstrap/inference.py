@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice, tee
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -67,9 +67,9 @@ def trusted_kinds(model: Path) -> tuple[str, ...]:
     if not run.has_begun():
         return ()
     tables = run.configuration()
-    found = (tables.get(section) for section in ("tagger", "initial_model"))
+    sections = (tables.get(section) for section in ("tagger", "initial_model"))
     return tuple(
-        str(table["kind"]) for table in found if isinstance(table, dict) and "kind" in table
+        str(table["kind"]) for table in sections if isinstance(table, dict) and "kind" in table
     )
 
 
@@ -78,8 +78,7 @@ def unit_of(model: Path) -> Unit:
     unit = _read_unit_file(model).get("unit", "document")
     if unit not in UNITS:
         raise InputError(f'{model / UNIT_FILE}: unit "{unit}"; expected one of {", ".join(UNITS)}')
-    found: Unit = unit
-    return found
+    return cast(Unit, unit)
 
 
 def propagated_classes(model: Path) -> tuple[str, ...]:
@@ -96,12 +95,12 @@ def _read_unit_file(model: Path) -> dict[str, Any]:
         content = read_file_of_model(model, UNIT_FILE)
         if content is None:
             return {}
-        found = json.loads(content)
+        settings = json.loads(content)
     except (OSError, ValueError) as error:
         raise InputError(f"{model / UNIT_FILE} does not name a unit: {error}") from None
-    if not isinstance(found, dict) or "unit" not in found:
+    if not isinstance(settings, dict) or "unit" not in settings:
         raise InputError(f"{model / UNIT_FILE} does not name a unit")
-    return found
+    return settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +141,7 @@ def tag_documents(
     documents: Iterable[Document],
     tagger: Tagger,
     unit: Unit,
-    measure: str,
+    measure: str = "probability",
     *,
     detail: Detail = "document",
     propagate: Sequence[str] = (),
@@ -200,8 +199,8 @@ def _tag_units(
             tagging = propagate_names(tagging, batch, _note_numbers(sources), propagate)
         spans = batch.with_tags(tagging.tags, tagging.labels).spans()
         if detail == "entity":
-            found = find_entities(tagging.tags, batch.document_offsets, tagging.labels)
-            span_confidences = iter(tagging.entity_confidence(found).tolist())
+            entities = find_entities(tagging.tags, batch.document_offsets, tagging.labels)
+            span_confidences = iter(tagging.entity_confidence(entities).tolist())
     first = 0
     for source, pieces in sources:
         rows = slice(first, first + len(pieces))
@@ -225,21 +224,46 @@ def _note_numbers(
     return np.repeat(notes, [len(pieces) for _, pieces in sources])
 
 
+@dataclass(frozen=True, slots=True)
+class TagOptions:
+    """How a corpus is read, tagged and written.
+
+    Parameters
+    ----------
+    source_format, target_format : str, optional
+        Keys of `corpus.formats.table.FORMATS`; detected by default.
+    columns : Columns
+        Names of columns and keys, in the source and the target.
+    encoding : str
+        Encoding of the source, if its format is text.
+    measure : str
+        The measure of confidence, one of `taggers.base.MEASURES`.
+    span_confidence : bool
+        Whether to write the confidence of each span as well.
+    propagate : sequence of str
+        Classes for name propagation; if empty, those of the run.
+    jobs : int
+        Number of processes that tag.
+    """
+
+    source_format: str | None = None
+    target_format: str | None = None
+    columns: Columns = field(default_factory=Columns)
+    encoding: str = "utf-8"
+    measure: str = "probability"
+    span_confidence: bool = False
+    propagate: Sequence[str] = ()
+    jobs: int = 1
+
+
 def tag_corpus(
     model: Path,
     source: str,
     target: Path,
+    options: TagOptions,
     *,
-    source_format: str | None,
-    target_format: str | None,
-    columns: Columns,
-    encoding: str = "utf-8",
-    measure: str,
-    span_confidence: bool,
-    propagate: Sequence[str],
     problems: Problems,
     unusual: UnusualCharacters,
-    jobs: int,
     report: Report,
     announce: Callable[[], None],
 ) -> WriteReport:
@@ -253,24 +277,12 @@ def tag_corpus(
         The notes.
     target : Path
         The file or folder to write; it must not exist.
-    source_format, target_format : str, optional
-        Keys of `corpus.formats.table.FORMATS`; detected by default.
-    columns : Columns
-        Names of columns and keys, in the source and the target.
-    encoding : str
-        Encoding of the source, if its format is text.
-    measure : str
-        The measure of confidence, one of `taggers.base.MEASURES`.
-    span_confidence : bool
-        Whether to write the confidence of each span as well.
-    propagate : sequence of str
-        Classes for name propagation; if empty, those of the run.
+    options : TagOptions
+        How the corpus is read, tagged and written.
     problems : Problems
         Collects what cannot be read.
     unusual : UnusualCharacters
         Counts the notes with soft hyphens, full-width letters and the like.
-    jobs : int
-        Number of processes that tag.
     report : callable
         Called with the stage, the documents done and 0: their total is unknown.
     announce : callable
@@ -282,31 +294,36 @@ def tag_corpus(
         What was written, and what the format could not hold.
     """
     folder = find_model(model)
-    tagger = ParallelTagger.load(folder, trusted=trusted_kinds(model), jobs=jobs)
-    propagate = propagate or propagated_classes(folder)
+    tagger = ParallelTagger.load(folder, trusted=trusted_kinds(model), jobs=options.jobs)
+    propagate = options.propagate or propagated_classes(folder)
     refuse_unknown(propagate, tagger.labels)  # before the target is created
     warm_up(*tagger.kernels, announce=announce)
     # The column of the annotations is that of the target: the source need not have it.
     documents = read_corpus(
         source,
-        format=source_format,
-        columns=columns,
+        format=options.source_format,
+        columns=options.columns,
         problems=problems,
         labelled=False,
-        encoding=encoding,
+        encoding=options.encoding,
     )
-    unit = unit_of(folder)
-    detail: Detail = "entity" if span_confidence else "document"
-    found = tag_documents(
-        documents, tagger, unit, measure, detail=detail, propagate=propagate, unusual=unusual
+    tagged = tag_documents(
+        documents,
+        tagger,
+        unit_of(folder),
+        options.measure,
+        detail="entity" if options.span_confidence else "document",
+        propagate=propagate,
+        unusual=unusual,
     )
     # `tee` buffers what one iterator is ahead of the others: an unused one would keep everything.
-    left, middle, *right = tee(_counted(found, report), 3 if span_confidence else 2)
+    number = 3 if options.span_confidence else 2
+    left, middle, *right = tee(_counted(tagged, report), number)
     return write(
         (item.document for item in left),
         target,
-        format=target_format,
-        columns=columns,
+        format=options.target_format,
+        columns=options.columns,
         confidences=(item.confidence for item in middle),
         span_confidences=(item.span_confidences for item in right[0]) if right else None,
     )

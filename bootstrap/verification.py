@@ -15,18 +15,13 @@ from taggers.model_folder import verify_model
 
 
 def verify(path: Path) -> int:
-    """Compare files with their digests.
+    """Compare files with their digests, and return the number of files.
 
     Parameters
     ----------
     path : Path
         A run, an experiment, a model, a folder of embeddings, or a gazetteer or a file of word
         counts.
-
-    Returns
-    -------
-    int
-        The number of files that are as they were written.
 
     Raises
     ------

@@ -9,7 +9,7 @@ import argparse
 import csv
 import logging
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, TypeAlias, TypeVar
 
@@ -25,7 +25,6 @@ PARTS = ("id", "text", "label", "group")
 
 T = TypeVar("T")
 
-
 _GENERAL = "general options"
 
 
@@ -39,31 +38,24 @@ class _HelpFormatter(argparse.HelpFormatter):
 
 
 class CommandParser(argparse.ArgumentParser):
-    """The parser of a command, with the general options.
-
-    An unknown argument is reported with the usage of its command, and options cannot be
-    abbreviated.
-    """
+    """The parser of a command, with the general options; options cannot be abbreviated."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(allow_abbrev=False, formatter_class=_HelpFormatter, **options)
         _add_general(self)
 
     def format_help(self) -> str:
-        """Return the help, with the general options last."""
-        self._action_groups.sort(key=lambda group: group.title == _GENERAL)
+        self._action_groups.sort(key=lambda group: group.title == _GENERAL)  # comes last
         return super().format_help()
 
     def error(self, message: str) -> NoReturn:
-        """Print the usage and a message, and exit."""
         super().error(escaped(message))
 
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> tuple[argparse.Namespace, list[str]]:
-        """Parse arguments and report unknown ones."""
         options, unknown = super().parse_known_args(args, namespace)
-        if unknown:
+        if unknown:  # reported with the usage of the command, not with that of the program
             self.error(f"unrecognized arguments: {' '.join(unknown)}")
         return options, unknown
 
@@ -85,19 +77,7 @@ def add_group(commands: Commands, name: str, summary: str) -> Commands:
 def add_command(
     commands: Commands, name: str, main: Callable[[argparse.Namespace], None], summary: str
 ) -> CommandParser:
-    """Add a command.
-
-    Parameters
-    ----------
-    commands : Commands
-        The commands that it belongs to.
-    name : str
-        The word that is typed.
-    main : callable
-        Runs the command with the parsed options.
-    summary : str
-        One line of help, in lower case and without a full stop.
-    """
+    """Add a command; the summary is a line in lower case and without a full stop."""
     parser = _added(commands, name, summary)
     parser.set_defaults(main=main, parser=parser)
     return parser
@@ -157,32 +137,29 @@ def _add_general(parser: argparse.ArgumentParser) -> None:
 # Types
 
 
-def positive(text: str) -> int:
-    """Parse an integer of 1 or more."""
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text}: expected an integer of 1 or more")
-    return int(text)
+def _integer_from(least: int) -> Callable[[str], int]:
+    def parse(text: str) -> int:
+        if not text.isdecimal() or int(text) < least:
+            raise argparse.ArgumentTypeError(f"{text}: expected an integer of {least} or more")
+        return int(text)
+
+    return parse
 
 
-def natural(text: str) -> int:
-    """Parse an integer of 0 or more."""
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text}: expected an integer of 0 or more")
-    return int(text)
+#: Parse an integer of 1 or more, and of 0 or more.
+positive, natural = _integer_from(1), _integer_from(0)
 
 
-def normalisation(text: str) -> str:
-    """Parse the name of a normalisation of words."""
-    if text not in NORMALISATIONS:
-        expected = ", ".join(NORMALISATIONS)
-        raise argparse.ArgumentTypeError(f"{text!r}: expected one of {expected}")
-    return text
+def one_of(names: Iterable[str]) -> Callable[[str], str]:
+    """Return a function that parses one of some names; for options with several values."""
+    known = tuple(names)
 
+    def parse(text: str) -> str:
+        if text not in known:
+            raise argparse.ArgumentTypeError(f"{text!r}: expected one of {', '.join(known)}")
+        return text
 
-def _measure(text: str) -> str:
-    if text == "lowest":
-        raise argparse.ArgumentTypeError('"lowest" has been renamed to "min_marginal"')
-    return text
+    return parse
 
 
 def _comma_separated(convert: Callable[[str], T]) -> Callable[[str], list[T]]:
@@ -262,9 +239,7 @@ def add_notes(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--from", dest="source_format", choices=tuple(FORMATS), help="format of NOTES"
     )
-    add_encoding(parser, "NOTES")
-    add_columns(parser)
-    add_rules(parser)
+    _add_reading(parser, "NOTES")
 
 
 def add_formats(parser: argparse.ArgumentParser) -> None:
@@ -276,19 +251,18 @@ def add_formats(parser: argparse.ArgumentParser) -> None:
             choices=tuple(FORMATS),
             help=f"format of {place} (default: detected from its name)",
         )
-    add_encoding(parser, "IN")
-    add_columns(parser)
-    add_rules(parser)
+    _add_reading(parser, "IN")
 
 
-def add_encoding(parser: argparse.ArgumentParser, place: str) -> None:
-    """Add the encoding of files of text."""
+def _add_reading(parser: argparse.ArgumentParser, place: str) -> None:
     parser.add_argument(
         "--encoding",
         default="utf-8",
         metavar="NAME",
         help=f"encoding of {place}, such as latin-1 (default: utf-8)",
     )
+    add_columns(parser)
+    add_rules(parser)
 
 
 def add_label_map(parser: argparse.ArgumentParser) -> None:
@@ -314,6 +288,13 @@ def add_configuration(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_gold(parser: argparse.ArgumentParser, what: str) -> None:
+    """Add annotated notes that models are scored on."""
+    parser.add_argument(
+        "--gold", metavar="NOTES", help=f"{what} (default: the validation notes of the run)"
+    )
+
+
 def add_jobs(parser: argparse.ArgumentParser) -> None:
     """Add the number of processes."""
     parser.add_argument(
@@ -336,7 +317,6 @@ def add_measure(parser: argparse.ArgumentParser) -> None:
     """Add the confidence measure."""
     parser.add_argument(
         "--measure",
-        type=_measure,
         choices=MEASURES,
         default=MEASURES[0],
         help=f"confidence of a document (default: {MEASURES[0]})",

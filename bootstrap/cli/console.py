@@ -27,16 +27,11 @@ _WIDE = 10_000
 
 
 class SafeConsole(Console):
-    """A console that escapes non-printable characters of what it prints.
-
-    Names of files, columns, labels and settings may come from others, and could otherwise move the
-    cursor or change what is displayed.
-    """
+    """A console that escapes non-printable characters, which could change what is displayed."""
 
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterable[Segment]:
-        """Yield the segments of what is printed; line breaks are kept."""
         for segment in super().render(renderable, options):
             if segment.control:
                 yield segment
@@ -48,12 +43,10 @@ class SafeTable(Table):
     """A table whose cells have no line breaks or other non-printable characters."""
 
     def add_column(self, header: RenderableType = "", *arguments: Any, **options: Any) -> None:
-        """Add a column with a title."""
         super().add_column(_escaped_cell(header), *arguments, **options)
 
     def add_row(self, *cells: RenderableType | None, **options: Any) -> None:
-        """Add a row."""
-        super().add_row(*(each and _escaped_cell(each) for each in cells), **options)
+        super().add_row(*(cell and _escaped_cell(cell) for cell in cells), **options)
 
 
 def _escaped_cell(cell: RenderableType) -> RenderableType:

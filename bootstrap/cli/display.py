@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from rich.console import Console, Group
@@ -81,17 +80,7 @@ def print_experiment(report: Report) -> None:
 
 
 class RunDisplay:
-    """A live table and progress bars on a terminal, and a line per iteration elsewhere.
-
-    Parameters
-    ----------
-    console : rich.console.Console
-        The console of the display.
-    iterations : int
-        Maximum number of iterations after iteration 0.
-    enabled : bool
-        Whether to show anything.
-    """
+    """A live table and progress bars on a terminal, and a line per iteration elsewhere."""
 
     def __init__(self, console: Console, iterations: int, *, enabled: bool = True) -> None:
         self._console = console
@@ -107,7 +96,6 @@ class RunDisplay:
             get_renderable=self._renderable,
             refresh_per_second=_REFRESH,
             auto_refresh=self._live_table,
-            transient=False,
         )
 
     def __enter__(self) -> Self:
@@ -115,12 +103,7 @@ class RunDisplay:
             self._live.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._ended = True  # the table remains
         if self._live_table:
             self._live.stop()
@@ -188,21 +171,9 @@ class _RunProgress:
 def time_left(seconds: Sequence[float], iterations: int, elapsed: float = 0) -> float | None:
     """Estimate the seconds until a run ends, if it does not stop early.
 
-    Parameters
-    ----------
-    seconds : sequence of float
-        The durations of the finished iterations, from iteration 0.
-    iterations : int
-        Maximum number of iterations after iteration 0.
-    elapsed : float
-        The seconds since the last one ended.
-
-    Returns
-    -------
-    float or None
-        None before iteration 1 has ended: iteration 0 tags no batch and is shorter.
+    `seconds` are the durations of the finished iterations, and `elapsed` the time since the last.
     """
-    if len(seconds) < 2:
+    if len(seconds) < 2:  # iteration 0 tags no batch and is shorter
         return None
     mean = sum(seconds[1:]) / (len(seconds) - 1)
     following = iterations + 1 - len(seconds)
@@ -210,15 +181,7 @@ def time_left(seconds: Sequence[float], iterations: int, elapsed: float = 0) -> 
 
 
 class ExperimentProgress:
-    """Progress bars of all runs together, and of each run that is being carried out.
-
-    They are drawn on standard error, only on a terminal, and removed at the end.
-
-    Parameters
-    ----------
-    total : int
-        The number of runs that are not finished.
-    """
+    """Progress bars of all runs together and of each current run, on a terminal only."""
 
     def __init__(self, total: int) -> None:
         console = SafeConsole(stderr=True)
@@ -239,12 +202,7 @@ class ExperimentProgress:
         self._progress.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._progress.stop()
 
     def report(self, name: str, stage: str, done: int, total: int) -> None:

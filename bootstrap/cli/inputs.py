@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
 from bootstrap.config.configuration import load_configuration
-from corpus.corpora import count_records, read_corpus, with_classes
+from corpus.corpora import read_corpus, with_classes
 from corpus.document import Document
 from corpus.errors import InputError, shown
 from corpus.formats import Columns
@@ -26,21 +26,25 @@ def problems_of(options: argparse.Namespace) -> Problems:
     return Problems(conflicts=options.conflicts, invalid=options.invalid)
 
 
-def read_unlabeled(options: argparse.Namespace, problems: Problems) -> Iterator[Document]:
-    """Read the notes of a command without their annotations."""
+def read_notes(
+    options: argparse.Namespace, problems: Problems, *, labelled: bool = True
+) -> Iterator[Document]:
+    """Read the source of a command."""
     return read_corpus(
         options.source,
         format=options.source_format,
         columns=columns_of(options),
         problems=problems,
-        labelled=False,
+        labelled=labelled,
         encoding=options.encoding,
     )
 
 
-def number_of(options: argparse.Namespace) -> int:
-    """Return the approximate number of notes of a command."""
-    return count_records(options.source, format=options.source_format)
+def read_gold(options: argparse.Namespace, problems: Problems) -> Iterator[Document] | None:
+    """Read the annotated notes of ``--gold``; None without them."""
+    if not options.gold:
+        return None
+    return read_corpus(options.gold, columns=columns_of(options), problems=problems)
 
 
 def label_map_of(options: argparse.Namespace) -> Mapping[str, str] | None:
@@ -64,10 +68,7 @@ def label_map_of(options: argparse.Namespace) -> Mapping[str, str] | None:
 def with_label_map(
     documents: Iterable[Document], labels: Mapping[str, str] | None, dropped: Counter[str]
 ) -> Iterator[Document]:
-    """Yield documents with their labels renamed, and count the spans of unmapped labels.
-
-    Without a map, all labels stay as they are.
-    """
+    """Yield documents with their labels renamed, and count the spans of unmapped labels."""
     classes = None if labels is None else dict(labels)
     for document in documents:
         if classes is not None:

@@ -28,21 +28,10 @@ _events = logging.getLogger("bootstrap.events")
 
 @contextmanager
 def configured_logging(command: str, level: int, file: Path | None) -> Iterator[None]:
-    """Log messages to standard error, and to a log file if there is one, within the context.
+    """Log messages of `level` and above to standard error within the context.
 
-    Parameters
-    ----------
-    command : str
-        The name of the command, for the log file.
-    level : int
-        The lowest level on standard error.
-    file : Path, optional
-        The log file; messages of INFO and above are appended to it, or of `level` if that is lower.
-
-    Raises
-    ------
-    InputError
-        If the log file cannot be opened.
+    A log file receives messages of INFO and above, or of `level` if that is lower. If it cannot be
+    opened, an `InputError` is raised.
     """
     handlers: list[logging.Handler] = [_ErrorStream(level)]
     if file is not None:

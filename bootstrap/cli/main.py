@@ -21,12 +21,7 @@ FAILURE, MISTAKE = 1, 2
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command.
-
-    Parameters
-    ----------
-    arguments : sequence of str, optional
-        The arguments after the name of the program; those of the process by default.
+    """Run a command; its arguments are those of the process by default.
 
     Returns
     -------
@@ -75,7 +70,6 @@ def _run(options: argparse.Namespace, signals: EndingSignals) -> int:
 
 
 def _ending_of(error: BaseException) -> tuple[str, int]:
-    """Return the message and the exit code of an error."""
     match error:
         case InputError():
             return str(error), MISTAKE

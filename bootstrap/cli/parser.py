@@ -4,29 +4,20 @@ from __future__ import annotations
 
 import logging
 
-from bootstrap.cli.arguments import CommandParser, add_commands, add_group
+from bootstrap.cli.arguments import CommandParser, add_commands
 from bootstrap.cli.commands import (
-    active,
     audit,
     check,
     cluster,
-    completion,
     convert,
     count,
-    crossvalidate,
     demo,
-    embed_load,
-    embed_show,
-    embed_train,
+    embed,
     evaluate,
     experiment,
     export,
-    gazetteer_import,
-    gazetteer_merge,
-    gazetteer_show,
+    gazetteer,
     help,
-    init,
-    plot,
     report,
     run,
     show,
@@ -47,17 +38,10 @@ def build_parser() -> CommandParser:
     )
     parser.set_defaults(verbosity=logging.INFO, log=None, root=parser)
     commands = add_commands(parser)
-    for command in (demo, init, check, run, active, experiment, crossvalidate):
+    demo.register(commands)
+    help.register_init(commands)
+    for command in (check, run, experiment, tag, evaluate, export, audit, convert, count):
         command.register(commands)
-    for command in (tag, evaluate, export, audit, convert, count):
-        command.register(commands)
-    embed = add_group(commands, "embed", "train, load and inspect word embeddings")
-    for command in (embed_train, embed_load, embed_show):
-        command.register(embed)
-    cluster.register(commands)
-    gazetteer = add_group(commands, "gazetteer", "import, merge and inspect gazetteers")
-    for command in (gazetteer_import, gazetteer_merge, gazetteer_show):
-        command.register(gazetteer)
-    for command in (show, report, plot, help, completion):
+    for command in (embed, cluster, gazetteer, show, report, help):
         command.register(commands)
     return parser

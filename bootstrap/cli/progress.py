@@ -3,18 +3,10 @@
 from __future__ import annotations
 
 import time
-from types import TracebackType
 from typing import Self
 
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    Progress,
-    ProgressColumn,
-    Task,
-    TaskID,
-    TextColumn,
-)
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, TextColumn
 from rich.text import Text
 
 from bootstrap.cli.console import SafeConsole
@@ -23,48 +15,10 @@ from bootstrap.cli.logs import progress_enabled
 _INTERVAL = 0.05  # minimum number of seconds between updates
 
 
-class StageProgress:
-    """A progress display of the stages of a command: amount, rate and time left.
-
-    It is drawn on standard error, only on a terminal, and removed at the end.
-
-    Parameters
-    ----------
-    unit : str
-        What is counted, in the plural.
-    """
-
-    def __init__(self, unit: str = "documents") -> None:
-        console = SafeConsole(stderr=True)
-        enabled = console.is_terminal and progress_enabled()
-        self._stage = Stage(stage_progress(console, enabled=enabled), unit)
-
-    def __enter__(self) -> Self:
-        self._stage.progress.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._stage.progress.stop()
-
-    def report(self, stage: str, done: int, total: int, unit: str = "") -> None:
-        """Show progress; see `Stage.report`."""
-        self._stage.report(stage, done, total, unit)
-
-
 class Stage:
-    """The one task of a progress display, replaced when another stage begins.
+    """The one task of a display of `stage_progress`, replaced when another stage begins.
 
-    Parameters
-    ----------
-    progress : rich.progress.Progress
-        From `stage_progress`.
-    unit : str
-        What is counted, in the plural; training counts steps.
+    `unit` names what is counted, in the plural; training counts steps.
     """
 
     def __init__(self, progress: Progress, unit: str = "documents") -> None:
@@ -75,17 +29,7 @@ class Stage:
         self._done, self._shown = 0, 0.0
 
     def report(self, name: str, done: int, total: int, unit: str = "") -> None:
-        """Show the progress of a stage.
-
-        Parameters
-        ----------
-        name : str
-            The name of the stage.
-        done, total : int
-            The amount done and the total; a total of 0 is unknown.
-        unit : str, optional
-            What is counted, if this differs from the usual unit.
-        """
+        """Show the progress of a stage; a total of 0 is unknown, `unit` replaces the usual one."""
         if self.progress.disable:
             return
         key = (name, unit)
@@ -107,6 +51,22 @@ class Stage:
         if self._task is not None:
             self.progress.remove_task(self._task)
         self._task, self._done = None, 0
+
+
+class StageProgress(Stage):
+    """A progress display of the stages of a command, on standard error if it is a terminal."""
+
+    def __init__(self, unit: str = "documents") -> None:
+        console = SafeConsole(stderr=True)
+        enabled = console.is_terminal and progress_enabled()
+        super().__init__(stage_progress(console, enabled=enabled), unit)
+
+    def __enter__(self) -> Self:
+        self.progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.progress.stop()
 
 
 def stage_progress(console: Console, *, enabled: bool) -> Progress:

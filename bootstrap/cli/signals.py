@@ -26,32 +26,18 @@ _BASE = 128
 
 
 class Terminated(KeyboardInterrupt):
-    """Another signal than that of Ctrl-C that ends the command."""
+    """A signal other than Ctrl-C that ends the command."""
 
 
 class EndingSignals:
-    """The signals that a command has received.
-
-    Attributes
-    ----------
-    first : Signals or None
-        The first one; None if there was none.
-    """
+    """The signals that a command has received."""
 
     def __init__(self) -> None:
-        self.first: signal.Signals | None = None
+        self.first: signal.Signals | None = None  # the first one
         self._time = 0.0
 
     def handle(self, number: int, frame: FrameType | None) -> None:
-        """Raise the first signal as an exception, and one that comes much later.
-
-        Raises
-        ------
-        KeyboardInterrupt
-            If the signal is that of Ctrl-C.
-        Terminated
-            If it is another one.
-        """
+        """Raise the first signal as an exception, and one that comes much later."""
         if self.first is not None and time.monotonic() - self._time < _PATIENCE:
             return
         self.first, self._time = self.first or signal.Signals(number), time.monotonic()
@@ -68,8 +54,8 @@ class EndingSignals:
 def ending_signals() -> Iterator[EndingSignals]:
     """Raise the signals that end a command as exceptions, within the context.
 
-    A signal that the process ignores, as SIGHUP after ``nohup``, remains ignored, and a handler of
-    a program that calls the command line is kept.
+    Ignored signals, such as SIGHUP after ``nohup``, remain ignored, and handlers of a program that
+    calls the command line are kept.
     """
     signals = EndingSignals()
     before = {}

@@ -189,13 +189,7 @@ class Configuration:
         return self.active is None or self.active.hybrid
 
     def most_iterations(self, seed: int) -> int:
-        """Return the maximum number of iterations after iteration 0.
-
-        Parameters
-        ----------
-        seed : int
-            The number of documents of the seed.
-        """
+        """Return the maximum number of iterations after iteration 0 with `seed` documents."""
         if self.active is None:
             return self.loop.iterations
         rounds = -(-(self.active.budget - seed) // self.active.round)
@@ -252,14 +246,14 @@ class Configuration:
         ConfigurationError
             If a file is missing or of another kind.
         """
-        found: dict[str, Coverage] = {}
+        coverages: dict[str, Coverage] = {}
         for name, section in self.taggers().items():
             with _errors_of(name):
-                found |= {each.of: each for each in section.options.check()}
+                coverages |= {coverage.of: coverage for coverage in section.options.check()}
         if self._reads_lists:
             with _errors_of("augment"):
                 self.augment.check()
-        return list(found.values())
+        return list(coverages.values())
 
     def as_dict(self) -> dict[str, Any]:
         """Return every setting as in the file."""
@@ -290,7 +284,6 @@ class Configuration:
 
 @contextlib.contextmanager
 def _errors_of(section: str) -> Iterator[None]:
-    """Raise errors of input as errors of a section."""
     try:
         yield
     except InputError as error:
@@ -331,13 +324,7 @@ def load_configuration(path: Path, overrides: Sequence[str] = ()) -> Configurati
 
 
 def read_tables(path: Path) -> dict[str, Any]:
-    """Read the tables of a configuration file, without checking the settings in them.
-
-    Raises
-    ------
-    ConfigurationError
-        If the file is missing or is not TOML.
-    """
+    """Read the tables of a configuration file, without checking the settings in them."""
     try:
         return parse_toml(path.read_bytes(), str(path))
     except OSError as error:

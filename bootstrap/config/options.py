@@ -49,13 +49,7 @@ def columns_option(split: str) -> Any:
 
 
 def check_column_keys(split: str, names: Mapping[str, str]) -> None:
-    """Check that a table of the columns of a split names known keys and columns.
-
-    Raises
-    ------
-    ConfigurationError
-        If it names another key, or a column without a name.
-    """
+    """Check that a table of the columns of a split names known keys and columns."""
     for key, column in names.items():
         if key not in _COLUMN_KEYS:
             raise ConfigurationError(

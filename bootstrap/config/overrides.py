@@ -36,10 +36,7 @@ class Source:
     overrides: Mapping[tuple[str, ...], str] = field(default_factory=dict)
 
     def of(self, *keys: str) -> str:
-        """Return the name of the source of a section, a key or a part of its value.
-
-        It is the last override of it or of a part of it, or else the file.
-        """
+        """Name the last override of a section, a key or a part of its value, or else the file."""
         within = [
             typed
             for path, typed in self.overrides.items()
@@ -48,7 +45,7 @@ class Source:
         return within[-1] if within else self.file
 
     def of_section(self, *sections: str) -> str:
-        """Return the name of the source of whole sections: the file, and overrides in them."""
+        """Name the file, and the overrides in some sections."""
         typed = [typed for path, typed in self.overrides.items() if path[0] in sections]
         return " with ".join([self.file, *dict.fromkeys(typed)])
 
@@ -67,7 +64,7 @@ def overridden(
     tables : mapping of str to Any
         The tables of the file, which stay as they are.
     overrides : sequence of str
-        Settings such as ``select.confidence=0.9``; the last one of a key applies.
+        Settings of the form ``select.confidence=0.9``; the last one of a key applies.
 
     Returns
     -------
@@ -75,11 +72,6 @@ def overridden(
         The tables with the settings replaced.
     dict of tuple of str to str
         The overrides by their keys.
-
-    Raises
-    ------
-    ConfigurationError
-        If an override is not of the form ``SECTION.KEY=VALUE``.
     """
     replaced: dict[str, Any] = copy.deepcopy(dict(tables))
     origins: dict[tuple[str, ...], str] = {}

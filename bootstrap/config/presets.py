@@ -37,16 +37,10 @@ PRESETS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
 
 
 def preset_of(tables: Mapping[str, Any], source: Source) -> str:
-    """Return the preset that ``[loop] preset`` of a configuration names.
-
-    Raises
-    ------
-    ConfigurationError
-        If there is none of that name.
-    """
+    """Return the preset that ``[loop] preset`` of a configuration names."""
     name = table_of(tables, "loop", source).get("preset", AUTO)
     if name not in PRESETS:
-        expected = " or ".join(f'"{each}"' for each in get_args(Preset))
+        expected = " or ".join(f'"{preset}"' for preset in get_args(Preset))
         raise ConfigurationError(
             f"{source.of('loop', 'preset')}: [loop] preset = {name!r}: expected {expected}"
         )
@@ -75,14 +69,10 @@ def with_preset(
         The options of the kind of tagger: values of settings that it does not have are left out.
     others : mapping of str to Any, optional
         Values that replace those of the preset; see `required_values`.
-
-    Returns
-    -------
-    dict of str to Any
     """
     values = dict(PRESETS[preset].get(section, {}))
     if options is not None:
-        known = {each.name for each in fields(options)}
+        known = {item.name for item in fields(options)}
         values = {name: value for name, value in values.items() if name in known}
     return {**values, **(others or {}), **table}
 
@@ -90,10 +80,7 @@ def with_preset(
 def required_values(
     capabilities: Collection[Capability], *, seeded: bool
 ) -> dict[str, dict[str, Any]]:
-    """Return the values that the tagger and the data of a run require, whatever the preset.
-
-    Copies of gold documents have weights, and there are none without a seed. The documents that an
-    initial model is confident of are selected as a whole.
+    """Return by section the values that a run requires, whatever the preset.
 
     Parameters
     ----------
@@ -101,15 +88,10 @@ def required_values(
         The capabilities of the tagger.
     seeded : bool
         Whether the run starts with a seed, and not with an initial model.
-
-    Returns
-    -------
-    dict of str to dict
-        Values by section.
     """
     values: dict[str, dict[str, Any]] = {}
-    if not (seeded and "document_weights" in capabilities):
+    if not (seeded and "document_weights" in capabilities):  # copies are of the seed, with weights
         values["augment"] = {"copies": 0}
-    if not seeded:
+    if not seeded:  # the documents that an initial model is confident of are selected as a whole
         values["select"] = {"strategy": "confident_documents"}
     return values

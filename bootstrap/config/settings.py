@@ -86,8 +86,9 @@ def setting_rows() -> list[SettingRow]:
     """Return every setting, in the order of ``bootstrap init`` and of the documentation."""
     rows = _rows("data", DataOptions)
     rows.append(
-        SettingRow(
-            *("initial_model", "kind", "", "string", f'"{SEED}"'),
+        _kind_row(
+            "initial_model",
+            SEED,
             f'the model of iteration 0: "{SEED}", the tagger trained on the seed, or the kind of a '
             "tagger that needs no annotated documents",
         )
@@ -97,8 +98,9 @@ def setting_rows() -> list[SettingRow]:
             rows += _rows("initial_model", kind.options_type(), kind.name)
             rows += _rows("initial_model", InitialModelSelection, kind.name)
     rows.append(
-        SettingRow(
-            *("tagger", "kind", "", "string", f'"{DEFAULT_KIND}"'),
+        _kind_row(
+            "tagger",
+            DEFAULT_KIND,
             "the kind of tagger: one of the package, the name of an entry point, or "
             "package.module:Class",
         )
@@ -107,16 +109,18 @@ def setting_rows() -> list[SettingRow]:
         if kind.needs_seed:
             rows += _rows("tagger", kind.options_type(), kind.name)
     rows.append(
-        SettingRow(
-            *("second_tagger", "kind", "", "string", f'"{TAGGER}"'),
+        _kind_row(
+            "second_tagger",
+            TAGGER,
             "the tagger of the second view, which some strategies need: a kind of [tagger] with "
             f'options of its own, or "{TAGGER}", the tagger of the run without the features of the '
             "layout",
         )
     )
     rows.append(
-        SettingRow(
-            *("later_tagger", "kind", "", "string", f'"{TAGGER}"'),
+        _kind_row(
+            "later_tagger",
+            TAGGER,
             "another tagger for the later iterations: a kind of [tagger] with options of its own, "
             f'or "{TAGGER}", the tagger of the run',
         )
@@ -135,32 +139,34 @@ def experiment_rows() -> list[SettingRow]:
     return [*_rows("experiment", ExperimentOptions), *_rows("seed", SeedOptions)]
 
 
+def _kind_row(section: str, default: str, help: str) -> SettingRow:
+    return SettingRow(section, "kind", "", "string", f'"{default}"', help)
+
+
 def _rows(section: str, options: type[Any], kind: str = "") -> list[SettingRow]:
     hints = get_type_hints(options)
     return [
         SettingRow(
             section,
-            each.name,
+            item.name,
             kind,
-            describe(hints[each.name], each.metadata),
-            _preset_default(section, each),
-            each.metadata.get("help", ""),
-            each.metadata.get("example", ""),
+            describe(hints[item.name], item.metadata),
+            _default(section, item),
+            item.metadata.get("help", ""),
+            item.metadata.get("example", ""),
         )
-        for each in fields(options)
+        for item in fields(options)
     ]
 
 
-def _preset_default(section: str, each: Field[Any]) -> str:
+def _default(section: str, item: Field[Any]) -> str:
     """Return the default of a setting as TOML: that of the preset, or else of the options."""
     values = PRESETS[AUTO].get(section, {})
-    return _toml(values[each.name]) if each.name in values else _default(each)
-
-
-def _default(each: Field[Any]) -> str:
-    if each.default_factory is not MISSING:
-        return _toml(each.default_factory())
-    return "" if each.default is MISSING else _toml(each.default)
+    if item.name in values:
+        return _toml(values[item.name])
+    if item.default_factory is not MISSING:
+        return _toml(item.default_factory())
+    return "" if item.default is MISSING else _toml(item.default)
 
 
 def _toml(value: Any) -> str:
@@ -179,7 +185,7 @@ def commented_template() -> str:
     """Write a configuration file with every setting, its help and its default.
 
     Settings without a default, or with an empty table, are comments with an example: in TOML, a
-    section cannot extend ``rules = {}``.
+    section cannot extend ``rules = {}``. So are sections whose presence has an effect.
     """
     return "\n".join(_lines()) + "\n"
 
@@ -189,47 +195,30 @@ def _lines() -> Iterator[str]:
     yield "# Paths are relative to the folder of this file."
     for section, rows in groupby(setting_rows(), lambda row: row.section):
         if section in _OPTIONAL:
-            yield from _optional(section, rows)
+            yield from ("", f"# {_OPTIONAL[section]}", f"# [{section}]")
+            yield from _settings(rows, "# ")
             continue
         yield ""
         yield f"[{section}]"
         for kind, of_kind in groupby(rows, lambda row: row.kind):
             if kind in ("", DEFAULT_KIND):
                 yield from _settings(of_kind)
-            elif kind == OTHER_KINDS:
-                yield "# With other kinds, whose settings are those of [tagger]:"
-                yield from _commented(of_kind)
-            else:
-                topic = _TOPICS.get(kind, "dictionary-models")
-                yield f'# With kind = "{kind}" (bootstrap help {topic}):'
-                yield from _commented(of_kind)
+                continue
+            topic = _TOPICS.get(kind, "dictionary-models")
+            yield (
+                "# With other kinds, whose settings are those of [tagger]:"
+                if kind == OTHER_KINDS
+                else f'# With kind = "{kind}" (bootstrap help {topic}):'
+            )
+            yield from _settings(of_kind, "# ")
         if section == "data":
             yield from _LABELS.rstrip("\n").split("\n")
 
 
-def _settings(rows: Iterable[SettingRow]) -> Iterator[str]:
+def _settings(rows: Iterable[SettingRow], comment: str = "") -> Iterator[str]:
     for row in rows:
-        yield from _help(row, "# ")
-        if row.example:
-            yield f"# {row.key} = {row.example}"
-        else:
-            yield f"{row.key} = {row.default}"
-
-
-def _commented(rows: Iterable[SettingRow]) -> Iterator[str]:
-    """Write settings of another kind than the default, in comments."""
-    for row in rows:
-        yield from _help(row, "# # ")
-        yield f"# {row.key} = {row.example or row.default}"
-
-
-def _optional(section: str, rows: Iterable[SettingRow]) -> Iterator[str]:
-    """Write a section in comments, because its presence has an effect."""
-    yield ""
-    yield f"# {_OPTIONAL[section]}"
-    yield f"# [{section}]"
-    yield from _commented(rows)
-
-
-def _help(row: SettingRow, prefix: str) -> list[str]:
-    return wrap(row.help, _WIDTH, initial_indent=prefix, subsequent_indent=prefix)
+        prefix = f"{comment}# "
+        yield from wrap(row.help, _WIDTH, initial_indent=prefix, subsequent_indent=prefix)
+        # A setting with an example has no default, or an empty one.
+        before = "# " if comment or row.example else ""
+        yield f"{before}{row.key} = {row.example or row.default}"

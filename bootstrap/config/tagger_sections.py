@@ -25,8 +25,8 @@ TAGGER = "tagger"
 #: The kind of ``[tagger]`` by default.
 DEFAULT_KIND = "crf"
 
-_SELECTION_KEYS = tuple(each.name for each in fields(InitialModelSelection))
-_START_KEYS = tuple(each.name for each in fields(LaterTaggerStart))
+_SELECTION_KEYS = tuple(item.name for item in fields(InitialModelSelection))
+_START_KEYS = tuple(item.name for item in fields(LaterTaggerStart))
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,6 @@ class LaterTagger(TaggerSection):
     start: LaterTaggerStart
 
     def as_table(self) -> dict[str, Any]:
-        """Return the section as in the file."""
         return {"kind": self.kind, **asdict(self.start), **self.options.as_table()}
 
 
@@ -79,30 +78,25 @@ class InitialModel(TaggerSection):
     selection: InitialModelSelection
 
     def as_table(self) -> dict[str, Any]:
-        """Return the section as in the file."""
         return {"kind": self.kind, **asdict(self.selection), **self.options.as_table()}
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """The classes that it tags.
-
-        Raises
-        ------
-        ConfigurationError
-            If its tagger has no labels before it is fitted.
-        """
-        found = classes_of(make_tagger(self.kind, self.options).labels)
-        if not found:
+        """The classes that it tags; a tagger without labels is a `ConfigurationError`."""
+        classes = classes_of(make_tagger(self.kind, self.options).labels)
+        if not classes:
             raise ConfigurationError(
                 f'[initial_model] kind = "{self.kind}" has no labels before it is fitted, so that '
                 "it cannot be an initial model"
             )
-        return found
+        return classes
 
 
 def trained_capabilities(*sections: TaggerSection | None) -> frozenset[Capability]:
     """Return the capabilities that all taggers of some sections have."""
-    return frozenset.intersection(*(each.options.capabilities for each in sections if each))
+    return frozenset.intersection(
+        *(section.options.capabilities for section in sections if section)
+    )
 
 
 def parse_tagger(tables: Mapping[str, Any], preset: str, source: Source) -> TaggerSection:
@@ -116,10 +110,8 @@ def parse_second_tagger(
     tables: Mapping[str, Any], preset: str, source: Source
 ) -> TaggerSection | None:
     """Parse ``[second_tagger]``; None if the second view is that of the tagger of the run."""
-    table = table_of(tables, "second_tagger", source)
-    name = table.pop("kind", TAGGER)
+    name, table = _kind_and_options(tables, "second_tagger", TAGGER, source)
     if name == TAGGER:
-        _refuse_options(table, "second_tagger", TAGGER, source, needs_seed=True)
         return None
     return _trained(name, table, "second_tagger", preset=preset, source=source)
 
@@ -128,10 +120,8 @@ def parse_later_tagger(
     tables: Mapping[str, Any], preset: str, source: Source
 ) -> LaterTagger | None:
     """Parse ``[later_tagger]``; None if all iterations have the tagger of the run."""
-    table = table_of(tables, "later_tagger", source)
-    name = table.pop("kind", TAGGER)
+    name, table = _kind_and_options(tables, "later_tagger", TAGGER, source)
     if name == TAGGER:
-        _refuse_options(table, "later_tagger", TAGGER, source, needs_seed=True)
         return None
     own = {key: table.pop(key) for key in _START_KEYS if key in table}
     start = parse_section(LaterTaggerStart, own, "later_tagger", source)
@@ -145,10 +135,8 @@ def parse_initial_model(
     tables: Mapping[str, Any], preset: str, source: Source
 ) -> InitialModel | None:
     """Parse ``[initial_model]``; None if iteration 0 is trained on the seed."""
-    table = table_of(tables, "initial_model", source)
-    name = table.pop("kind", SEED)
+    name, table = _kind_and_options(tables, "initial_model", SEED, source)
     if name == SEED:
-        _refuse_options(table, "initial_model", SEED, source, needs_seed=False)
         return None
     kind = _kind(name, "initial_model", source)
     table = with_preset("initial_model", table, preset, kind.options_type())
@@ -158,16 +146,19 @@ def parse_initial_model(
     return InitialModel(kind.name, options, selection)
 
 
-def _refuse_options(
-    table: Mapping[str, Any], section: str, kind: str, source: Source, *, needs_seed: bool
-) -> None:
-    """Refuse keys of a section whose kind is another section's tagger."""
-    for key in table:
-        others = ", ".join(known_kinds(needs_seed=needs_seed))
+def _kind_and_options(
+    tables: Mapping[str, Any], section: str, default: str, source: Source
+) -> tuple[Any, dict[str, Any]]:
+    """Return the kind of a section, and its options, which the default kind has not."""
+    table = table_of(tables, section, source)
+    name = table.pop("kind", default)
+    if name == default and table:
+        key, others = next(iter(table)), ", ".join(known_kinds(needs_seed=default == TAGGER))
         raise ConfigurationError(
             f"{source.of(section, key)}: [{section}] {key} has no effect with "
-            f'kind = "{kind}"; other kinds are {others}'
+            f'kind = "{default}"; other kinds are {others}'
         )
+    return name, table
 
 
 def _kind(name: Any, section: str, source: Source) -> Kind:

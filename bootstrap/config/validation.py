@@ -31,24 +31,7 @@ def table_of(tables: Mapping[str, Any], name: str, source: Source) -> dict[str, 
 def refuse_unknown(
     table: Mapping[str, Any], known: Sequence[str], source: Source, section: str = ""
 ) -> None:
-    """Refuse unknown names; the error suggests the nearest known one.
-
-    Parameters
-    ----------
-    table : mapping of str to Any
-        A section, or the sections of a configuration.
-    known : sequence of str
-        The valid names.
-    source : Source
-        Where the settings come from.
-    section : str
-        The name of the section, as in `parse_section`; empty for the sections themselves.
-
-    Raises
-    ------
-    ConfigurationError
-        If a name is unknown.
-    """
+    """Refuse unknown keys of a section, or unknown sections; the error suggests the nearest."""
     for name in table:
         if name not in known:
             keys = (*section.split("."), name) if section else (name,)
@@ -75,11 +58,6 @@ def parse_section(
         Where the settings come from.
     others : sequence of str
         Keys of the section that belong to other options.
-
-    Returns
-    -------
-    options
-        An instance of the dataclass.
 
     Raises
     ------
@@ -115,7 +93,7 @@ def parse_section(
 
 
 def _heading(name: str, of: str = "") -> str:
-    """Return how messages refer to a section or a table in it, and to what is in it."""
+    """Return how messages name a section or a table in it, and what is in it."""
     section, _, table = name.partition(" ")
     if not table:
         return f"[{section}] {of}".rstrip()
@@ -134,7 +112,6 @@ def located(options: OptionsT, section: str, source: Source) -> OptionsT:
 
 
 def _absolute(value: Any, builtin: Sequence[str], folder: Path) -> Any:
-    """Convert a path, or each of several, to an absolute one, except for builtin resources."""
     if isinstance(value, tuple):
         return tuple(_absolute(path, builtin, folder) for path in value)
     if not value or is_synthetic(value) or value in builtin:

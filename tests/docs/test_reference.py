@@ -5,7 +5,7 @@ import tomllib
 
 import pytest
 
-from bootstrap.cli.topics import documentation_folder, find_topics, read_topic, title_of
+from bootstrap.cli.commands.help import documentation_folder, find_topics, read_topic, title_of
 from bootstrap.config.settings import commented_template
 from corpus.errors import InputError
 from tests.docs.conftest import ROOT

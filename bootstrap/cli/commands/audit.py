@@ -1,10 +1,11 @@
-"""``bootstrap audit``: which names of the training notes a stranger can confirm in a model."""
+"""``bootstrap audit``: which names of its training notes a model confirms to a stranger."""
 
 from __future__ import annotations
 
 import argparse
 import json
 from collections.abc import Iterator
+from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ from bootstrap.cli.arguments import (
     Commands,
     add_columns,
     add_command,
+    add_gold,
     add_list,
     add_model,
     add_rules,
@@ -57,11 +59,7 @@ def register(commands: Commands) -> None:
         metavar="CLASS",
         help="the classes of annotations that are names (default: all)",
     )
-    parser.add_argument(
-        "--gold",
-        metavar="NOTES",
-        help="annotated notes to score the models on (default: the validation notes of the run)",
-    )
+    add_gold(parser, "annotated notes to score the models on")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures as JSON")
     add_columns(parser)
     add_rules(parser)
@@ -71,33 +69,30 @@ def main(options: argparse.Namespace) -> None:
     """Audit a model, print the figures, and write them as JSON if requested."""
     from bootstrap.audit import audit
     from bootstrap.cli.console import output, print_lines, report_problems, write_file
-    from bootstrap.cli.inputs import columns_of, problems_of
+    from bootstrap.cli.inputs import columns_of, problems_of, read_gold
     from corpus.corpora import read_corpus
 
     problems, columns = problems_of(options), columns_of(options)
     notes = chain.from_iterable(
-        read_corpus(each, columns=columns, problems=problems) for each in options.notes
+        read_corpus(source, columns=columns, problems=problems) for source in options.notes
     )
-    gold = None
-    if options.gold:
-        gold = read_corpus(options.gold, columns=columns, problems=problems)
+    gold = read_gold(options, problems)
     models = [options.model] if options.before is None else [options.before, options.model]
-    found = audit(models, options.against, notes, classes=options.classes or (), gold=gold)
+    audited = audit(models, options.against, notes, classes=options.classes or (), gold=gold)
     report_problems(problems)
     if options.json:
-        text = json.dumps(found.as_json(), ensure_ascii=False, indent=1) + "\n"
+        text = json.dumps(asdict(audited), ensure_ascii=False, indent=1) + "\n"
         write_file(options.json, text.encode())
     print_lines(
         [
-            f"{found.documents:,} documents of {found.patients:,} patients; {found.listed:,} names "
-            "in the lists",
+            f"{audited.documents:,} documents of {audited.patients:,} patients; "
+            f"{audited.listed:,} names in the lists",
         ]
     )
-    for name, confirmed in found.models.items():
-        output.print()
-        print_lines([name])
+    for name, confirmed in audited.models.items():
+        print_lines(["", name])
         output.print(_table(confirmed))
-        print_lines(_lines(confirmed, found))
+        print_lines(_lines(confirmed, audited))
 
 
 def _table(confirmed: Confirmed) -> Table:
@@ -108,10 +103,10 @@ def _table(confirmed: Confirmed) -> Table:
     table = figures_table(
         "confirmed", "names in notes", "of one patient", "as other words", "not in notes"
     )
-    table.add_row("by any part", *(_share(each, each.confirmed) for each in groups))
+    table.add_row("by any part", *(_share(group, group.confirmed) for group in groups))
     for part in confirmed.names.by_part:
         name = f"  {part} (of others, too)" if part == AFFIXES else f"  {part}"
-        table.add_row(name, *(_share(each, each.by_part[part]) for each in groups))
+        table.add_row(name, *(_share(group, group.by_part[part]) for group in groups))
     return table
 
 
@@ -119,12 +114,12 @@ def _share(group: Group, number: int) -> str:
     return f"{number:,} of {group.total:,} ({number / max(group.total, 1):.1%})"
 
 
-def _lines(confirmed: Confirmed, found: Audit) -> Iterator[str]:
+def _lines(confirmed: Confirmed, audited: Audit) -> Iterator[str]:
     yield (
-        f"confirmed names are annotated in {confirmed.documents:,} of {found.documents:,} "
-        f"documents, of {confirmed.patients:,} of {found.patients:,} patients"
+        f"confirmed names are annotated in {confirmed.documents:,} of {audited.documents:,} "
+        f"documents, of {confirmed.patients:,} of {audited.patients:,} patients"
     )
     if confirmed.f1 is None:
         yield "F1 was not measured; name annotated notes with --gold"
     else:
-        yield f"F1 on {found.gold:,} annotated documents: {confirmed.f1:.4f}"
+        yield f"F1 on {audited.gold:,} annotated documents: {confirmed.f1:.4f}"

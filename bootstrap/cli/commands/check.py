@@ -33,13 +33,7 @@ def register(commands: Commands) -> None:
 
 
 def main(options: argparse.Namespace) -> None:
-    """Count documents, tokens and entities of each split and print warnings.
-
-    Raises
-    ------
-    InputError
-        If a run would not start.
-    """
+    """Count documents, tokens and entities of each split and print warnings."""
     from bootstrap.cli.console import figures_table, output, print_lines, write_file
     from bootstrap.config.configuration import load_configuration
     from bootstrap.data.checks import check_notes, samples_of, warnings, will_not_start
@@ -79,11 +73,11 @@ def main(options: argparse.Namespace) -> None:
     cost_lines, of_gold = _rounds_of(configuration)
     classes = (*classes, *of_gold)
     size = 0 if configuration.active else configuration.loop.batch
-    found = list(warnings(reports, data, batch_size=size, classes=classes, coverages=coverages))
-    found += compared.lines()
+    lines = list(warnings(reports, data, batch_size=size, classes=classes, coverages=coverages))
+    lines += compared.lines()
     if cost_lines:
         print_lines(["", *cost_lines])
-    print_lines(["", *(f"! {line}" for line in found)] if found else ["", "no warnings"])
+    print_lines(["", *(f"! {line}" for line in lines)] if lines else ["", "no warnings"])
     if will_not_start(reports, data):
         raise InputError(f"{shown(options.config)}: a run will not start with these notes")
     seed = reports["seed"].entities if "seed" in reports else ()
@@ -91,13 +85,7 @@ def main(options: argparse.Namespace) -> None:
 
 
 def _rounds_of(configuration: Configuration) -> tuple[list[str], Sequence[str]]:
-    """Describe what a round of active learning costs, and return the classes of its documents.
-
-    Raises
-    ------
-    InputError
-        If the budget does not fit the documents.
-    """
+    """Describe what a round of active learning costs, and return the classes of its documents."""
     from bootstrap.active_learning.cost import estimate_cost
     from bootstrap.data.preparation import check_budget
     from bootstrap.data.splits import read_notes
@@ -138,7 +126,7 @@ def _rows(reports: Mapping[str, SplitReport], unit: str) -> Iterator[tuple[str, 
 def _profile_table(
     profiles: Mapping[str, Profile], predicted: Mapping[str, Mapping[str, float]]
 ) -> Table:
-    """Build a table of what the documents of each split are like.
+    """Build a table of the documents of each split.
 
     `predicted` has the share of tokens in entities by split and class, for some splits.
     """
@@ -150,23 +138,23 @@ def _profile_table(
 
     table = figures_table("", *profiles)
     every = list(profiles.values())
-    table.add_row("tokens per document (median)", *(f"{each.length:,.0f}" for each in every))
-    table.add_row("documents with entities", *percents(each.with_entities for each in every))
-    names = sorted({name for each in every for name in each.tokens})
+    table.add_row("tokens per document (median)", *(f"{split.length:,.0f}" for split in every))
+    table.add_row("documents with entities", *percents(split.with_entities for split in every))
+    names = sorted({name for split in every for name in split.tokens})
     for name in names:
-        means = (each.per_document.get(name) for each in every)
+        means = (split.per_document.get(name) for split in every)
         table.add_row(
             f"  {shown(name)} per document",
             *("" if mean is None else f"{mean:.2f}" for mean in means),
         )
     for name in names:
-        shares = (each.tokens.get(name) for each in every)
+        shares = (split.tokens.get(name) for split in every)
         table.add_row(f"  tokens in {shown(name)}", *percents(shares))
         if predicted:
-            found = (predicted.get(split, {}).get(name) for split in profiles)
-            table.add_row("    as a small CRF of the seed tags them", *percents(found))
+            shares = (predicted.get(split, {}).get(name) for split in profiles)
+            table.add_row("    as a small CRF of the seed tags them", *percents(shares))
     for name in _beginnings(every):
-        shares = (each.beginnings.get(name, 0) for each in every)
+        shares = (split.beginnings.get(name, 0) for split in every)
         table.add_row(f'beginning with the shapes "{name}"', *percents(shares))
     return table
 
@@ -175,8 +163,8 @@ def _beginnings(profiles: Sequence[Profile]) -> list[str]:
     """Return the beginnings whose shares differ most between splits."""
 
     def spread(name: str) -> float:
-        shares = [each.beginnings.get(name, 0) for each in profiles]
+        shares = [split.beginnings.get(name, 0) for split in profiles]
         return max(shares) - min(shares)
 
-    names = {name for each in profiles for name in each.beginnings}
+    names = {name for split in profiles for name in split.beginnings}
     return sorted(names, key=lambda name: (-spread(name), name))[:_SHOWN_BEGINNINGS]

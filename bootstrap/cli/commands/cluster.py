@@ -34,13 +34,8 @@ def register(commands: Commands) -> None:
     """Add the command."""
     parser = add_command(commands, "cluster", main, "cluster words by k-means on their vectors")
     add_embeddings(parser, "folder")
-    add_list(
-        parser,
-        "--k",
-        positive,
-        metavar="K",
-        help="numbers of clusters (default: 128,1024,8192)",
-    )
+    help = "numbers of clusters (default: 128,1024,8192)"
+    add_list(parser, "--k", positive, metavar="K", help=help)
     parser.add_argument(
         "--passes",
         type=positive,
@@ -71,7 +66,7 @@ def main(options: argparse.Namespace) -> None:
                 if not _exists(embedding, wanted):
                     tasks.append((embedding.folder, [wanted]))
         _find(tasks, options.jobs or default_jobs())
-    output.print(sizes_table(embeddings, ks))
+    output.print(_sizes_table(embeddings, ks))
     print_lines(["", "To use them as features, add to the configuration of a run:", ""])
     print_lines(["  [tagger]", f'  clusters = "{options.folder.absolute()}"'])
 
@@ -92,15 +87,16 @@ def _exists(embedding: Embedding, wanted: ClusterOptions) -> bool:
     """Return whether a clustering with these options exists."""
     from taggers.embeddings.clusters import clusterings_of
 
-    for each in clusterings_of(embedding).values():
-        if each.options.k == wanted.k:
-            if each.options == wanted:
-                return True
+    for clustering in clusterings_of(embedding).values():
+        existing = clustering.options
+        if existing.k == wanted.k and existing != wanted:
             raise InputError(
                 f"{shown(embedding.folder)} has {wanted.k} clusters found with random state "
-                f"{each.options.random_state} in {each.options.passes} passes; remove clusters-"
+                f"{existing.random_state} in {existing.passes} passes; remove clusters-"
                 f"{wanted.k}.json to find others"
             )
+        if existing == wanted:
+            return True
     return False
 
 
@@ -119,7 +115,7 @@ def _find(tasks: Sequence[tuple[Path, Sequence[ClusterOptions]]], jobs: int) -> 
             bar.report("clustering", sum(done), total)
 
 
-def sizes_table(embeddings: Sequence[Embedding], ks: Sequence[int]) -> Table:
+def _sizes_table(embeddings: Sequence[Embedding], ks: Sequence[int]) -> Table:
     """Build a table of the median words of a cluster (paper 003, table 3.1)."""
     import numpy as np
 
@@ -129,8 +125,8 @@ def sizes_table(embeddings: Sequence[Embedding], ks: Sequence[int]) -> Table:
     table = figures_table("embedding", "words", *(f"median, K = {k:,}" for k in ks))
     for embedding in embeddings:
         medians = {
-            each.options.k: f"{np.median(each.sizes()):.1f}"
-            for each in clusterings_of(embedding).values()
+            clustering.options.k: f"{np.median(clustering.sizes()):.1f}"
+            for clustering in clusterings_of(embedding).values()
         }
         cells = [medians.get(k, "") for k in ks]
         table.add_row(embedding.name, f"{len(embedding):,}", *cells)

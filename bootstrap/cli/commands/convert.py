@@ -30,21 +30,20 @@ def register(commands: Commands) -> None:
 def main(options: argparse.Namespace) -> None:
     """Read a corpus and write it in another format."""
     from bootstrap.cli.console import print_report, report_problems
-    from bootstrap.cli.inputs import columns_of, label_map_of, problems_of, with_label_map
-    from corpus.corpora import read_corpus
+    from bootstrap.cli.inputs import (
+        columns_of,
+        label_map_of,
+        problems_of,
+        read_notes,
+        with_label_map,
+    )
     from corpus.formats import write
 
-    problems, columns = problems_of(options), columns_of(options)
-    documents = read_corpus(
-        options.source,
-        format=options.source_format,
-        columns=columns,
-        problems=problems,
-        encoding=options.encoding,
+    problems, dropped = problems_of(options), Counter[str]()
+    documents = with_label_map(read_notes(options, problems), label_map_of(options), dropped)
+    written = write(
+        documents, options.target, format=options.target_format, columns=columns_of(options)
     )
-    dropped = Counter[str]()
-    renamed = with_label_map(documents, label_map_of(options), dropped)
-    written = write(renamed, options.target, format=options.target_format, columns=columns)
     report_problems(problems)
     lines = [*written_lines(written, options.target, problems), *dropped_lines(dropped)]
     print_report(lines, options.target)

@@ -18,14 +18,16 @@ def register(commands: Commands) -> None:
 def main(options: argparse.Namespace) -> None:
     """Count the words of a corpus and write them."""
     from bootstrap.cli.console import print_lines, report_problems
-    from bootstrap.cli.inputs import number_of, problems_of, read_unlabeled
+    from bootstrap.cli.inputs import problems_of, read_notes
     from bootstrap.cli.progress import StageProgress
+    from corpus.corpora import count_records
     from corpus.counts import count_words
     from corpus.storage.atomic import refuse_existing
 
     refuse_existing(options.output)
     problems = problems_of(options)
-    documents, total = read_unlabeled(options, problems), number_of(options)
+    documents = read_notes(options, problems, labelled=False)
+    total = count_records(options.source, format=options.source_format)
     with StageProgress() as bar:
         counts = count_words(documents, progress=lambda done: bar.report("counting", done, total))
     report_problems(problems)

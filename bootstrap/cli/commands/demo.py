@@ -111,13 +111,7 @@ def _refuse_existing(folder: Path) -> None:
 
 
 def _compare(options: argparse.Namespace, folder: Path) -> None:
-    """Generate notes, and compare what people and the machine gain on them.
-
-    Raises
-    ------
-    InputError
-        If the notes are too few, or there is no seed.
-    """
+    """Generate notes, and compare what people and the machine gain on them."""
     from bootstrap.cli.commands.experiment import run_plan
     from bootstrap.cli.console import print_lines
     from bootstrap.demo import COMPARED_NOTES, make_comparison

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     from corpus.formats import Columns
 
+_COUNTS = ("true_positive", "false_positive", "false_negative")
+
 
 def register(commands: Commands) -> None:
     """Add the command."""
@@ -87,7 +89,6 @@ def main(options: argparse.Namespace) -> None:
 
 
 def _gold_columns(options: argparse.Namespace) -> Columns:
-    """Return the names of columns of the gold notes, which may differ."""
     from bootstrap.cli.inputs import columns_of
     from corpus.formats import Columns
 
@@ -97,7 +98,6 @@ def _gold_columns(options: argparse.Namespace) -> Columns:
 
 
 def _refuse_unannotated(gold: Sequence[Document], source: str) -> None:
-    """Raise an `InputError` if no gold document is annotated."""
     if not any(document.spans for document in gold):
         raise InputError(
             f"{shown(source)}: {len(gold):,} gold documents without any entity; expected annotated "
@@ -122,12 +122,7 @@ def _table(report: dict[str, Any]) -> Table:
 def _cells(figures: dict[str, Any]) -> list[str]:
     interval = figures.get("f1_interval")
     return [
-        f"{figures['precision']:.4f}",
-        f"{figures['recall']:.4f}",
-        f"{figures['f1']:.4f}",
+        *(f"{figures[name]:.4f}" for name in ("precision", "recall", "f1")),
         f"{interval[0]:.4f}-{interval[1]:.4f}" if interval else "",
-        *(
-            f"{figures[f'{kind}s']:,}"
-            for kind in ("true_positive", "false_positive", "false_negative")
-        ),
+        *(f"{figures[f'{kind}s']:,}" for kind in _COUNTS),
     ]

@@ -1,4 +1,4 @@
-"""``bootstrap experiment``: a grid of runs, and a table that compares them."""
+"""``bootstrap experiment`` and ``crossvalidate``: runs, and a table that compares them."""
 
 from __future__ import annotations
 
@@ -7,10 +7,19 @@ import logging
 import os
 import sys
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from bootstrap.cli.arguments import CommandParser, Commands, add_command, add_jobs
+from bootstrap.cli.arguments import (
+    CommandParser,
+    Commands,
+    add_command,
+    add_configuration,
+    add_jobs,
+    add_list,
+    natural,
+)
 from corpus.errors import InputError, shown
 
 if TYPE_CHECKING:
@@ -27,27 +36,48 @@ _MANY_RUNS = 100
 #: Seconds between two pages of an experiment that is being carried out.
 _PAGE_SECONDS = 30
 
+#: The folds of the paper (003, table 4.2).
+_FOLDS = 7
 _AFTER_FULL_DISK = "finished runs are kept; make space, and continue with the same command"
 
 
 def register(commands: Commands) -> None:
-    """Add the command."""
+    """Add the commands."""
     summary = "carry out a grid of runs and compare them"
     parser = add_command(commands, "experiment", main, summary)
     parser.add_argument("file", type=Path, metavar="FILE", help="an experiment file, in TOML")
-    add_experiment_arguments(parser, "runs/NAME, named after FILE")
+    _add_arguments(parser, "runs/NAME, named after FILE")
+
+    summary = "cross-validate a configuration on its annotated notes, by patient"
+    parser = add_command(commands, "crossvalidate", crossvalidate, summary)
+    add_configuration(parser)
+    parser.add_argument(
+        "--folds",
+        type=natural,
+        default=_FOLDS,
+        metavar="K",
+        help=f"number of folds of [data] seed (default: {_FOLDS})",
+    )
+    add_list(
+        parser,
+        "--methods",
+        str,
+        metavar="NAME",
+        help="what is compared: supervised, self-training, active (default: supervised, and "
+        "self-training if [data] names unlabeled notes)",
+    )
+    add_list(
+        parser,
+        "--random-states",
+        natural,
+        metavar="N",
+        help="seeds of the random number generator (default: 0)",
+    )
+    _add_arguments(parser, "runs/NAME-folds, named after CONFIG or its folder")
 
 
-def add_experiment_arguments(parser: CommandParser, default: str) -> None:
-    """Add the arguments of a command that makes the folder of an experiment.
-
-    Parameters
-    ----------
-    parser : CommandParser
-        The parser of the command.
-    default : str
-        The folder by default, in words.
-    """
+def _add_arguments(parser: CommandParser, default: str) -> None:
+    """Add the arguments of both commands; `default` describes the default folder."""
     parser.add_argument(
         "--out",
         type=Path,
@@ -70,11 +100,60 @@ def main(options: argparse.Namespace) -> None:
     from bootstrap.experiments.plan import load_plan
 
     plan = load_plan(options.file)
-    run_or_list(plan, options.out or Path("runs") / options.file.stem, options)
+    _run_or_list(plan, options.out or Path("runs") / options.file.stem, options)
 
 
-def run_or_list(plan: Plan, folder: Path, options: argparse.Namespace) -> None:
-    """Carry out a plan in a folder, or list its runs, as the arguments of the command name."""
+def crossvalidate(options: argparse.Namespace) -> None:
+    """Train on all folds but one, score on it, and print the mean of all folds."""
+    from bootstrap.cli.commands.run import name_of
+    from bootstrap.config.configuration import read_tables
+    from bootstrap.config.overrides import Source, overridden
+    from bootstrap.experiments.plan import parse_plan
+
+    tables, origins = overridden(read_tables(options.config), options.overrides)
+    states = options.random_states or [0]
+    tables = _tables_of(tables, options.folds, options.methods or (), states)
+    config = options.config
+    plan = parse_plan(tables, Source(str(config), config.parent, origins))
+    _run_or_list(plan, options.out or Path("runs") / f"{name_of(config)}-folds", options)
+
+
+def _tables_of(
+    tables: Mapping[str, Any], folds: int, methods: Sequence[str], random_states: list[int]
+) -> dict[str, Any]:
+    """Return the tables of an experiment that cross-validates a configuration.
+
+    The folds are those of ``[data] seed``. Each is the test documents in turn. ``[data]
+    validation``, or else the next fold, determines when to stop.
+    """
+    from bootstrap.config.overrides import ConfigurationError
+    from bootstrap.experiments.plan import OWN_SECTIONS
+
+    if folds < 2:
+        raise ConfigurationError(f"--folds {folds}: expected 2 or more")
+    for section in OWN_SECTIONS:
+        if section in tables:
+            raise ConfigurationError(
+                f"[{section}] belongs to an experiment: carry it out with `bootstrap experiment`, "
+                "where [experiment] folds sets the number of folds"
+            )
+    data = tables.get("data")
+    data = dict(data) if isinstance(data, Mapping) else {}
+    if data.pop("test", None):
+        _log.warning("[data] test is not used: each fold of [data] seed is test in turn")
+    names = methods or ["supervised", *(["self-training"] if data.get("unlabeled") else [])]
+    if len(set(names)) < len(names):
+        raise ConfigurationError(f"--methods {','.join(names)}: a method is named twice")
+    return {
+        **{key: value for key, value in tables.items() if key != "active" or key in names},
+        "data": data,
+        "experiment": {"folds": folds, "random_states": random_states},
+        "variants": {name: {"method": name} for name in names},
+    }
+
+
+def _run_or_list(plan: Plan, folder: Path, options: argparse.Namespace) -> None:
+    """Carry out a plan in a folder, or list its runs with ``--list``."""
     from bootstrap.cli.display import print_experiment
     from bootstrap.experiments.configurations import check_variants
     from bootstrap.experiments.folder import ExperimentFolder
@@ -93,21 +172,7 @@ def run_or_list(plan: Plan, folder: Path, options: argparse.Namespace) -> None:
 def run_plan(plan: Plan, folder: Path, *, jobs: int | None, confirmed: bool = False) -> None:
     """Carry out the runs of a plan that are not finished, and print and write the tables.
 
-    Parameters
-    ----------
-    plan : Plan
-        The plan.
-    folder : Path
-        The folder of the experiment.
-    jobs : int or None
-        Number of processes.
-    confirmed : bool
-        Whether many runs need no confirmation.
-
-    Raises
-    ------
-    InputError
-        If the plan or a document is invalid, if many runs are not confirmed, or if a run fails.
+    Many runs need a confirmation, unless they are `confirmed`.
     """
     from bootstrap.cli.console import print_lines
     from bootstrap.cli.display import print_experiment
@@ -132,13 +197,7 @@ def run_plan(plan: Plan, folder: Path, *, jobs: int | None, confirmed: bool = Fa
 
 
 def _confirm(plan: Plan, *, confirmed: bool) -> None:
-    """Ask before many runs.
-
-    Raises
-    ------
-    InputError
-        If the user declines, or cannot be asked.
-    """
+    """Ask before many runs; refused ones raise an `InputError`."""
     states, splits = len(plan.options.random_states), len(plan.splits)
     line = (
         f"{len(plan.variants):,} variants with {states:,} random states on {splits:,} splits are "

@@ -11,9 +11,11 @@ from bootstrap.cli.arguments import (
     Commands,
     add_columns,
     add_command,
+    add_gold,
     add_list,
     add_model,
     add_rules,
+    one_of,
     positive,
 )
 
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from bootstrap.export import Exported
 
 #: The default of --min-patients; docs/privacy.md has the measurement.
-DEFAULT_MIN_PATIENTS = 5
+_MIN_PATIENTS = 5
 
 #: The parts that can be kept, with the names of what they consist of.
 _PARTS = {
@@ -43,11 +45,11 @@ def register(commands: Commands) -> None:
     parser.add_argument(
         "--min-patients",
         type=positive,
-        default=DEFAULT_MIN_PATIENTS,
+        default=_MIN_PATIENTS,
         metavar="N",
         help="drop words and other values that occur in the training notes of fewer than N "
         "patients; a document of an unknown patient counts as one of its own (default: "
-        f"{DEFAULT_MIN_PATIENTS})",
+        f"{_MIN_PATIENTS})",
     )
     parser.add_argument(
         "--hash-names",
@@ -66,44 +68,30 @@ def register(commands: Commands) -> None:
     add_list(
         parser,
         "--keep",
-        _part,
+        one_of(_PARTS),
         metavar="PART",
         help=f"keep a part of the model as it is, because it is public: {', '.join(_PARTS)}",
     )
-    parser.add_argument(
-        "--gold",
-        metavar="NOTES",
-        help="annotated notes to score the model on before and after (default: the validation "
-        "notes of the run)",
-    )
+    add_gold(parser, "annotated notes to score the model on before and after")
     add_columns(parser)
     add_rules(parser)
-
-
-def _part(text: str) -> str:
-    if text not in _PARTS:
-        raise argparse.ArgumentTypeError(f"{text!r}: expected one of {', '.join(_PARTS)}")
-    return text
 
 
 def main(options: argparse.Namespace) -> None:
     """Export a model and report its contents and F1."""
     from bootstrap.cli.console import print_lines, report_problems
-    from bootstrap.cli.inputs import columns_of, problems_of
+    from bootstrap.cli.inputs import problems_of, read_gold
     from bootstrap.export import export_model
-    from corpus.corpora import read_corpus
     from taggers.privacy.pruning import Pruning
 
     problems = problems_of(options)
-    gold = None
-    if options.gold:
-        gold = read_corpus(options.gold, columns=columns_of(options), problems=problems)
     pruning = Pruning.of(
         options.min_patients,
         hash_names=options.hash_names,
         keep=options.keep or (),
         public=options.public or (),
     )
+    gold = read_gold(options, problems)
     exported = export_model(options.model, options.target, pruning=pruning, gold=gold)
     report_problems(problems)
     print_lines(_lines(exported, options))

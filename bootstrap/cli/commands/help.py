@@ -1,24 +1,45 @@
-"""``bootstrap help``: the documentation in the terminal."""
+"""``bootstrap help``, ``init`` and ``completion``: what helps people to use the program."""
 
 from __future__ import annotations
 
 import argparse
+import sys
+from pathlib import Path
 
 from bootstrap.cli.arguments import Commands, add_command
+from corpus.errors import InputError, shown
+
+_PACKAGE = Path(__file__).resolve().parents[2]
+#: Markers of pages whose content is generated when the site is built.
+_GENERATED = ("<!-- commands -->", "<!-- settings -->", "<!-- notebook", "\n::: ")
+
+#: The shells that `shtab` supports.
+_SHELLS = ("bash", "zsh", "tcsh")
+#: Arguments that are not of the type Path, but may name a file.
+_FILES = ("source", "gold", "predicted")
+
+
+def register_init(commands: Commands) -> None:
+    """Add the command that writes a configuration."""
+    summary = "write a commented configuration with every setting"
+    parser = add_command(commands, "init", init, summary)
+    parser.add_argument("folder", type=Path, metavar="DIR", help="where to write config.toml")
 
 
 def register(commands: Commands) -> None:
-    """Add the command."""
+    """Add the other commands."""
     parser = add_command(commands, "help", main, "print a page of the documentation")
     parser.add_argument(
         "topic", nargs="?", metavar="TOPIC", help="name of the page (default: list all topics)"
     )
+    summary = "print a completion script for a shell"
+    parser = add_command(commands, "completion", completion, summary)
+    parser.add_argument("shell", choices=_SHELLS, metavar="SHELL", help=", ".join(_SHELLS))
 
 
 def main(options: argparse.Namespace) -> None:
     """Print the topics, or the page of one: formatted on a terminal, as Markdown elsewhere."""
     from bootstrap.cli.console import output
-    from bootstrap.cli.topics import find_topics, read_topic, title_of
 
     if options.topic is None:
         for topic, page in find_topics().items():
@@ -31,3 +52,81 @@ def main(options: argparse.Namespace) -> None:
         output.print(Markdown(page_text))
     else:
         output.print(page_text)
+
+
+def documentation_folder() -> Path:
+    """Return the folder of the documentation, in an installed package or in a checkout.
+
+    Raises
+    ------
+    InputError
+        If the package was installed without it.
+    """
+    for folder in (_PACKAGE / "docs", _PACKAGE.parent / "docs"):
+        if (folder / "index.md").is_file():
+            return folder
+    raise InputError("the documentation is not installed; `pip install` of a wheel includes it")
+
+
+def find_topics() -> dict[str, Path]:
+    """Return the pages that can be read as text, by the names of their files, in that order."""
+    pages = sorted(documentation_folder().rglob("*.md"), key=lambda page: page.stem)
+    return {page.stem: page for page in pages if not _is_generated(page)}
+
+
+def _is_generated(page: Path) -> bool:
+    text = page.read_text(encoding="utf-8")
+    return any(mark in text for mark in _GENERATED)
+
+
+def title_of(page: Path) -> str:
+    """Return the title of a page: its first heading."""
+    with page.open(encoding="utf-8") as lines:
+        return next((line[2:].strip() for line in lines if line.startswith("# ")), page.stem)
+
+
+def read_topic(topic: str) -> str:
+    """Return the page of a topic as Markdown; an unknown topic raises an `InputError`."""
+    topics = find_topics()
+    if topic not in topics:
+        raise InputError(f'there is no topic "{shown(topic)}"; the topics are {", ".join(topics)}')
+    return topics[topic].read_text(encoding="utf-8")
+
+
+def init(options: argparse.Namespace) -> None:
+    """Write ``config.toml`` into a folder; an existing one is not overwritten."""
+    from bootstrap.cli.console import print_lines
+    from bootstrap.config.settings import commented_template
+    from corpus.storage.atomic import new_file
+
+    path = options.folder / "config.toml"
+    with new_file(path) as file:
+        file.write(commented_template().encode())
+    print_lines(
+        [
+            f"{path} has every setting with its default.",
+            "Set the paths of your notes in [data], then:",
+            f"  bootstrap check {path}",
+            f"  bootstrap run {path} --out runs/NAME",
+        ]
+    )
+
+
+def completion(options: argparse.Namespace) -> None:
+    """Print the completion script of a shell."""
+    import shtab
+
+    _complete_files(options.root, shtab.FILE, shtab.DIRECTORY)
+    sys.stdout.write(shtab.complete(options.root, options.shell) + "\n")
+
+
+def _complete_files(parser: argparse.ArgumentParser, file: object, folder: object) -> None:
+    """Mark the arguments of all commands that are files and folders, for `shtab`."""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for command in action.choices.values():
+                _complete_files(command, file, folder)
+        elif action.type is Path or action.dest in _FILES:
+            action.complete = (  # type: ignore[attr-defined]
+                folder if action.metavar in ("DIR", "RUN") else file
+            )

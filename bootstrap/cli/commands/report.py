@@ -1,13 +1,15 @@
-"""``bootstrap report``: one page of one or several runs."""
+"""``bootstrap report`` and ``bootstrap plot``: a page, or a figure, of one or several runs."""
 
 from __future__ import annotations
 
 import argparse
+import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bootstrap.cli.arguments import CommandParser, Commands, add_command
+from bootstrap.cli.arguments import CommandParser, Commands, add_command, add_output
+from bootstrap.reports.figures import AXES
 from corpus.errors import InputError, shown
 
 if TYPE_CHECKING:
@@ -18,9 +20,13 @@ _OUTPUT = Path("report.html")
 
 
 def register(commands: Commands) -> None:
-    """Add the command."""
-    parser = add_command(commands, "report", main, "show one or several runs on one page")
-    add_runs(parser)
+    """Add the commands."""
+    _register_report(add_command(commands, "report", main, "show one or several runs on one page"))
+    _register_plot(add_command(commands, "plot", plot, "draw a figure of one or several runs"))
+
+
+def _register_report(parser: CommandParser) -> None:
+    _add_runs(parser)
     parser.add_argument(
         "-o",
         "--output",
@@ -45,8 +51,26 @@ def register(commands: Commands) -> None:
         parser.add_argument(f"--{name}", type=Path, metavar="DIR", help=f"also {what}")
 
 
-def add_runs(parser: CommandParser) -> None:
-    """Add the runs of a report, and whether their scores on test documents are shown."""
+def _register_plot(parser: CommandParser) -> None:
+    _add_runs(parser)
+    parser.add_argument(
+        "--what",
+        default="scores",
+        metavar="NAME",
+        help="a figure of the page, such as errors (default: scores); for an unknown name, the "
+        "names of all figures are listed",
+    )
+    parser.add_argument(
+        "--axis",
+        choices=tuple(AXES),
+        default="iteration",
+        help="the horizontal axis of scores: iterations, or the documents or tokens that people "
+        "annotated (default: iteration)",
+    )
+    add_output(parser, "a PNG, SVG or PDF file; an existing one is replaced")
+
+
+def _add_runs(parser: CommandParser) -> None:
     parser.add_argument(
         "runs",
         nargs="+",
@@ -75,7 +99,7 @@ def main(options: argparse.Namespace) -> None:
         require_mlflow()  # before anything is written
     if options.tensorboard:
         require_tensorflow()
-    if experiment := experiment_of(options):
+    if experiment := _experiment_of(options):
         report, names = experiment_report(experiment), [experiment.folder.resolve().name]
         records = _finished_runs(experiment) if options.tensorboard or options.mlflow else []
     else:
@@ -92,14 +116,33 @@ def main(options: argparse.Namespace) -> None:
     print_lines([*lines, *_exported(options, records)])
 
 
-def experiment_of(options: argparse.Namespace) -> ExperimentFolder | None:
-    """Return the experiment that a command line names, if it names one instead of runs.
+def plot(options: argparse.Namespace) -> None:
+    """Draw a figure of runs and write it."""
+    from bootstrap.cli.console import print_lines, write_file
+    from bootstrap.experiments.results import experiment_report
+    from bootstrap.reports.drawing import draw, drawing_format
+    from bootstrap.reports.groups import load_groups, parse_groups, require_comparable
+    from bootstrap.reports.writing import figure_of, named_figure
 
-    Raises
-    ------
-    InputError
-        If it names an experiment and others, or options that are for runs.
-    """
+    format = drawing_format(options.output)
+    if experiment := _experiment_of(options):
+        report, what = experiment_report(experiment), f"{shown(experiment.folder)} has"
+        figure = named_figure(report, options.what, options.axis, what)
+        names = [experiment.folder.resolve().name]
+    else:
+        test = options.test or options.what == "test"
+        groups = load_groups(parse_groups(options.runs), test=test)
+        require_comparable(groups)
+        figure = figure_of(groups, options.what, options.axis)
+        names = [group.name for group in groups]
+    file = io.BytesIO()
+    draw(figure, file, format)
+    write_file(options.output, file.getvalue())
+    print_lines([f"{options.output} shows {', '.join(names)}"])
+
+
+def _experiment_of(options: argparse.Namespace) -> ExperimentFolder | None:
+    """Return the experiment that a command line names, if it names one instead of runs."""
     from bootstrap.experiments.folder import ExperimentFolder
 
     folders = [ExperimentFolder(Path(name)) for name in options.runs]

@@ -1,4 +1,4 @@
-"""``bootstrap run``: a self-training run."""
+"""``bootstrap run`` and ``bootstrap active``: runs of self-training and of active learning."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import logging
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bootstrap.cli.arguments import (
     CommandParser,
@@ -28,24 +28,20 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
+#: The metrics of an iteration that are logged.
+_LOGGED = ("iteration", "selected", "tagged", "precision", "recall", "f1", "seconds")
 _AFTER_FULL_DISK = "finished iterations are kept; make space, and continue with --resume"
 
 
 def register(commands: Commands) -> None:
-    """Add the command."""
-    add_run_arguments(add_command(commands, "run", main, "train a tagger by self-training"))
+    """Add the commands."""
+    _add_arguments(add_command(commands, "run", main, "train a tagger by self-training"))
+    summary = "train a tagger on rounds of annotated documents that it chooses itself"
+    _add_arguments(add_command(commands, "active", active, summary), suffix="-active")
 
 
-def add_run_arguments(parser: CommandParser, suffix: str = "") -> None:
-    """Add the arguments of a command that makes a run folder.
-
-    Parameters
-    ----------
-    parser : CommandParser
-        The parser of the command.
-    suffix : str
-        The end of the name of the folder by default.
-    """
+def _add_arguments(parser: CommandParser, suffix: str = "") -> None:
+    """Add the arguments of a command; the name of its run folder ends with `suffix` by default."""
     parser.set_defaults(suffix=suffix)
     add_configuration(parser)
     parser.add_argument(
@@ -67,18 +63,38 @@ def main(options: argparse.Namespace) -> None:
     configuration = load_configuration(options.config, options.overrides)
     if configuration.active:
         _log.info("[active] is not used; `bootstrap active` uses it")
-    run_and_report(replace(configuration, active=None), options)
+    _run_and_report(replace(configuration, active=None), options)
 
 
-def run_and_report(configuration: Configuration, options: argparse.Namespace) -> None:
-    """Run the iterations of a configuration, and print the gain, the folder and next commands."""
+def active(options: argparse.Namespace) -> None:
+    """Run active learning, and print the gain, the run folder and the next commands."""
+    from bootstrap.config.active_options import LACKS_ACTIVE
+    from bootstrap.config.configuration import load_configuration
+
+    configuration = load_configuration(options.config, options.overrides)
+    if configuration.active is None:
+        raise InputError(LACKS_ACTIVE.format(shown(options.config)))
+    _run_and_report(configuration, options)
+
+
+def _run_and_report(configuration: Configuration, options: argparse.Namespace) -> None:
     from bootstrap.cli.console import print_lines
     from bootstrap.cli.display import print_classes
 
     folder = options.out or Path("runs") / f"{name_of(options.config)}{options.suffix}"
     run = run_and_show(configuration, folder, resume=options.resume, jobs=options.jobs)
     print_classes(run)
-    print_lines([*outcome_lines(run), *next_lines(folder)])
+    print_lines(
+        [
+            *outcome_lines(run),
+            "",
+            f"The run is in {folder}, with a report in report.html. It contains text of the notes "
+            "and is as private as they are. Inspect it, or tag the remaining notes:",
+            f"  bootstrap show {folder}",
+            f"  bootstrap plot {folder} -o f1.png",
+            f"  bootstrap tag {folder} NOTES TAGGED.jsonl",
+        ]
+    )
 
 
 def name_of(config: Path) -> str:
@@ -105,8 +121,7 @@ def run_and_show(
         write_errors_of(folder, _AFTER_FULL_DISK),
         opened_run(folder, configuration, resume=resume) as run,
     ):
-        if run.is_finished():
-            # The process may have been killed before it did so.
+        if run.is_finished():  # but the process may have been killed before it completed the run
             complete_run(run, configuration, notes, jobs=jobs or default_jobs())
             print_lines([f"{folder} is finished."])
             return run
@@ -142,12 +157,9 @@ def _iterations(number: int) -> str:
 def _warn_of_notes(notes: Notes) -> None:
     from bootstrap.cli.console import report_problems
 
-    report_problems(notes.seed.problems)
-    report_problems(notes.validation.problems)
-    if notes.test:
-        report_problems(notes.test.problems)
-    if notes.gold:
-        report_problems(notes.gold.problems)
+    for annotated in (notes.seed, notes.validation, notes.test, notes.gold):
+        if annotated:
+            report_problems(annotated.problems)
     log_lines(_log, logging.WARNING, _class_lines(notes))
 
 
@@ -197,23 +209,11 @@ def _show(run: Run, configuration: Configuration, notes: Notes, jobs: int) -> No
         steps = run_iterations(run, configuration, notes, jobs=jobs, report=display.report)
         for metrics in steps:
             display.add(metrics)
-            log_event("iteration finished", **_logged_fields(metrics))
-            failures += _failure(metrics)
+            log_event("iteration finished", **{name: getattr(metrics, name) for name in _LOGGED})
+            if (training := metrics.training) and training.failed:
+                iteration = metrics.iteration
+                failures.append(f"iteration {iteration}: {training.outcome}; its model may be poor")
     log_lines(_log, logging.WARNING, failures)
-
-
-def _logged_fields(metrics: IterationMetrics) -> dict[str, Any]:
-    """Return the metrics of an iteration that are logged."""
-    names = ("iteration", "selected", "tagged", "precision", "recall", "f1", "seconds")
-    return {name: getattr(metrics, name) for name in names}
-
-
-def _failure(metrics: IterationMetrics) -> list[str]:
-    """Return a warning if the training of an iteration failed."""
-    training = metrics.training
-    if training is None or not training.failed:
-        return []
-    return [f"iteration {metrics.iteration}: {training.outcome}; its model may be poor"]
 
 
 def outcome_lines(run: Run) -> Sequence[str]:
@@ -263,16 +263,4 @@ def _proportion_lines(beyond: Sequence[IterationMetrics]) -> list[str]:
         f'"{shown(worst.worst)}".',
         "With a lower select.confidence or a larger loop.batch, there are more documents to select "
         "from; select.proportions=false selects the most confident, whatever their proportions.",
-    ]
-
-
-def next_lines(folder: Path) -> Sequence[str]:
-    """Return lines with the folder of a run and the commands that use it."""
-    return [
-        "",
-        f"The run is in {folder}, with a report in report.html. It contains text of the notes and "
-        "is as private as they are. Inspect it, or tag the remaining notes:",
-        f"  bootstrap show {folder}",
-        f"  bootstrap plot {folder} -o f1.png",
-        f"  bootstrap tag {folder} NOTES TAGGED.jsonl",
     ]

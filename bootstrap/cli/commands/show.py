@@ -43,21 +43,16 @@ def main(options: argparse.Namespace) -> None:
     from bootstrap.experiments.folder import ExperimentFolder
 
     if options.verify:
-        _verify(options.run)
+        from bootstrap.cli.console import print_lines
+        from bootstrap.verification import verify
+
+        print_lines([f"{verify(options.run):,} files are as they were written"])
         return
     experiment = ExperimentFolder(options.run)
     if experiment.has_begun():
         _show_experiment(experiment, as_json=options.json)
     else:
         _show_run(options.run, as_json=options.json)
-
-
-def _verify(path: Path) -> None:
-    from bootstrap.cli.console import print_lines
-    from bootstrap.verification import verify
-
-    number = verify(path)
-    print_lines([f"{number:,} files are as they were written"])
 
 
 def _show_experiment(experiment: ExperimentFolder, *, as_json: bool) -> None:

@@ -52,25 +52,28 @@ def main(options: argparse.Namespace) -> None:
     from bootstrap.cli.inputs import columns_of, problems_of
     from bootstrap.cli.progress import StageProgress
     from bootstrap.execution.processes import default_jobs
-    from bootstrap.inference import tag_corpus
+    from bootstrap.inference import TagOptions, tag_corpus
     from corpus.tokens.normalisation import UnusualCharacters
 
     problems, unusual = problems_of(options), UnusualCharacters()
+    how = TagOptions(
+        source_format=options.source_format,
+        target_format=options.target_format,
+        columns=columns_of(options),
+        encoding=options.encoding,
+        measure=options.measure,
+        span_confidence=options.span_confidence,
+        propagate=options.propagate or (),
+        jobs=options.jobs or default_jobs(),
+    )
     with StageProgress() as bar:
         written = tag_corpus(
             options.model,
             options.source,
             options.target,
-            source_format=options.source_format,
-            target_format=options.target_format,
-            columns=columns_of(options),
-            encoding=options.encoding,
-            measure=options.measure,
-            span_confidence=options.span_confidence,
-            propagate=options.propagate or (),
+            how,
             problems=problems,
             unusual=unusual,
-            jobs=options.jobs or default_jobs(),
             report=bar.report,
             announce=report_compiling,
         )

@@ -246,7 +246,7 @@ def test_nothing_is_overwritten(action: str, names: Path, files: Path, command: 
         (b"nombre,frec\nSECRETO,-1\n", ":2: ", "negative count"),
         (b"nombre,frec\nSECRETO,..\n", ":2: ", "no count"),
         (b"nombre,frec\n,1\n", ":2: ", "no term"),
-        (b'nombre,frec\n"SECRETO,1\n', ":2: ", "quote that is not closed"),
+        (b'nombre,frec\n"SECRETO,1\n', ":2: ", "row with too few fields"),
         (b"nombre,frec\nSECRETO,1\n\xc3\xb1,1\n\xd1,1\n", ":4: ", "this is not utf-8"),
         (b"SECRETO,1\nSECRETO,2\n", ": ", "its first line holds numbers, and is no header"),
         (b"", " is empty", "expected a header and rows"),

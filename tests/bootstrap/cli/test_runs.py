@@ -249,8 +249,8 @@ def test_the_demonstration_runs_what_it_prints(
     gold = [Document("a", "Anna", (Span(0, 4, "PERSON"),))]
     monkeypatch.setattr("bootstrap.cli.commands.run.run_and_show", run_and_show)
     monkeypatch.setattr("bootstrap.demo.scores_on_test", lambda *arguments: score(gold, gold))
-    for name in ("embed_train", "cluster"):
-        monkeypatch.setattr(f"bootstrap.cli.commands.{name}.main", called.append)
+    for name in ("embed.train", "cluster.main"):
+        monkeypatch.setattr(f"bootstrap.cli.commands.{name}", called.append)
     out = tmp_path / "demo"
     asked = (
         "--initial-model",
