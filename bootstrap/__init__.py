@@ -45,14 +45,8 @@ __all__ = [
     "write",
 ]
 
+#: The modules of public names that are not of `bootstrap.api`.
 _MODULES = {
-    **dict.fromkeys(
-        (
-            *("Model", "active", "evaluate", "experiment", "load", "open_run", "read", "train"),
-            "write",
-        ),
-        "bootstrap.api",
-    ),
     "compare": "bootstrap.reports.comparison",
     "TaggedDocument": "bootstrap.inference",
     "Document": "corpus.document",
@@ -67,7 +61,7 @@ def _refuse_shadows() -> None:
     for name in ("corpus", "gazetteers", "taggers"):
         spec = importlib.util.find_spec(name)
         if spec is None or spec.origin is None:
-            continue  # its import fails, and says so itself
+            continue  # its import fails with an error of its own
         if Path(spec.origin).resolve() != root / name / "__init__.py":
             raise ImportError(
                 f"{spec.origin} hides the package {name} of bootstrap: rename it, or move the "
@@ -82,9 +76,9 @@ _refuse_shadows()
 
 def __getattr__(name: str) -> Any:
     """Import a public name."""
-    if name not in _MODULES:
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(_MODULES[name]), name)
+    return getattr(importlib.import_module(_MODULES.get(name, "bootstrap.api")), name)
 
 
 def __dir__() -> list[str]:

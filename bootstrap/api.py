@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -416,16 +416,3 @@ def open_run(path: str | Path) -> Run:
     run = Run(Path(path))
     run.metrics()
     return run
-
-
-__all__: Sequence[str] = (
-    "Model",
-    "active",
-    "evaluate",
-    "experiment",
-    "load",
-    "open_run",
-    "read",
-    "train",
-    "write",
-)

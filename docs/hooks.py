@@ -63,7 +63,7 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
     for marker, generate in generated.items():
         if marker in markdown:
             markdown = markdown.replace(marker, generate())
-    return _NOTEBOOK.sub(lambda found: notebook_page(found["name"]), markdown)
+    return _NOTEBOOK.sub(lambda marker: notebook_page(marker["name"]), markdown)
 
 
 def commands_page() -> str:
@@ -76,8 +76,9 @@ def _command_lines(parser: argparse.ArgumentParser, depth: int = 0) -> Iterator[
     yield from (f"## {parser.prog}", "", parser.description or "", "")
     yield from ("```text", parser.format_usage().strip(), "```", "")
     # The options that all commands have stand with the program alone.
-    shown = [each for each in parser._actions if not depth or each not in _general(parser)]
-    rows = [_argument_row(each, parser) for each in shown if _is_documented(each)]
+    general = _general(parser) if depth else []
+    documented = (action for action in parser._actions if _is_documented(action))
+    rows = [_argument_row(action, parser) for action in documented if action not in general]
     if rows:
         yield from ("| argument | meaning |", "|---|---|", *rows, "")
     for action in parser._actions:
@@ -88,7 +89,7 @@ def _command_lines(parser: argparse.ArgumentParser, depth: int = 0) -> Iterator[
 
 def _general(parser: argparse.ArgumentParser) -> list[argparse.Action]:
     """Return the options of a parser that every command has."""
-    groups = (each for each in parser._action_groups if each.title == "general options")
+    groups = (group for group in parser._action_groups if group.title == "general options")
     return [action for group in groups for action in group._group_actions]
 
 

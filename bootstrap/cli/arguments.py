@@ -16,8 +16,6 @@ from typing import Any, NoReturn, TypeAlias, TypeVar
 from corpus.errors import escaped
 from corpus.formats.table import FORMATS
 
-#: The confidence measures; see `taggers.base.MEASURES`.
-MEASURES = ("probability", "normalised", "min_marginal")
 #: The normalisations of words; see `taggers.embeddings.listing`.
 NORMALISATIONS = ("none", "lower", "unaccented", "digits")
 #: The parts of a note that a column or key may hold.
@@ -310,16 +308,6 @@ def add_random_state(parser: argparse.ArgumentParser) -> None:
         default=0,
         metavar="N",
         help="seed of the random number generator (default: 0)",
-    )
-
-
-def add_measure(parser: argparse.ArgumentParser) -> None:
-    """Add the confidence measure."""
-    parser.add_argument(
-        "--measure",
-        choices=MEASURES,
-        default=MEASURES[0],
-        help=f"confidence of a document (default: {MEASURES[0]})",
     )
 
 

@@ -101,13 +101,6 @@ def write_file(path: Path, data: bytes) -> None:
 
     An existing file is replaced atomically, and is unchanged after a failure. A path that is not a
     regular file, such as a pipe, is written to directly.
-
-    Raises
-    ------
-    InputError
-        If it cannot be written.
-    WriteError
-        If the file system is full.
     """
     try:
         # Such as /dev/stdout or /dev/null, which would be replaced if root runs the command.

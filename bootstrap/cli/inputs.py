@@ -48,13 +48,7 @@ def read_gold(options: argparse.Namespace, problems: Problems) -> Iterator[Docum
 
 
 def label_map_of(options: argparse.Namespace) -> Mapping[str, str] | None:
-    """Return the class of each label of the source, or None without ``--labels``.
-
-    Raises
-    ------
-    InputError
-        If the configuration has no ``[labels]``.
-    """
+    """Return the class of each label of the source, or None without ``--labels``."""
     if options.labels is None:
         return None
     labels = load_configuration(options.labels).labels

@@ -80,12 +80,8 @@ class Configuration:
         ``[tagger] kind``.
     tagger : TaggerOptions
         Options of that kind: the other keys of ``[tagger]``.
-    augment : AugmentOptions
-        ``[augment]``.
-    loop : LoopOptions
-        ``[loop]``.
-    select : SelectOptions
-        ``[select]``.
+    augment, loop, select
+        ``[augment]``, ``[loop]`` and ``[select]``.
     reference : ReferenceOptions or None
         ``[select.reference]``; None measures the proportions on the validation documents.
     second : TaggerSection, optional

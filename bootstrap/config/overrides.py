@@ -57,21 +57,10 @@ class Source:
 def overridden(
     tables: Mapping[str, Any], overrides: Sequence[str]
 ) -> tuple[dict[str, Any], dict[tuple[str, ...], str]]:
-    """Replace settings of a configuration.
+    """Return the tables with settings such as ``select.confidence=0.9`` replaced.
 
-    Parameters
-    ----------
-    tables : mapping of str to Any
-        The tables of the file, which stay as they are.
-    overrides : sequence of str
-        Settings of the form ``select.confidence=0.9``; the last one of a key applies.
-
-    Returns
-    -------
-    dict of str to Any
-        The tables with the settings replaced.
-    dict of tuple of str to str
-        The overrides by their keys.
+    The last override of a key applies. The overrides are also returned by their keys, as for
+    `Source`.
     """
     replaced: dict[str, Any] = copy.deepcopy(dict(tables))
     origins: dict[tuple[str, ...], str] = {}

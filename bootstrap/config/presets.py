@@ -55,16 +55,13 @@ def with_preset(
     *,
     others: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Complete a section with the values of a preset.
+    """Complete the settings that a section names with the values of a preset.
 
     Parameters
     ----------
     section : str
-        The name of the section.
     table : mapping of str to Any
-        The settings that the configuration names.
     preset : str
-        A key of `PRESETS`.
     options : type, optional
         The options of the kind of tagger: values of settings that it does not have are left out.
     others : mapping of str to Any, optional

@@ -54,32 +54,15 @@ _LABELS = """\
 
 @dataclass(frozen=True, slots=True)
 class SettingRow:
-    """A setting of a configuration.
-
-    Parameters
-    ----------
-    section, key : str
-        ``[section] key``.
-    kind : str
-        The kind of tagger that has the setting, or `OTHER_KINDS`; empty if every run has it.
-    type : str
-        For people, such as ``list of strings``, ``"stop" or "longest"`` or ``integer, at
-        least 1``.
-    default : str
-        The default with the preset "auto", as TOML; empty if the setting has none.
-    help : str
-        Its meaning.
-    example : str
-        As TOML, for a setting whose default is empty or that has none.
-    """
+    """A setting ``[section] key`` of a configuration, described for people."""
 
     section: str
     key: str
-    kind: str
-    type: str
-    default: str
+    kind: str  # of the tagger that has the setting, or `OTHER_KINDS`; empty if every run has it
+    type: str  # such as ``list of strings`` or ``integer, at least 1``
+    default: str  # with the preset "auto", as TOML; empty if the setting has none
     help: str
-    example: str = ""
+    example: str = ""  # as TOML, of a setting whose default is empty or that has none
 
 
 def setting_rows() -> list[SettingRow]:

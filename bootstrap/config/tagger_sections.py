@@ -31,15 +31,7 @@ _START_KEYS = tuple(item.name for item in fields(LaterTaggerStart))
 
 @dataclass(frozen=True, slots=True)
 class TaggerSection:
-    """A kind of tagger and its options: ``[tagger]`` or ``[second_tagger]``.
-
-    Parameters
-    ----------
-    kind : str
-        The kind.
-    options : TaggerOptions
-        Options of that kind: the other keys of the section.
-    """
+    """A kind of tagger and its options, the other keys of ``[tagger]`` or ``[second_tagger]``."""
 
     kind: str
     options: TaggerOptions
@@ -51,13 +43,7 @@ class TaggerSection:
 
 @dataclass(frozen=True, slots=True)
 class LaterTagger(TaggerSection):
-    """The tagger of the later iterations; ``[later_tagger]``.
-
-    Parameters
-    ----------
-    start : LaterTaggerStart
-        When it replaces the tagger of the run.
-    """
+    """The tagger of the later iterations, and when it replaces the first; ``[later_tagger]``."""
 
     start: LaterTaggerStart
 
@@ -67,13 +53,7 @@ class LaterTagger(TaggerSection):
 
 @dataclass(frozen=True, slots=True)
 class InitialModel(TaggerSection):
-    """A model of iteration 0 that needs no annotated documents; ``[initial_model]``.
-
-    Parameters
-    ----------
-    selection : InitialModelSelection
-        Options of selection with this model.
-    """
+    """A model of iteration 0 that needs no annotated documents; ``[initial_model]``."""
 
     selection: InitialModelSelection
 
@@ -162,7 +142,7 @@ def _kind_and_options(
 
 
 def _kind(name: Any, section: str, source: Source) -> Kind:
-    """Find the kind of tagger that a section names; it may be the path of a class."""
+    """Find the kind of tagger of a section; it may be the import path of a class."""
     needs_seed = section != "initial_model"
     where = f"{source.of(section, 'kind')}: [{section}]"
     try:
@@ -238,11 +218,11 @@ def _member(
     table: Mapping[str, Any], section: str, number: int, preset: str, source: Source
 ) -> Member:
     name = f"{section} {member_name(number)}"
-    others = {key: value for key, value in table.items() if key != "kind"}
+    others = dict(table)
     try:
         if "kind" not in table:
             raise InputError('kind is missing; expected a kind of tagger, such as kind = "crf"')
-        kind = kind_of_member(table["kind"])
+        kind = kind_of_member(others.pop("kind"))
     except InputError as error:
         raise ConfigurationError(
             f"{source.file}: [{section}] {member_name(number)}: {error}"

@@ -24,6 +24,7 @@ from taggers.embeddings.embedding import Embedding, find_embeddings
 Command = Callable[..., Any]
 MakeNotes = Callable[..., list[Document]]
 
+TRAIN = ("embed", "train")
 QUICK = ("--dimension", 8, "--epochs", 2, "--min-count", 1)
 
 
@@ -115,16 +116,7 @@ def test_the_counts_are_those_of_the_notes(
 
 def test_fasttext_knows_words_by_their_parts(pool: Path, tmp_path: Path, command: Command) -> None:
     done = command(
-        "embed",
-        "train",
-        pool,
-        "-o",
-        tmp_path / "e",
-        "--kind",
-        "fasttext",
-        "--normalise",
-        "lower",
-        *QUICK,
+        *TRAIN, pool, "-o", tmp_path / "e", "--kind", "fasttext", "--normalise", "lower", *QUICK
     )
     assert done.code == 0, done
     embedding = Embedding.load(tmp_path / "e" / "lower-w5-fasttext")
@@ -137,31 +129,9 @@ def test_fasttext_knows_words_by_their_parts(pool: Path, tmp_path: Path, command
 def test_the_same_notes_and_state_give_the_same_vectors(
     embeddings: Path, pool: Path, tmp_path: Path, command: Command
 ) -> None:
-    command(
-        "embed",
-        "train",
-        pool,
-        "-o",
-        tmp_path / "e",
-        "--normalise",
-        "digits,none",
-        *QUICK,
-        "--jobs",
-        2,
-    )
+    command(*TRAIN, pool, "-o", tmp_path / "e", "--normalise", "digits,none", *QUICK, "--jobs", 2)
     assert vectors_of(tmp_path / "e") == vectors_of(embeddings)
-    command(
-        "embed",
-        "train",
-        pool,
-        "-o",
-        tmp_path / "f",
-        "--normalise",
-        "none",
-        *QUICK,
-        "--random-state",
-        1,
-    )
+    command(*TRAIN, pool, "-o", tmp_path / "f", "--normalise", "none", *QUICK, "--random-state", 1)
     assert vectors_of(tmp_path / "f")["none-w5"] != vectors_of(embeddings)["none-w5"]
 
 
@@ -185,17 +155,7 @@ def test_what_is_there_is_not_made_again(embeddings: Path, pool: Path, command: 
 
 @pytest.mark.slow
 def test_an_interrupted_training_goes_on(pool: Path, tmp_path: Path, launch: Any) -> None:
-    arguments = (
-        "embed",
-        "train",
-        pool,
-        "--normalise",
-        "none,lower",
-        "--dimension",
-        60,
-        "--epochs",
-        40,
-    )
+    arguments = (*TRAIN, pool, "--normalise", "none,lower", "--dimension", 60, "--epochs", 40)
     assert launch(*arguments, "-o", tmp_path / "whole").code == 0
     folder = tmp_path / "stopped"
     process = launch.start(*arguments, "-o", folder)
@@ -246,18 +206,6 @@ def test_neighbours_are_shown(embeddings: Path, command: Command) -> None:
         assert (word, count) == (neighbour.word, f"{neighbour.count:,}")
         assert float(similarity) == pytest.approx(neighbour.similarity, abs=1e-3)
     assert command("embed", "show", embeddings / "none-w5", "Girona").out.startswith("none-w5: ")
-
-
-def test_damaged_vectors_have_no_neighbours(
-    embeddings: Path, tmp_path: Path, command: Command
-) -> None:
-    folder = Path(shutil.copytree(embeddings / "none-w5", tmp_path / "damaged"))
-    vectors = bytearray((folder / "vectors.npy").read_bytes())
-    vectors[-3] ^= 1
-    (folder / "vectors.npy").write_bytes(vectors)
-    done = command("embed", "show", folder, "Girona")
-    assert (done.code, done.out) == (2, "")
-    assert "vectors.npy is damaged: it is not the file that was saved" in done.err
 
 
 def test_a_word_without_a_vector_is_told(embeddings: Path, command: Command) -> None:
@@ -315,19 +263,7 @@ def test_the_sizes_of_clusters_are_told(embeddings: Path, command: Command) -> N
     assert f'clusters = "{embeddings}"' in done.out
 
 
-def test_more_clusters_than_words_are_refused_or_left_out(
-    embeddings: Path, tmp_path: Path, command: Command
-) -> None:
-    copied = Path(shutil.copytree(embeddings, tmp_path / "copied"))
-    done = command("cluster", copied, "--k", "4,5000")
-    assert done.code == 2
-    assert "5,000 clusters are too many" in done.err
-    done = command("cluster", copied)  # of 128, 1,024 and 8,192
-    assert done.code == 2
-    assert "128 and 1,024 and 8,192 clusters are too many; set smaller numbers" in done.err
-
-
-def test_of_the_usual_numbers_of_clusters_those_that_are_too_large_are_left_out(
+def test_more_clusters_than_words_are_left_out_or_if_asked_for_refused(
     tmp_path: Path, command: Command
 ) -> None:
     lines = [f"word{number} {number % 7} {number % 5}" for number in range(150)]
@@ -337,6 +273,9 @@ def test_of_the_usual_numbers_of_clusters_those_that_are_too_large_are_left_out(
     assert done.code == 0
     assert "150 words: 1,024 and 8,192 clusters are too many and are skipped" in done.err
     assert (tmp_path / "e" / "some" / "clusters-128.npy").exists()
+    done = command("cluster", tmp_path / "e", "--k", "4,5000")
+    assert done.code == 2
+    assert "5,000 clusters are too many; set smaller numbers with --k" in done.err
 
 
 def test_clusters_that_are_there_are_kept(
@@ -350,13 +289,6 @@ def test_clusters_that_are_there_are_kept(
     done = command("cluster", copied, "--k", 4, "--random-state", 7)
     assert done.code == 2
     assert "has 4 clusters found with random state 0" in done.err
-
-
-def test_clusters_are_of_embeddings(tmp_path: Path, command: Command) -> None:
-    done = command("cluster", tmp_path / "nowhere")
-    assert done.code == 2
-    assert "holds no embedding" in done.err
-    assert not (tmp_path / "nowhere").exists()
 
 
 # In a run
@@ -454,12 +386,3 @@ def test_notes_that_share_no_word_with_the_clusters_are_told(
     assert done.code == 2
     assert "no token of the seed has a cluster in other" in done.err
     assert not (tmp_path / "run").exists()
-
-
-def test_a_path_on_the_command_line_is_relative_to_where_one_is(
-    clustered: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
-) -> None:
-    config, copied = clustered
-    moved = copied.rename(tmp_path / "moved")
-    monkeypatch.chdir(tmp_path)
-    assert command("check", config, "--set", f"tagger.clusters={moved.name}").code == 0

@@ -52,7 +52,7 @@ def test_without_names_no_word_can_be_read_and_it_tags_alike(model: Path, tmp_pa
     assert "Joan" not in text
     assert "joan" not in text
     batch = make_batch(NOTES, labelled=False)
-    before, after = (CRFTagger.load(each).tag(batch) for each in (model, tmp_path / "out"))
+    before, after = (CRFTagger.load(path).tag(batch) for path in (model, tmp_path / "out"))
     assert after.tags.tolist() == before.tags.tolist()
     assert after.confidence.tolist() == before.confidence.tolist()
     assert (tmp_path / "out").stat().st_mode & 0o777 == 0o700
@@ -133,13 +133,13 @@ def test_rare_values_of_streams_and_conjunctions_are_gone(beside: Path, tmp_path
     rare = ["header=apodo", "colon=apodo", "form=Zoilo", f"{CONJUNCTION}=:|Zoilo"]
     common = ["header=nombre", "colon=nombre", "form=Joan", f"{CONJUNCTION}=:|Joan"]
     before = words_in(beside)
-    assert all(each in before for each in (*rare, *common))
+    assert all(value in before for value in (*rare, *common))
     found = export_model(
         beside, tmp_path / "out", pruning=Pruning.of(2, hash_names=False), gold=BESIDE
     )
     text = words_in(tmp_path / "out")
-    assert not [each for each in ("apodo", "Apodo", "Zoilo", "zoilo") if each in text]
-    assert all(each in text for each in common)
+    assert not [word for word in ("apodo", "Apodo", "Zoilo", "zoilo") if word in text]
+    assert all(value in text for value in common)
     assert found.f1 is not None
     assert found.f1[0] == 1.0
     assert_opens_and_tags(tmp_path / "out")

@@ -55,13 +55,7 @@ def main(options: argparse.Namespace) -> None:
 
 
 def documentation_folder() -> Path:
-    """Return the folder of the documentation, in an installed package or in a checkout.
-
-    Raises
-    ------
-    InputError
-        If the package was installed without it.
-    """
+    """Return the folder of the documentation, in an installed package or in a checkout."""
     for folder in (_PACKAGE / "docs", _PACKAGE.parent / "docs"):
         if (folder / "index.md").is_file():
             return folder

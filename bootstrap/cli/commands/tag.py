@@ -11,10 +11,12 @@ from bootstrap.cli.arguments import (
     add_formats,
     add_jobs,
     add_list,
-    add_measure,
     add_model,
 )
 from bootstrap.cli.commands.convert import written_lines
+
+#: `taggers.base.MEASURES`, which is slow to import.
+_MEASURES = ("probability", "normalised", "min_marginal")
 
 
 def register(commands: Commands) -> None:
@@ -23,7 +25,12 @@ def register(commands: Commands) -> None:
     add_model(parser)
     parser.add_argument("source", metavar="IN", help="notes: a file, a folder or a glob pattern")
     parser.add_argument("target", type=Path, metavar="OUT", help="a new file or folder")
-    add_measure(parser)
+    parser.add_argument(
+        "--measure",
+        choices=_MEASURES,
+        default=_MEASURES[0],
+        help=f"confidence of a document (default: {_MEASURES[0]})",
+    )
     parser.add_argument(
         "--span-confidence",
         action="store_true",

@@ -88,6 +88,3 @@ def test_values_that_cannot_be_used_are_errors(
     done = command(*words)
     assert (done.code, done.out) == (2, "")
     assert message in done.err.splitlines()[-1]
-
-
-# Former names

@@ -50,16 +50,8 @@ def test_convert_and_back_is_the_same(
 def test_convert_takes_formats_and_columns_by_name(tmp_path: Path, command: Command) -> None:
     (tmp_path / "notes.dat").write_text('{"key": 7, "note": "hola", "who": [[0, 4, "X"]]}\n')
     names = ("--id-column", "key", "--text-column", "note", "--label-column", "who")
-    done = command(
-        "convert",
-        tmp_path / "notes.dat",
-        tmp_path / "out.dat",
-        "--from",
-        "jsonl",
-        "--to",
-        "parquet",
-        *names,
-    )
+    formats = ("--from", "jsonl", "--to", "parquet")
+    done = command("convert", tmp_path / "notes.dat", tmp_path / "out.dat", *formats, *names)
     assert done.code == 0
     renamed = command("convert", tmp_path / "out.dat", tmp_path / "x", "--from", "parquet", *names)
     assert renamed.code == 0

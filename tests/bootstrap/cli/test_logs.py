@@ -56,13 +56,6 @@ def test_verbosity_before_and_after_the_command(
 
 
 @pytest.mark.usefixtures("talking")
-def test_the_last_verbosity_counts_and_two_of_a_command_are_an_error(command: Command) -> None:
-    assert command("--quiet", "show", "x", "--verbose").err
-    assert not command("--verbose", "show", "x", "--quiet").err
-    assert command("show", "x", "--verbose", "--quiet").code == 2
-
-
-@pytest.mark.usefixtures("talking")
 @pytest.mark.parametrize("verbosity", [(), ("--quiet",), ("--verbose",)])
 def test_the_log_file_has_a_json_object_per_message(
     verbosity: tuple[str, ...], tmp_path: Path, command: Command

@@ -76,12 +76,3 @@ def test_phrases_that_cannot_be_read_are_told_before_there_is_a_run(
         assert expected in done.err
         assert len(done.err.strip().splitlines()) == 1
     assert not (tmp_path / "run").exists()
-
-
-def test_paths_on_the_command_line_are_relative_to_where_one_is(
-    config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
-) -> None:
-    (config.parent / "towns.parquet").rename(tmp_path / "moved.parquet")
-    monkeypatch.chdir(tmp_path)
-    assert command("check", config).code == 2
-    assert command("check", config, "--set", 'tagger.phrases=["moved.parquet"]').code == 0

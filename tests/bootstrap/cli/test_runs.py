@@ -153,21 +153,16 @@ def test_show_of_a_run_that_goes_on(copied: Path, command: Command) -> None:
 # demo
 
 
-def test_a_list_of_names_needs_more_notes(tmp_path: Path, command: Command) -> None:
-    few = ("--initial-model", "divergence", "--notes", "10", "--out", tmp_path / "demo")
-    done = command("demo", *few)
-    assert (done.code, done.out) == (2, "")
-    assert "10 notes are too few" in done.err
-    assert not (tmp_path / "demo").exists()
-
-
-def test_the_comparison_needs_a_seed_and_enough_notes(tmp_path: Path, command: Command) -> None:
-    out = ("--compare", "--out", tmp_path / "demo")
+def test_a_demonstration_needs_enough_notes_and_a_comparison_a_seed(
+    tmp_path: Path, command: Command
+) -> None:
+    few, lists = ("--notes", "10"), ("--initial-model", "divergence")
     for arguments, message in (
-        (("--initial-model", "divergence"), "--compare begins with a seed"),
-        (("--notes", "10"), "10 notes are too few; --compare needs 1,000 or more"),
+        (("--compare", *lists), "--compare begins with a seed"),
+        (("--compare", *few), "10 notes are too few; --compare needs 1,000 or more"),
+        ((*lists, *few), "10 notes are too few"),
     ):
-        done = command("demo", *arguments, *out)
+        done = command("demo", *arguments, "--out", tmp_path / "demo")
         assert (done.code, message in done.err) == (2, True)
         assert not (tmp_path / "demo").exists()
 

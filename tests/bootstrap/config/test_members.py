@@ -41,7 +41,7 @@ def load(file: Path, text: str, *overrides: str) -> Configuration:
 
 
 def of(*options: CRFOptions) -> EnsembleOptions:
-    return EnsembleOptions(tuple(Member("crf", each) for each in options))
+    return EnsembleOptions(tuple(Member("crf", member) for member in options))
 
 
 def test_members_receive_the_values_of_the_preset(file: Path) -> None:
@@ -126,26 +126,18 @@ def test_what_a_run_needs_is_asked_of_the_members(file: Path) -> None:
     ("members", "expected"),
     [
         ("3", "members = 3: expected a list of tables, such as [{ kind ="),
-        ("''", "members = '': expected a list of tables"),
         ("['crf']", "members = ['crf']: expected a list of tables"),
-        ("{ kind = 'crf' }", "members = {'kind': 'crf'}: expected a list of tables"),
         ("[]", "members is empty: expected at least one"),
         ("[{ window = 1 }]", "members[1]: kind is missing; expected a kind of tagger"),
         ("[{ kind = 'hmm' }]", 'members[1]: kind = "hmm" is unknown; known are crf'),
-        ("[{ kind = 3 }]", 'members[1]: kind = "3" is unknown'),
         ("[{ kind = 'crf' }, { kind = 'ensemble' }]", 'members[2]: kind = "ensemble" has members'),
         ("[{ kind = 'lists' }]", 'members[1]: kind = "lists" needs no annotated documents'),
         ("[{ kind = 'a.b:C' }]", 'members[1]: kind = "a.b:C" is an import path'),
-        (
-            "[{ kind = 'crf', window = 21 }]",
-            "members[1]: window = 21: expected an integer",
-        ),
         ("[{ kind = 'crf' }, { kind = 'crf', features = [] }]", "members[2]: features is empty"),
         (
             "[{ kind = 'crf' }, { kind = 'crf', featurs = ['form'] }]",
             'there is no key in [tagger] members[2] "featurs"; the nearest is "features"',
         ),
-        ("[{ kind = 'crf', members = [] }]", 'no key in [tagger] members[1] "members"'),
     ],
 )
 def test_a_mistake_in_a_member_is_one_line_that_names_it(
