@@ -180,10 +180,10 @@ def _comma_separated(convert: Callable[[str], T]) -> Callable[[str], list[T]]:
 def add_list(
     parser: argparse._ActionsContainer,
     name: str,
-    convert: Callable[[str], object],
-    *,
     metavar: str,
     help: str,
+    *,
+    convert: Callable[[str], object] = str,
 ) -> None:
     """Add an option with several values, separated by commas or given by repeating it.
 
@@ -197,6 +197,13 @@ def add_list(
         metavar=f"{metavar},...",
         help=f"{help}; separated by commas, or repeat the option",
     )
+
+
+def add_number(
+    parser: argparse.ArgumentParser, *names: str, help: str, default: int | None = None
+) -> None:
+    """Add an option with an integer of 1 or more."""
+    parser.add_argument(*names, type=positive, default=default, metavar="N", help=help)
 
 
 def add_columns(parser: argparse.ArgumentParser) -> None:
@@ -295,9 +302,7 @@ def add_gold(parser: argparse.ArgumentParser, what: str) -> None:
 
 def add_jobs(parser: argparse.ArgumentParser) -> None:
     """Add the number of processes."""
-    parser.add_argument(
-        "--jobs", type=positive, metavar="N", help="number of processes (default: all processors)"
-    )
+    add_number(parser, "--jobs", help="number of processes (default: all processors)")
 
 
 def add_random_state(parser: argparse.ArgumentParser) -> None:

@@ -53,11 +53,7 @@ def register(commands: Commands) -> None:
         help="the run or model that MODEL was exported from, to compare it with",
     )
     add_list(
-        parser,
-        "--classes",
-        str,
-        metavar="CLASS",
-        help="the classes of annotations that are names (default: all)",
+        parser, "--classes", "CLASS", "the classes of annotations that are names (default: all)"
     )
     add_gold(parser, "annotated notes to score the models on")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures as JSON")

@@ -15,6 +15,7 @@ from bootstrap.cli.arguments import (
     add_embeddings,
     add_jobs,
     add_list,
+    add_number,
     add_random_state,
     positive,
 )
@@ -35,12 +36,11 @@ def register(commands: Commands) -> None:
     parser = add_command(commands, "cluster", main, "cluster words by k-means on their vectors")
     add_embeddings(parser, "folder")
     help = "numbers of clusters (default: 128,1024,8192)"
-    add_list(parser, "--k", positive, metavar="K", help=help)
-    parser.add_argument(
+    add_list(parser, "--k", "K", help, convert=positive)
+    add_number(
+        parser,
         "--passes",
-        type=positive,
         default=20,
-        metavar="N",
         help="maximum number of k-means passes over the vectors (default: 20)",
     )
     add_random_state(parser)

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bootstrap.cli.arguments import Commands, add_command, add_jobs, positive
+from bootstrap.cli.arguments import Commands, add_command, add_jobs, add_number
 from corpus.errors import InputError, shown
 
 if TYPE_CHECKING:
@@ -22,10 +22,9 @@ _CLUSTERS = (16, 64, 256, 1024)
 def register(commands: Commands) -> None:
     """Add the command."""
     parser = add_command(commands, "demo", main, "run self-training on synthetic notes")
-    parser.add_argument(
+    add_number(
+        parser,
         "--notes",
-        type=positive,
-        metavar="N",
         help="number of unlabeled notes (default: 12000 with a seed, 60000 without; with "
         "--compare, 5000)",
     )

@@ -17,6 +17,7 @@ from bootstrap.cli.arguments import (
     add_group,
     add_list,
     add_notes,
+    add_number,
     add_random_state,
     one_of,
     positive,
@@ -41,14 +42,7 @@ def register(commands: Commands) -> None:
     parser = add_command(group, "show", show, "show the nearest neighbours of a word")
     add_embeddings(parser, "folder")
     parser.add_argument("word", metavar="WORD", help="a word")
-    parser.add_argument(
-        "-n",
-        "--number",
-        type=positive,
-        default=10,
-        metavar="N",
-        help="number of neighbours (default: 10)",
-    )
+    add_number(parser, "-n", "--number", default=10, help="number of neighbours (default: 10)")
 
 
 def _register_train(group: Commands) -> None:
@@ -64,17 +58,17 @@ def _register_train(group: Commands) -> None:
     add_list(
         parser,
         "--normalise",
-        one_of(NORMALISATIONS),
-        metavar="NAME",
-        help="normalisations of words (none, lower, unaccented, digits), an embedding for each "
+        "NAME",
+        "normalisations of words (none, lower, unaccented, digits), an embedding for each "
         "(default: none,lower,unaccented)",
+        convert=one_of(NORMALISATIONS),
     )
     add_list(
         parser,
         "--window",
-        positive,
-        metavar="N",
-        help="context words on each side, an embedding for each (default: 5)",
+        "N",
+        "context words on each side, an embedding for each (default: 5)",
+        convert=positive,
     )
     for flag, default, what in (
         ("--dimension", 100, "dimension of the vectors (default: 100)"),
@@ -83,7 +77,7 @@ def _register_train(group: Commands) -> None:
         ("--workers", 1, "threads per embedding; more than 1 is not reproducible (default: 1)"),
         ("--jobs", 1, "embeddings trained at the same time (default: 1)"),
     ):
-        parser.add_argument(flag, type=positive, default=default, metavar="N", help=what)
+        add_number(parser, flag, default=default, help=what)
     parser.add_argument(
         "--unit",
         choices=("document", "line", "sentence"),

@@ -61,17 +61,16 @@ def register(commands: Commands) -> None:
     add_list(
         parser,
         "--methods",
-        str,
-        metavar="NAME",
-        help="what is compared: supervised, self-training, active (default: supervised, and "
+        "NAME",
+        "what is compared: supervised, self-training, active (default: supervised, and "
         "self-training if [data] names unlabeled notes)",
     )
     add_list(
         parser,
         "--random-states",
-        natural,
-        metavar="N",
-        help="seeds of the random number generator (default: 0)",
+        "N",
+        "seeds of the random number generator (default: 0)",
+        convert=natural,
     )
     _add_arguments(parser, "runs/NAME-folds, named after CONFIG or its folder")
 

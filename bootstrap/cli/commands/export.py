@@ -14,9 +14,9 @@ from bootstrap.cli.arguments import (
     add_gold,
     add_list,
     add_model,
+    add_number,
     add_rules,
     one_of,
-    positive,
 )
 
 if TYPE_CHECKING:
@@ -42,11 +42,10 @@ def register(commands: Commands) -> None:
     )
     add_model(parser)
     parser.add_argument("target", type=Path, metavar="OUT", help="a new folder")
-    parser.add_argument(
+    add_number(
+        parser,
         "--min-patients",
-        type=positive,
         default=_MIN_PATIENTS,
-        metavar="N",
         help="drop words and other values that occur in the training notes of fewer than N "
         "patients; a document of an unknown patient counts as one of its own (default: "
         f"{_MIN_PATIENTS})",
@@ -60,17 +59,16 @@ def register(commands: Commands) -> None:
     add_list(
         parser,
         "--public",
-        str,
-        metavar="LIST",
-        help="gazetteers whose words are public, besides the built-in lists; names and phrases of "
+        "LIST",
+        "gazetteers whose words are public, besides the built-in lists; names and phrases of "
         "other lists are dropped",
     )
     add_list(
         parser,
         "--keep",
-        one_of(_PARTS),
-        metavar="PART",
-        help=f"keep a part of the model as it is, because it is public: {', '.join(_PARTS)}",
+        "PART",
+        f"keep a part of the model as it is, because it is public: {', '.join(_PARTS)}",
+        convert=one_of(_PARTS),
     )
     add_gold(parser, "annotated notes to score the model on before and after")
     add_columns(parser)

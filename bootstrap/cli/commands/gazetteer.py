@@ -13,8 +13,8 @@ from bootstrap.cli.arguments import (
     add_group,
     add_invalid,
     add_list,
+    add_number,
     add_output,
-    positive,
 )
 from corpus.errors import InputError, shown
 from corpus.problems import Problems
@@ -49,11 +49,10 @@ def register(commands: Commands) -> None:
     parser.add_argument(
         "term", nargs="?", metavar="TERM", help="a term; case and accents are ignored"
     )
-    parser.add_argument(
+    add_number(
+        parser,
         "-n",
         "--number",
-        type=positive,
-        metavar="N",
         help=f"number of terms listed (default: {_OF_CLASS} of a class, {_OF_WORD} that contain a "
         "word)",
     )
@@ -74,18 +73,16 @@ def _register_import(group: Commands) -> None:
     add_list(
         parser,
         "--term",
-        str,
-        metavar="COLUMN",
-        help="columns of terms, joined with a space (default: one with a well-known name, or the "
+        "COLUMN",
+        "columns of terms, joined with a space (default: one with a well-known name, or the "
         "only column of text)",
     )
     counts = parser.add_mutually_exclusive_group()
     add_list(
         counts,
         "--count",
-        str,
-        metavar="COLUMN",
-        help="columns of counts, added up (default: one with a well-known name, or the only column "
+        "COLUMN",
+        "columns of counts, added up (default: one with a well-known name, or the only column "
         "of integers)",
     )
     counts.add_argument("--count-rows", action="store_true", help="count each row once")
@@ -98,10 +95,9 @@ def _register_import(group: Commands) -> None:
         "--encoding",
         help="encoding of the files (default: that of a byte-order mark, or utf-8, or else cp1252)",
     )
-    parser.add_argument(
+    add_number(
+        parser,
         "--width",
-        type=positive,
-        metavar="N",
         help="pad numeric terms with zeros to N digits (default: 5 in columns of postal codes)",
     )
     add_invalid(parser, "rows that cannot be used")

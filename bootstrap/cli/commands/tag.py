@@ -39,9 +39,8 @@ def register(commands: Commands) -> None:
     add_list(
         parser,
         "--propagate",
-        str,
-        metavar="CLASS",
-        help="name propagation: tag the words of full names of these classes throughout a note "
+        "CLASS",
+        "name propagation: tag the words of full names of these classes throughout a note "
         "(default: the classes of the run that trained the model)",
     )
     add_formats(parser)

@@ -47,7 +47,7 @@ NAMES = st.text(st.characters(blacklist_categories=("C", "Z")), min_size=1).filt
 @given(st.lists(NAMES, min_size=1))
 def test_any_name_can_be_a_value_in_quotes(names: list[str]) -> None:
     parser = argparse.ArgumentParser()
-    add_list(parser, "--term", str, metavar="COLUMN", help="names")
+    add_list(parser, "--term", "COLUMN", "names")
     quoted = ",".join('"' + name.replace('"', '""') + '"' for name in names)
     assert parser.parse_args([f"--term={quoted}"]).term == names
 
