@@ -33,6 +33,8 @@ Result = TypeVar("Result")
 _POLL = 0.02
 #: Seconds after which a process without work ends.
 _IDLE = 60
+#: The line that a task writes when it fails.
+_FAILED = b"failed\n"
 #: The signals that a terminal sends to all processes of a program; Windows lacks the second.
 _OF_TERMINAL = tuple(
     getattr(signal, name) for name in ("SIGINT", "SIGHUP") if hasattr(signal, name)
@@ -170,8 +172,10 @@ def _work(work: Callable[..., None], path: str, *arguments: Any) -> None:
     with Path(path).open("a", encoding="utf-8", buffering=1) as file:
         try:
             work(lambda message: file.write(f"{json.dumps(message)}\n"), *arguments)
-        finally:
-            file.write("\n")
+        except BaseException:
+            file.write(_FAILED.decode())
+            raise
+        file.write("\n")
 
 
 def _messages(paths: Sequence[Path]) -> Iterator[tuple[int, Any]]:
@@ -185,6 +189,8 @@ def _messages(paths: Sequence[Path]) -> Iterator[tuple[int, Any]]:
                 file.seek(position)
                 lines = file.read().splitlines(keepends=True)
             for line in lines:
+                if line == _FAILED:  # tasks that have not begun never will
+                    return
                 if line == b"\n":
                     del waiting[index]
                 elif line.endswith(b"\n"):  # it is complete

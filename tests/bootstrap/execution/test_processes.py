@@ -128,7 +128,8 @@ def test_files_that_it_writes_are_private(work: Any, tmp_path: Path) -> None:
 
 
 def test_raises_what_the_work_raises(work: Any) -> None:
-    messages = in_processes(work.fail, [()], jobs=1)
+    # The tasks after it never begin.
+    messages = in_processes(work.fail, [()] * 3, jobs=1)
     assert next(messages) == (0, 1)
     with pytest.raises(LookupError, match="nothing there"):
         next(messages)
