@@ -246,7 +246,7 @@ def test_with_hashes_no_word_can_be_read_and_each_can_be_tested(
     assert one != two  # of another key each
 
 
-HASHES = {"crf": "hashes.npy", "lists": "used-lower.npy", "bilstm-crf": "words.npy"}
+HASHES = {"crf": "hashes.npy", "lists": "common-words.npy", "bilstm-crf": "words.npy"}
 
 
 def test_parts_that_are_public_are_kept_when_asked_for(
