@@ -46,8 +46,6 @@ _DIGITS = 100  # maximum length of a number
 #: The magic number of a binary model of fastText.
 _FASTTEXT = (793712314).to_bytes(4, "little")
 _HEADER = struct.Struct("<2i12id")
-_VERSION, _DIMENSION = 1, 2  # of the fields of the header
-_BUCKETS, _MIN_N, _MAX_N = 10, 11, 12
 _SIZES = struct.Struct("<3i2q")  # entries, words, labels, tokens, and entries that were pruned
 _MATRIX = struct.Struct("<?2q")  # whether it is quantized, rows and columns
 _ENTRY = 9  # bytes that an entry has after its word: how often it occurs, and its type
@@ -294,13 +292,10 @@ def _check_fasttext(file: BinaryIO, name: str, encoding: str) -> tuple[int, int]
     A vocabulary of distinct words follows the header, and then two matrices.
     """
     with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        header = _HEADER.unpack_from(data)
+        _, version, dimension, *_, buckets, min_n, max_n, _, _ = _HEADER.unpack_from(data)
         entries, number, labels, _, pruned = _SIZES.unpack_from(data, _HEADER.size)
-        dimension, buckets = header[_DIMENSION], header[_BUCKETS]
-        known = header[_VERSION] in (11, 12) and min(buckets, header[_MIN_N], header[_MAX_N]) >= 0
-        if not known or labels or pruned > 0 or not 0 < dimension <= LARGEST:
-            raise ValueError
-        if not 0 < number == entries:
+        known = version in (11, 12) and min(buckets, min_n, max_n) >= 0 and not labels
+        if not known or pruned > 0 or not 0 < number == entries or not 0 < dimension <= LARGEST:
             raise ValueError
         refuse_more_than_memory(
             4 * (number + buckets) * dimension + _WORD_SIZE * number,

@@ -150,7 +150,7 @@ def train(send: Callable[[int], None], task: Task) -> None:
     write_vectors(task.folder / "vectors.npy", options.dimension, pieces)
     if options.kind == "fasttext":
         write_array(task.folder / "parts.npy", model.wv.vectors_ngrams)
-    checkpoint.remove()
+    shutil.rmtree(task.folder / "checkpoint", ignore_errors=True)
     for name in ("ranks.npy", BEGUN):
         (task.folder / name).unlink(missing_ok=True)
     lengths = (SHORTEST_PART, LONGEST_PART) if options.kind == "fasttext" else None
@@ -330,7 +330,3 @@ class _Checkpoint:
         kind, keys, *rest = state["random"]
         self._model.random.set_state((kind, np.array(keys, np.uint32), *rest))
         return int(state["epoch"])
-
-    def remove(self) -> None:
-        """Remove the saved state."""
-        shutil.rmtree(self._folder, ignore_errors=True)

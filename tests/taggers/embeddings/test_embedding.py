@@ -109,13 +109,9 @@ def test_rows_are_those_of_a_dict(
     [
         ("Gatos", "Gatos"),  # as it is written
         ("GATO", "gato"),  # in lower case
-        ("gatos", "gato"),  # the lemma
-        ("GATOS", "gato"),
-        ("xiquetes", "xiqueta"),
+        ("GATOS", "gato"),  # the lemma
         ("Nu\u0301ria", "Núria"),
         ("NÚRIA", None),
-        ("Pacientes", "paciente"),
-        ("perro", None),
     ],
 )
 def test_a_word_is_looked_up_as_it_is_then_in_lower_case_then_its_lemma(
@@ -130,25 +126,18 @@ def test_a_word_is_looked_up_as_it_is_then_in_lower_case_then_its_lemma(
 # Vectors
 
 
-def test_an_embedding_is_what_was_written(opened: Callable[..., Embedding]) -> None:
+def test_an_embedding_is_what_was_written_and_mapped(opened: Callable[..., Embedding]) -> None:
     vectors = np.arange(3 * len(KNOWN), dtype=np.float32).reshape(-1, 3)
     embedding = opened(vectors=vectors)
     assert len(embedding) == len(KNOWN)
-    assert embedding.dimension == 3
-    assert embedding.name == embedding.folder.name
     assert embedding.names.strings() == KNOWN
     assert embedding.counts.tolist() == list(range(len(KNOWN), 0, -1))
     assert embedding.settings == {"epochs": 1}
     assert np.array_equal(embedding.vectors[FIRST:], vectors)
-
-
-def test_vectors_are_mapped_and_not_read(by_normalisation: dict[str, Embedding]) -> None:
-    embedding = by_normalisation["none"]
     assert isinstance(embedding.vectors, np.memmap)
     assert isinstance(embedding.names.text, np.memmap)
-    before = (embedding.folder / "vectors.npy").read_bytes()
-    Embedding.load(embedding.folder).vectors[:] = 0  # a copy of what is in the file
-    assert (embedding.folder / "vectors.npy").read_bytes() == before
+    embedding.vectors[:] = 0  # a copy of the file
+    assert np.array_equal(Embedding.load(embedding.folder).vectors[FIRST:], vectors)
 
 
 @settings(max_examples=30)
@@ -205,8 +194,7 @@ def cosines(embedding: Embedding, vector: np.ndarray) -> list[float]:
 
 
 @pytest.mark.parametrize("piece", [1, 3, 1000])
-@pytest.mark.parametrize("number", [0, 4, 50])
-@pytest.mark.parametrize("word", ["Gatos", "GATOS"])
+@pytest.mark.parametrize(("word", "number"), [("Gatos", 4), ("GATOS", 50), ("Gatos", 0)])
 def test_neighbours_are_the_words_with_the_largest_cosines(
     by_normalisation: dict[str, Embedding],
     monkeypatch: pytest.MonkeyPatch,
@@ -228,10 +216,6 @@ def test_neighbours_are_the_words_with_the_largest_cosines(
         assert neighbour.count == len(known) - known.index(neighbour.word)
 
 
-def test_a_word_without_a_vector_has_no_neighbours(by_normalisation: dict[str, Embedding]) -> None:
-    assert by_normalisation["none"].neighbours("perro", 5) == []
-
-
 def test_a_word_never_seen_has_neighbours_by_its_parts(
     opened: Callable[..., Embedding], fasttext: FastText
 ) -> None:
@@ -245,20 +229,9 @@ def test_a_word_never_seen_has_neighbours_by_its_parts(
 
 def test_a_vector_of_zeros_is_like_nothing(opened: Callable[..., Embedding]) -> None:
     embedding = opened(words=["a", "b"], vectors=np.array([[0, 0], [1, 0]], np.float32))
+    assert embedding.neighbours("perro", 5) == []  # it has no vector
     assert embedding.neighbours("a", 5) == [Neighbour("b", 0.0, 1)]
     assert embedding.neighbours("b", 5) == [Neighbour("a", 0.0, 2)]
-
-
-def test_directions_are_vectors_of_length_1(
-    by_normalisation: dict[str, Embedding], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    embedding = by_normalisation["none"]
-    vectors = np.array(embedding.vectors[FIRST:])
-    for piece in (1, 4, 100):
-        monkeypatch.setattr(opening, "_PIECE", piece)
-        directions = np.concatenate(list(embedding.directions()))
-        expected = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-        np.testing.assert_array_equal(directions, expected)
 
 
 # What is damaged
@@ -301,7 +274,7 @@ def test_a_file_that_is_missing_or_damaged_is_an_error(folder: Path, name: str) 
     Embedding.load(folder)
 
 
-@pytest.mark.parametrize("name", ARRAYS)
+@pytest.mark.parametrize("name", ["vectors", "parts"])  # only on request compared with digests
 def test_a_header_with_another_byte_is_an_error_or_no_matter(folder: Path, name: str) -> None:
     path, draw = folder / f"{name}.npy", random.Random(name)
     content = path.read_bytes()
@@ -350,12 +323,6 @@ def test_another_description_is_an_error(folder: Path, change: dict[str, Any]) -
     assert ("this version reads format 2" in message) == ("format" in change)
 
 
-@pytest.mark.parametrize("content", ["[]", "{}", "prose", "\xff"])
-def test_a_description_that_is_something_else_is_an_error(folder: Path, content: str) -> None:
-    (folder / "embedding.json").write_bytes(content.encode("latin-1"))
-    assert "holds no embedding" in refused(folder)
-
-
 # Folders of embeddings
 
 
@@ -370,25 +337,19 @@ def test_embeddings_are_found_by_their_names(tmp_path: Path, make_embedding: Mak
     assert [embedding.name for embedding in find_embeddings(tmp_path / "none-w9")] == ["none-w9"]
 
 
-def test_a_folder_without_embeddings_is_an_error(tmp_path: Path) -> None:
-    (tmp_path / ".hidden").mkdir()
-    (tmp_path / ".hidden" / "embedding.json").write_text("{}")
-    (tmp_path / "file").touch()
-    for folder in (tmp_path, tmp_path / "nothing", tmp_path / "file"):
-        with pytest.raises(
-            InputError, match="holds no embedding; train one by bootstrap embed train"
-        ):
-            find_embeddings(folder)
-
-
-def test_an_embedding_that_is_damaged_is_not_passed_over(
+def test_a_folder_without_or_with_damaged_embeddings_is_an_error(
     tmp_path: Path, make_embedding: MakeEmbedding
 ) -> None:
+    (tmp_path / "file").touch()
+    for folder in (tmp_path, tmp_path / "nothing", tmp_path / "file"):
+        with pytest.raises(InputError, match="holds no embedding; train one by bootstrap embed"):
+            find_embeddings(folder)
     for name in ("a", "b"):
         make_embedding(tmp_path / name, {"x": [1]})
-    (tmp_path / "b" / "vectors.npy").unlink()
-    with pytest.raises(InputError, match="b holds no embedding"):
-        find_embeddings(tmp_path)
+    for content in (b"[]", b"{}", b"prose", b"\xff"):
+        (tmp_path / "b" / "embedding.json").write_bytes(content)
+        with pytest.raises(InputError, match="b holds no embedding"):
+            find_embeddings(tmp_path)
 
 
 def test_clusterings_are_listed_by_embedding_and_number(
@@ -411,13 +372,9 @@ def test_clusterings_are_listed_by_embedding_and_number(
     assert cluster_files(tmp_path / "b") == [("b-k2", tmp_path / "b" / "clusters-2.json")]
 
 
-@pytest.mark.parametrize("name", ["lower-w5", "cc.es.300", "_x", "9"])
-def test_names_that_embeddings_can_have(name: str) -> None:
-    assert checked_name(name) == name
-
-
 @pytest.mark.parametrize("name", ["", ".", "-x", "a b", "a\n", "ñ", "a[0]", "a\0", "../a"])
 def test_names_that_no_embedding_can_have(name: str) -> None:
     with pytest.raises(InputError, match="cannot be the name of an embedding") as caught:
         checked_name(name)
     assert "\n" not in str(caught.value)
+    assert checked_name("_GloVe.6B-9") == "_GloVe.6B-9"

@@ -69,11 +69,6 @@ def refused(path: Path, **options: Any) -> str:
     return message
 
 
-def by_lines(words: list[str], vectors: np.ndarray, end: str = "\n") -> str:
-    rows = [" ".join(map(repr, row)) for row in vectors.tolist()]
-    return "".join(f"{word} {row}{end}" for word, row in zip(words, rows, strict=True))
-
-
 def expected(words: list[str] = WORDS, dimension: int = DIMENSION) -> Contents:
     return dict(zip(words, vectors_of(len(words), dimension).tolist(), strict=True))
 
@@ -138,17 +133,20 @@ def test_binary_files_of_the_first_word2vec_end_each_vector_with_a_line(tmp_path
     assert load(tmp_path / "a.bin") == expected(words)
 
 
-@pytest.mark.parametrize("binary", [False, True])
-def test_words_of_another_encoding(tmp_path: Path, binary: bool) -> None:
+@pytest.mark.parametrize("kind", ["text", "binary", "fasttext"])
+def test_words_of_another_encoding(tmp_path: Path, kind: str) -> None:
     words = ["de", "Núria", "peña"]
     path = tmp_path / "a.txt"
-    keyed(words).save_word2vec_format(str(path), binary=binary)
+    if kind == "fasttext":
+        saved(path, words)
+    else:
+        keyed(words).save_word2vec_format(str(path), binary=kind == "binary")
     content = path.read_bytes()
     for word in words[1:]:
         content = content.replace(word.encode(), word.encode("latin-1"))
     path.write_bytes(content)
     assert "--encoding" in refused(path)
-    assert load(path, encoding="latin-1") == expected(words)
+    assert set(load(path, encoding="latin-1")) == set(words)
 
 
 @pytest.mark.parametrize(
@@ -195,11 +193,11 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     return saved(tmp_path_factory.mktemp("model") / "model.bin").read_bytes()
 
 
-def saved(path: Path, words: list[str] = WORDS, encoding: str = "utf-8", **options: Any) -> Path:
+def saved(path: Path, words: list[str] = WORDS, **options: Any) -> Path:
     """Write a small model as gensim does."""
     given = {"vector_size": 3, "min_n": 3, "max_n": 5, "bucket": 20, "min_count": 1, "sg": 1}
     trained = FastText([words] * 3, epochs=1, seed=2, workers=1, **{**given, **options})
-    save_facebook_model(trained, str(path), encoding=encoding)
+    save_facebook_model(trained, str(path))
     return path
 
 
@@ -229,14 +227,6 @@ def test_a_model_of_whole_words_has_no_parts(tmp_path: Path) -> None:
     assert not (embedding.folder / "parts.npy").exists()
 
 
-def test_a_model_with_words_of_another_encoding(tmp_path: Path) -> None:
-    path = saved(tmp_path / "model.bin", ["de", "Núria", "peña"], encoding="latin-1")
-    message = refused(path)
-    assert "model.bin, word " in message
-    assert "--encoding" in message
-    assert set(load(path, encoding="latin-1")) == {"de", "Núria", "peña"}
-
-
 @settings(max_examples=20)
 @given(share=st.floats(0, 1, exclude_max=True))
 @example(share=0.0)
@@ -250,27 +240,21 @@ def test_a_model_that_is_cut_off_anywhere_is_an_error(
     assert "model.bin" in refused(path)
 
 
-def test_a_model_that_is_cut_off_in_its_words_is_an_error(model: bytes, tmp_path: Path) -> None:
-    path = tmp_path / "model.bin"
-    for size in range(4, 64 + 28 + sum(len(word.encode()) + 10 for word in WORDS) + 20, 7):
-        path.write_bytes(model[:size])
-        assert "was it cut off?" in refused(path)
-
-
-def test_a_model_that_goes_on_is_an_error(model: bytes, tmp_path: Path) -> None:
-    (tmp_path / "model.bin").write_bytes(model + b"\0")
-    assert "damaged" in refused(tmp_path / "model.bin")
+def test_a_model_that_ends_in_its_words_or_goes_on_is_an_error(
+    model: bytes, tmp_path: Path
+) -> None:
+    sizes = range(4, 64 + 28 + sum(len(word.encode()) + 10 for word in WORDS) + 20, 7)
+    for content in [*(model[:size] for size in sizes), model + b"\0"]:
+        (tmp_path / "model.bin").write_bytes(content)
+        assert "was it cut off?" in refused(tmp_path / "model.bin")
 
 
 @settings(max_examples=20)
 @given(place=st.integers(4, 63 + 28), value=st.integers(0, 255))
-@example(place=7 + 4, value=0x7F)
-@example(place=8 + 3, value=0x7F)  # components
-@example(place=8 + 3, value=0xFF)
+@example(place=8 + 3, value=0xFF)  # components
 @example(place=40 + 3, value=0x7F)  # places of parts
 @example(place=40 + 3, value=0xFF)
 @example(place=64 + 3, value=0x7F)  # words
-@example(place=64 + 3, value=0xFF)
 @example(place=64 + 8, value=1)  # labels
 @example(place=64 + 20, value=1)  # words that were pruned
 @example(place=64 + 27, value=0)
@@ -286,8 +270,7 @@ def test_a_model_with_another_header_is_an_error_or_no_matter(
         assert not list(path.parent.glob("embeddings/*"))
 
 
-@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-@pytest.mark.parametrize("back", [0, 50])
+@pytest.mark.parametrize(("back", "value"), [(0, np.nan), (50, -np.inf)])
 def test_a_model_with_components_that_are_no_numbers_is_an_error(
     model: bytes, tmp_path: Path, value: float, back: int
 ) -> None:
@@ -307,29 +290,20 @@ def test_a_model_with_components_that_are_no_numbers_is_an_error(
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("de 1 2\nla 3\n", "a.txt:2"),
         ("de 1 2\nla 3 4 5\n", "a.txt:2: 3 numbers; expected a word and 2 numbers"),
         ("de 1 2\nla\n", "a.txt:2: no vector"),
-        ("de 1 2\n\n\n3 4\n", "a.txt:4"),
         ("de 1 2\nla 3 0x4\n", "a.txt:2: no vector"),
-        ("de 1 2\nla 3 4,5\n", "a.txt:2: no vector"),
         ("3 2\nde 1 2\nla 3 4 5\nen 4 5\n", "a.txt:3: 3 numbers"),
-        ("3 2\nde 1\nla 3 4\nen 4 5\n", "a.txt:2"),
-        ("3 2\nde 1 2 3\nla 3 4\nen 4 5\n", "a.txt:2: 3 numbers"),
         ("3 3\nde 1 2\nla 3 4\nen 4 5\n", "a.txt:2: 2 numbers; expected a word and 3 numbers"),
         ("4 2\nde 1 2\nla 3 4\nen 4 5\n", "declares 4 vectors, but contains 3: was it cut off?"),
         ("2 2\nde 1 2\nla 3 4\nen 4 5\n", "declares 2 vectors, but contains 3"),
-        ("0 0\n", "declares 0 vectors of 0 components"),
         ("3 0\nde\nla\nen\n", "declares 3 vectors of 0 components"),
         ("3 2\n", "a.txt, word 1 of 3"),
-        ("3 2\n\n\n", "a.txt"),
         ("1 99999999999\nde 1 2\n", "declares 1 vectors of 99,999,999,999 components"),
-        ("1 20000\nde 1 2\n", "declares 1 vectors of 20,000 components"),
         ("9" * 5000 + " 2\nde 1 2\n", "a.txt"),
         (f"de {'1 ' * 20_000}\n", "a.txt"),
         ("99999999999999999999999 2\nde 1 2\n", "but contains 1: was it cut off?"),
         ("de 1 nan\nla 3 4\n", "a.txt:1: a component is not a finite number"),
-        ("de 1 2\nla inf 4\n", "a.txt:2: a component is not a finite number"),
         ("de 1 2\nla -Infinity 4\n", "a.txt:2: a component is not a finite number"),
         ("2 2\nde 1 2\nla 3 1e39\n", "a.txt:3: a component is not a finite number"),
         ("", "a.txt is empty"),
@@ -340,7 +314,6 @@ def test_a_model_with_components_that_are_no_numbers_is_an_error(
         ),
         ("{}\n", "a.txt is not a file of vectors"),
         ("x" * (3 << 20), "a.txt is not a file of vectors"),
-        ("x " * (1 << 20), "a.txt is not a file of vectors"),
         (f"{'0 ' * 10_000}{'x' * 1_000_000}", "a.txt is not a file of vectors"),
         ("paciente de 68\naños que acude\n", "a.txt"),
     ],
@@ -399,14 +372,14 @@ def test_a_binary_file_that_goes_on_is_an_error(binary: bytes, tmp_path: Path) -
         assert "a.bin contains data after the 10 vectors" in refused(path)
 
 
-@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_a_binary_file_with_components_that_are_no_numbers_is_an_error(
-    binary: bytes, tmp_path: Path, value: float
+    binary: bytes, tmp_path: Path
 ) -> None:
-    path = tmp_path / "a.bin"
     place = binary.index(b"la ") + 3 + 8
-    path.write_bytes(binary[:place] + struct.pack("<f", value) + binary[place + 4 :])
-    assert "a.bin, word 2 of 10: a component is not a finite number" in refused(path)
+    for value in (np.nan, -np.inf):
+        content = binary[:place] + struct.pack("<f", value) + binary[place + 4 :]
+        (tmp_path / "a.bin").write_bytes(content)
+        assert "a.bin, word 2 of 10: a component is not a fin" in refused(tmp_path / "a.bin")
 
 
 def test_a_binary_file_of_another_dimension_is_an_error(binary: bytes, tmp_path: Path) -> None:
@@ -416,16 +389,15 @@ def test_a_binary_file_of_another_dimension_is_an_error(binary: bytes, tmp_path:
         assert "a.bin" in refused(path)
 
 
-def test_a_packed_file_that_is_cut_off_anywhere_is_an_error(tmp_path: Path) -> None:
-    path = tmp_path / "a.txt.gz"
-    packed = gzip.compress(by_lines(WORDS, vectors_of(len(WORDS))).encode())
-    for size in range(0, len(packed), 23):
-        path.write_bytes(packed[:size])
-        assert "a.txt.gz" in refused(path)
-    path.write_bytes(packed[:60] + b"\xff\xff\xff" + packed[63:])
-    assert "a.txt.gz" in refused(path)
+def test_a_packed_file_that_is_damaged_is_an_error(binary: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "a.bin.gz"
+    packed = gzip.compress(binary)
+    cuts = [packed[:size] for size in range(0, len(packed), 23)]
+    for content in [*cuts, packed[:60] + b"\xff\xff\xff" + packed[63:]]:
+        path.write_bytes(content)
+        assert "a.bin.gz" in refused(path)
     path.write_text("de 1 2\n")
-    assert "a.txt.gz cannot be read: it is cut off, or not compressed" in refused(path)
+    assert "a.bin.gz cannot be read: it is cut off, or not compressed" in refused(path)
 
 
 # Files, folders and names
@@ -441,30 +413,21 @@ def test_what_is_no_file_is_an_error_and_makes_no_folder(tmp_path: Path) -> None
 
 def test_a_name_that_is_taken_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("de 1 2\n")
-    (tmp_path / "b.txt").write_text("la 3 4\n")
     folder = tmp_path / "embeddings"
     load_pretrained(tmp_path / "a.txt", folder)
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-    for path, name in ((tmp_path / "a.txt", None), (tmp_path / "b.txt", "a")):
-        with pytest.raises(InputError, match="a exists already: choose another name with --name"):
-            load_pretrained(path, folder, name=name)
+    with pytest.raises(InputError, match="a exists already: choose another name with --name"):
+        load_pretrained(tmp_path / "a.txt", folder)
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
     assert [path.name for path in folder.iterdir()] == ["a"]
 
 
-@pytest.mark.parametrize("name", ["../a", "a\nb"])
-def test_a_name_with_other_characters_is_an_error(tmp_path: Path, name: str) -> None:
-    (tmp_path / "a.txt").write_text("de 1 2\n")
-    assert "cannot be the name of an embedding" in refused(tmp_path / "a.txt", name=name)
-
-
-@pytest.mark.parametrize("name", ["vectores español.txt", "a\n.txt"])
-def test_a_file_whose_name_an_embedding_cannot_have_needs_another(
-    tmp_path: Path, name: str
-) -> None:
-    (tmp_path / name).write_text("de 1 2\n")
-    assert "cannot be the name of an embedding" in refused(tmp_path / name)
-    assert load(tmp_path / name, name="other") == {"de": [1, 2]}
+def test_a_name_that_an_embedding_cannot_have_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "vectores español.txt"
+    path.write_text("de 1 2\n")
+    for name in (None, "../a", "a\nb"):
+        assert "cannot be the name of an embedding" in refused(path, name=name)
+    assert load(path, name="other") == {"de": [1, 2]}
 
 
 def test_a_folder_that_cannot_be_made_is_an_error(tmp_path: Path) -> None:
@@ -481,22 +444,23 @@ def test_a_folder_that_cannot_be_made_is_an_error(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.txt", "file"]
 
 
-@pytest.mark.parametrize("encoding", ["utf-9", "base64", "a\0b"])
-def test_an_unknown_encoding_is_an_error(tmp_path: Path, encoding: str) -> None:
+def test_an_unknown_encoding_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("de 1 2\n")
-    assert "there is no encoding" in refused(tmp_path / "a.txt", encoding=encoding)
+    for encoding in ("utf-9", "base64"):
+        assert "there is no encoding" in refused(tmp_path / "a.txt", encoding=encoding)
 
 
-def test_a_full_disk_is_no_fault_of_the_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "No space left"), KeyboardInterrupt()])
+def test_a_full_disk_is_no_fault_of_the_file_and_leaves_nothing(
+    tmp_path: Path, error: BaseException
 ) -> None:
-    def full(*_: Any) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
+    def stopped(done: int, total: int) -> None:
+        if done:
+            raise error
 
-    monkeypatch.setattr(pretrained, "write_vectors", full)
     (tmp_path / "a.txt").write_text("de 1 2\n")
-    with pytest.raises(OSError, match="No space left"):
-        load_pretrained(tmp_path / "a.txt", tmp_path / "embeddings")
+    with pytest.raises(type(error)):
+        load_pretrained(tmp_path / "a.txt", tmp_path / "embeddings", progress=stopped)
     assert not list((tmp_path / "embeddings").iterdir())
 
 
@@ -505,55 +469,19 @@ def test_pickles_of_gensim_are_refused(tmp_path: Path) -> None:
     assert "a.kv is not a file of vectors" in refused(tmp_path / "a.kv")
 
 
-def test_nothing_is_left_where_it_is_interrupted(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("de 1 2\n")
-
-    def interrupted(done: int, total: int) -> None:
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        load_pretrained(tmp_path / "a.txt", tmp_path / "embeddings", progress=interrupted)
-    assert not list((tmp_path / "embeddings").iterdir())
-
-
-def peak_of(path: Path) -> tuple[str, int]:
-    """Return what loading a file says, and the memory in MiB, in a process of its own."""
-    script = (
-        "import sys\nfrom pathlib import Path\nimport gensim.models\n"
-        "from corpus.errors import InputError\n"
-        "from taggers.embeddings.pretrained import load_pretrained\n"
-        "try:\n    load_pretrained(Path(sys.argv[1]), Path(sys.argv[1] + '.d'), name='x')\n"
-        "    print('loaded')\n"
-        "except InputError as error:\n    print(error)\n"
-        "status = Path('/proc/self/status').read_text()\n"
-        "print(int(status.partition('VmHWM:')[2].split()[0]) // 1024)\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script, str(path)], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    message, memory = done.stdout.splitlines()
-    return message, int(memory)
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="measures memory as Linux does")
 @pytest.mark.parametrize("repeated", [b"a 0\n", bytes(1000)])
 def test_what_unpacks_a_thousandfold_stops_at_a_limit_that_is_named(
     tmp_path: Path, repeated: bytes
 ) -> None:
     path = tmp_path / "bomb.gz"
     with gzip.open(path, "wb") as file:
-        for _ in range(150):
+        for _ in range(50):
             file.write(repeated * (1_000_000 // len(repeated)))
     size = path.stat().st_size
-    assert size < 1_000_000
-    message, memory = peak_of(path)
-    assert memory < 300  # of which most is that of gensim
-    assert message == (
+    assert refused(path) == (
         f"{path} has {size:,} bytes and unpacks to more than {max(100 * size, 1 << 24):,}, the "
         "limit (100 times as many, and at least 16,777,216)"
     )
-    assert [other for other in tmp_path.rglob("*") if other.is_file()] == [path]
 
 
 def test_zeros_that_a_header_promises_and_a_sparse_file_holds_take_no_memory(
@@ -568,16 +496,6 @@ def test_zeros_that_a_header_promises_and_a_sparse_file_holds_take_no_memory(
     with path.open("r+b") as file:
         file.truncate(2**40)
     assert re.search(r"vectors of 3 components need [0-9.]+ GB of memory, of which", refused(path))
-
-
-def test_a_model_that_does_not_fit_into_memory_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = saved(tmp_path / "model.bin")
-    monkeypatch.setattr("corpus.storage.unpacking.free_memory", lambda: 1000.0)
-    assert re.search("components need [0-9.]+ GB of memory, of which 0.0 GB are", refused(path))
-    monkeypatch.setattr("corpus.storage.unpacking.free_memory", lambda: 1e6)
-    load_pretrained(path, tmp_path / "embeddings")
 
 
 def test_free_memory_is_what_limits_leave() -> None:

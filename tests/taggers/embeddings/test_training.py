@@ -175,17 +175,6 @@ def test_sentences_are_those_of_a_loop_over_words(
         assert ranked.error is None
 
 
-def test_progress_is_reported_after_the_sentences(tmp_path: Path) -> None:
-    write(tmp_path, [[0, 1], [2, 0], [0]], 1)
-    told: list[int] = []
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(training, "_SENTENCES", 2)
-        ranked = iter(RankedSentences(tmp_path, np.array([0, -1, 1], np.int32), told.append))
-        assert [next(ranked), next(ranked), told] == [[0], [1, 0], []]
-        assert [next(ranked), told] == [[0], [3]]
-        assert [next(ranked, None), told] == [None, [3, 4]]
-
-
 # What is computed from counts
 
 
