@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 from urllib.parse import parse_qsl
@@ -86,7 +86,7 @@ def _synthetic(source: str) -> Iterator[Document]:
     )
 
 
-def with_classes(document: Document, classes: dict[str, str] | None) -> Document:
+def with_classes(document: Document, classes: Mapping[str, str] | None) -> Document:
     """Rename the labels of a document to classes and drop all others; None keeps every label."""
     if classes is None:
         return document

@@ -95,7 +95,7 @@ class _Round:
         self._lengths = batch.lengths
         self._tokens_left = math.inf if limits.tokens is None else limits.tokens
         self._near_duplicate = limits.near_duplicate
-        self._types = WordTypes(batch, tagging) if limits.near_duplicate <= 1 else None
+        self._types = _WordTypes(batch, tagging) if limits.near_duplicate <= 1 else None
         self._chosen = np.zeros(len(batch), bool)
         self._alike = np.zeros(len(batch), bool)
 
@@ -121,34 +121,22 @@ class _Round:
 
 def _parts(limits: RoundLimits, classes: int) -> list[int]:
     """Divide the share of classes among them; what is left over goes to other ones each time."""
-    total = round(limits.class_share * limits.documents)
-    each, left = divmod(total, max(classes, 1))
+    share, left = divmod(round(limits.class_share * limits.documents), max(classes, 1))
     first = limits.turn * left
-    return [each + ((number - first) % classes < left) for number in range(classes)]
+    return [share + ((number - first) % classes < left) for number in range(classes)]
 
 
 def _documents_by_class(tagging: Tagging, batch: Batch) -> list[npt.NDArray[np.bool_]]:
     """Return which documents have an entity of each class in the tagging."""
-    found = find_entities(tagging.tags, batch.document_offsets, tagging.labels)
-    owners = np.searchsorted(batch.document_offsets, found.first, side="right") - 1
+    entities = find_entities(tagging.tags, batch.document_offsets, tagging.labels)
+    owners = np.searchsorted(batch.document_offsets, entities.first, side="right") - 1
     has = np.zeros((len(classes_of(tagging.labels)), len(batch)), bool)
-    has[found.classes, owners] = True
+    has[entities.classes, owners] = True
     return list(has)
 
 
-class WordTypes:
-    """The distinct words of each document of a batch.
-
-    Words are compared in lower case and with all digits as 0. With a tagging, the words of an
-    entity count as its class, so that documents which differ in a name alone are equal.
-
-    Parameters
-    ----------
-    batch : Batch
-        D documents.
-    tagging : Tagging, optional
-        Their tags.
-    """
+class _WordTypes:
+    """The distinct words of each document, in lower case and with all digits as 0."""
 
     def __init__(self, batch: Batch, tagging: Tagging | None = None) -> None:
         index: dict[str, int] = {}
@@ -156,7 +144,7 @@ class WordTypes:
         numbers = np.array([index.setdefault(form, len(index)) for form in forms], np.int64)
         types = numbers[batch.word_ids]
         self._number = len(index)
-        if tagging is not None:
+        if tagging is not None:  # documents that differ in a name alone are equal
             classes = _classes(tagging)
             types = np.where(classes >= 0, len(index) + classes, types)
             self._number += len(classes_of(tagging.labels))
@@ -165,13 +153,13 @@ class WordTypes:
         self._owners, self._types = np.divmod(pairs, max(self._number, 1))
         self._sizes = np.bincount(self._owners, minlength=len(batch))
 
-    def similarity(self, document: int) -> npt.NDArray[np.float64]:
+    def similarity(self, document: int) -> Floats:
         """Compute the Jaccard similarity of a document with tokens to every one, shape (D,)."""
         inside = np.zeros(self._number, bool)
         inside[self._types[self._owners == document]] = True
         shared = np.bincount(self._owners[inside[self._types]], minlength=len(self._sizes))
-        found: npt.NDArray[np.float64] = shared / (self._sizes + self._sizes[document] - shared)
-        return found
+        similarity: Floats = shared / (self._sizes + self._sizes[document] - shared)
+        return similarity
 
 
 def _classes(tagging: Tagging) -> npt.NDArray[np.int64]:

@@ -60,10 +60,10 @@ def least_confident(tagging: Tagging, batch: Batch, rng: np.random.Generator) ->
 
 def lowest_entity(tagging: Tagging, batch: Batch, rng: np.random.Generator) -> Floats:
     """Compute the utility of documents with an entity of a low probability; 0 without entities."""
-    found = find_entities(tagging.tags, batch.document_offsets, tagging.labels)
-    owners = np.searchsorted(batch.document_offsets, found.first, side="right") - 1
+    entities = find_entities(tagging.tags, batch.document_offsets, tagging.labels)
+    owners = np.searchsorted(batch.document_offsets, entities.first, side="right") - 1
     utility = np.zeros(len(batch))
-    np.maximum.at(utility, owners, 1 - tagging.entity_confidence(found))
+    np.maximum.at(utility, owners, 1 - tagging.entity_confidence(entities))
     return utility
 
 
@@ -102,7 +102,7 @@ def disagreement(tagging: Tagging, batch: Batch, rng: np.random.Generator) -> Fl
     Active Learning for Text Classification", 1998, section 3.1). The members are the tagger and its
     views.
     """
-    members = [_marginals(each, tagging.labels) for each in (tagging, *tagging.views)]
+    members = [_marginals(member, tagging.labels) for member in (tagging, *tagging.views)]
     mean = np.mean(members, axis=0)
     within = np.mean([_entropy(member) for member in members], axis=0)
     return _sum_of_tokens(batch, np.maximum(_entropy(mean) - within, 0))
@@ -114,10 +114,7 @@ def at_random(tagging: Tagging, batch: Batch, rng: np.random.Generator) -> Float
 
 
 def _marginals(tagging: Tagging, labels: Sequence[str] | None = None) -> Floats:
-    """Return the marginals of a tagging, with its columns in the order of `labels`.
-
-    A label that the tagging lacks has probability 0; one that `labels` lack is left out.
-    """
+    """Return the marginals of a tagging in the order of `labels`; 0 for those that it lacks."""
     if tagging.marginals is None:
         raise ValueError('marginals are computed only with detail="labels"')
     if labels is None or tuple(labels) == tagging.labels:

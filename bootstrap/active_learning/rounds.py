@@ -137,10 +137,8 @@ class Rounds:
     def _utility(
         self, tag: Callable[[Batch], Tagging], batch: Batch, rng: np.random.Generator
     ) -> tuple[Floats, Tagging]:
-        """Compute the utility of documents, and return their tags and confidence.
-
-        They are tagged in parts: marginals take many times the memory of the documents.
-        """
+        """Compute the utility of documents, and return their tags and confidence."""
+        # They are tagged in parts: marginals take many times the memory of the documents.
         parts = np.searchsorted(batch.document_offsets, np.arange(0, batch.n_tokens, _TOKENS))
         utilities, taggings = [], []
         for start, stop in itertools.pairwise([*np.unique(parts).tolist(), len(batch)]):

@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Self
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
@@ -70,30 +70,6 @@ class Advice:
     listed: tuple[ListedRecall, ...]
     unused: tuple[UnusedList, ...]
     warnings: tuple[str, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the record as JSON values."""
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, record: Any) -> Self:
-        """Build the record from the values that `to_dict` returned.
-
-        Raises
-        ------
-        ValueError
-            If it has other keys or values of other types.
-        """
-        try:
-            return cls(
-                annotate=tuple(map(str, record["annotate"])),
-                considered=int(record["considered"]),
-                listed=tuple(ListedRecall(**row) for row in record["listed"]),
-                unused=tuple(UnusedList(**row) for row in record["unused"]),
-                warnings=tuple(map(str, record["warnings"])),
-            )
-        except (KeyError, TypeError, ValueError):
-            raise ValueError("not the advice of a run") from None
 
 
 def advise(
@@ -219,7 +195,7 @@ def save_advice(folder: Path, advice: Advice) -> None:
     """Write the advice of a run into its folder."""
     ids = "".join(f"{_on_a_line(name)}\n" for name in advice.annotate)
     write_atomically(folder / ANNOTATE, ids.encode())
-    write_atomically(folder / ADVICE, manifest_bytes(advice.to_dict()))
+    write_atomically(folder / ADVICE, manifest_bytes(asdict(advice)))
 
 
 def _on_a_line(name: str) -> str:
@@ -240,6 +216,6 @@ def read_advice(folder: Path) -> Advice | None:
     if not path.exists():
         return None
     try:
-        return Advice.from_dict(read_manifest(path).description)
+        return msgspec.convert(read_manifest(path).description, Advice)
     except (InputError, ValueError):
         raise InputError(f"{path} is damaged; remove it, and resume the run to write it") from None

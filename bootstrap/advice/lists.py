@@ -140,7 +140,7 @@ def listed_recall(recall: EntityRecall, options: TaggerOptions) -> list[ListedRe
         inside, outside = own & listed, own & ~listed
         if min(inside.sum(), outside.sum()) < _LEAST or outside.sum() < inside.sum():
             continue
-        recalls = [float(recall.found[each].mean()) for each in (inside, outside)]
+        recalls = [float(recall.found[group].mean()) for group in (inside, outside)]
         if recalls[0] - recalls[1] >= _LEAST_DIFFERENCE:
             rows.append(ListedRecall(name, float(inside.sum() / own.sum()), *recalls))
     return rows

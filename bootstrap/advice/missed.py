@@ -47,8 +47,8 @@ def most_missed(classes: Mapping[str, ConfusionCounts], most: int = 4) -> list[M
     total = sum(counts.false_negatives for counts in classes.values())
     if not total:
         return []
-    found = [
+    rows = [
         Missed(name, counts, counts.false_negatives / total) for name, counts in classes.items()
     ]
-    found.sort(key=lambda each: (-each.counts.false_negatives, each.name))
-    return [each for each in found[:most] if each.share >= _LEAST_SHARE]
+    rows.sort(key=lambda row: (-row.share, row.name))
+    return [row for row in rows[:most] if row.share >= _LEAST_SHARE]

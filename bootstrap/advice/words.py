@@ -15,12 +15,12 @@ _SHOWN_IDS = 3
 
 def missed_lines(missed: Sequence[Missed]) -> Iterator[str]:
     """Describe which classes have most of the missed entities, a line for each."""
-    for each in missed:
-        number = each.counts.false_negatives
+    for row in missed:
+        number = row.counts.false_negatives
         entities = "1 missed entity" if number == 1 else f"{number:,} missed entities"
         yield (
-            f"{shown(each.name)}: {entities}, {percent(each.share)} of all that are missed "
-            f"(recall {each.counts.recall:.3f}, precision {each.counts.precision:.3f})"
+            f"{shown(row.name)}: {entities}, {percent(row.share)} of all that are missed "
+            f"(recall {row.counts.recall:.3f}, precision {row.counts.precision:.3f})"
         )
 
 
@@ -55,9 +55,9 @@ def advice_lines(advice: Advice | None, file: Path, *, with_ids: bool = True) ->
             f"contains {percent(unused.share)} of the {unused.missed:,} missed entities of "
             f"{shown(unused.name)} and hardly any other words of the validation notes"
         )
-    for each in advice.listed:
+    for row in advice.listed:
         yield (
-            f"import a gazetteer with more entities of {shown(each.name)}: those of the model "
-            f"contain {percent(each.share)} of them, with a recall of {each.listed:.3f}; that of "
-            f"the others is {each.others:.3f}"
+            f"import a gazetteer with more entities of {shown(row.name)}: those of the model "
+            f"contain {percent(row.share)} of them, with a recall of {row.listed:.3f}; that of "
+            f"the others is {row.others:.3f}"
         )

@@ -192,7 +192,7 @@ def _count(
 ) -> None:
     """Add documents to the counts of a split."""
     batch = make_batch(documents, labelled=labelled, problems=report.problems)
-    report.covered.update({each.of: each.count(batch) for each in coverages})
+    report.covered.update({coverage.of: coverage.count(batch) for coverage in coverages})
     report.sample.add(documents)
     report.documents += len(batch)
     report.tokens += batch.n_tokens

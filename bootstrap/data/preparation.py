@@ -108,7 +108,7 @@ def coverage_lines(coverages: Sequence[Coverage], batches: Mapping[str, Batch]) 
     InputError
         If no resource covers any token of the first split.
     """
-    expected = [each for each in coverages if each.expected]
+    expected = [coverage for coverage in coverages if coverage.expected]
     some = {split: batch for split, batch in batches.items() if batch.n_tokens}
     if not (expected and some):
         return []

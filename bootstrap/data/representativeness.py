@@ -74,13 +74,12 @@ def profile(batch: Batch) -> Profile:
     """Compute the figures of a sample; `batch` has no labels if it is not annotated."""
     number = max(len(batch), 1)
     length = float(np.median(batch.lengths)) if len(batch) else 0.0
-    begun = Counter(_beginnings(batch))
-    beginnings = {name: count / number for name, count in begun.items()}
+    beginnings = {name: count / number for name, count in Counter(_beginnings(batch)).items()}
     if not batch.labels:
         return Profile(length, beginnings)
     names = classes_of(batch.labels)
-    found = find_entities(batch.tags, batch.document_offsets, batch.labels)
-    counts = np.bincount(found.classes, minlength=len(names))
+    entities = find_entities(batch.tags, batch.document_offsets, batch.labels)
+    counts = np.bincount(entities.classes, minlength=len(names))
     return Profile(
         length,
         beginnings,
@@ -182,13 +181,13 @@ class Representativeness:
                 "many entities"
             )
 
-    def _words(self, found: Separation, first: str, second: str) -> str:
+    def _words(self, separated: Separation, first: str, second: str) -> str:
         """Describe a separation: the AUC, and the beginning that differs most."""
         name = self.beginning(first, second)
-        left, right = (self.profiles[each].beginnings.get(name, 0) for each in (first, second))
+        left, right = (self.profiles[side].beginnings.get(name, 0) for side in (first, second))
         return (
             f"of one document of each, a classifier knows which is of {first} in "
-            f"{percent(found.auc)} of cases (chance is 50 %); {percent(left)} of {first} and "
+            f"{percent(separated.auc)} of cases (chance is 50 %); {percent(left)} of {first} and "
             f'{percent(right)} of {second} begin with words of the shape "{name}"'
         )
 
@@ -278,12 +277,12 @@ def separation(first: Batch, second: Batch, *, by_entities: bool) -> Separation 
     aucs, errors, weights, alike = [], [], [], 0.0
     for stratum in (False, True):
         rows = np.flatnonzero(strata == stratum)
-        found = _auc(both.take(rows), is_first[rows])
-        if found:
-            aucs.append(found.auc)
-            errors.append(found.standard_error)
+        separated = _auc(both.take(rows), is_first[rows])
+        if separated:
+            aucs.append(separated.auc)
+            errors.append(separated.standard_error)
             weights.append(is_first[rows].sum())
-            alike += found.alike
+            alike += separated.alike
     if not weights:
         return None
     shares = np.array(weights) / np.sum(weights)
@@ -294,8 +293,8 @@ def separation(first: Batch, second: Batch, *, by_entities: bool) -> Separation 
 def has_entities(batch: Batch) -> npt.NDArray[np.bool_]:
     """Return which documents of a tagged batch have an entity, shape (D,)."""
     inside = offsets_of(batch.tags > 0)
-    found: npt.NDArray[np.bool_] = np.diff(inside[batch.document_offsets]) > 0
-    return found
+    has: npt.NDArray[np.bool_] = np.diff(inside[batch.document_offsets]) > 0
+    return has
 
 
 def _auc(batch: Batch, is_first: npt.NDArray[np.bool_]) -> Separation | None:
@@ -326,24 +325,16 @@ def _auc(batch: Batch, is_first: npt.NDArray[np.bool_]) -> Separation | None:
 
 
 def _alike(first: npt.NDArray[np.float64], second: npt.NDArray[np.float64]) -> float:
-    """Estimate the number of documents of the first sample that are like those of the second.
-
-    Of documents like those of the second sample, a quarter has lower scores than its first quartile
-    (mixture proportion estimation at one threshold; Blanchard, Lee and Scott, "Semi-supervised
-    novelty detection", JMLR 2010).
-    """
+    """Estimate the number of documents of the first sample that are like those of the second."""
+    # Of these, a quarter has lower scores than the first quartile of the second sample: mixture
+    # proportion estimation at one threshold (Blanchard, Lee and Scott, "Semi-supervised novelty
+    # detection", JMLR 2010).
     below = first < np.quantile(second, _QUANTILE)
     return float(min(below.sum() / _QUANTILE, len(first)))
 
 
 def _features(batch: Batch) -> Any:
-    """Build a sparse matrix of word types, the first two words and their shapes, and length.
-
-    Returns
-    -------
-    scipy.sparse.csr_matrix of float64, shape (D, F)
-        Ones where a document has a feature.
-    """
+    """Build a sparse matrix of word types, first two words, shapes and length, shape (D, F)."""
     from scipy.sparse import csr_matrix  # noqa: PLC0415 - slow to import
 
     rows = [owners_of(batch.document_offsets)]

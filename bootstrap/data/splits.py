@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -49,15 +50,7 @@ def read_sources(
     documents = read_corpus(
         source, columns=columns, problems=problems, start=start, labelled=labelled
     )
-    yield from _with_classes(documents, labels)
-
-
-def _with_classes(
-    documents: Iterable[Document], labels: Mapping[str, str] | None
-) -> Iterator[Document]:
-    classes = None if labels is None else dict(labels)
-    for document in documents:
-        yield with_classes(document, classes)
+    yield from (with_classes(document, labels) for document in documents)
 
 
 #: The problems that are counted for documents that no tagger may be trained on.
@@ -136,11 +129,13 @@ class HeldOut:
     groups: frozenset[str]
 
     @classmethod
-    def of(cls, *notes: LabelledNotes | None) -> Self:
+    def from_notes(cls, *notes: LabelledNotes | None) -> Self:
         """Return the texts and patients of annotated documents; some may be absent."""
-        some = [each for each in notes if each]
-        digests, groups = ([getattr(each, name) for each in some] for name in ("digests", "groups"))
-        return cls(frozenset().union(*digests), frozenset().union(*groups))
+        present = [split for split in notes if split]
+        return cls(
+            frozenset[bytes]().union(*(split.digests for split in present)),
+            frozenset[str]().union(*(split.groups for split in present)),
+        )
 
 
 def read_labelled(
@@ -177,48 +172,26 @@ def read_labelled(
         batch = make_batch([], labelled=True, classes=classes)
         return LabelledNotes((), batch, frozenset(), frozenset(), problems)
     sources = list(read_sources(data, split, labels, problems))
-    found = _labelled_notes(sources, data, problems, classes)
-    if not any(document.spans for document in found.documents):
+    notes = _labelled_notes(sources, data, problems, classes)
+    if not any(document.spans for document in notes.documents):
         hint = _hint(source, data.columns_of(split).label, split, labels)
         raise InputError(_without_entities(f"[data] {split} = {source}", len(sources), hint))
     if split in ("validation", "test"):
-        _refuse_duplicate_ids(found.documents, source)
-    return found
+        _refuse_duplicate_ids(notes.documents, source)
+    return notes
 
 
-def read_gold(
+def _read_gold(
     data: DataOptions,
     active: ActiveOptions,
     labels: Mapping[str, str] | None,
     held_out: HeldOut,
 ) -> LabelledNotes:
-    """Read the documents from which rounds of active learning are chosen.
-
-    Parameters
-    ----------
-    data : DataOptions
-        The unit and the names of columns.
-    active : ActiveOptions
-        The source.
-    labels : mapping of str to str or None
-        The class of each label of the source; None keeps all labels as they are.
-    held_out : HeldOut
-        The documents of validation and test: notes with the same text or of the same patient are
-        left out.
-
-    Returns
-    -------
-    LabelledNotes
-
-    Raises
-    ------
-    InputError
-        If the documents do not exist or have no entities.
-    """
+    """Read the documents from which rounds are chosen, without held-out texts and patients."""
     problems = problems_for(data)
     columns = data.columns_with(active.gold_columns)
     documents = read_corpus(active.gold, columns=columns, problems=problems, labelled=True)
-    sources = list(_with_classes(documents, labels))
+    sources = [with_classes(document, labels) for document in documents]
     if not any(source.spans for source in sources):
         hint = _hint(active.gold, columns.label, "gold", labels)
         raise InputError(_without_entities(f"[active] gold = {active.gold}", len(sources), hint))
@@ -341,12 +314,6 @@ def _kept(
             yield source
 
 
-def proportional_batch(number: int) -> int:
-    """Return the number of documents of a batch for a pool of `number` documents."""
-    least, most = BATCH_LIMITS
-    return min(max(-(-number // _BATCHES), least), most)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Notes:
     """All documents of a run.
@@ -372,7 +339,7 @@ class Notes:
     @property
     def held_out(self) -> HeldOut:
         """The texts and patients that no tagger may be trained on."""
-        return HeldOut.of(self.validation, self.test)
+        return HeldOut.from_notes(self.validation, self.test)
 
 
 def read_notes(
@@ -410,11 +377,13 @@ def read_notes(
     seed = read_labelled(data, "seed", labels, classes)
     validation = read_labelled(data, "validation", labels)
     test = read_labelled(data, "test", labels) if data.test else None
-    held_out = HeldOut.of(validation, test)
+    held_out = HeldOut.from_notes(validation, test)
     pool = UnlabeledNotes(data, batch_size or 1, held_out=held_out.digests)
     next(pool.documents(), None)
     if not batch_size:
-        number = sum(1 for _ in islice(pool.documents(), _BATCHES * BATCH_LIMITS[1]))
-        pool = UnlabeledNotes(data, proportional_batch(number), held_out=held_out.digests)
-    gold = read_gold(data, active, labels, held_out) if active else None
+        least, most = BATCH_LIMITS
+        number = sum(1 for _ in islice(pool.documents(), _BATCHES * most))
+        size = min(max(math.ceil(number / _BATCHES), least), most)
+        pool = UnlabeledNotes(data, size, held_out=held_out.digests)
+    gold = _read_gold(data, active, labels, held_out) if active else None
     return Notes(seed, validation, pool, gold, test)

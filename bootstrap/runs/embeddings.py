@@ -24,7 +24,6 @@ from bootstrap.embedding_training import (
 )
 from bootstrap.execution.parallel_tagger import Report
 from bootstrap.execution.processes import in_processes
-from bootstrap.runs.folder import Run
 from corpus.counts import WordCounts
 from corpus.document import Document
 from corpus.problems import Problems
@@ -42,33 +41,6 @@ _DESCRIPTION = "trained.json"
 _NOTES: dict[str, Any] = {"source": "the documents of the run", "unit": "line"}
 
 _REPORTED = 1000  # documents read between two reports
-
-
-def embedding_trainer(
-    run: Run, notes: Notes, random_state: int, *, jobs: int, report: Report
-) -> Callable[[], Path | None]:
-    """Return a function for `taggers.options.TaggerOptions.with_embeddings`.
-
-    It trains embeddings and clusters in the run folder, unless they are there, and returns their
-    folder, or None if the text has too few words. What an interrupted process has begun is
-    continued, with the same result.
-
-    Parameters
-    ----------
-    run : Run
-        The run.
-    notes : Notes
-        Its documents. Their labels are not used.
-    random_state : int
-        The seed of the run.
-    jobs : int
-        Number of embeddings trained at the same time.
-    report : callable
-        Called with the progress.
-    """
-    return lambda: embeddings_of_notes(
-        run.embeddings_folder, notes, random_state, jobs=jobs, report=report
-    )
 
 
 def embeddings_of_notes(
@@ -116,14 +88,20 @@ def trained_embeddings(
 ) -> Path | None:
     """Train embeddings and clusters in a folder, unless they are there.
 
+    What an interrupted process has begun is continued, with the same result.
+
     Parameters
     ----------
     folder : Path
         The folder, for these documents and this random state only.
     lines : callable
         Returns the documents, split into the unit that context windows do not cross.
-    random_state, jobs, report
-        As in `embedding_trainer`.
+    random_state : int
+        The seed.
+    jobs : int
+        Number of embeddings trained at the same time.
+    report : callable
+        Called with the progress.
 
     Returns
     -------
@@ -196,7 +174,7 @@ def _cluster(
     )
 
     wanted = [ClusterOptions(k, random_state) for k in ks]
-    done, total = [0] * len(folders), sum(each.k * each.passes for each in wanted)
+    done, total = [0] * len(folders), sum(options.k * options.passes for options in wanted)
     tasks = [(folder, wanted) for folder in folders]
     for number, steps in in_processes(find_clusterings, tasks, jobs=jobs):
         done[number] = steps
@@ -238,10 +216,7 @@ def _sampled(
     report: Report,
     unread: dict[tuple[str, str], Document],
 ) -> Iterator[Document]:
-    """Yield a random share of the unlabeled documents; all of them if it is 1 or more.
-
-    Those that are read are removed from `unread`.
-    """
+    """Yield a random share of the unlabeled documents, and remove all of them from `unread`."""
     for document in _reported(pool, "reading notes", report):
         unread.pop((document.id, document.text), None)
         if share >= 1 or rng.random() < share:

@@ -68,7 +68,10 @@ def list_options_for(
     places = tuple(path for path in known if path not in names)
     if not names:
         return None
-    shown, classes = gold if validation is None else concatenate([gold, validation]), _found(gold)
+    shown, classes = (
+        gold if validation is None else concatenate([gold, validation]),
+        _classes_in(gold),
+    )
     # Distinct ones: there are few words for a sex, even if a list of names has them all.
     mentions = MentionReplacement(shown, options).distinct
     of_names, of_places = frozenset(grammar.names), _union(known[path] for path in places)
@@ -105,27 +108,23 @@ def _classes_of_kinds(
     mentions: Kinds, kinds: Collection[str], others: Collection[str]
 ) -> list[str]:
     """Return the classes that consist of some kinds rather than of others."""
-    found = []
+    names = []
     for name, numbers in mentions.items():
         number, other = _number(numbers, kinds), _number(numbers, others)
         if number > other and number >= _MIN_SHARE * sum(numbers.values()):
-            found.append(name)
-    return found
+            names.append(name)
+    return names
 
 
-def _found(gold: Batch) -> frozenset[str]:
+def _classes_in(gold: Batch) -> frozenset[str]:
     """Return the classes of the entities of annotated documents."""
     return frozenset(gold.labels[tag][2:] for tag in np.unique(gold.tags[gold.tags > 0]))
 
 
 def _owner(numbers: Mapping[str, int], classes: Collection[str]) -> str:
-    """Return the class with most of some mentions, or `NOT_TAGGED` if it has too few of them.
-
-    It is `NOT_TAGGED`, too, if it is none of `classes`, or if the tagger cannot have it: its name
-    has a line end or a control character.
-    """
-    name = max(numbers, key=lambda each: numbers[each], default=NOT_TAGGED)
-    owned = name in classes and is_label(name)
+    """Return the class with most of some mentions, or `NOT_TAGGED` if it has too few of them."""
+    name = max(numbers, key=numbers.__getitem__, default=NOT_TAGGED)
+    owned = name in classes and is_label(name)  # without line ends or control characters
     return name if owned and numbers[name] >= _MIN_OWNED * sum(numbers.values()) else NOT_TAGGED
 
 
@@ -135,8 +134,8 @@ def _place_labels(
     """Return the class of each kind of place that belongs to one."""
     labels = {}
     for kind in sorted(kinds):
-        found = {name: number for name in placed if (number := mentions[name].get(kind, 0))}
-        if owner := _owner(found, classes):
+        numbers = {name: number for name in placed if (number := mentions[name].get(kind, 0))}
+        if owner := _owner(numbers, classes):
             labels[kind] = owner
     return labels
 
@@ -144,13 +143,11 @@ def _place_labels(
 def _general_class(
     mentions: Kinds, placed: Sequence[str], kinds: Iterable[str], classes: Collection[str]
 ) -> str:
-    """Return the only class of places if it has several kinds, or else `NOT_TAGGED`.
-
-    Such a class, unlike one of hospitals alone, also has the kinds that no document shows. With
-    several classes, it is not known to which one they belong.
-    """
+    """Return the only class of places if it has several kinds, or else `NOT_TAGGED`."""
+    # Such a class, unlike one of hospitals alone, also has the kinds that no document shows. With
+    # several classes, it is not known to which one they belong.
     if len(placed) != 1 or placed[0] not in classes or not is_label(placed[0]):
         return NOT_TAGGED
     numbers = [mentions[placed[0]].get(kind, 0) for kind in kinds]
-    found = sum(number >= _MIN_KIND_SHARE * sum(numbers) for number in numbers if number)
-    return placed[0] if found >= _MIN_KINDS else NOT_TAGGED
+    frequent = sum(number >= _MIN_KIND_SHARE * sum(numbers) for number in numbers if number)
+    return placed[0] if frequent >= _MIN_KINDS else NOT_TAGGED

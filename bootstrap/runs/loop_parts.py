@@ -25,7 +25,7 @@ from bootstrap.data.splits import Notes
 from bootstrap.execution.parallel_tagger import FolderFit, ParallelTagger, Report, fit_all
 from bootstrap.runs.active_rounds import NO_SELECTION, NoDocuments, RoundLimits
 from bootstrap.runs.cached_pool import CachedPool
-from bootstrap.runs.embeddings import embedding_trainer
+from bootstrap.runs.embeddings import embeddings_of_notes
 from bootstrap.runs.folder import Run
 from bootstrap.runs.lists import list_options_for, uses_lists
 from bootstrap.runs.metrics import IterationMetrics, f1_of
@@ -207,7 +207,12 @@ class LoopParts:
         """What trains the taggers, each in a folder of the run."""
         configuration, run, report = self.configuration, self.run, self.report
         random_state = configuration.loop.random_state
-        embeddings = embedding_trainer(run, self.notes, random_state, jobs=self.jobs, report=report)
+        embeddings = functools.partial(
+            embeddings_of_notes,
+            *(run.embeddings_folder, self.notes, random_state),
+            jobs=self.jobs,
+            report=report,
+        )
         unit = {"unit": configuration.data.unit, "propagate": configuration.loop.propagate}
         files = {UNIT_FILE: json.dumps(unit).encode()}
 
@@ -270,11 +275,7 @@ class LoopParts:
         return ParallelTagger.load(folder, trusted=kinds, jobs=self.jobs, report=self.report)
 
     def _list_tagger(self) -> Callable[[], ParallelTagger] | None:
-        """Return a function that returns the tagger of lists, if there is one.
-
-        If "auto" compares strategies, the tagger is built first, because strategies are left out
-        without it. A strategy that the user chose builds it when there are documents to tag.
-        """
+        """Return a function that returns the tagger of lists, if there is one."""
         run, configuration, notes = self.run, self.configuration, self.notes
         strategy = configuration.select.strategy
         if not (configuration.self_trains and uses_lists(strategy)):
@@ -301,6 +302,7 @@ class LoopParts:
             )
             return tagger.fit(notes.seed.batch, rng=np.random.default_rng(0))
 
+        # "auto" leaves strategies out without it; one that the user chose builds it when it tags.
         if strategy == AUTO and configuration.loop.iterations:
             try:
                 list_tagger()
@@ -328,11 +330,9 @@ class LoopParts:
 
 
 def _batches_without_problems(closed: list[IterationMetrics]) -> int:
-    """Count the first batches that closed iterations read without leaving anything out.
-
-    Iteration i reads the first i + 1 batches and counts what it could not use. The last iteration
-    is ignored: it may have stopped at a batch that cannot be read.
-    """
+    """Count the first batches that closed iterations read without leaving anything out."""
+    # Iteration i reads the first i + 1 batches and counts what it could not use. The last one may
+    # have stopped at a batch that cannot be read.
     return sum(not metrics.left_out for metrics in closed[:-1])
 
 

@@ -215,11 +215,7 @@ def _histogram(confidence: npt.NDArray[np.float64]) -> dict[str, int]:
 def _quality(
     labelling: Labelling | None, validation: GoldBatch, seed: Sequence[int]
 ) -> EntityScores | None:
-    """Score what a strategy selects from the validation documents, tagged as the pool.
-
-    Precision is the share of the selected entities that are right, and recall the share of the gold
-    entities that are selected.
-    """
+    """Score what a strategy selects from the validation documents, tagged as the pool."""
     if labelling is None or not labelling.confidence:
         return None
     batch, tagging = validation.batch, labelling.views.tag(validation.batch)

@@ -169,10 +169,7 @@ def _write_page(run: Run) -> None:
 
 
 def _write_advice(run: Run, configuration: Configuration, notes: Notes, *, jobs: int) -> None:
-    """Write the advice of a finished run, unless it has some.
-
-    If that fails, a warning is logged, which contains no text of notes: the run itself is complete.
-    """
+    """Write the advice of a finished run, unless it has some; a failure is only logged."""
     if not run.is_finished() or read_advice(run.folder):
         return
     try:

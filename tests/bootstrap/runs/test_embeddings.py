@@ -23,7 +23,7 @@ from bootstrap.config.active_options import ActiveOptions
 from bootstrap.config.options import SPLITS, DataOptions
 from bootstrap.data.splits import Notes, read_notes
 from bootstrap.runs import embeddings
-from bootstrap.runs.embeddings import embedding_trainer
+from bootstrap.runs.embeddings import embeddings_of_notes
 from bootstrap.runs.folder import Run
 from corpus.document import Document, Span
 from corpus.formats import write
@@ -104,7 +104,9 @@ def train(
 ) -> Path | None:
     folder.mkdir(exist_ok=True)
     report = stages or Stages()
-    return embedding_trainer(Run(folder), documents, random_state, jobs=1, report=report)()
+    return embeddings_of_notes(
+        Run(folder).embeddings_folder, documents, random_state, jobs=1, report=report
+    )
 
 
 @pytest.fixture(scope="module")
