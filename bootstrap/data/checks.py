@@ -311,8 +311,7 @@ def _id_warnings(reports: Mapping[str, SplitReport]) -> Iterator[str]:
             end = "; a run will not start" if split in _SCORED else ""
             more = ", ..." if len(repeated) > _NAMED else ""
             names = ", ".join(map(shown, repeated[:_NAMED])) + more
-            ids = "1 id occurs" if len(repeated) == 1 else f"{len(repeated):,} ids occur"
-            yield f"{split}: {ids} more than once ({names}){end}"
+            yield f"{split}: ids that occur more than once: {len(repeated):,} ({names}){end}"
 
 
 def _coverage_warnings(
@@ -332,16 +331,12 @@ def _shared_warnings(reports: Mapping[str, SplitReport]) -> Iterator[str]:
     for left, right in combinations(reports, 2):
         shared = len(reports[left].texts & reports[right].texts)
         if shared:
-            held_out = left in _SCORED and right == "unlabeled"
-            one = shared == 1
-            end = f", where {'it is' if one else 'they are'} left out" if held_out else ""
-            texts = f"1 text of {left} is" if one else f"{shared} texts of {left} are"
-            yield f"{texts} also in {right}{end}"
+            end = "; left out" if left in _SCORED and right == "unlabeled" else ""
+            yield f"texts of {left} that are also in {right}: {shared}{end}"
         groups = len(reports[left].groups & reports[right].groups)
         if groups and right in _SCORED:
-            patients = "1 patient (group) is" if groups == 1 else f"{groups} patients (groups) are"
-            yield f"{patients} in {left} and in {right}: scores are optimistic"
+            yield (
+                f"patients (groups) both in {left} and in {right}: {groups}; scores are optimistic"
+            )
         elif groups and left in _SCORED:
-            patients = "1 patient" if groups == 1 else f"{groups} patients"
-            are = "is" if groups == 1 else "are"
-            yield f"{patients} of {left} {are} also in unlabeled and will not be selected"
+            yield f"patients of {left} that are also in unlabeled: {groups}; never selected"

@@ -19,7 +19,7 @@ from bootstrap.data.fingerprint import fingerprint
 from bootstrap.experiments.plan import Plan, Variant
 from bootstrap.runs.folder import Run
 from bootstrap.runs.records import RunError, read_table
-from bootstrap.runs.resume import known_digests, refuse_other_data
+from bootstrap.runs.resume import refuse_other_data
 from corpus.errors import InputError, shown
 from corpus.storage.atomic import (
     create_folder,
@@ -188,8 +188,7 @@ def opened_experiment(folder: Path, plan: Plan) -> Iterator[ExperimentFolder]:
     """
     _refuse_shared_folders(plan)
     experiment = ExperimentFolder(folder)
-    known = known_digests(experiment.data_file) if experiment.has_begun() else None
-    data = fingerprint(plan.data, known=known)
+    data = fingerprint(plan.data)
     _create(experiment)
     with contextlib.ExitStack() as stack:
         try:

@@ -13,15 +13,12 @@ from typing import Any
 import pyarrow as pa
 
 from bootstrap.config.configuration import Configuration
-from bootstrap.data.fingerprint import FileState, fingerprint
+from bootstrap.data.fingerprint import fingerprint
 from bootstrap.runs.folder import Run
-from bootstrap.runs.records import RunError, read_table
+from bootstrap.runs.records import RunError
 from corpus.errors import InputError
 from corpus.storage.atomic import create_folder, folder_lock, is_partial, write_atomically
 from corpus.storage.tables import table_bytes
-
-# Nanoseconds; longer than the clock tick of any file system.
-_TICK = 2 * 10**9
 
 
 @contextlib.contextmanager
@@ -51,10 +48,8 @@ def opened_run(folder: Path, configuration: Configuration, *, resume: bool) -> I
         If the data cannot be read.
     """
     run = Run(folder)
-    resuming = resume and run.has_begun()
-    known = known_digests(run.data_file) if resuming else None
-    data = fingerprint(configuration.data, configuration.files(), known)
-    if not resuming:
+    data = fingerprint(configuration.data, configuration.files())
+    if not (resume and run.has_begun()):
         run = new_folder(folder)
     with locked(run):
         if run.has_begun() and not resume:  # by another process, a moment ago
@@ -115,24 +110,6 @@ def locked(run: Run) -> Iterator[None]:
         except BlockingIOError:
             raise RunError(f"{run.folder}: another process works on this run") from None
         yield
-
-
-def known_digests(file: Path) -> dict[FileState, str]:
-    """Return the digests of files that had not just changed when they were computed.
-
-    Two changes within a tick of the clock of the file system have the same time.
-
-    Parameters
-    ----------
-    file : Path
-        The table of `bootstrap.data.fingerprint.fingerprint`, written when the run was started.
-    """
-    begun = file.stat().st_mtime_ns
-    return {
-        FileState(row["file"], row["bytes"], row["changed"]): row["blake2b"]
-        for row in read_table(file).to_pylist()
-        if "changed" in row and row["changed"] < begun - _TICK
-    }
 
 
 def refuse_other_configuration(run: Run, configuration: Configuration) -> None:

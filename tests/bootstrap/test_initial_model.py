@@ -19,7 +19,6 @@ from corpus.counts import WordCounts, count_words
 from corpus.document import Document
 from corpus.formats import write
 from corpus.synthetic import synthetic_notes
-from gazetteers.builtin import CENSUS, read_gazetteer
 from gazetteers.gazetteer import Gazetteer
 from tests.bootstrap.killing import killed_everywhere
 
@@ -178,31 +177,6 @@ def test_a_run_without_a_seed_tags_notes(
         again = tmp_path / f"{measure}.jsonl"
         done = command("tag", model, seedless / "unlabeled.jsonl", again, "--measure", measure)
         assert done.code == 0, done
-
-
-def test_a_model_of_a_dictionary_is_exported_and_tags(
-    kind: str, finished: Callable[[str], Path], seedless: Path, tmp_path: Path, command: Command
-) -> None:
-    model = finished(kind) / "iterations/000"
-    done = command("export", model, tmp_path / "exported")
-    assert done.code == 0, done
-    assert "words of lists that occur in the notes: " in done.out
-    notes = seedless / "validation.jsonl"
-    assert command("tag", tmp_path / "exported", notes, tmp_path / "tagged.jsonl").code == 0
-    done = command("export", finished(kind) / "iterations/002", tmp_path / "trained")
-    assert done.code == 0, done
-
-
-def test_a_run_of_zero_iterations_is_the_dictionary_alone(
-    finished: Callable[[str], Path], seedless: Path, tmp_path: Path, command: Command
-) -> None:
-    given = settings("initial_model.kind=dictionary", "loop.iterations=0")
-    done = command("run", seedless / "config.toml", "--out", tmp_path / "run", *given)
-    assert done.code == 0, done
-    (row,) = Run(tmp_path / "run").metrics()
-    whole = Run(finished("dictionary")).metrics()[0]
-    assert row.f1 == whole.f1
-    assert "the seed" not in done.all
 
 
 # What is blocked
@@ -456,34 +430,6 @@ def test_a_run_that_was_killed_goes_on_as_if_it_had_not_been(
     assert done.code == 0, done
     assert contents(run) == contents(finished(kind))
     assert {path.name for path in run.iterdir()} == {path.name for path in finished(kind).iterdir()}
-
-
-def test_a_run_is_not_gone_on_with_where_a_dictionary_has_changed(
-    seedless: Path, tmp_path: Path, make_gazetteer: MakeGazetteer, command: Command
-) -> None:
-    names, nouns = tmp_path / "names.parquet", tmp_path / "nouns.parquet"
-    read_gazetteer(CENSUS).save(names)
-    make_gazetteer(("fiebre", "noun", 1)).save(nouns)
-    given = settings(
-        *(
-            "initial_model.kind=dictionary",
-            f'initial_model.names=["{names}"]',
-            f'initial_model.not_names=["{nouns}"]',
-        ),
-        *(f'tagger.names=["{names}"]', "loop.iterations=0"),
-    )
-    arguments = ["run", seedless / "config.toml", "--out", tmp_path / "run", *given]
-    assert command(*arguments).code == 0
-    assert command(*arguments, "--resume").out.startswith(f"{tmp_path / 'run'} is finished.")
-    nouns.unlink()
-    make_gazetteer(("tos", "noun", 1)).save(nouns)
-    refused = command(*arguments, "--resume")
-    assert refused.code == 2
-    assert (
-        f"initial_model.not_names file {nouns} has changed since the run was started" in refused.err
-    )
-    refused = command(*arguments, "--resume", *settings("initial_model.bearers=3"))
-    assert "was started with initial_model.bearers = 20, not 3" in refused.err
 
 
 @pytest.mark.slow

@@ -129,14 +129,3 @@ def test_the_best_model_tags_and_has_advice(ended: Path, mixed: Path, command: C
     done = command("tag", ended, mixed / "unlabeled.jsonl", mixed / "tagged.jsonl", "--jobs", 1)
     assert done.code == 0, done
     assert load_tagger(find_model(ended)).labels
-
-
-def test_a_run_is_not_resumed_with_another_later_tagger(
-    ended: Path, mixed: Path, command: Command
-) -> None:
-    done = command(
-        *("run", mixed / "config.toml", "--out", ended, "--resume"),
-        *("--set", "later_tagger.iteration=1"),
-    )
-    assert done.code == 2
-    assert "was started with later_tagger.iteration = 2" in done.err.replace("\n", " ")

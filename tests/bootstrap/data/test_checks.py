@@ -112,7 +112,7 @@ def test_finds_copies_with_invisible_characters(
 ) -> None:
     pool = {"a": ("Anna\xad v\u200b 1", []), "b": ("Vic", [])}
     found = configured(many(30, prefix="s"), many(30, prefix="v"), pool, "loop.batch=1")
-    assert check(found)[1][0] == ("1 text of validation is also in unlabeled, where it is left out")
+    assert check(found)[1][0] == "texts of validation that are also in unlabeled: 1; left out"
 
 
 def test_warns_of_rare_classes_and_of_those_on_one_side(
@@ -146,22 +146,12 @@ def test_warns_of_texts_and_patients_on_two_sides(
     unlabeled = grouped(many(6, prefix="u"), "p2") | {"t": ("Anna s 1", []), "u": ("Anna v 2", [])}
     found = check(configured(seed, validation, unlabeled, "loop.batch=2"))[1]
     assert found == [
-        "1 text of seed is also in validation",
-        "1 patient (group) is in seed and in validation: scores are optimistic",
-        "1 text of seed is also in unlabeled",
-        "1 text of validation is also in unlabeled, where it is left out",
-        "1 patient of validation is also in unlabeled and will not be selected",
+        "texts of seed that are also in validation: 1",
+        "patients (groups) both in seed and in validation: 1; scores are optimistic",
+        "texts of seed that are also in unlabeled: 1",
+        "texts of validation that are also in unlabeled: 1; left out",
+        "patients of validation that are also in unlabeled: 1; never selected",
     ]
-
-
-def test_warns_of_fewer_notes_than_a_batch(configured: Callable[..., Configuration]) -> None:
-    def last(*arguments: Any) -> str:
-        return check(configured(many(30, prefix="s"), many(30, prefix="v"), *arguments))[1][-1]
-
-    assert last(many(7), "loop.batch=1000") == (
-        "unlabeled: 7 documents are fewer than one batch of 1,000: there will be one iteration; "
-        "set [loop] batch lower"
-    )
 
 
 @pytest.mark.parametrize("batch", [0, 1, 1000])
@@ -223,8 +213,9 @@ def test_warns_of_ids_that_come_twice(
         # Its id is that of another note, its text is not.
         path.write_text("\n".join([*lines, *(lines[i].replace("Anna", "Anno") for i in again)]))
     assert check(configuration)[1] == [
-        "seed: 2 ids occur more than once (s3#0, s7#0)",
-        "validation: 4 ids occur more than once (v1#0, v2#0, v3#0, ...); a run will not start",
+        "seed: ids that occur more than once: 2 (s3#0, s7#0)",
+        "validation: ids that occur more than once: 4 (v1#0, v2#0, v3#0, ...); a run will not "
+        "start",
     ]
 
 

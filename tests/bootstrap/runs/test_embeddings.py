@@ -167,11 +167,6 @@ def test_candidates_of_active_learning_are_read_once(rich: Path, tmp_path: Path)
     assert with_gold == [*without, ("g#0", "Ve Anna", ())]
 
 
-def test_what_is_written_is_private(trained: Path) -> None:
-    for path in (trained, *trained.glob("digits*")):
-        assert stat.S_IMODE(path.stat().st_mode) == 0o700
-
-
 def test_they_are_trained_once(trained: Path, documents: Notes, tmp_path: Path) -> None:
     stages = Stages()
     assert train(tmp_path / "whole", documents, stages) == trained

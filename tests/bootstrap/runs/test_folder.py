@@ -23,7 +23,6 @@ from bootstrap.selection import ChosenDocuments
 from corpus.batch import Batch, make_batch
 from corpus.document import Document, Span
 from corpus.errors import InputError
-from corpus.storage.atomic import write_atomically
 from tests.bootstrap.changed_runs import rewrite_manifests
 
 DATA = pa.table({"split": ["seed"], "file": ["/x"], "bytes": [3], "blake2b": ["00"]})
@@ -70,34 +69,6 @@ def close(make_metrics: Callable[..., IterationMetrics]) -> Close:
             run.close_iteration(number, selected, metrics, COUNTS)
 
     return close_iterations
-
-
-# Files
-
-
-def test_a_file_is_written_whole_and_private(tmp_path: Path) -> None:
-    path = tmp_path / "a.json"
-    for data in (b"one", b""):
-        write_atomically(path, data)
-        assert path.read_bytes() == data
-        assert mode(path) == 0o600
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_a_file_that_cannot_be_written_leaves_the_old_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "a.json"
-    write_atomically(path, b"old")
-
-    def full(descriptor: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(OSError, match="No space"):
-        write_atomically(path, b"new")
-    assert path.read_bytes() == b"old"
-    assert list(tmp_path.iterdir()) == [path]
 
 
 # Folders
@@ -357,25 +328,6 @@ def test_what_was_selected_says_when_and_how_sure(
 # Metrics
 
 
-def test_metrics_are_json_that_everyone_reads(
-    tmp_path: Path, make_metrics: Callable[..., IterationMetrics]
-) -> None:
-    """JSON has neither NaN nor infinity: what is not known is null."""
-    run = begun(tmp_path / "run")
-    run.model_folder(0).mkdir(parents=True)
-    (run.model_folder(0) / "model.json").write_text("{}")
-    odd: Any = {"proportions": {"AGE length": float("nan")}, "deviation": float("inf")}
-    run.close_iteration(0, None, make_metrics(f1=0.5, **odd), COUNTS)
-    text = (run.iteration_folder(0) / "metrics.json").read_text()
-
-    def refuse(constant: str) -> None:
-        raise AssertionError(constant)
-
-    assert json.loads(text, parse_constant=refuse)["f1"] == 0.5
-    (row,) = run.metrics()
-    assert row.deviation == float("inf")
-
-
 def test_other_metrics_are_refused_in_one_line(tmp_path: Path, close: Close) -> None:
     run = begun(tmp_path / "run")
     close(run, 0.5)
@@ -403,14 +355,3 @@ def test_a_damaged_file_of_a_run_is_named(tmp_path: Path, name: str, close: Clos
     path.write_bytes(path.read_bytes()[:-9])
     with pytest.raises(RunError, match=f"{name} is damaged"):
         (run.data if name == "data.parquet" else run.metrics)()
-
-
-def test_damaged_documents_of_a_run_are_named(
-    tmp_path: Path, selected: list[ChosenDocuments], close: Close
-) -> None:
-    run = begun(tmp_path / "run")
-    close(run, 0.5, selected=selected[0])
-    path = run.iteration_folder(0) / "selected.parquet"
-    path.write_bytes(path.read_bytes()[:-9])
-    with pytest.raises(RunError, match=r"selected\.parquet is damaged"):
-        run.selected([0], CLASSES)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
 import shutil
 import stat
 from collections import Counter
@@ -84,14 +82,6 @@ def test_the_configuration_kept_is_the_one_used(finished: Path, project: Path) -
         assert f"{name} = " in text
 
 
-def test_the_environment_is_kept(finished: Path) -> None:
-    environment = json.loads((finished / "environment.json").read_text())
-    assert environment["python"].startswith("3.")
-    assert {"numpy", "pyarrow", "python-crfsuite", "bootstrap-ner"} <= environment[
-        "packages"
-    ].keys()
-
-
 def test_the_metrics_of_all_iterations_are_one_table(finished: Path, command: Command) -> None:
     rows = json.loads(command("show", finished, "--json").out)
     assert [row["iteration"] for row in rows] == [0, 1, 2, 3]
@@ -125,11 +115,6 @@ def test_a_run_that_selects_spans_leaves_the_rest_open(
         assert row["label"] and row["confidence"] < 1
         for span in row["label"]:  # what is open is outside of what was kept
             assert all(o["end"] <= span["start"] or span["end"] <= o["start"] for o in row["open"])
-
-
-def test_the_best_link_leads_to_the_best_iteration(finished: Path) -> None:
-    f1 = [row.f1 for row in Run(finished).metrics()]
-    assert (finished / "best").readlink().as_posix() == f"iterations/{f1.index(max(f1)):03d}"
 
 
 def test_every_document_selected_says_when_and_how_sure(finished: Path, project: Path) -> None:
@@ -249,6 +234,7 @@ def test_a_finished_run_is_not_overwritten(
         ("loop.keep=relabel", "was started with loop.keep = 'accumulate', not 'relabel'"),
         ("tagger.features=['form']", ", not ['form']"),
         ("labels.PERSON=NAME", "was started with labels.PERSON = nothing, not 'NAME'"),
+        ("data.seed_columns.text=text", "data.seed_columns.text = nothing, not 'text'"),
         ("data.unit=line", "was started with data.unit = 'document', not 'line'"),
     ],
 )
@@ -260,34 +246,6 @@ def test_another_configuration_is_named(
     assert (refused.code, refused.out) == (2, "")
     assert message in refused.err
     assert len(refused.err.splitlines()) == 1
-
-
-def test_a_run_of_an_older_version_is_told_from_another_configuration(
-    copied: Path, project: Path, command: Command
-) -> None:
-    config = copied / "config.toml"
-    lines = config.read_text().splitlines(keepends=True)
-    older = [line for line in lines if not line.startswith(("warm_start", "# blake2b"))]
-    assert len(older) == len(lines) - 2
-    config.write_text("".join(older))
-    refused = command("run", project / "config.toml", "--out", copied, "--resume")
-    assert (refused.code, refused.out) == (2, "")
-    assert refused.err == (
-        f"bootstrap: {copied} was started by a version without the setting loop.warm_start; start "
-        "a new run in another folder with --out\n"
-    )
-
-
-@pytest.mark.parametrize(
-    "setting", ["data.seed_columns.text=text", "data.validation_columns.id=id"]
-)
-def test_a_line_of_an_open_table_is_no_setting_of_a_version(
-    finished: Path, project: Path, command: Command, setting: str
-) -> None:
-    name, _, value = setting.partition("=")
-    config = project / "config.toml"
-    refused = command("run", config, "--out", finished, "--resume", "--set", setting)
-    assert f"was started with {name} = nothing, not {value!r}" in refused.err
 
 
 def test_the_same_configuration_in_other_words_is_no_other(
@@ -339,47 +297,6 @@ def test_other_notes_are_named(small: Path, command: Command) -> None:
     seed = small / "seed.jsonl"
     seed.write_bytes(seed.read_bytes() + b"\n")
     assert f"seed file {seed} has changed since" in refusal()
-
-
-def test_notes_that_have_not_changed_are_not_read_again_to_find_out(
-    small: Path, command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    read: list[str] = []
-
-    def digest(path: Path) -> str:
-        read.append(path.name)
-        with path.open("rb") as file:
-            return hashlib.blake2b(file.read(), digest_size=16).hexdigest()
-
-    def resumed() -> list[str]:
-        read.clear()
-        done = command("run", small / "config.toml", "--out", small / "run", "--resume")
-        assert done.code == 0, done
-        return read
-
-    monkeypatch.setattr("bootstrap.data.fingerprint._digest", digest)
-    # Files that changed right before the run began could have changed again in the same tick.
-    assert resumed() == ["seed.jsonl", "validation.jsonl", "a.jsonl"]
-    monkeypatch.setattr("bootstrap.runs.resume._TICK", -(10**9))
-    assert resumed() == []
-    os.utime(small / "seed.jsonl", ns=(0, 0))
-    assert resumed() == ["seed.jsonl"]
-    # Another text of the same size that claims to be as old as the one before.
-    times = (small / "pool" / "a.jsonl").stat()
-    data = (small / "pool" / "a.jsonl").read_bytes()
-    (small / "pool" / "a.jsonl").write_bytes(data.replace(b"Exitus", b"exitus"))
-    os.utime(small / "pool" / "a.jsonl", ns=(times.st_atime_ns, times.st_mtime_ns))
-    refused = command("run", small / "config.toml", "--out", small / "run", "--resume")
-    assert refused.code == 2
-    assert "a.jsonl has changed since the run was started" in refused.err
-
-
-def test_a_damaged_configuration_of_a_run_is_named(small: Path, command: Command) -> None:
-    config = small / "run" / "config.toml"
-    config.write_text(config.read_text() + "= =")
-    refused = command("run", small / "config.toml", "--out", small / "run", "--resume")
-    assert refused.code == 2
-    assert refused.err.startswith(f"bootstrap: {config} is damaged: it is not TOML")
 
 
 def test_a_run_that_another_process_works_on_is_refused(
