@@ -102,7 +102,7 @@ def _close(step: Step, parts: LoopParts) -> IterationMetrics:
         metrics,
         left_out=notes.unlabeled.problems.counts,
         queried=len(queried.batch) if queried else 0,
-        seconds=parts.watch.lap(),
+        seconds={"read": 0.0, **parts.watch.lap()},  # a resumed run may read in another iteration
     )
     if isinstance(limits, RoundLimits) and iteration:
         limits.kappas.append(metrics.kappa)

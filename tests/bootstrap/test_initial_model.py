@@ -424,7 +424,9 @@ def test_a_run_that_was_killed_goes_on_as_if_it_had_not_been(
     if counted:
         monkeypatch.setattr("bootstrap.runs.loop_parts.count_words", count_again)
     else:  # it was killed while it wrote them
-        (run / "words.parquet").rename(run / f".words.parquet.partial-{'0' * 16}")
+        partial = run / f".words.parquet.partial-{'0' * 16}"
+        partial.mkdir()
+        (run / "words.parquet").rename(partial / "content")
     given = settings(f"initial_model.kind={kind}")
     done = command("run", seedless / "config.toml", "--out", run, "--resume", "--jobs", 2, *given)
     assert done.code == 0, done
