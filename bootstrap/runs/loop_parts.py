@@ -30,6 +30,7 @@ from bootstrap.runs.folder import Run
 from bootstrap.runs.lists import list_options_for, uses_lists
 from bootstrap.runs.metrics import IterationMetrics, f1_of
 from bootstrap.runs.observer import Stopwatch, TimedCandidates, TimedPool, TimedTrainer
+from bootstrap.runs.records import RunError
 from bootstrap.selection import initial_strategy_for, portfolio
 from bootstrap.selection.proportions import (
     Reference,
@@ -142,7 +143,20 @@ class LoopParts:
         return RoundLimits(loop, not_before, rounds=self.rounds, kappas=kappas)
 
     def gold(self, state: State | None) -> Batch:
-        """Return the annotated documents of the iteration after a state."""
+        """Return the annotated documents of the iteration after a state.
+
+        Raises
+        ------
+        RunError
+            If the iteration needs a model of the second view, and there is none: the run was ended.
+        """
+        if state and not (state.second or state.is_initial):
+            strategies = self.candidates.strategies_after(state.chosen)
+            if any(strategy.views for strategy in strategies):
+                raise RunError(
+                    f"{self.run.folder}: iteration {state.iteration} has no model of the second "
+                    "view, with which the next one selects; start a new run in another folder"
+                )
         if not isinstance(self.limits, RoundLimits):
             return self.notes.seed.batch
         with self.watch.stage("query"):
@@ -236,13 +250,7 @@ class LoopParts:
         )
 
     def state(self) -> State | None:
-        """Read the state after the closed iterations; None if there are none.
-
-        Raises
-        ------
-        RunError
-            If the next iteration needs a model of the second view, and there is none.
-        """
+        """Read the state after the closed iterations; None if there are none."""
         if not self.closed:
             return None
         configuration, candidates = self.configuration, self.candidates

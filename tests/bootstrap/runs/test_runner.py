@@ -361,7 +361,7 @@ def test_a_terminal_shows_what_is_going_on(project: Path, tmp_path: Path, launch
     done = launch.on_terminal("run", project / "config.toml", "--out", tmp_path / "run", *arguments)
     assert done.code == 0
     assert "iteration 1: " in done.out
-    end = done.out.rpartition("LOCATION P")[2]
+    end = done.out.rpartition("whole run")[2].replace("iteration 1 of", "")
     assert "maximum" in end and "Stopped: " in end and "iteration 1: " not in end
     out = tmp_path / "out.jsonl"
     done = launch.on_terminal("tag", tmp_path / "run", project / "unlabeled.jsonl", out)
