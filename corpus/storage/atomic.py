@@ -291,7 +291,8 @@ def is_partial(path: Path) -> bool:
 def remove_partial(folder: Path) -> None:
     """Remove what killed processes left in a folder that this process has locked, at any depth."""
     for parent, folders, _ in os.walk(folder):
-        _remove_leftovers(Path(parent))
+        for name in filter(_PARTIAL.fullmatch, folders):
+            _remove_leftover(Path(parent, name))
         folders[:] = [name for name in folders if not _PARTIAL.fullmatch(name)]
 
 
@@ -326,10 +327,14 @@ def _remove_leftovers(folder: Path) -> None:
     """Remove the staging folders of killed processes of this user; they may contain notes."""
     with os.scandir(folder) as entries:
         names = [entry.name for entry in entries if _PARTIAL.fullmatch(entry.name)]
-    for staging in (folder / name for name in names):
-        if _is_own_staging(staging):
-            with suppress(*_CANNOT_LOCK):  # another process is still writing, or nobody can tell
-                _remove_staging(staging, _lock_of(staging))
+    for name in names:
+        _remove_leftover(folder / name)
+
+
+def _remove_leftover(staging: Path) -> None:
+    if _is_own_staging(staging):
+        with suppress(*_CANNOT_LOCK):  # another process is still writing, or nobody can tell
+            _remove_staging(staging, _lock_of(staging))
 
 
 def _lock_of(folder: Path) -> BaseFileLock:
