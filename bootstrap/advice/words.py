@@ -44,10 +44,9 @@ def advice_lines(advice: Advice | None, file: Path, *, with_ids: bool = True) ->
         ids = ", ".join(map(shown, advice.annotate[:_SHOWN_IDS]))
         more = ", ..." if number > _SHOWN_IDS else ""
         where = f"{ids}{more} ({file})" if with_ids else f"those in {file.name}"
-        documents = "this document" if number == 1 else f"these {number} documents"
         yield (
-            f"annotate {documents}, of whose tags the best model is least sure among "
-            f"{advice.considered:,} unlabeled ones: {where}"
+            f"annotate the {number:,} of {advice.considered:,} unlabeled documents about which the "
+            f"best model is least certain: {where}"
         )
     for unused in advice.unused:
         yield (

@@ -75,8 +75,8 @@ def test_every_id_to_annotate_is_one_line(names: list[str]) -> None:
 def test_advice_in_words() -> None:
     assert list(advice_lines(ADVICE_OF_ALL, Path("r/annotate.txt"))) == [
         "seed: it is of another kind",
-        "annotate these 4 documents, of whose tags the best model is least sure among 1,500 "
-        "unlabeled ones: a, b, c, ... (r/annotate.txt)",
+        "annotate the 4 of 1,500 unlabeled documents about which the best model is least certain: "
+        "a, b, c, ... (r/annotate.txt)",
         'try the builtin list places-es, [tagger] phrases = ["places-es"]: it contains 40 % of '
         "the 120 missed entities of PLACE and hardly any other words of the validation notes",
         "import a gazetteer with more entities of PLACE: those of the model contain 25 % of them, "
