@@ -54,12 +54,12 @@ def _pipeline(words: list[str]) -> list[list[str]]:
 
 def blocks_of(page: Path) -> list[Block]:
     text = page.read_text(encoding="utf-8")
-    found = []
+    result = []
     for match in _BLOCK.finditer(text):
         line = text.count("\n", 0, match.start("language")) + 1
         code = re.sub(rf"^{match['indent']}", "", match["code"], flags=re.MULTILINE)
-        found.append(Block(page, line, match["language"], code, bool(match["mark"])))
-    return found
+        result.append(Block(page, line, match["language"], code, bool(match["mark"])))
+    return result
 
 
 def prose_of(page: Path) -> str:

@@ -81,7 +81,7 @@ def command_names(parser: argparse.ArgumentParser) -> dict[str, set[str]]:
 
 
 def subcommands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
-    nested = [each for each in parser._actions if isinstance(each, argparse._SubParsersAction)]
+    nested = [row for row in parser._actions if isinstance(row, argparse._SubParsersAction)]
     return {name: child for action in nested for name, child in action.choices.items()}
 
 

@@ -87,8 +87,10 @@ def test_licences_are_allowed_by_their_parts(name, licence, parts):
 
 
 def test_problems_of_a_list_are_found():
-    found = list(problems_of(ROWS, {"numpy": ["run"], "scipy": ["run"]}, {"numpy": "GPL-3.0-only"}))
-    assert found == [
+    actual = list(
+        problems_of(ROWS, {"numpy": ["run"], "scipy": ["run"]}, {"numpy": "GPL-3.0-only"})
+    )
+    assert actual == [
         "gensim: listed for run, and locked for none",
         "numpy: listed for run, dev, and locked for run",
         "scipy: listed for none, and locked for run",

@@ -52,7 +52,7 @@ def test_the_environments_agree():
     hashes: dict[tuple[str, str], set[tuple[str, ...]]] = {}
     for pin in (pin for pins in locks.values() for pin in pins):
         hashes.setdefault((pin.name, pin.version), set()).add(pin.hashes)
-    assert [key for key, found in hashes.items() if len(found) > 1] == []
+    assert [key for key, several in hashes.items() if len(several) > 1] == []
 
 
 def test_the_package_is_built_with_what_is_locked():
@@ -96,7 +96,7 @@ def test_dependencies_whose_internals_are_imported_have_upper_bounds():
     bounded = {
         Requirement(text).name
         for text in PROJECT["dependencies"]
-        if any(each.operator in ("<", "<=", "==", "~=") for each in Requirement(text).specifier)
+        if any(limit.operator in ("<", "<=", "==", "~=") for limit in Requirement(text).specifier)
     }
     assert private | {"gensim", "python-crfsuite"} <= bounded
 

@@ -20,12 +20,12 @@ def written(tmp_path_factory):
 
 def test_every_version_of_the_lock_is_listed(written):
     listed = json.loads(written.read_text(encoding="utf-8"))
-    found = {component["purl"]: component for component in listed["components"]}
+    actual = {component["purl"]: component for component in listed["components"]}
     pins = [pin for pins in versions_of(read_locks()) for pin in pins]
-    assert sorted(found) == sorted(f"pkg:pypi/{p.name}@{p.version}" for p in pins)
+    assert sorted(actual) == sorted(f"pkg:pypi/{p.name}@{p.version}" for p in pins)
     for pin in pins:
-        (reference,) = found[f"pkg:pypi/{pin.name}@{pin.version}"]["externalReferences"]
-        assert [f"sha256:{each['content']}" for each in reference["hashes"]] == list(pin.hashes)
+        (reference,) = actual[f"pkg:pypi/{pin.name}@{pin.version}"]["externalReferences"]
+        assert [f"sha256:{row['content']}" for row in reference["hashes"]] == list(pin.hashes)
 
 
 def test_the_list_is_valid_and_names_the_release(written):
@@ -42,7 +42,7 @@ def test_the_list_is_valid_and_names_the_release(written):
 
 def test_scopes_say_who_installs_a_component(written):
     listed = json.loads(written.read_text(encoding="utf-8"))["components"]
-    scopes = {each["name"]: each["scope"] for each in listed}
+    scopes = {row["name"]: row["scope"] for row in listed}
     chosen = [scopes[name] for name in ("numpy", "keras", "mkdocs", "hatchling", "uv")]
     assert chosen == ["required", *("optional",) * 2, *("excluded",) * 2]
 

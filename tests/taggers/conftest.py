@@ -21,15 +21,15 @@ TokenScores = Callable[[Weights, Sequence[str], Sequence[str]], np.ndarray]
 
 
 def _named_weights(weights: Weights) -> Named:
-    found = {}
+    result = {}
     for row in range(len(weights.hashes) * weights.offsets):
         value, offset = divmod(row, weights.offsets)
         for pair in range(weights.begins[row], weights.begins[row + 1]):
             key = int(weights.hashes[value]), offset, int(weights.state_labels[pair])
-            assert key not in found
-            found[key] = float(weights.state[pair])
-    assert len(found) == len(weights.state)
-    return found
+            assert key not in result
+            result[key] = float(weights.state[pair])
+    assert len(result) == len(weights.state)
+    return result
 
 
 def _token_scores(weights: Weights, features: Sequence[str], words: Sequence[str]) -> np.ndarray:

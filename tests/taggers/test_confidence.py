@@ -40,10 +40,10 @@ def reference(measure: str, document: Sequence[float]) -> float:
 def test_documents_are_measured_by_their_token_marginals(
     measure: str, documents: list[list[float]]
 ) -> None:
-    tokens = np.array([each for document in documents for each in document])
-    found = document_confidence(measure, offsets_of(documents), token_confidence=tokens)
+    tokens = np.array([probability for document in documents for probability in document])
+    actual = document_confidence(measure, offsets_of(documents), token_confidence=tokens)
     expected = [reference(measure, document) for document in documents]
-    assert found.tolist() == pytest.approx(expected)
+    assert actual.tolist() == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("measure", ["probability", "normalised"])
@@ -54,22 +54,22 @@ def test_documents_are_measured_by_the_probabilities_of_their_sequences(
     number = len(lengths)
     logs = data.draw(st.lists(st.floats(-50, 0), min_size=number, max_size=number))
     offsets = np.cumsum([0, *lengths], dtype=np.int64)
-    found = document_confidence(measure, offsets, log_probability=np.array(logs))
+    actual = document_confidence(measure, offsets, log_probability=np.array(logs))
     power = [1 if measure == "probability" else 1 / max(length, 1) for length in lengths]
     expected = [
-        math.exp(log * each) if length else 1.0
-        for log, each, length in zip(logs, power, lengths, strict=True)
+        math.exp(log * exponent) if length else 1.0
+        for log, exponent, length in zip(logs, power, lengths, strict=True)
     ]
-    assert found.tolist() == pytest.approx(expected)
+    assert actual.tolist() == pytest.approx(expected)
 
 
 def test_confidence_is_a_probability_in_spite_of_rounding() -> None:
     offsets = np.array([0, 1, 2])
     above = np.array([1 + 1e-12, 0.5])
     for measure in MEASURES:
-        found = document_confidence(measure, offsets, token_confidence=above)
-        assert found.tolist() == pytest.approx([1.0, 0.5])
-        assert found.max() <= 1
+        actual = document_confidence(measure, offsets, token_confidence=above)
+        assert actual.tolist() == pytest.approx([1.0, 0.5])
+        assert actual.max() <= 1
 
 
 @pytest.mark.parametrize("measure", MEASURES)
@@ -102,7 +102,7 @@ def test_an_entity_is_as_probable_as_its_least_probable_label(
         marginals[token, tag] for token, tag in enumerate(tags)
     ]
     entities = find_entities(tags, offsets, LABELS)
-    found = entity_probabilities_of(marginals, entities, LABELS)
+    actual = entity_probabilities_of(marginals, entities, LABELS)
     expected = [
         [
             min(
@@ -113,5 +113,5 @@ def test_an_entity_is_as_probable_as_its_least_probable_label(
         ]
         for first, last in zip(entities.first, entities.last, strict=True)
     ]
-    assert found.shape == (len(expected), 2)
-    assert found.tolist() == expected
+    assert actual.shape == (len(expected), 2)
+    assert actual.tolist() == expected

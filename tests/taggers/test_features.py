@@ -121,8 +121,8 @@ def shape_of(word: str) -> str:
 
 @given(words=st.lists(ANY, max_size=8))
 def test_forms_lower_case_and_shapes_are_those_of_each_word(words: list[str]) -> None:
-    found = Words(words)
+    actual = Words(words)
     forms = [unicodedata.normalize("NFC", word) for word in words]
-    assert found.forms == forms
-    assert found.lowers == [form.lower() for form in forms]
-    assert found.shapes == [shape_of(word) for word in words]
+    assert actual.forms == forms
+    assert actual.lowers == [form.lower() for form in forms]
+    assert actual.shapes == [shape_of(word) for word in words]

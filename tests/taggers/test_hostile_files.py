@@ -47,9 +47,9 @@ def embedding(tmp_path: Path) -> Path:
     """An embedding with a clustering."""
     source = tmp_path / "vectors.txt"
     source.write_text("de 1 2\nla 3 4\n")
-    found, _ = load_pretrained(source, tmp_path)
-    write_clusters(found, np.array([0, 1]), ClusterOptions(2), 0.5)
-    return found.folder
+    result, _ = load_pretrained(source, tmp_path)
+    write_clusters(result, np.array([0, 1]), ClusterOptions(2), 0.5)
+    return result.folder
 
 
 @pytest.mark.parametrize("name", ["embedding.json", "clusters-2.json", "vectors.npy"])
@@ -81,8 +81,8 @@ def sign(embedding: Path, **changes: object) -> None:
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (lambda each: np.full_like(each, each[0]), "has other hashes than those of its words"),
-        (lambda each: each[::-1].copy(), "has other hashes than those of its words"),
+        (lambda array: np.full_like(array, array[0]), "has other hashes than those of its words"),
+        (lambda array: array[::-1].copy(), "has other hashes than those of its words"),
     ],
 )
 def test_hashes_of_other_words_are_refused(

@@ -40,7 +40,7 @@ def batch_of(documents: Sequence[Sequence[str]]) -> Batch:
         labelled=False,
     )
     assert [batch.vocabulary[word] for word in batch.word_ids] == [
-        word for each in documents for word in each
+        word for document in documents for word in document
     ]
     return batch
 
@@ -48,29 +48,28 @@ def batch_of(documents: Sequence[Sequence[str]]) -> Batch:
 def entities_of(tagging: Tagging, batch: Batch) -> Found:
     """Return the entities of each document, whose rows are in the order of `find_entities`."""
     spans = find_entities(tagging.tags, batch.document_offsets, tagging.labels)
-    assert tagging.entity_probabilities is not None
     assert tagging.entity_probabilities.shape == (len(spans.first), len(classes_of(tagging.labels)))
-    found: Found = [[] for _ in range(len(batch))]
+    result: Found = [[] for _ in range(len(batch))]
     columns = (spans.first, spans.last, spans.classes, tagging.entity_probabilities)
-    for first, last, kind, row in zip(*(each.tolist() for each in columns), strict=True):
+    for first, last, kind, row in zip(*(column.tolist() for column in columns), strict=True):
         document = int(np.searchsorted(batch.document_offsets, first, side="right")) - 1
         begin = int(batch.document_offsets[document])
         name = classes_of(tagging.labels)[kind]
-        found[document].append(Entity(first - begin, last - begin, name, tuple(row)))
-    return found
+        result[document].append(Entity(first - begin, last - begin, name, tuple(row)))
+    return result
 
 
 def lent_by(
-    documents: Sequence[Sequence[str]], found: Found, notes: Sequence[int], classes: Sequence[str]
+    documents: Sequence[Sequence[str]], tagged: Found, notes: Sequence[int], classes: Sequence[str]
 ) -> dict[tuple[int, str], str]:
     """Return the class of each word that the full names of a note lend; the first name counts."""
     lent: dict[tuple[int, str], str] = {}
-    for words, entities, note in zip(documents, found, notes, strict=True):
-        for each in entities:
-            sure = each.row[CLASSES.index(each.kind)] >= MIN_PROBABILITY
-            if sure and each.last > each.first and each.kind in classes:
-                for word in words[each.first : each.last + 1]:
-                    lent.setdefault((note, word), each.kind)
+    for words, entities, note in zip(documents, tagged, notes, strict=True):
+        for entity in entities:
+            sure = entity.row[CLASSES.index(entity.kind)] >= MIN_PROBABILITY
+            if sure and entity.last > entity.first and entity.kind in classes:
+                for word in words[entity.first : entity.last + 1]:
+                    lent.setdefault((note, word), entity.kind)
     return lent
 
 
@@ -88,7 +87,7 @@ def added_to(words: Sequence[str], free: Sequence[bool]) -> set[int]:
         end = place
         while end < len(words) and free[end]:
             end += 1
-        names = [each for each in range(place, end) if is_name(words, each)]
+        names = [number for number in range(place, end) if is_name(words, number)]
         if names:
             added.update(range(names[0], names[-1] + 1))
         place = max(end, place + 1)
@@ -96,23 +95,23 @@ def added_to(words: Sequence[str], free: Sequence[bool]) -> set[int]:
 
 
 def by_the_rules(
-    documents: Sequence[Sequence[str]], found: Found, notes: Sequence[int], classes: Sequence[str]
+    documents: Sequence[Sequence[str]], tagged: Found, notes: Sequence[int], classes: Sequence[str]
 ) -> tuple[Found, list[set[int]]]:
     """Return the entities of documents after names were repeated, and which tokens are added."""
-    lent = lent_by(documents, found, notes, classes)
+    lent = lent_by(documents, tagged, notes, classes)
     after: Found = []
     every: list[set[int]] = []
-    for words, entities, note in zip(documents, found, notes, strict=True):
+    for words, entities, note in zip(documents, tagged, notes, strict=True):
         kinds: list[str | None] = [None] * len(words)
-        for each in entities:
-            kinds[each.first : each.last + 1] = [each.kind] * (each.last + 1 - each.first)
+        for entity in entities:
+            kinds[entity.first : entity.last + 1] = [entity.kind] * (entity.last + 1 - entity.first)
         free = [
             kind is None and (note, word) in lent for kind, word in zip(kinds, words, strict=True)
         ]
         added = added_to(words, free)
         for place in added:
             kinds[place] = lent[note, words[place]]
-        begins = {each.first for each in entities}
+        begins = {entity.first for entity in entities}
         spans: list[list[int]] = []
         for place, kind in enumerate(kinds):
             if kind is None:
@@ -123,12 +122,11 @@ def by_the_rules(
                 spans[-1][1] = place
             else:
                 spans.append([place, place])
-        old = {(each.first, each.last): each.row for each in entities}
+        old = {(entity.first, entity.last): entity.row for entity in entities}
         after.append([])
         for first, last in spans:
             name = kinds[first]
-            assert name is not None
-            new = tuple(MIN_PROBABILITY if each == name else 0.0 for each in CLASSES)
+            new = tuple(MIN_PROBABILITY if known == name else 0.0 for known in CLASSES)
             after[-1].append(Entity(first, last, name, old.get((first, last), new)))
         every.append(added)
     return after, every
@@ -148,11 +146,11 @@ class Case:
 
 
 def tagging_of(batch: Batch, tags: Sequence[int], rows: Sequence[Sequence[float]]) -> Tagging:
-    found = well_formed(np.array(tags, np.int16), batch.document_offsets, LABELS)
-    number = len(find_entities(found, batch.document_offsets, LABELS).first)
-    tokens = np.linspace(0.1, 0.8, len(found))
+    result = well_formed(np.array(tags, np.int16), batch.document_offsets, LABELS)
+    number = len(find_entities(result, batch.document_offsets, LABELS).first)
+    tokens = np.linspace(0.1, 0.8, len(result))
     return Tagging(
-        found,
+        result,
         LABELS,
         np.linspace(0.2, 0.7, len(batch)),
         tokens,
@@ -195,37 +193,26 @@ _ASKED = st.sampled_from([("PERSON",), ("PERSON",), ("LOC", "PERSON"), ("LOC",),
 @given(cases(), _ASKED)
 def test_tags_and_probabilities_are_those_of_the_rules(case: Case, asked: tuple[str, ...]) -> None:
     before = entities_of(case.tagging, case.batch)
+    tags, rows = case.tagging.tags.copy(), case.tagging.entity_probabilities.copy()
     expected, added = by_the_rules(case.documents, before, case.notes, asked)
-    found = case.repeated(*asked)
-    assert found.labels == LABELS
-    assert found.tags.dtype == np.int16
-    assert entities_of(found, case.batch) == expected
-    assert (well_formed(found.tags, case.batch.document_offsets, LABELS) == found.tags).all()
+    actual = case.repeated(*asked)
+    assert actual.labels == LABELS
+    assert actual.tags.dtype == np.int16
+    assert entities_of(actual, case.batch) == expected
+    assert (well_formed(actual.tags, case.batch.document_offsets, LABELS) == actual.tags).all()
     places = [
         int(begin) + place
-        for begin, each in zip(case.batch.document_offsets[:-1], added, strict=True)
-        for place in each
+        for begin, places_added in zip(case.batch.document_offsets[:-1], added, strict=True)
+        for place in places_added
     ]
-    assert case.tagging.token_confidence is not None and found.token_confidence is not None
     tokens = case.tagging.token_confidence.copy()
     tokens[places] = MIN_PROBABILITY
-    assert (found.token_confidence == tokens).all()
-    assert (found.confidence == case.tagging.confidence).all()
-    assert found.marginals is case.tagging.marginals
-
-
-@given(cases(), _ASKED)
-def test_what_is_given_stays_as_it_was(case: Case, asked: tuple[str, ...]) -> None:
-    given_arrays = (
-        case.tagging.tags,
-        case.tagging.token_confidence,
-        case.tagging.entity_probabilities,
-    )
-    copies = [None if each is None else each.copy() for each in given_arrays]
-    case.repeated(*asked)
-    for each, copy in zip(given_arrays, copies, strict=True):
-        assert each is not None and copy is not None
-        assert (each == copy).all()
+    assert (actual.token_confidence == tokens).all()
+    assert (actual.confidence == case.tagging.confidence).all()
+    assert actual.marginals is case.tagging.marginals
+    assert (case.tagging.tags == tags).all()  # what is given stays as it was
+    assert (case.tagging.entity_probabilities == rows).all()
+    assert not (case.tagging.token_confidence == MIN_PROBABILITY).any()
 
 
 # By hand: the tags of PERSON are B and I, those of LOC are L and l.
@@ -235,10 +222,10 @@ _LETTERS = dict(zip("OLlBI", range(5), strict=True))
 
 def made(*documents: str, tags: str, sure: Sequence[float] = (), notes: Sequence[int] = ()) -> Case:
     """Tag documents by letters, those of documents between spaces."""
-    words = [each.split() for each in documents]
-    assert [len(each) for each in tags.split(" ")] == [len(each) for each in words]
+    words = [document.split() for document in documents]
+    assert [len(part) for part in tags.split(" ")] == [len(word) for word in words]
     batch = batch_of(words)
-    rows = [[each, each] for each in (*sure, *[1.0] * batch.n_tokens)]
+    rows = [[probability, probability] for probability in (*sure, *[1.0] * batch.n_tokens)]
     numbers = [_LETTERS[letter] for letter in tags.replace(" ", "")]
     tagging = tagging_of(batch, numbers, rows)
     assert tagging.tags.tolist() == numbers, "the tags are not well formed"
@@ -286,9 +273,9 @@ def test_what_stands_between_names_goes_with_them_but_no_other_or_short_word() -
 def test_without_the_probabilities_of_tokens_there_are_none() -> None:
     case = made("Ana Puig", "Puig", tags="BI O")
     bare = replace(case, tagging=replace(case.tagging, token_confidence=None, marginals=None))
-    found = bare.repeated("PERSON")
-    assert letters(found, case.batch) == "BI B"
-    assert found.token_confidence is None and found.marginals is None
+    actual = bare.repeated("PERSON")
+    assert letters(actual, case.batch) == "BI B"
+    assert actual.token_confidence is None and actual.marginals is None
 
 
 def test_without_an_entity_nothing_changes() -> None:

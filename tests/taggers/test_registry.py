@@ -140,13 +140,8 @@ def test_what_is_no_tagger_is_never_called(kind: str, tmp_path: Path) -> None:
         load_tagger(folder, trusted=[kind])
 
 
-@pytest.mark.parametrize("kind", ["hmm", "", "a b:C", "os.path:", "__import__('os')"])
-def test_other_kinds_are_unknown(kind: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="is unknown; known are crf, bilstm-crf, divergence"):
-        load_tagger(model(tmp_path / "model", kind), trusted=[kind])
-
-
-@pytest.mark.parametrize("kind", [3, None, ["crf"]])
-def test_a_kind_is_a_name(kind: object, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match='"kind": expected a string'):
+@pytest.mark.parametrize("kind", ["hmm", "", "a b:C", "os.path:", "__import__('os')", 3, ["crf"]])
+def test_other_kinds_are_unknown(kind: object, tmp_path: Path) -> None:
+    message = "is unknown; known are crf" if isinstance(kind, str) else '"kind": expected a string'
+    with pytest.raises(InputError, match=message):
         load_tagger(model(tmp_path / "model", kind), trusted=[str(kind)])

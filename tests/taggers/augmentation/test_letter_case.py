@@ -16,7 +16,6 @@ PARTICLES = frozenset({"de", "la", "del", "l'", "d'", "y"})
         (["calle", "mayor", "3"], "lower"),
         (["Calle", "MAYOR"], "title"),
         (["Calle", "de", "la", "Paz"], "title"),
-        (["J", "."], "title"),
         ([], "title"),
     ],
 )
@@ -29,15 +28,11 @@ def test_the_case_of_words(words: list[str], expected: str) -> None:
     [
         ("palma de mallorca", "title", "Palma de Mallorca"),
         ("palma de mallorca", "upper", "PALMA DE MALLORCA"),
-        ("palma de mallorca", "lower", "palma de mallorca"),
         ("de la cruz", "title", "De la Cruz"),
         ("de la cruz", "after", "de la Cruz"),
         ("calle de la paz", "lower_first", "calle de la Paz"),
         ("l'hospitalet", "title", "L'Hospitalet"),
-        ("carrer d'olot", "title", "Carrer d'Olot"),
         ("vitoria-gasteiz", "title", "Vitoria-Gasteiz"),
-        ("c/ mayor", "title", "C/ Mayor"),
-        ("12 de octubre", "title", "12 de Octubre"),
         ("", "title", ""),
     ],
 )

@@ -6,7 +6,7 @@ import pytest
 from corpus.batch import make_batch
 from corpus.document import Document, Span
 from corpus.tags import UNKNOWN
-from taggers.augmentation.mentions import Occurrences, begins_with_vowel_sound, parse_mentions
+from taggers.augmentation.mentions import Occurrences, parse_mentions
 
 
 def found_in(text: str, mention: str) -> Occurrences:
@@ -33,9 +33,9 @@ def found_in(text: str, mention: str) -> Occurrences:
     ],
 )
 def test_the_borders_of_a_mention(text: str, mention: str, fixed: bool, elided: bool) -> None:
-    found = found_in(text, mention)
-    assert [each.text for each in found.mentions] == [mention]
-    assert (found.fixed.tolist(), found.elided.tolist()) == ([fixed], [elided])
+    actual = found_in(text, mention)
+    assert [parsed.text for parsed in actual.mentions] == [mention]
+    assert (actual.fixed.tolist(), actual.elided.tolist()) == ([fixed], [elided])
 
 
 def test_equal_texts_of_a_class_are_one_mention() -> None:
@@ -47,26 +47,21 @@ def test_equal_texts_of_a_class_are_one_mention() -> None:
     batch = make_batch(documents, labelled=True)
     tags = batch.tags.copy()
     tags[3] = UNKNOWN
-    found = Occurrences.of(batch.with_tags(tags, batch.labels))
-    assert found.documents.tolist() == [0, 0, 2, 2]
-    assert found.numbers.tolist() == [0, 0, 1, 2]
-    assert [each.text for each in found.mentions] == ["Pau", "Pau", "5"]
-    assert [found.classes[number] for number in found.of_classes] == ["A", "B", "A"]
-    assert found.spans.first.tolist() == [0, 2, 4, 5]
+    actual = Occurrences.of(batch.with_tags(tags, batch.labels))
+    assert actual.documents.tolist() == [0, 0, 2, 2]
+    assert actual.numbers.tolist() == [0, 0, 1, 2]
+    assert [mention.text for mention in actual.mentions] == ["Pau", "Pau", "5"]
+    assert [actual.classes[number] for number in actual.of_classes] == ["A", "B", "A"]
+    assert actual.spans.first.tolist() == [0, 2, 4, 5]
 
 
 def test_an_unlabelled_batch_has_no_mentions() -> None:
-    found = Occurrences.of(make_batch([Document("a", "Pau")], labelled=False))
-    assert found.mentions == () and found.numbers.tolist() == []
-    assert found.fixed.dtype == np.bool_
+    actual = Occurrences.of(make_batch([Document("a", "Pau")], labelled=False))
+    assert actual.mentions == () and actual.numbers.tolist() == []
+    assert actual.fixed.dtype == np.bool_
 
 
 def test_a_mention_as_a_term() -> None:
     mentions = parse_mentions(["(Palma de\n MALLORCA).", "12/3", "L'Hospitalet", ""])
-    assert [each.term for each in mentions] == ["palma de mallorca", "", "l'hospitalet", ""]
-    assert [bool(each.lettered) for each in mentions] == [True, False, True, False]
-
-
-def test_sounds_after_an_elision() -> None:
-    sounds = {text: begins_with_vowel_sound(text) for text in ("Àngel", "Hospital", "Pau", "3", "")}
-    assert sounds == {"Àngel": True, "Hospital": True, "Pau": False, "3": False, "": False}
+    assert [parsed.term for parsed in mentions] == ["palma de mallorca", "", "l'hospitalet", ""]
+    assert [bool(parsed.lettered) for parsed in mentions] == [True, False, True, False]

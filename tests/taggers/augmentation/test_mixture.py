@@ -13,12 +13,6 @@ def log_posterior(weights: np.ndarray, likelihoods: np.ndarray, counts: np.ndarr
     return float(counts @ np.log(likelihoods @ weights) + prior)
 
 
-def test_the_shares_of_separate_components_are_counted() -> None:
-    likelihoods = np.array([[1.0, 0.0], [0.0, 0.5], [0.0, 0.1]])
-    weights = mixture_weights(likelihoods, np.array([5, 3, 1]))
-    assert weights.tolist() == pytest.approx([5.5 / 10, 4.5 / 10])
-
-
 def test_ambiguous_mentions_follow_the_others() -> None:
     likelihoods = np.array([[1.0, 0.0], [0.3, 0.3]])
     weights = mixture_weights(likelihoods, np.array([9, 4]))

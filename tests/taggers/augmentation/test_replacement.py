@@ -15,7 +15,6 @@ from corpus.errors import InputError
 from corpus.formats import read
 from corpus.problems import Problems
 from corpus.streams import Stream
-from corpus.tags import UNKNOWN
 from corpus.tokens import tokenize
 from gazetteers.gazetteer import Gazetteer
 from taggers.augmentation import AugmentOptions, MentionReplacement, read_gazetteers
@@ -153,17 +152,6 @@ def test_no_copies_and_no_gazetteers(small_gazetteer: Gazetteer) -> None:
     assert_consistent(copies)
 
 
-def test_unknown_tags_stay_unknown(small_gazetteer: Gazetteer) -> None:
-    gold = seed([document("a", "x y [Ana Puig|P] z")])
-    tags = gold.tags.copy()
-    tags[[0, 4]] = UNKNOWN
-    _, copies = copies_of(gold.with_tags(tags, gold.labels), small_gazetteer, copies=30)
-    for number in range(len(copies)):
-        of_copy = copies.tags[slice(*copies.document_offsets[number : number + 2])].tolist()
-        assert of_copy[:3] == [UNKNOWN, 0, 1] and of_copy[-1] == UNKNOWN
-        assert set(of_copy[3:-1]) <= {2}
-
-
 def test_elided_articles_stay_before_vowels(small_gazetteer: Gazetteer) -> None:
     _, copies = copies_of(seed(), small_gazetteer, copies=200, replace=1.0)
     assert all("l'Olot 7Pau" in text for text in copies.texts.to_pylist()[400:])
@@ -197,8 +185,8 @@ def test_joined_documents_are_mentions_with_punctuation(small_gazetteer: Gazette
     assert len(set(joined.ids.to_pylist())) == 400
     assert joined.weights is not None and joined.weights.sum() == pytest.approx(8)
     spans = joined.spans()
-    assert {len(each) for each in spans} == {1, 2, 3}
-    assert {span.label for each in spans for span in each} == {"CODE", "DATE", "PERSON", "PLACE"}
+    assert {len(part) for part in spans} == {1, 2, 3}
+    assert {span.label for part in spans for span in part} == {"CODE", "DATE", "PERSON", "PLACE"}
     between = []
     for text, of_text in zip(joined.texts.to_pylist(), spans, strict=True):
         rest = text

@@ -36,21 +36,21 @@ def test_shares_and_rests_are_those_of_the_rows(
     ]
     sums = Counter[str]()
     expected = Counter[str]()
-    for found, name, count in merged:
+    for row, name, count in merged:
         sums[name] += count
-        if found == term:
+        if row == term:
             expected[name] += count
     assert lists.shares([term, term, "other"]).get(term, {}) == pytest.approx(
         {name: count / sums[name] for name, count in expected.items()}
     )
     assert sorted(lists.classes) == sorted(sums)
     for name in ("town", "street", "none"):
-        of_class = [found for found, other, _ in merged if other == name]
+        of_class = [row for row, other, _ in merged if other == name]
         assert lists.size(name) == len(of_class)
         for words in ("la", "sant mar"):
-            begin = [each[len(words) + 1 :] for each in of_class if each.startswith(words + " ")]
+            begin = [row[len(words) + 1 :] for row in of_class if row.startswith(words + " ")]
             assert sorted(lists.rests(name, words)) == sorted(begin)
-            end = [each[: -len(words) - 1] for each in of_class if each.endswith(" " + words)]
+            end = [row[: -len(words) - 1] for row in of_class if row.endswith(" " + words)]
             assert sorted(lists.rests(name, words, at_end=True)) == sorted(end)
 
 
@@ -63,7 +63,7 @@ def test_terms_are_drawn_in_proportion_to_their_counts() -> None:
 
 
 def test_words_that_begin_many_terms_are_typical() -> None:
-    found = [(f"calle {n}", "street", 1) for n in range(12)] + [("calle", "street", 1)]
-    found += [(f"plaza {n}", "street", 1) for n in range(9)]
-    found += [(f"{n} bis", "street", 1) for n in range(100, 130)]
-    assert TermLists([gazetteer(found)]).typical_words("street") == ["calle"]
+    actual = [(f"calle {n}", "street", 1) for n in range(12)] + [("calle", "street", 1)]
+    actual += [(f"plaza {n}", "street", 1) for n in range(9)]
+    actual += [(f"{n} bis", "street", 1) for n in range(100, 130)]
+    assert TermLists([gazetteer(actual)]).typical_words("street") == ["calle"]

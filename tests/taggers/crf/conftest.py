@@ -1,7 +1,9 @@
-"""Notes with marked entities, notes of names and other words, and CRFs that are trained on them."""
+"""Notes with marked entities, CRFs that are trained on them, and scores with all their paths."""
 
 from __future__ import annotations
 
+import itertools
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,8 @@ import pytest
 from corpus.batch import Batch, make_batch
 from corpus.document import Document, Span
 from taggers import CRFOptions, CRFTagger
+from taggers.crf.lattice_decoder import Decoded, ScoreDecoder, word_scores
+from taggers.crf.weights import empty_table
 
 NAMES = [f"nom{letter}{other}" for letter in "abcdefgh" for other in "aeiou"]
 OTHERS = [f"mot{letter}{other}" for letter in "abcdefgh" for other in "aeiou"]
@@ -75,3 +79,35 @@ def right(tagger: Any, batch: Batch) -> float:
 def contents(tagger: CRFTagger, folder: Path) -> dict[str, bytes]:
     tagger.save(folder)
     return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def every_path(scores: np.ndarray, transition: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return all paths through a document as numbers of labels, and their scores."""
+    number, labels = scores.shape
+    paths = np.array([*itertools.product(range(labels), repeat=number)], np.int16)
+    values = scores[np.arange(number), paths].sum(axis=1)
+    return paths, values + transition[paths[:, :-1], paths[:, 1:]].sum(axis=1)
+
+
+@dataclass(frozen=True)
+class Case:
+    """Documents of which every token has scores of its own, and tags that need not be likely."""
+
+    lengths: list[int]
+    scores: np.ndarray  # of tokens and labels
+    transition: np.ndarray
+    names: tuple[str, ...] = ()
+    tags: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int16))
+
+    @property
+    def documents(self) -> np.ndarray:
+        return np.cumsum([0, *self.lengths], dtype=np.int64)
+
+    def decoded(self, real: type, detail: Any = "document", progress: Any = None) -> Decoded:
+        """Decode documents in which every token is a word, with a window of 0."""
+        tokens, labels = self.scores.shape
+        table = empty_table(tokens + 2, 1, labels, real)
+        table[2:, 0, :labels] = self.scores
+        score = word_scores(table, np.arange(2, tokens + 2, dtype=np.int32))
+        decoder = ScoreDecoder(self.transition, table.dtype, self.names)
+        return decoder.decode_scores(self.documents, score, detail=detail, progress=progress)

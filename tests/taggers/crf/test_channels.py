@@ -53,7 +53,7 @@ def batch_of(documents: Documents) -> Batch:
 
 
 def channels_of(terms: Sequence[tuple[str, int]], *more: Sequence[tuple[str, int]]) -> Channels:
-    written = [" ".join(f"{name}[{at}]" for name, at in each) for each in (terms, *more)]
+    written = [" ".join(f"{name}[{at}]" for name, at in part) for part in (terms, *more)]
     return Channels(Templates.parse(["form"], 1, (), written))
 
 
@@ -108,10 +108,10 @@ def test_tokens_have_the_same_conjunction_where_they_have_the_same_values(
     for documents in batches:
         (channel,) = channels.from_batch(batch_of(documents))
         assert channel.offsets == (0,)
-        found = values_of(channel.stream)
+        actual = values_of(channel.stream)
         expected = taken_together(documents, terms)
-        assert len(found) == len(expected)
-        for values, name in zip(expected, found, strict=True):
+        assert len(actual) == len(expected)
+        for values, name in zip(expected, actual, strict=True):
             assert names.setdefault(values, name) == name
     assert len(set(names.values())) == len(names)
 
@@ -135,13 +135,13 @@ def test_however_values_are_numbered_they_are_the_same(
     documents: Documents, terms: list[tuple[str, int]]
 ) -> None:
     batch = batch_of(documents)
-    found = []
+    actual = []
     for dense in (0, 1 << 20):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(streams_module, "_DENSE", dense)
             (channel,) = channels_of(terms).from_batch(batch)
-            found.append((channel.stream.vocabulary, channel.stream.values.tolist()))
-    assert found[0] == found[1]
+            actual.append((channel.stream.vocabulary, channel.stream.values.tolist()))
+    assert actual[0] == actual[1]
 
 
 @settings(max_examples=50)

@@ -64,9 +64,8 @@ def test_tokens_in_gazetteers_are_listed(make_gazetteer: MakeGazetteer, tmp_path
     batch = make_batch([Document("a", text)], labelled=False)
 
     def listed(options: CRFOptions) -> list[str]:
-        found = options.listed(batch)
-        assert found is not None
-        return [word for word, is_listed in zip(text.split(), found, strict=True) if is_listed]
+        rows = zip(text.split(), options.listed(batch), strict=True)
+        return [word for word, is_listed in rows if is_listed]
 
     assert CRFOptions().listed(batch) is None
     assert listed(CRFOptions(names=(str(names),))) == ["Anna"]

@@ -94,9 +94,7 @@ def test_tags_and_marginals_are_those_of_crfsuite(
     reference: Reference, dev: Batch, real: type, close: float
 ) -> None:
     crf = reference.tagger._crf
-    assert crf is not None
     decoded = WordTypeCRF(crf.templates, crf.labels, crf.weights, real).decode(dev, detail="labels")
-    assert decoded.marginals is not None
     crfsuite = pycrfsuite.Tagger()
     crfsuite.open_inmemory(reference.model)
     names = [str(label) for label in range(len(crf.labels))]
@@ -122,7 +120,6 @@ def test_tags_and_marginals_are_those_of_crfsuite(
 
 def test_the_objective_is_that_of_crfsuite(reference: Reference) -> None:
     """At its weights, to all digits of its log."""
-    assert reference.tagger.training is not None
     loss = reference.tagger.training.loss
     assert loss > 100  # nine digits
     for real, close in ((np.float64, 1e-8), (np.float32, 1e-5)):
@@ -144,7 +141,6 @@ def test_every_algorithm_learns_and_repeats(train: Batch, algorithm: Any, tmp_pa
         for _ in range(2)
     )
     assert (first.tag(some).tags == some.tags).mean() > 0.9
-    assert first.training is not None
     assert 1 < first.training.iterations <= 15
     assert np.isfinite(first.training.loss)
     assert set(steps) == {(step, 15) for step in range(1, first.training.iterations + 1)}
@@ -163,10 +159,9 @@ def test_trained_to_the_end_by_either_trainer_taggers_are_alike(
     options = replace(options, c2=1.0, max_iterations=1000, tolerance=1e-9, precision="double")
     options = replace(options, min_frequency=0)  # CRFsuite leaves out rare transitions, too
     left, right = (
-        CRFTagger(each).fit(some, rng=np.random.default_rng(0))
-        for each in (options, replace(options, trainer="wordtype"))
+        CRFTagger(chosen).fit(some, rng=np.random.default_rng(0))
+        for chosen in (options, replace(options, trainer="wordtype"))
     )
-    assert left.training is not None and right.training is not None
     assert left.training.loss == pytest.approx(right.training.loss, rel=1e-4)
     assert (left.tag(judge).tags == right.tag(judge).tags).mean() > 0.999
     assert left.tag(judge).confidence == pytest.approx(right.tag(judge).confidence, abs=0.02)
@@ -184,7 +179,6 @@ def test_after_more_lines_training_ends_as_low_in_less_than_half_of_the_steps(
         return tagger.fit(part, warm_start=start, rng=np.random.default_rng(0))
 
     cold, warm = trained(batch).training, trained(batch, trained(batch.slice(0, 1000))).training
-    assert cold is not None and warm is not None
     assert cold.converged and warm.converged
     assert warm.loss < 1.001 * cold.loss
     assert warm.iterations < cold.iterations / 2

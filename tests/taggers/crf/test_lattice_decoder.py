@@ -2,7 +2,6 @@
 
 import itertools
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pytest
@@ -10,28 +9,15 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from taggers.base import Detail
 from taggers.crf import lattice, lattice_decoder
 from taggers.crf.lattice import forward_backward
 from taggers.crf.lattice.logspace import log_forward_backward
-from taggers.crf.lattice_decoder import Decoded, ScoreDecoder, word_scores
+from taggers.crf.lattice_decoder import ScoreDecoder, word_scores
 from taggers.crf.weights import empty_table
+from tests.taggers.crf.conftest import Case, every_path
 
 REALS = pytest.mark.parametrize("real", [np.float32, np.float64])
 CLOSE = {np.float32: 2e-5, np.float64: 1e-10}
-
-
-@dataclass(frozen=True)
-class Case:
-    """Documents of which every token has scores of its own."""
-
-    lengths: list[int]
-    scores: np.ndarray  # of tokens and labels
-    transition: np.ndarray
-
-    @property
-    def documents(self) -> np.ndarray:
-        return np.cumsum([0, *self.lengths], dtype=np.int64)
 
 
 #: Steps between scores: of 8 of them, 1.25 and 10.5 make about the largest transitions that
@@ -50,16 +36,6 @@ def cases(draw: st.DrawFn) -> Case:
     return Case(lengths, scores * draw(STEPS), transition * draw(STEPS))
 
 
-def decoded(case: Case, real: type, detail: Detail = "document", progress: Any = None) -> Decoded:
-    """Decode documents in which every token is a word, with a window of 0."""
-    tokens, labels = case.scores.shape
-    table = empty_table(tokens + 2, 1, labels, real)
-    table[2:, 0, :labels] = case.scores
-    score = word_scores(table, np.arange(2, tokens + 2, dtype=np.int32))
-    decoder = ScoreDecoder(case.transition, table.dtype)
-    return decoder.decode_scores(case.documents, score, detail=detail, progress=progress)
-
-
 @dataclass(frozen=True)
 class Brute:
     """All paths of a document: the best one, its probability, and the marginals."""
@@ -71,9 +47,7 @@ class Brute:
     @classmethod
     def of(cls, scores: np.ndarray, transition: np.ndarray) -> "Brute":
         number, labels = scores.shape
-        paths = np.array(list(itertools.product(range(labels), repeat=number)))
-        values = scores[np.arange(number), paths].sum(axis=1)
-        values += transition[paths[:, :-1], paths[:, 1:]].sum(axis=1)
+        paths, values = every_path(scores, transition)
         log_z = np.logaddexp.reduce(values)
         probabilities = np.exp(values - log_z)
         marginals = np.zeros((number, labels))
@@ -99,31 +73,30 @@ def brute_of(case: Case) -> list[Brute | None]:
 @example(case=Case([4], np.full((4, 2), -1e3), np.array([[1e3, -1e3], [-1e3, 1e3]])))
 @example(case=Case([3, 3], np.array([[1e3, -1e3]] * 6), np.array([[-1e3, 1e3], [0, 0]])))
 def test_paths_probabilities_and_marginals_are_those_of_brute_force(case: Case, real: type) -> None:
-    found = decoded(case, real, "labels")
+    actual = case.decoded(real, "labels")
     close = CLOSE[real]
-    assert np.isfinite(found.log_probability).all()
+    assert np.isfinite(actual.log_probability).all()
     for row, brute in enumerate(brute_of(case)):
         tokens = slice(case.documents[row], case.documents[row + 1])
         if brute is None:
-            assert found.log_probability[row] == 0
+            assert actual.log_probability[row] == 0
             continue
-        assert found.labels[tokens].tolist() == brute.best
-        assert found.log_probability[row] == pytest.approx(brute.log_probability, abs=close)
-        assert found.log_probability[row] <= 0
-        assert found.marginals is not None
-        assert found.marginals[tokens] == pytest.approx(brute.marginals, abs=close)
+        assert actual.labels[tokens].tolist() == brute.best
+        assert actual.log_probability[row] == pytest.approx(brute.log_probability, abs=close)
+        assert actual.log_probability[row] <= 0
+        assert actual.marginals[tokens] == pytest.approx(brute.marginals, abs=close)
 
 
 @REALS
 @given(case=cases())
 def test_what_is_asked_for_beside_the_paths_changes_nothing_else(case: Case, real: type) -> None:
-    plain, token, labels = (decoded(case, real, each) for each in ("document", "token", "labels"))
+    plain, token, labels = (
+        case.decoded(real, detail) for detail in ("document", "token", "labels")
+    )
     assert (plain.chosen, plain.marginals, token.marginals, labels.chosen) == (None,) * 4
-    for each in (token, labels):
-        assert each.labels.tolist() == plain.labels.tolist()
-        assert each.log_probability.tolist() == plain.log_probability.tolist()
-    assert token.chosen is not None
-    assert labels.marginals is not None
+    for other in (token, labels):
+        assert other.labels.tolist() == plain.labels.tolist()
+        assert other.log_probability.tolist() == plain.log_probability.tolist()
     of_path = labels.marginals[np.arange(len(plain.labels)), plain.labels]
     assert token.chosen.tolist() == of_path.tolist()
 
@@ -138,13 +111,13 @@ def test_how_many_tokens_are_packed_makes_no_difference(
     lengths = rng.integers(0, 12, 30).tolist()
     scores, transition = rng.normal(size=(sum(lengths), 5)), rng.normal(size=(5, 5))
     case = Case(lengths, scores, step * transition)
-    expected = decoded(case, real, "labels")
+    expected = case.decoded(real, "labels")
     monkeypatch.setattr(lattice_decoder, "_PACKED", packed)
-    found = decoded(case, real, "labels")
-    assert found.labels.tolist() == expected.labels.tolist()
-    assert found.log_probability == pytest.approx(expected.log_probability, abs=CLOSE[real])
+    actual = case.decoded(real, "labels")
+    assert actual.labels.tolist() == expected.labels.tolist()
+    assert actual.log_probability == pytest.approx(expected.log_probability, abs=CLOSE[real])
     assert expected.marginals is not None
-    assert found.marginals == pytest.approx(expected.marginals, abs=CLOSE[real])
+    assert actual.marginals == pytest.approx(expected.marginals, abs=CLOSE[real])
 
 
 def brought_to(bound: float, transition: np.ndarray) -> np.ndarray:
@@ -168,9 +141,9 @@ def test_nothing_is_lost_where_transitions_are_barely_safe(real: type, seed: int
         step = rng.choice([1, bound / 2, bound, 2 * bound, 5 * bound])
         case = Case([int(number)], rng.integers(-2, 3, (number, labels)) * step, transition)
         assert lattice.safe(transition, np.dtype(real))
-        found = decoded(case, real, "labels")
+        actual = case.decoded(real, "labels")
         alpha, beta, log_z = log_forward_backward(case.scores, transition)
-        assert found.marginals == pytest.approx(np.exp(alpha + beta - log_z), abs=1e-5)
+        assert actual.marginals == pytest.approx(np.exp(alpha + beta - log_z), abs=1e-5)
 
 
 @REALS
@@ -181,9 +154,9 @@ def test_rounding_makes_no_probability_greater_than_1(real: type, labels: int) -
     scores = rng.normal(size=(sum(lengths), labels))
     scores[:, 0] += 60
     case = Case(lengths, scores, rng.normal(size=(labels, labels)))
-    found = decoded(case, real)
-    assert (found.log_probability <= 0).all()
-    assert found.log_probability == pytest.approx(np.zeros(50), abs=2e-3)
+    actual = case.decoded(real)
+    assert (actual.log_probability <= 0).all()
+    assert actual.log_probability == pytest.approx(np.zeros(50), abs=2e-3)
 
 
 def windowed_scores(table: np.ndarray, words: list[int], begin: int, end: int) -> np.ndarray:
@@ -217,14 +190,14 @@ def test_words_score_the_tokens_around_them(
     words = np.array([word for document in documents for word in document], np.int32)
     bounds = np.cumsum([0, *map(len, documents)], dtype=np.int64)
     score = word_scores(table, words, begin=begin, end=end)
-    found = ScoreDecoder(transition, table.dtype).decode_scores(bounds, score)
+    actual = ScoreDecoder(transition, table.dtype).decode_scores(bounds, score)
     for row, document in enumerate(documents):
         if document:
             scores = windowed_scores(table[:, :, :3].astype(np.float64), document, begin, end)
             brute = Brute.of(scores, transition)
-            assert found.labels[bounds[row] : bounds[row + 1]].tolist() == brute.best
+            assert actual.labels[bounds[row] : bounds[row + 1]].tolist() == brute.best
             probability = pytest.approx(brute.log_probability, abs=CLOSE[real])
-            assert found.log_probability[row] == probability
+            assert actual.log_probability[row] == probability
 
 
 @REALS
@@ -241,33 +214,28 @@ def test_a_very_long_document_is_that_of_a_straightforward_computation(
     assert lattice.safe(transition, np.dtype(real)) == (
         step < 60 or (step, real) == (60, np.float64)
     )
-    found = decoded(case, real, "token")
-    alpha, delta = scores[0], scores[0]
-    origins = []
+    actual = case.decoded(real, "token")
+    delta, origins = scores[0], []
     for own in scores[1:]:
-        both = alpha[:, None] + transition
-        most = both.max(axis=0)
-        alpha = most + np.log(np.exp(both - most).sum(axis=0)) + own
         paths = delta[:, None] + transition
         origins.append(paths.argmax(axis=0))
         delta = paths.max(axis=0) + own
     path = [int(delta.argmax())]
     for origin in reversed(origins):
         path.append(int(origin[path[-1]]))
-    assert found.labels[3:].tolist() == path[::-1]
-    log_probability = delta.max() - np.logaddexp.reduce(alpha)
+    assert actual.labels[3:].tolist() == path[::-1]
+    log_probability = delta.max() - log_forward_backward(scores, transition)[2]
     relative = 1e-5 if real == np.float32 else 1e-10
-    assert found.log_probability[1] == pytest.approx(log_probability, rel=relative)
-    assert found.chosen is not None
-    assert np.isfinite(found.chosen).all()
-    assert ((found.chosen > 0) & (found.chosen <= 1 + 1e-5)).all()
+    assert actual.log_probability[1] == pytest.approx(log_probability, rel=relative)
+    assert np.isfinite(actual.chosen).all()
+    assert ((actual.chosen > 0) & (actual.chosen <= 1 + 1e-5)).all()
 
 
 def test_progress_is_told_of_documents(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lattice_decoder, "_PACKED", 10)
     case = Case([4, 0, 4, 2, 4, 0, 1], np.zeros((15, 2)), np.zeros((2, 2)))
     steps: list[tuple[int, int]] = []
-    decoded(case, np.float32, progress=lambda *step: steps.append(step))
+    case.decoded(np.float32, progress=lambda *step: steps.append(step))
     assert steps == sorted(steps)
     assert len(steps) > 1
     assert steps[-1] == (7, 7)

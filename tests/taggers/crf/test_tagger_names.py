@@ -185,6 +185,6 @@ def test_names_come_along_to_begin_with(rest: Batch) -> None:
         documents += [Document(f"x{name}", f"x{name}") for name in names]
         return make_batch(documents, labelled=True)
 
-    known, others = ([each for each in terms[start:200:2] if " " not in each] for start in (0, 1))
+    known, others = ([term for term in terms[start:200:2] if " " not in term] for start in (0, 1))
     assert right(fitted(of(known), options("census-es")), of(others)) > 0.98
     assert right(fitted(of(known), options()), of(others)) < 0.7

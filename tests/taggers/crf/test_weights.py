@@ -29,7 +29,7 @@ from taggers.templates import Templates
 Named = dict[tuple[int, int, int], float]
 NamedWeights = Callable[[Weights], Named]
 
-VALUES = [int(each) for each in hash_values("form", list("abcde"))]
+VALUES = [int(value) for value in hash_values("form", list("abcde"))]
 NUMBERS = st.integers(-40, 40).map(lambda number: number / 8)  # sums of these are exact
 
 
@@ -123,10 +123,10 @@ LETTERS = st.lists(st.sampled_from("OBIXY"), min_size=1, max_size=5, unique=True
 def test_weights_go_over_by_value_offset_and_label(
     data: st.DataObject, letters: tuple[str, str], named_weights: NamedWeights
 ) -> None:
-    sizes = [Sizes(len(each), data.draw(st.sampled_from([1, 3, 5]))) for each in letters]
-    old_named, new_named = (data.draw(named_of(each)) for each in sizes)
+    sizes = [Sizes(len(labels), data.draw(st.sampled_from([1, 3, 5]))) for labels in letters]
+    old_named, new_named = (data.draw(named_of(size)) for size in sizes)
     old, new = (
-        weights_of(named, each) for named, each in zip((old_named, new_named), sizes, strict=True)
+        weights_of(named, size) for named, size in zip((old_named, new_named), sizes, strict=True)
     )
     state = carried(old, letters[0], new, letters[1])
     by_name = {
@@ -146,16 +146,16 @@ def hashes_of(words: list[str], features: list[str]) -> Any:
 
 
 def test_hashes_of_values_are_those_of_each_feature() -> None:
-    found = hashes_of(["Joan", "COL·LEGI"], ["lower", "shape"])
-    assert found[:, 0].tolist() == hash_values("lower", ["joan", "col·legi"]).tolist()
-    assert found[:, 1].tolist() == hash_values("shape", ["Xxxx", "XXX·XXXX"]).tolist()
+    actual = hashes_of(["Joan", "COL·LEGI"], ["lower", "shape"])
+    assert actual[:, 0].tolist() == hash_values("lower", ["joan", "col·legi"]).tolist()
+    assert actual[:, 1].tolist() == hash_values("shape", ["Xxxx", "XXX·XXXX"]).tolist()
 
 
 def test_borders_are_no_words() -> None:
-    found = border_hashes()
-    assert len(set(found.tolist())) == 2
+    actual = border_hashes()
+    assert len(set(actual.tolist())) == 2
     words = hashes_of(["BOS", "EOS", "bos", ""], ["form", "lower", "shape"])
-    assert not np.isin(found, words).any()
+    assert not np.isin(actual, words).any()
 
 
 @pytest.mark.parametrize("labels", [1, 7, 8, 9, 45])

@@ -90,11 +90,11 @@ def test_the_table_adds_up_to_the_scores_of_tokens(
     scores = WordScores(weights, Templates.parse(FEATURES, offsets // 2), real)
     close = 1e-5 if real == np.float32 else 1e-12
     for document in (["paa", "sab", "paa", "new", "tzc"], ["paa"], ["other", "tzc"]):
-        found = tokens_by_table(scores, document)
-        assert found.dtype == real
+        actual = tokens_by_table(scores, document)
+        assert actual.dtype == real
         expected = token_scores(weights, FEATURES, document)
-        assert found[:, : weights.labels] == pytest.approx(expected, abs=close)
-        assert (found[:, weights.labels :] == lattice.NEVER).all()
+        assert actual[:, : weights.labels] == pytest.approx(expected, abs=close)
+        assert (actual[:, weights.labels :] == lattice.NEVER).all()
 
 
 @pytest.mark.parametrize("piece", [1, 2, 100])
@@ -144,12 +144,10 @@ def test_how_many_words_are_kept_does_not_change_results(
     monkeypatch.setattr(wordtype, "KEPT", kept * row_bytes)
     forgetful = WordTypeCRF(TEMPLATES, LABELS, weights)
     for batch, one in zip(batches, expected, strict=True):
-        found = forgetful.decode(batch, detail="labels")
-        assert found.labels.tolist() == one.labels.tolist()
-        assert found.log_probability.tolist() == one.log_probability.tolist()
-        assert found.marginals is not None
-        assert one.marginals is not None
-        assert found.marginals.tolist() == one.marginals.tolist()
+        actual = forgetful.decode(batch, detail="labels")
+        assert actual.labels.tolist() == one.labels.tolist()
+        assert actual.log_probability.tolist() == one.log_probability.tolist()
+        assert actual.marginals.tolist() == one.marginals.tolist()
 
 
 def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch, computed: list[str]) -> None:
@@ -171,17 +169,16 @@ def test_transitions_that_are_not_safe_in_single_are_worked_on_in_double() -> No
     assert crf._scores.table.dtype == np.float32
     crf = WordTypeCRF(TEMPLATES, LABELS, random_weights(step=100.0), np.float32)
     assert crf._scores.table.dtype == np.float64
-    found = crf.decode(batch_of("paa sab tzc"), detail="labels")
-    assert found.marginals is not None
-    assert found.marginals.sum(axis=1) == pytest.approx(np.ones(3), abs=1e-9)
+    actual = crf.decode(batch_of("paa sab tzc"), detail="labels")
+    assert actual.marginals.sum(axis=1) == pytest.approx(np.ones(3), abs=1e-9)
 
 
 def test_documents_are_decoded_on_one_thread() -> None:
     threads: set[int] = set()
 
     def look(*_: int) -> None:
-        found = threadpoolctl.threadpool_info()
-        threads.update(each["num_threads"] for each in found if each["user_api"] == "blas")
+        pools = threadpoolctl.threadpool_info()
+        threads.update(pool["num_threads"] for pool in pools if pool["user_api"] == "blas")
 
     WordTypeCRF(TEMPLATES, LABELS, random_weights()).decode(batch_of("paa"), progress=look)
     assert threads == {1}

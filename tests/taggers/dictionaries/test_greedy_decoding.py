@@ -57,8 +57,8 @@ def tag(known: dict[str, Word], documents: list[list[str]], **options: Any) -> A
 
 def tags_of(known: dict[str, Word], text: str, **options: Any) -> str:
     """Return the tags of one document, a letter each."""
-    found = tag(known, [text.split()], **options)
-    return "".join(found.labels[number][0] for number in found.tags)
+    result = tag(known, [text.split()], **options)
+    return "".join(result.labels[number][0] for number in result.tags)
 
 
 def by_the_rules(
@@ -110,16 +110,18 @@ def test_tags_and_certainty_are_those_of_the_rules(
     threshold_after: float,
     measure: str,
 ) -> None:
-    found = tag(
+    actual = tag(
         known, documents, threshold=threshold, threshold_after=threshold_after, measure=measure
     )
     slow = [
         by_the_rules([known[word] for word in words], threshold, threshold_after)
         for words in documents
     ]
-    assert [LABELS[number][0] for number in found.tags] == [tag for tags, _ in slow for tag in tags]
-    assert found.token_confidence.tolist() == pytest.approx(
-        [each for _, sure in slow for each in sure]
+    assert [LABELS[number][0] for number in actual.tags] == [
+        tag for tags, _ in slow for tag in tags
+    ]
+    assert actual.token_confidence.tolist() == pytest.approx(
+        [value for _, sure in slow for value in sure]
     )
     measured = {
         "min_marginal": min,
@@ -127,8 +129,8 @@ def test_tags_and_certainty_are_those_of_the_rules(
         "normalised": lambda sure: math.prod(sure) ** (1 / len(sure)),
     }[measure]
     expected = [measured(sure) if sure else 1.0 for _, sure in slow]
-    assert found.confidence.tolist() == pytest.approx(expected)
-    assert ((found.confidence >= 0) & (found.confidence <= 1)).all()
+    assert actual.confidence.tolist() == pytest.approx(expected)
+    assert ((actual.confidence >= 0) & (actual.confidence <= 1)).all()
 
 
 @given(_KNOWN, _DOCUMENTS)
@@ -136,21 +138,12 @@ def test_all_details_are_of_the_same_tags(
     known: dict[str, Word], documents: list[list[str]]
 ) -> None:
     details: tuple[Detail, ...] = ("document", "token", "entity", "labels")
-    document, token, entity, labels = (tag(known, documents, detail=each) for each in details)
-    for found in (document, token, entity, labels):
-        assert found.labels == LABELS
-        assert (found.tags == token.tags).all() and (found.confidence == token.confidence).all()
-    assert (
-        document.token_confidence
-        is document.marginals
-        is document.entity_probabilities
-        is token.marginals
-        is None
-    )
+    document, token, entity, labels = (tag(known, documents, detail=detail) for detail in details)
+    for other in (document, entity, labels):
+        assert other.labels == LABELS
+        assert (other.tags == token.tags).all() and (other.confidence == token.confidence).all()
+    assert document.token_confidence is document.marginals is token.marginals is None
     assert token.entity_probabilities is labels.entity_probabilities is entity.marginals is None
-    assert (entity.token_confidence == token.token_confidence).all() and (
-        labels.token_confidence == token.token_confidence
-    ).all()
     batch, _ = judged_batch(known, documents)
     assert (well_formed(token.tags, batch.document_offsets, LABELS) == token.tags).all()
     spans = find_entities(token.tags, batch.document_offsets, LABELS)

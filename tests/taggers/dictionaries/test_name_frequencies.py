@@ -35,9 +35,9 @@ def test_magnitudes_are_how_often_10_bearers_are_tripled(
 ) -> None:
     words = [f"a{chr(97 + place // 26)}{chr(97 + place % 26)}" for place in range(len(bearers))]
     rows = [(word, "x", count) for word, count in zip(words, bearers, strict=True)]
-    found = NameFrequencies.of(Frequencies.of(make_gazetteer(*rows))).features()["frequency-x"]
+    actual = NameFrequencies.of(Frequencies.of(make_gazetteer(*rows))).features()["frequency-x"]
     expected = [str(tripled(count)) if count else "" for count in bearers]
-    assert found(Words(words)) == expected
+    assert actual(Words(words)) == expected
 
 
 def test_there_is_a_feature_for_each_class(make_gazetteer: MakeGazetteer) -> None:

@@ -26,8 +26,8 @@ MakeGazetteer = Callable[..., Gazetteer]
 
 def borne(*paths: object, classes: tuple[str, ...] = ()) -> dict[str, list[int]]:
     """Return how often each word of dictionaries is borne, by class."""
-    found = read_names([str(path) for path in paths], classes)
-    return dict(zip(found.words, found.counts.tolist(), strict=True))
+    result = read_names([str(path) for path in paths], classes)
+    return dict(zip(result.words, result.counts.tolist(), strict=True))
 
 
 def test_lists_that_come_along_have_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -80,16 +80,16 @@ def test_it_is_the_most_likely_of_all_shares(words: list[tuple[int, int]], token
     """Their logarithms are multiples of 0.05 here: others are taken together with near ones."""
     shares = np.exp([0.05 * step for step, _ in words]) / tokens
     counts = np.array([count for _, count in words])
-    found = name_share(shares, counts, tokens)
+    actual = name_share(shares, counts, tokens)
     if not counts.any():
-        assert found == 0
+        assert actual == 0
         return
     likelihood = reference_likelihood(shares, counts, tokens)
-    if found == 0:
+    if actual == 0:
         assert likelihood[min(likelihood)] >= max(likelihood.values()) - 1e-6
         return
-    nearest = min(likelihood, key=lambda scale: abs(math.log(scale / found)))
-    assert nearest == pytest.approx(found)
+    nearest = min(likelihood, key=lambda scale: abs(math.log(scale / actual)))
+    assert nearest == pytest.approx(actual)
     assert likelihood[nearest] >= max(likelihood.values()) - 1e-6
 
 

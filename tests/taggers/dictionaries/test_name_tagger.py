@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from corpus.batch import Batch, make_batch
@@ -18,11 +19,9 @@ from corpus.problems import Problems
 from corpus.synthetic import synthetic_notes
 from gazetteers.builtin import CENSUS
 from gazetteers.gazetteer import Gazetteer
-from gazetteers.importing.importer import ImportOptions, import_table
 from taggers import CRFTagger, TrainingError, load_tagger, make_tagger
 from taggers.base import MEASURES
 from taggers.dictionaries.binary import DictionaryTagger
-from taggers.dictionaries.dictionary_options import DictionaryOptions, DivergenceOptions
 from taggers.dictionaries.divergence import DivergenceTagger
 from taggers.dictionaries.list_tagger import ListTagger
 from tests.taggers.dictionaries.conftest import OPTIONS, entities_in, fitted, notes, same
@@ -128,17 +127,6 @@ def test_names_are_of_the_classes_that_are_asked_for(kind: str, names: Path) -> 
     assert names_in(part, "Anna Puig", "Pere y Torre") == [["Anna"], ["Pere"]]
 
 
-def test_several_gazetteers_are_as_one_of_all_their_terms(
-    kind: str, make_gazetteer: MakeGazetteer, synthetic: Batch, names: Path, tmp_path: Path
-) -> None:
-    parts = []
-    for number, rows in enumerate((NAMES[:2], NAMES[2:])):
-        parts.append(tmp_path / f"{number}.parquet")
-        make_gazetteer(*rows).save(parts[-1])
-    one, several = fitted(kind, synthetic, names), fitted(kind, synthetic, *parts)
-    assert same(one.tag(synthetic, detail="token"), several.tag(synthetic, detail="token"))
-
-
 def test_counts_of_a_file_are_as_good_as_those_of_the_notes(
     kind: str, synthetic: Batch, tmp_path: Path
 ) -> None:
@@ -187,18 +175,24 @@ def test_what_cannot_be_read_is_told(
         fitted(kind, notes("Anna"), names, names.with_name("gone.parquet"))
 
 
-@pytest.mark.parametrize("options", [DivergenceOptions, DictionaryOptions])
-def test_options_that_cannot_be_meant_are_refused(options: Any) -> None:
-    for given, message in (
-        ({}, "names is empty"),
-        ({"names": ("",)}, 'names names "": expected paths of gazetteers'),
-        ({"names": ("a",), "label": ""}, "expected the name of a class"),
-        ({"names": ("a",), "label": "A\nPERSON"}, "expected the name of a class"),
-    ):
-        with pytest.raises(InputError, match=message):
-            options(**given)
-    with pytest.raises(InputError, match='not_names names "": expected paths of gazetteers'):
-        DictionaryOptions(names=("a",), not_names=("",))
+@pytest.mark.parametrize(
+    ("kind", "options", "message"),
+    [
+        ("divergence", {"names": ()}, "names is empty"),
+        ("divergence", {"label": ""}, "expected the name of a class"),
+        ("dictionary", {"label": "A\nPERSON"}, "expected the name of a class"),
+        ("dictionary", {"not_names": ("",)}, 'not_names names "": expected paths of gazetteers'),
+        ("lists", {"cue_words": ("",)}, 'cue_words names "": expected paths of gazetteers'),
+        ("lists", {"label": "A\tB"}, r"^label = 'A\\tB': expected the name of a class"),
+        ("lists", {"place_labels": {"street": "A\x85"}}, "place_labels.street = .*: expected the"),
+        ("lists", {"label": "", "place_label": ""}, "neither people nor places would be tagged"),
+    ],
+)
+def test_options_that_cannot_be_meant_are_refused(
+    kind: str, options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        OPTIONS[kind](**{"names": ("a",), **options})
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -287,26 +281,17 @@ def test_a_damaged_file_is_an_input_error(saved: Path) -> None:
 # Real names
 
 
-def test_names_of_spain_are_found_in_notes_of_spain(
-    kind: str, spain: Path, meddocan: Path, tmp_path: Path
-) -> None:
-    paths = []
-    for file in ("given_names_men", "given_names_women", "surnames"):
-        name = "surname" if file == "surnames" else "given_name"
-        found = import_table(spain / f"{file}.csv", ImportOptions(class_name=name))
-        found.gazetteer.save(tmp_path / f"{file}.parquet")
-        paths.append(tmp_path / f"{file}.parquet")
+def test_names_of_the_census_are_found_in_real_notes(kind: str, meddocan: Path) -> None:
     documents = [*read(str(meddocan / "train"), problems=Problems())][:150]
-    train = make_batch([Document(each.id, each.text) for each in documents], labelled=False)
-    tagger = fitted(kind, train, *paths)
-    tagging = tagger.tag(train)
-    spans = train.with_tags(tagging.tags, tagging.labels).spans()
+    train = make_batch([Document(note.id, note.text) for note in documents], labelled=False)
+    tagging = fitted(kind, train).tag(train)
+    tagged = train.with_tags(tagging.tags, tagging.labels).spans()
     people = {"NOMBRE_SUJETO_ASISTENCIA", "NOMBRE_PERSONAL_SANITARIO"}
-    touched = wanted = 0
-    for document, found_spans in zip(documents, spans, strict=True):
-        for span in document.spans:
-            if span.label in people:
-                wanted += 1
-                touched += any(f.start < span.end and span.start < f.end for f in found_spans)
-    assert wanted > 100
-    assert touched / wanted > 0.7
+    touched = [
+        any(other.start < span.end and span.start < other.end for other in spans)
+        for document, spans in zip(documents, tagged, strict=True)
+        for span in document.spans
+        if span.label in people
+    ]
+    assert len(touched) > 100
+    assert np.mean(touched) > 0.7

@@ -66,19 +66,19 @@ def by_hand(gazetteer: Gazetteer, notes: Counted, smoothing: float) -> dict[str,
         all_names[case] = sum(written) / tokens
     scales = scales if any(scales.values()) else all_names
     usual = max(CASES, key=lambda case: scales[case])
-    found = {}
+    result = {}
     for word in notes:
         if word.lower() not in bearers:
-            found[word] = math.inf
+            result[word] = math.inf
             continue
         n = sum(count for other, count in notes.items() if other.lower() == word.lower())
         m = bearers[word.lower()] / everyone * sum(scales.values()) * tokens
-        found[word] = max(0.0, math.log((n + smoothing) / (m + smoothing)))
+        result[word] = max(0.0, math.log((n + smoothing) / (m + smoothing)))
         case = case_of(word)
         part = scales[case] * tokens / max(totals[case], 1)
         most = scales[usual] * tokens / max(totals[usual], 1)
-        found[word] += max(0.0, math.log(most) - math.log(max(part, np.finfo(float).tiny)))
-    return found
+        result[word] += max(0.0, math.log(most) - math.log(max(part, np.finfo(float).tiny)))
+    return result
 
 
 _TERMS = ["anna", "puig", "rosa", "vila", "mas"]
@@ -100,8 +100,8 @@ def test_divergence_is_that_of_the_formula(
         with pytest.raises(TrainingError, match="none of the dictionary's words occurs"):
             compared(gazetteer, notes, smoothing)
         return
-    found = said_of(compared(gazetteer, notes, smoothing), *notes)
-    assert found == pytest.approx(by_hand(gazetteer, notes, smoothing), rel=1e-5, abs=1e-5)
+    actual = said_of(compared(gazetteer, notes, smoothing), *notes)
+    assert actual == pytest.approx(by_hand(gazetteer, notes, smoothing), rel=1e-5, abs=1e-5)
 
 
 def test_words_of_longer_names_only_join_them(make_gazetteer: MakeGazetteer) -> None:
@@ -167,17 +167,17 @@ def simulated(number: int, write: Write) -> list[Document]:
     """Make notes of 15 words and, every second one, of a name; `write` writes its words."""
     rng = np.random.default_rng(5)
     documents = []
-    for each in range(number):
+    for row in range(number):
         words = list(rng.choice(OTHERS, 15, p=borne(OTHERS)))
         text, spans = "", []
         for place, word in enumerate(words):
             text += f" {word}" if text else word
-            if place == 7 and each % 2:
+            if place == 7 and row % 2:
                 name = [rng.choice(GIVEN, p=borne(GIVEN)), rng.choice(SURNAMES, p=borne(SURNAMES))]
                 begin = len(text) + 1
-                text += " " + " ".join(write(each, part) for part in name)
+                text += " " + " ".join(write(row, part) for part in name)
                 spans.append(Span(begin, len(text), "PERSON"))
-        documents.append(Document(str(each), text, tuple(spans)))
+        documents.append(Document(str(row), text, tuple(spans)))
     return documents
 
 
@@ -201,8 +201,8 @@ def test_names_are_found_however_they_are_written(
     tagger = DivergenceTagger(DivergenceOptions(names=(str(tmp_path / "names.parquet"),)))
     tagger.fit(bare, rng=np.random.default_rng(0))
     tagging = tagger.tag(bare)
-    found = bare.with_tags(tagging.tags, tagging.labels).to_documents()
-    assert score(notes, found).counts("ner").f1 > least
+    actual = bare.with_tags(tagging.tags, tagging.labels).to_documents()
+    assert score(notes, actual).counts("ner").f1 > least
     assert not wrong_words(bare, tagging.tags) & set(BOTH[:3])
 
 

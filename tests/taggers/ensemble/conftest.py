@@ -22,8 +22,8 @@ def _note(number: int) -> Document:
     text = f"Sr {name} Puig viu a {place}" if number % 2 else f"{place} : {name} te febre"
     length = len(name) + 5 * (number % 2)
     spans = [(text.index(name), length, "PERSON"), (text.index(place), len(place), "LOCATION")]
-    found = tuple(Span(start, start + size, label) for start, size, label in sorted(spans))
-    return Document(str(number), text, found)
+    result = tuple(Span(start, start + size, label) for start, size, label in sorted(spans))
+    return Document(str(number), text, result)
 
 
 @pytest.fixture(scope="session")

@@ -59,8 +59,8 @@ def test_the_decoded_sequence_is_the_best_of_all_well_formed_ones(
     for first, last in itertools.pairwise(documents.tolist()):
         own = marginals[first:last]
         logs = np.log(np.maximum(own, SMALLEST))
-        found = score_of(logs, tags[first:last].astype(np.int64))
-        assert found == pytest.approx(best_score(own, labels), rel=1e-9)
+        actual = score_of(logs, tags[first:last].astype(np.int64))
+        assert actual == pytest.approx(best_score(own, labels), rel=1e-9)
 
 
 def test_a_document_is_decoded_alike_among_others(monkeypatch: pytest.MonkeyPatch) -> None:

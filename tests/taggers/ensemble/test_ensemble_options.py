@@ -19,7 +19,7 @@ SMALL = CRFOptions(features=("form",), window=1)
 
 
 def of(*options: CRFOptions) -> EnsembleOptions:
-    return EnsembleOptions(tuple(Member("crf", each) for each in options))
+    return EnsembleOptions(tuple(Member("crf", chosen) for chosen in options))
 
 
 def fail() -> Path:
@@ -51,7 +51,7 @@ def test_members_with_the_same_options_are_checked_once(
     make_embedding(tmp_path / "w1", {"de": [1, 0], "la": [0, 1]}, clusters={2: [0, 1]})
     with_clusters = CRFOptions(clusters=str(tmp_path))
     options = of(SMALL, with_clusters, with_clusters)
-    assert [each.of for each in options.check()] == ["a cluster in w1 (members[2])"]
+    assert [warning.of for warning in options.check()] == ["a cluster in w1 (members[2])"]
     assert set(options.files()) == {"members[2].clusters", "members[3].clusters"}
 
 
@@ -69,8 +69,8 @@ def test_embeddings_are_trained_once(tmp_path: Path) -> None:
         return tmp_path
 
     automatic = CRFOptions(clusters="auto")
-    found = of(automatic, SMALL, automatic).with_embeddings(train)
-    assert found == of(
+    actual = of(automatic, SMALL, automatic).with_embeddings(train)
+    assert actual == of(
         CRFOptions(clusters=str(tmp_path)), SMALL, CRFOptions(clusters=str(tmp_path))
     )
     assert len(calls) == 1
@@ -80,8 +80,7 @@ def test_embeddings_are_trained_once(tmp_path: Path) -> None:
 
 def test_listed_tokens_are_those_of_any_member(train: Batch) -> None:
     names, places = CRFOptions(names=(CENSUS,)), CRFOptions(phrases=(PLACES,))
-    one, two, both = (each.listed(train) for each in (names, places, of(names, SMALL, places)))
-    assert one is not None and two is not None and both is not None
+    one, two, both = (chosen.listed(train) for chosen in (names, places, of(names, SMALL, places)))
     assert np.array_equal(both, one | two)
     assert one.any() and two.any() and not np.array_equal(one, two)
     assert of(SMALL).listed(train) is None
@@ -101,5 +100,5 @@ def test_what_cannot_be_a_member_is_refused(members: tuple[Member, ...], message
     with pytest.raises(InputError, match=message):
         EnsembleOptions(members)
     with pytest.raises(InputError, match=message):
-        bare = EnsembleOptions(tuple(Member(each.kind) for each in members))
+        bare = EnsembleOptions(tuple(Member(member.kind) for member in members))
         bare.capabilities  # noqa: B018 - the kinds of bare members are looked up when needed

@@ -30,10 +30,10 @@ def test_an_entity_is_as_probable_as_its_least_certain_token_or_end() -> None:
     )
     documents = np.array([0, 4, 4, 5])
     entities = spans((0, 1, 0), (3, 3, 0), (4, 4, 1))
-    found = entity_probabilities(marginals, entities, documents, LABELS)
-    assert found == pytest.approx(np.array([[0.3, 0.1], [0.9, 0.0], [0.0, 0.0]]))
-    found = entity_probabilities(marginals, spans((0, 0, 0)), documents, LABELS)
-    assert found == pytest.approx(np.array([[0.4, 0.1]]))
+    actual = entity_probabilities(marginals, entities, documents, LABELS)
+    assert actual == pytest.approx(np.array([[0.3, 0.1], [0.9, 0.0], [0.0, 0.0]]))
+    actual = entity_probabilities(marginals, spans((0, 0, 0)), documents, LABELS)
+    assert actual == pytest.approx(np.array([[0.4, 0.1]]))
     assert entity_probabilities(marginals, spans(), documents, LABELS).shape == (0, 2)
 
 
@@ -43,11 +43,10 @@ def test_the_probability_is_an_upper_bound_of_that_of_a_lattice(train: Batch) ->
     )
     crf = CRFTagger(options).fit(train, rng=np.random.default_rng(0))
     exact = crf.tag(train, detail="entity")
-    found = find_entities(exact.tags, train.document_offsets, crf.labels)
+    actual = find_entities(exact.tags, train.document_offsets, crf.labels)
     marginals = crf.tag(train, detail="labels").marginals
-    assert marginals is not None and exact.entity_probabilities is not None
-    bound = entity_probabilities(marginals, found, train.document_offsets, crf.labels)
-    of_class = np.arange(len(found.classes)), found.classes
-    assert len(found.classes) > 10
+    bound = entity_probabilities(marginals, actual, train.document_offsets, crf.labels)
+    of_class = np.arange(len(actual.classes)), actual.classes
+    assert len(actual.classes) > 10
     assert (bound[of_class] >= exact.entity_probabilities[of_class] - 1e-5).all()
     assert (bound[of_class] - exact.entity_probabilities[of_class]).max() < 0.2

@@ -33,7 +33,7 @@ WIDE = CRFOptions(features=("shape",), window=2, streams=(), conjunctions=(), ma
 
 
 def of(*options: CRFOptions) -> EnsembleOptions:
-    return EnsembleOptions(tuple(Member("crf", each) for each in options))
+    return EnsembleOptions(tuple(Member("crf", chosen) for chosen in options))
 
 
 def fitted(options: EnsembleOptions, train: Batch, **others: Any) -> EnsembleTagger:
@@ -47,9 +47,9 @@ def pair(train: Batch) -> EnsembleTagger:
 
 
 def marginals(tagger: Tagger, batch: Batch) -> np.ndarray:
-    found = tagger.tag(batch, detail="labels").marginals
-    assert found is not None
-    return found
+    result = tagger.tag(batch, detail="labels").marginals
+    assert result is not None
+    return result
 
 
 def test_marginals_are_the_mean_of_those_of_the_members(pair: EnsembleTagger, train: Batch) -> None:
@@ -60,19 +60,19 @@ def test_marginals_are_the_mean_of_those_of_the_members(pair: EnsembleTagger, tr
 
 
 def test_equal_members_have_the_marginals_of_one(train: Batch) -> None:
-    found = fitted(of(WIDE, WIDE), train)
-    alone = marginals(found.members[0], train)
-    assert np.array_equal(marginals(found, train), np.minimum(alone, 1.0))
-    assert fitted(of(WIDE), train).labels == found.labels == train.labels
+    actual = fitted(of(WIDE, WIDE), train)
+    alone = marginals(actual.members[0], train)
+    assert np.array_equal(marginals(actual, train), np.minimum(alone, 1.0))
+    assert fitted(of(WIDE), train).labels == actual.labels == train.labels
 
 
 def test_labels_are_aligned_by_their_names(plugin: type, train: Batch) -> None:
     options = EnsembleOptions((Member("crf", NARROW), Member("random")))
-    found = fitted(options, train)
-    crf, other = found.members
-    assert other.labels == train.labels[::-1] and found.labels == train.labels
+    actual = fitted(options, train)
+    crf, other = actual.members
+    assert other.labels == train.labels[::-1] and actual.labels == train.labels
     expected = (marginals(crf, train) + marginals(other, train)[:, ::-1]) / 2
-    np.testing.assert_allclose(marginals(found, train), expected, atol=1e-12)
+    np.testing.assert_allclose(marginals(actual, train), expected, atol=1e-12)
 
 
 def test_details_and_confidence_are_those_of_the_averaged_marginals(
@@ -80,14 +80,12 @@ def test_details_and_confidence_are_those_of_the_averaged_marginals(
 ) -> None:
     everything = pair.tag(train, detail="labels")
     averaged, tags = everything.marginals, everything.tags
-    assert averaged is not None
     assert tags.tolist() == well_formed(tags, train.document_offsets, pair.labels).tolist()
     chosen = averaged[np.arange(len(tags)), tags]
     plain = pair.tag(train)
     assert (plain.token_confidence, plain.marginals, plain.entity_probabilities) == (None,) * 3
     assert plain.tags.tolist() == tags.tolist()
     token = pair.tag(train, detail="token")
-    assert token.token_confidence is not None
     assert token.token_confidence.tolist() == chosen.tolist() and token.marginals is None
     for measure in MEASURES:
         expected = document_confidence(measure, train.document_offsets, token_confidence=chosen)
@@ -95,10 +93,9 @@ def test_details_and_confidence_are_those_of_the_averaged_marginals(
         assert confidence.tolist() == expected.tolist()
         assert 0 < confidence.min() < confidence.max() == 1  # of the document without tokens
     entity = pair.tag(train, detail="entity")
-    found = find_entities(tags, train.document_offsets, pair.labels)
-    assert len(found.first) == 24
-    expected = entity_probabilities(averaged, found, train.document_offsets, pair.labels)
-    assert entity.entity_probabilities is not None
+    actual = find_entities(tags, train.document_offsets, pair.labels)
+    assert len(actual.first) == 24
+    expected = entity_probabilities(averaged, actual, train.document_offsets, pair.labels)
     assert entity.entity_probabilities.tolist() == expected.tolist()
     with pytest.raises(InputError, match='there is no measure "entropy"'):
         pair.tag(train, measure="entropy")
@@ -140,12 +137,12 @@ def test_two_fits_are_equal_and_members_of_one_kind_are_not(plugin: type, train:
 def test_members_receive_validation_and_the_member_before_them(plugin: type, train: Batch) -> None:
     options = EnsembleOptions((Member("random"), Member("crf", NARROW), Member("random")))
     before = fitted(EnsembleOptions((Member("random"), Member("random"))), train)
-    found: Any = fitted(options, train, validation=train.slice(0, 5), warm_start=before)
-    assert found.members[0].seen == {"validation": 5, "warm_start": True}
-    assert found.members[2].seen == {"validation": 5, "warm_start": False}
-    again: Any = fitted(options, train, warm_start=found)
+    actual: Any = fitted(options, train, validation=train.slice(0, 5), warm_start=before)
+    assert actual.members[0].seen == {"validation": 5, "warm_start": True}
+    assert actual.members[2].seen == {"validation": 5, "warm_start": False}
+    again: Any = fitted(options, train, warm_start=actual)
     assert again.members[2].seen == {"validation": 0, "warm_start": True}
-    assert again.members[1].training.iterations < found.members[1].training.iterations
+    assert again.members[1].training.iterations < actual.members[1].training.iterations
 
 
 def test_progress_is_the_sum_of_the_members(plugin: type, train: Batch) -> None:
@@ -153,10 +150,10 @@ def test_progress_is_the_sum_of_the_members(plugin: type, train: Batch) -> None:
     options = EnsembleOptions((Member("random"), Member("crf", NARROW), Member("random")))
     fitted(options, train, progress=lambda *step: steps.append(step))
     assert {total for _, total in steps} == {300}
-    done = [each for each, _ in steps]
+    done = [number for number, _ in steps]
     assert done == sorted(done)
     assert (done[0], done[1], done[-1]) == (50, 100, 300)
-    assert any(100 < each <= 200 for each in done)
+    assert any(100 < number <= 200 for number in done)
 
 
 def test_members_with_processes_of_their_own_are_trained_side_by_side(
@@ -167,11 +164,11 @@ def test_members_with_processes_of_their_own_are_trained_side_by_side(
     options = EnsembleOptions((Member("random", own), Member("crf", NARROW), Member("random", own)))
     monkeypatch.setattr(joblib, "cpu_count", lambda: 2)
     monkeypatch.setattr(plugin, "trains_in_process", True, raising=False)
-    found = fitted(options, train)
+    actual = fitted(options, train)
     monkeypatch.setattr(plugin, "trains_in_process", False)
     alone = Member("random", replace(own, waits=False))
     one_by_one = fitted(EnsembleOptions((alone, Member("crf", NARROW), alone)), train)
-    np.testing.assert_array_equal(marginals(found, train), marginals(one_by_one, train))
+    np.testing.assert_array_equal(marginals(actual, train), marginals(one_by_one, train))
 
 
 def test_the_others_are_not_trained_on_after_a_member_fails(
@@ -245,10 +242,10 @@ def test_a_loaded_ensemble_can_be_trained_further(model: Path, train: Batch) -> 
 
 
 def test_a_member_of_an_entry_point_is_saved(plugin: type, train: Batch, tmp_path: Path) -> None:
-    found = fitted(EnsembleOptions((Member("random"), Member("crf", NARROW))), train)
-    found.save(tmp_path / "model")
+    actual = fitted(EnsembleOptions((Member("random"), Member("crf", NARROW))), train)
+    actual.save(tmp_path / "model")
     loaded = load_tagger(tmp_path / "model")
-    assert np.array_equal(marginals(found, train), marginals(loaded, train))
+    assert np.array_equal(marginals(actual, train), marginals(loaded, train))
 
 
 def damaged(folder: Path, change: Callable[[Path], object]) -> str:
@@ -303,7 +300,7 @@ def test_an_ensemble_is_pruned_by_its_members(
     assert isinstance(pair, PrunableTagger)
     members: Any = pair.members
     values = pair.contents()["feature values"]
-    assert values == sum(each.contents()["feature values"] for each in members) > 0
+    assert values == sum(member.contents()["feature values"] for member in members) > 0
     pruned = pair.pruned(Pruning.of(4, hash_names=True))
     assert 0 < pruned.contents()["feature values"] < values
     pruned.save(tmp_path / "model")
@@ -315,6 +312,6 @@ def test_an_ensemble_is_pruned_by_its_members(
 
 
 def test_a_member_that_cannot_be_pruned_is_named(plugin: type, train: Batch) -> None:
-    found = fitted(EnsembleOptions((Member("crf", NARROW), Member("random"))), train)
+    actual = fitted(EnsembleOptions((Member("crf", NARROW), Member("random"))), train)
     with pytest.raises(InputError, match=r'members\[2\] is a model of kind "random", which cannot'):
-        found.pruned(Pruning.of())
+        actual.pruned(Pruning.of())

@@ -21,9 +21,9 @@ def outputs_and_gradients(layer, vectors, lengths, upstream):
         tape.watch(given_vectors)
         outputs = layer(given_vectors, tf.constant(lengths)) * there
         loss = tf.reduce_sum(outputs * upstream)
-    weights = {each.path: each.value for each in layer.trainable_variables}
+    weights = {variable.path: variable.value for variable in layer.trainable_variables}
     gradients = tape.gradient(loss, [given_vectors, *weights.values()])
-    return outputs.numpy(), [each.numpy() for each in gradients]
+    return outputs.numpy(), [gradient.numpy() for gradient in gradients]
 
 
 @settings(max_examples=30)
@@ -48,9 +48,9 @@ def test_outputs_and_gradients_are_those_of_keras(lengths, padding, units, dimen
         own.assign(value)
         other.assign(value)
     arguments = vectors, lengths, upstream
-    found, gradients = outputs_and_gradients(packed, *arguments)
+    actual, gradients = outputs_and_gradients(packed, *arguments)
     expected, as_well = outputs_and_gradients(plain, *arguments)
-    np.testing.assert_allclose(found, expected, atol=5e-6)
+    np.testing.assert_allclose(actual, expected, atol=5e-6)
     for gradient, other in zip(gradients, as_well, strict=True):
         np.testing.assert_allclose(gradient, other, rtol=1e-4, atol=1e-4)
 
@@ -61,11 +61,11 @@ def test_padding_has_no_influence_and_no_gradient() -> None:
     vectors = rng.normal(size=(2, 5, 4)).astype(np.float32)
     lengths = np.array([2, 4], np.int32)
     upstream = np.ones((2, 5, 6), np.float32)
-    found, gradients = outputs_and_gradients(layer, vectors, lengths, upstream)
+    actual, gradients = outputs_and_gradients(layer, vectors, lengths, upstream)
     changed = vectors.copy()
     changed[0, 2:], changed[1, 4:] = 7, 7
     again, _ = outputs_and_gradients(layer, changed, lengths, upstream)
-    np.testing.assert_array_equal(again, found)
+    np.testing.assert_array_equal(again, actual)
     assert not gradients[0][0, 2:].any()
     assert not gradients[0][1, 4:].any()
     assert gradients[0][1, :4].all()

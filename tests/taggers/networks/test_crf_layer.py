@@ -103,7 +103,7 @@ def compiled(labels: int, dtype: str) -> tuple[CRF, Callable[..., list[Any]]]:
         import tensorflow as tf
 
         shapes = ((None, None, labels), dtype), ((None, None), "int32"), ((None, None), "bool")
-        compute = tf.function(compute, [tf.TensorSpec(*each) for each in shapes])
+        compute = tf.function(compute, [tf.TensorSpec(*shape) for shape in shapes])
     return layer, compute
 
 
@@ -156,22 +156,22 @@ class Brute:
 
 
 def assert_as_brute_force(case: Case, dtype: str, close: float) -> None:
-    found = results_of(case, dtype)
-    assert {str(each.dtype) for each in (found.log_partition, found.marginals)} == {dtype}
-    assert found.decode.dtype == np.int32
-    assert not found.call[~case.mask].any()
-    assert not found.marginals[~case.mask].any()
-    assert (found.decode[~case.mask] == PADDING).all()
+    result = results_of(case, dtype)
+    assert {str(array.dtype) for array in (result.log_partition, result.marginals)} == {dtype}
+    assert result.decode.dtype == np.int32
+    assert not result.call[~case.mask].any()
+    assert not result.marginals[~case.mask].any()
+    assert (result.decode[~case.mask] == PADDING).all()
     for row, length in enumerate(case.lengths):
         brute = Brute.of(case, row)
-        assert found.decode[row, :length].tolist() == brute.best
-        assert found.marginals[row, :length] == pytest.approx(brute.marginals, abs=close)
+        assert result.decode[row, :length].tolist() == brute.best
+        assert result.marginals[row, :length] == pytest.approx(brute.marginals, abs=close)
         for name in LOSSES:
             expected = pytest.approx(getattr(brute, name), rel=close, abs=close)
-            assert getattr(found, name)[row] == expected, name
-        summed = float(np.abs(found.call[row]).max(axis=-1).sum())  # may cancel
+            assert getattr(result, name)[row] == expected, name
+        summed = float(np.abs(result.call[row]).max(axis=-1).sum())  # may cancel
         expected = pytest.approx(brute.log_partition, abs=close * (1 + summed))
-        assert found.log_partition[row] == expected
+        assert result.log_partition[row] == expected
 
 
 @given(case=cases())
@@ -203,8 +203,8 @@ def test_a_batch_is_that_of_brute_force() -> None:
 @pytest.mark.parametrize(("scale", "spread"), [(1.0, 1.0), (30.0, 3.0), (3.0, 50.0)])
 def test_paths_and_marginals_are_those_of_the_tagger(scale: float, spread: float) -> None:
     case = random_case((6, 40, 9), scale=scale, spread=spread)
-    found = results_of(case)
-    tokens = found.call[case.mask]
+    actual = results_of(case)
+    tokens = actual.call[case.mask]
     table = empty_table(len(tokens) + 2, 1, 9, np.float64)
     table[2:, 0, :9] = tokens
     words = np.arange(2, len(tokens) + 2, dtype=np.int32)
@@ -212,8 +212,8 @@ def test_paths_and_marginals_are_those_of_the_tagger(scale: float, spread: float
     documents = np.cumsum([0, *case.lengths])
     decoder = ScoreDecoder(transitions, table.dtype)
     expected = decoder.decode_scores(documents, word_scores(table, words), detail="labels")
-    assert found.decode[case.mask].tolist() == expected.labels.tolist()
-    assert found.marginals[case.mask] == pytest.approx(expected.marginals, abs=1e-5)
+    assert actual.decode[case.mask].tolist() == expected.labels.tolist()
+    assert actual.marginals[case.mask] == pytest.approx(expected.marginals, abs=1e-5)
 
 
 @pytest.mark.parametrize("positions", [1, 2000])
@@ -223,14 +223,14 @@ def test_any_length_and_any_scores_have_finite_gradients(positions: int) -> None
     tags = np.maximum(case.tags, 0)
     scores = np.where(tags[..., None] == np.arange(3), -1e4, case.scores)
     case = replace(case, scores=scores, tags=np.where(case.mask, tags, PADDING))
-    found = results_of(case)
-    assert found.marginals[case.mask].sum(axis=-1) == pytest.approx(1, abs=1e-5)
-    assert found.negative_log_likelihood[0] > 0.9e4 * positions
-    assert found.negative_log_likelihood[1] == 0
+    actual = results_of(case)
+    assert actual.marginals[case.mask].sum(axis=-1) == pytest.approx(1, abs=1e-5)
+    assert actual.negative_log_likelihood[0] > 0.9e4 * positions
+    assert actual.negative_log_likelihood[1] == 0
     exact = results_of(case, "float64")
     for name in LOSSES:
-        assert getattr(found, name) == pytest.approx(getattr(exact, name), rel=1e-5)
-    assert found.marginals == pytest.approx(exact.marginals, abs=1e-4)
+        assert getattr(actual, name) == pytest.approx(getattr(exact, name), rel=1e-5)
+    assert actual.marginals == pytest.approx(exact.marginals, abs=1e-4)
     for name in LOSSES:
         gradients = gradients_of(case, name, "float32")
         assert all(np.isfinite(gradient).all() for gradient in gradients)
@@ -247,17 +247,20 @@ def compiled_gradients(labels: int, name: str, dtype: str) -> Callable[..., list
         with tf.GradientTape() as tape:
             tape.watch(scores)
             losses = getattr(layer, name)(tags, layer(scores, mask=tags != PADDING))
-        return tape.gradient(losses, [scores, *(each.value for each in layer.weights)])
+        return tape.gradient(losses, [scores, *(weight.value for weight in layer.weights)])
 
     shapes = ((None, None, labels), dtype), ((None, None), "int32")
-    return tf.function(gradients, [tf.TensorSpec(*each) for each in shapes])
+    return tf.function(gradients, [tf.TensorSpec(*shape) for shape in shapes])
 
 
 def gradients_of(case: Case, name: str, dtype: str) -> list[np.ndarray]:
     layer, _ = compiled(len(case.start), dtype)
     layer.set_weights(case.weights)
     compute = compiled_gradients(len(case.start), name, dtype)
-    return [each.numpy() for each in compute(case.scores.astype(dtype), case.tags.astype(np.int32))]
+    return [
+        gradient.numpy()
+        for gradient in compute(case.scores.astype(dtype), case.tags.astype(np.int32))
+    ]
 
 
 @pytest.mark.parametrize("name", LOSSES)
@@ -275,7 +278,7 @@ def test_gradients_are_finite_differences(name: str, spread: float) -> None:
 
     step = 1e-6
     for _ in range(5):
-        direction = [rng.normal(size=each.shape) for each in inputs]
+        direction = [rng.normal(size=array.shape) for array in inputs]
         ahead, behind = (
             loss([a + sign * step * d for a, d in zip(inputs, direction, strict=True)])
             for sign in (1, -1)
@@ -287,14 +290,14 @@ def test_gradients_are_finite_differences(name: str, spread: float) -> None:
 
 def test_padding_and_other_sequences_change_nothing() -> None:
     case = random_case((4, 7, 3))
-    found = results_of(case)
+    actual = results_of(case)
     scores = np.where(case.mask[..., None], case.scores, np.nan)
     other = results_of(replace(case, scores=scores))
     for name in ("decode", "marginals", *LOSSES):
-        assert getattr(found, name).tolist() == getattr(other, name).tolist()
+        assert getattr(actual, name).tolist() == getattr(other, name).tolist()
     first = case.lengths[2]
     alone = Case([first], case.scores[2:3, :first], *case.weights, case.tags[2:3, :first])
-    assert results_of(alone).marginals[0] == pytest.approx(found.marginals[2, :first], abs=1e-6)
+    assert results_of(alone).marginals[0] == pytest.approx(actual.marginals[2, :first], abs=1e-6)
 
 
 def test_without_a_mask_every_position_is_a_token() -> None:
@@ -302,10 +305,10 @@ def test_without_a_mask_every_position_is_a_token() -> None:
     layer, _ = compiled(3, "float32")
     layer.set_weights(case.weights)
     scores = layer(case.scores)
-    found = results_of(case)
-    assert ops.convert_to_numpy(layer.decode(scores)).tolist() == found.decode.tolist()
+    actual = results_of(case)
+    assert ops.convert_to_numpy(layer.decode(scores)).tolist() == actual.decode.tolist()
     partition = ops.convert_to_numpy(layer.log_partition(scores))
-    assert partition == pytest.approx(found.log_partition, rel=1e-6)
+    assert partition == pytest.approx(actual.log_partition, rel=1e-6)
 
 
 def toy(boundaries: bool = True) -> tuple[Any, CRF, np.ndarray, np.ndarray]:
@@ -323,7 +326,7 @@ def toy(boundaries: bool = True) -> tuple[Any, CRF, np.ndarray, np.ndarray]:
 def fit(model: Any, loss: Any, words: np.ndarray, tags: np.ndarray) -> None:
     jit = "auto" if keras.backend.backend() == "jax" else False
     model.compile(keras.optimizers.SGD(0.5), loss, jit_compile=jit)
-    again = [np.tile(each, (30, 1)) for each in (words, tags)]  # cheaper than epochs
+    again = [np.tile(array, (30, 1)) for array in (words, tags)]  # cheaper than epochs
     model.fit(*again, batch_size=len(words), shuffle=False, verbose=0)
 
 
@@ -334,8 +337,8 @@ def test_training_learns_what_only_transitions_can_tell(name: str) -> None:
     model, crf, words, tags = toy()
     known = np.random.default_rng(0).random(tags.shape) < 0.7
     fit(model, getattr(crf, name), words, np.where(known | (tags < 0), tags, UNKNOWN))
-    found = crf.decode(model.predict(words, verbose=0), words > 0)
-    assert ops.convert_to_numpy(found).tolist() == tags.tolist()
+    actual = crf.decode(model.predict(words, verbose=0), words > 0)
+    assert ops.convert_to_numpy(actual).tolist() == tags.tolist()
 
 
 def test_a_loss_of_keras_is_the_mean_over_sequences() -> None:
@@ -343,10 +346,10 @@ def test_a_loss_of_keras_is_the_mean_over_sequences() -> None:
     for boundaries in (True, False):
         model, crf, words, tags = toy(boundaries)
         model.compile(loss=crf.negative_log_likelihood, jit_compile=False)
-        found = model.evaluate(words, tags, verbose=0)
+        actual = model.evaluate(words, tags, verbose=0)
         expected = crf.negative_log_likelihood(tags, model.predict(words, verbose=0))
         mean = ops.convert_to_numpy(expected).mean()
-        assert found == pytest.approx(mean, rel=1e-6)
+        assert actual == pytest.approx(mean, rel=1e-6)
         assert mean > 0.1
 
 
@@ -361,19 +364,19 @@ def test_half_precision_before_the_layer_does_not_reach_it() -> None:
 @pytest.mark.parametrize("boundaries", [True, False])
 def test_a_saved_model_computes_alike(boundaries: bool, tmp_path: Path) -> None:
     model, crf, words, _ = toy(boundaries)
-    crf.set_weights([np.random.default_rng(0).normal(size=each.shape) for each in crf.weights])
+    crf.set_weights([np.random.default_rng(0).normal(size=weight.shape) for weight in crf.weights])
     model.save(tmp_path / "model.keras")
     loaded = keras.saving.load_model(tmp_path / "model.keras")
-    assert [each.shape for each in loaded.get_layer("crf").weights] == [
-        each.shape for each in crf.weights
+    assert [weight.shape for weight in loaded.get_layer("crf").weights] == [
+        weight.shape for weight in crf.weights
     ]
-    scores, again = (each.predict(words, verbose=0) for each in (model, loaded))
+    scores, again = (network.predict(words, verbose=0) for network in (model, loaded))
     assert again.tolist() == scores.tolist()
-    found, expected = (
-        ops.convert_to_numpy(each.decode(scores, words > 0))
-        for each in (loaded.get_layer("crf"), crf)
+    actual, expected = (
+        ops.convert_to_numpy(layer.decode(scores, words > 0))
+        for layer in (loaded.get_layer("crf"), crf)
     )
-    assert found.tolist() == expected.tolist()
+    assert actual.tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize("backend", ["jax", "torch"])

@@ -21,10 +21,10 @@ def test_no_schedule_has_fewer_steps_or_epochs_than_named(
     documents: int, minibatch: int, min_steps: int
 ) -> None:
     named = Schedule(0.01, 1.0, minibatch, 3, min_steps, 10, 0.0, 0)
-    found = named.completed(documents)
-    assert found.minibatch == minibatch or minibatch == 0
-    assert found.epochs >= 3
-    assert found.epochs * math.ceil(documents / found.minibatch) >= min_steps
+    actual = named.completed(documents)
+    assert actual.minibatch == minibatch or minibatch == 0
+    assert actual.epochs >= 3
+    assert actual.epochs * math.ceil(documents / actual.minibatch) >= min_steps
 
 
 def test_the_learning_rate_falls_by_the_same_amount_to_nearly_0() -> None:
@@ -88,8 +88,8 @@ def documents(number: int, weight: float = 1.0) -> Minibatches:
 def test_training_follows_the_schedule() -> None:
     network, steps = Recorded(), []
     plan = Schedule(0.01, 0.0, 4, 2, 12, 10, 0.0, 0)
-    found = train(network, documents(10), None, plan, lambda *done: steps.append(done))
-    assert (found.epochs, found.outcome) == (4, "the maximum number of epochs")
+    actual = train(network, documents(10), None, plan, lambda *done: steps.append(done))
+    assert (actual.epochs, actual.outcome) == (4, "the maximum number of epochs")
     assert network.rates == pytest.approx([0.5 * 0.01 * share for share in (1, 0.75, 0.5, 0.25)])
     assert steps == [(number, 12) for number in range(1, 13)]
 
@@ -138,9 +138,9 @@ def test_a_loss_that_is_not_a_number_keeps_the_best_epoch_before(
     network = Failing(held_out or ())
     plan = Schedule(0.01, 1.0, 4, 20, 0, 10, 0.0, 0)
     judges = documents(2) if held_out else None
-    found = train(network, documents(10), judges, plan, lambda *done: None)
-    assert found.failed
-    assert not found.converged
-    assert found.outcome == "the loss was not a number in epoch 4"
-    assert found.epochs == best
-    np.testing.assert_array_equal(found.weights["w"], [best])
+    actual = train(network, documents(10), judges, plan, lambda *done: None)
+    assert actual.failed
+    assert not actual.converged
+    assert actual.outcome == "the loss was not a number in epoch 4"
+    assert actual.epochs == best
+    np.testing.assert_array_equal(actual.weights["w"], [best])

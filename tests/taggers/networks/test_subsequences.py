@@ -35,9 +35,9 @@ def test_every_token_is_read_where_it_has_the_most_context(lengths, length) -> N
                 before = np.inf if tokens[0] == BORDER else place
                 after = np.inf if tokens[-1] == BORDER else len(tokens) - 1 - place
                 context.setdefault(token, []).append((min(before, after), rows.start + place))
-    for token, found in context.items():
-        chosen = dict(map(reversed, found))[int(parts.best[token])]
-        assert chosen == max(found)[0]
+    for token, contexts in context.items():
+        chosen = dict(map(reversed, contexts))[int(parts.best[token])]
+        assert chosen == max(contexts)[0]
 
 
 @pytest.mark.parametrize("length", [8, 24, 48])

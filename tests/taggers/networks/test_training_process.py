@@ -76,12 +76,12 @@ def test_the_backends_of_keras_train_the_same_network() -> None:
     for name, array in first.items():
         arrays[f"{INITIAL}{name}"] = array
         arrays[f"{INITIAL}{name}:rows"] = np.arange(len(array))
-    found, training = train_in_process(PLAN, SCHEDULE, arrays)
+    actual, training = train_in_process(PLAN, SCHEDULE, arrays)
     other, as_well = train_in_process(PLAN, SCHEDULE, arrays, "torch")
     assert training.iterations == as_well.iterations == 3
     assert training.loss == pytest.approx(as_well.loss, rel=1e-4)
-    assert found.keys() == other.keys()
-    for name, array in found.items():
+    assert actual.keys() == other.keys()
+    for name, array in actual.items():
         np.testing.assert_allclose(other[name], array, atol=2e-4, err_msg=name)
         assert np.abs(array - first[name]).max() > 1e-3, name
 

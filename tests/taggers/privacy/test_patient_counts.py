@@ -18,7 +18,6 @@ from gazetteers.gazetteer import Gazetteer
 from taggers.privacy.patient_counts import patients_of_values, patients_of_words
 from taggers.privacy.public_lists import PublicLists
 
-WORDS = ["uno", "dos", "tres"]
 GROUPS = st.none() | st.sampled_from(["p", "q", "r", ""])
 
 
@@ -47,11 +46,11 @@ def test_each_patient_counts_once_for_each_value(
     counts = patients_of_words(
         train, len(train.vocabulary), lambda types: np.arange(len(types), dtype=np.int32)
     )
-    found = dict(zip(train.vocabulary, counts.tolist(), strict=True))
-    assert {word: number for word, number in found.items() if number} == {
+    actual = dict(zip(train.vocabulary, counts.tolist(), strict=True))
+    assert {word: number for word, number in actual.items() if number} == {
         word: len(patients) for word, patients in expected.items()
     }
-    derived = np.array([False, *(each for _, _, each in drawn)])
+    derived = np.array([False, *(is_derived for _, _, is_derived in drawn)])
     assert ((patient_numbers(train) == NOBODY) == derived).all()
 
 

@@ -3,7 +3,7 @@
 import itertools
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,8 +15,7 @@ from corpus.tags import bio_labels, classes_of, find_entities
 from taggers.crf import lattice, lattice_decoder
 from taggers.crf.lattice.entities import EntityLabels, PackedEntities, in_order
 from taggers.crf.lattice.logspace import log_forward_backward
-from taggers.crf.lattice_decoder import ScoreDecoder, word_scores
-from taggers.crf.weights import empty_table
+from tests.taggers.crf.conftest import Case, every_path
 
 REALS = pytest.mark.parametrize("real", [np.float32, np.float64])
 CLOSE = {np.float32: 2e-5, np.float64: 1e-10}
@@ -36,21 +35,6 @@ LABELS = {
 }
 
 
-@dataclass(frozen=True)
-class Case:
-    """Documents of which every token has scores of its own, and tags that need not be likely."""
-
-    names: tuple[str, ...]
-    lengths: list[int]
-    scores: np.ndarray  # of tokens and labels
-    transition: np.ndarray
-    tags: np.ndarray
-
-    @property
-    def documents(self) -> np.ndarray:
-        return np.cumsum([0, *self.lengths], dtype=np.int64)
-
-
 #: The exponential of 8 times 125 is 0 in float64.
 STEPS = st.sampled_from([0.0, 0.125, 1.25, 10.5, 125.0])
 
@@ -64,14 +48,14 @@ def cases(draw: st.DrawFn) -> Case:
     scores = draw(hnp.arrays(np.int64, (size, labels), elements=numbers))
     transition = draw(hnp.arrays(np.int64, (labels, labels), elements=numbers))
     tags = draw(hnp.arrays(np.int16, size, elements=st.integers(0, labels - 1)))
-    return Case(names, lengths, scores * draw(STEPS), transition * draw(STEPS), tags)
+    return Case(lengths, scores * draw(STEPS), transition * draw(STEPS), names, tags)
 
 
 def spans_of(tags: np.ndarray, documents: np.ndarray, names: tuple[str, ...]) -> list[list[tuple]]:
     """Return the first and last token and the class of the entities of each document."""
-    found = find_entities(tags, documents, names)
+    result = find_entities(tags, documents, names)
     spans: list[list[tuple]] = [[] for _ in documents[1:]]
-    for first, last, kind in zip(found.first, found.last, found.classes, strict=True):
+    for first, last, kind in zip(result.first, result.last, result.classes, strict=True):
         owner = int(np.searchsorted(documents, first, side="right")) - 1
         spans[owner].append((first - documents[owner], last - documents[owner], kind))
     return spans
@@ -79,12 +63,9 @@ def spans_of(tags: np.ndarray, documents: np.ndarray, names: tuple[str, ...]) ->
 
 def brute_force(case: Case, start: int, stop: int) -> Counter:
     """Return the probability of every entity that any path through a document has."""
-    number = stop - start
-    paths = np.array(list(itertools.product(range(len(case.names)), repeat=number)), np.int16)
-    values = case.scores[start:stop][np.arange(number), paths].sum(axis=1)
-    values = values + case.transition[paths[:, :-1], paths[:, 1:]].sum(axis=1)
+    paths, values = every_path(case.scores[start:stop], case.transition)
     probabilities = np.exp(values - np.logaddexp.reduce(values))
-    bounds = np.arange(len(paths) + 1) * number
+    bounds = np.arange(len(paths) + 1) * (stop - start)
     total: Counter = Counter()
     for entities, probability in zip(
         spans_of(paths.reshape(-1), bounds, case.names), probabilities, strict=True
@@ -111,7 +92,7 @@ def packed_scores(case: Case, packing: lattice.Packing, real: type) -> np.ndarra
     return scores
 
 
-def summed(case: Case, packing: lattice.Packing, found: PackedEntities, real: type) -> None:
+def summed(case: Case, packing: lattice.Packing, result: PackedEntities, real: type) -> None:
     """Compute the probabilities as sums over a packing."""
     emission = packed_scores(case, packing, real)
     alpha, scale = np.empty_like(emission), np.empty(packing.tokens)
@@ -119,20 +100,20 @@ def summed(case: Case, packing: lattice.Packing, found: PackedEntities, real: ty
     np.exp(emission, out=emission)
     transition = lattice.exponential_transition(case.transition, np.dtype(real))
     lattice.forward(packing.steps, emission, transition, alpha, scale)
-    found.begin(packing, emission, transition, alpha, scale)
+    result.begin(packing, emission, transition, alpha, scale)
     ones, no_counts = np.ones(len(packing.documents)), np.zeros((0, 0))
     transposed = np.ascontiguousarray(transition.T)
     lattice.backward(packing.steps, emission, transposed, ones, alpha, scale, no_counts)
-    found.end(packing, emission, transition)
+    result.end(packing, emission, transition)
 
 
-def summed_exactly(case: Case, packing: lattice.Packing, found: PackedEntities) -> None:
+def summed_exactly(case: Case, packing: lattice.Packing, result: PackedEntities) -> None:
     """Compute the probabilities as sums of logarithms, document by document."""
     for row, (first, length) in enumerate(zip(packing.first, packing.lengths, strict=True)):
         scores = case.scores[first : first + length].astype(np.float64)
         alpha, beta, log_z = log_forward_backward(scores, case.transition.astype(np.float64))
         transition = case.transition.astype(np.float64)
-        found.sum_exactly(row, scores, transition, alpha, beta, log_z)
+        result.sum_exactly(row, scores, transition, alpha, beta, log_z)
 
 
 def computed(case: Case, real: type | None, packed: int = 7) -> np.ndarray:
@@ -148,23 +129,13 @@ def computed(case: Case, real: type | None, packed: int = 7) -> np.ndarray:
     return in_order(parts, labels)
 
 
-def decoded(case: Case, real: type, detail: str = "entity") -> lattice_decoder.Decoded:
-    """Decode documents for which every token is a word, with a window of 0."""
-    tokens, labels = case.scores.shape
-    table = empty_table(tokens + 2, 1, labels, real)
-    table[2:, 0, :labels] = case.scores
-    words = np.arange(2, tokens + 2, dtype=np.int32)
-    decoder = ScoreDecoder(case.transition, table.dtype, case.names)
-    return decoder.decode_scores(case.documents, word_scores(table, words), detail=detail)
-
-
-def assert_close(found: np.ndarray, case: Case, tags: np.ndarray, close: float) -> None:
+def assert_close(result: np.ndarray, case: Case, tags: np.ndarray, close: float) -> None:
     classes = len(classes_of(case.names))
     rows = list(expected(case, tags))
-    assert found.dtype == np.float64
-    assert found.shape == (len(rows), classes)
-    assert found == pytest.approx(np.reshape(rows, found.shape), abs=close)
-    assert ((found >= 0) & (found <= 1)).all()
+    assert result.dtype == np.float64
+    assert result.shape == (len(rows), classes)
+    assert result == pytest.approx(np.reshape(rows, result.shape), abs=close)
+    assert ((result >= 0) & (result <= 1)).all()
 
 
 BIO = ("O", "B-A", "I-A")
@@ -173,15 +144,14 @@ LEVEL = np.zeros((3, 3))
 
 def level(tags: list[int], *lengths: int) -> Case:
     """Make documents with these tags in which every path is as good as any other."""
-    return Case(BIO, [*lengths], np.zeros((len(tags), 3)), LEVEL, np.array(tags, np.int16))
+    return Case([*lengths], np.zeros((len(tags), 3)), LEVEL, BIO, np.array(tags, np.int16))
 
 
 @REALS
 @given(case=cases())
 def test_entities_of_best_paths_are_as_probable_as_by_brute_force(case: Case, real: type) -> None:
-    found = decoded(case, real)
-    assert found.entities is not None
-    assert_close(found.entities, case, found.labels, CLOSE[real])
+    actual = case.decoded(real, "entity")
+    assert_close(actual.entities, case, actual.labels, CLOSE[real])
 
 
 @given(case=cases())
@@ -208,30 +178,27 @@ def test_entities_come_in_the_order_of_their_tokens_however_packed(
     rng = np.random.default_rng(0)
     lengths = rng.integers(0, 12, 30).tolist()
     scores, transition = rng.normal(size=(sum(lengths), 5)), step * rng.normal(size=(5, 5))
-    case = Case(bio_labels("AB"), lengths, scores, transition, np.zeros(0))
-    whole = decoded(case, real)
+    case = Case(lengths, scores, transition, bio_labels("AB"))
+    whole = case.decoded(real, "entity")
     alone = []
     for start, stop in itertools.pairwise(case.documents):
         one = replace(case, lengths=[stop - start], scores=scores[start:stop])
-        alone.append(decoded(one, real).entities)
+        alone.append(one.decoded(real, "entity").entities)
     monkeypatch.setattr(lattice_decoder, "_PACKED", packed)
-    found = decoded(case, real)
-    assert found.entities is not None
-    assert len(found.entities) > 20
-    assert found.entities == pytest.approx(whole.entities, abs=CLOSE[real])
-    assert found.entities == pytest.approx(np.concatenate(alone), abs=CLOSE[real])
+    actual = case.decoded(real, "entity")
+    assert len(actual.entities) > 20
+    assert actual.entities == pytest.approx(whole.entities, abs=CLOSE[real])
+    assert actual.entities == pytest.approx(np.concatenate(alone), abs=CLOSE[real])
 
 
 @REALS
 @given(case=cases())
 def test_asking_for_entities_changes_nothing_else(case: Case, real: type) -> None:
-    token, entity = decoded(case, real, "token"), decoded(case, real, "entity")
+    token, entity = case.decoded(real, "token"), case.decoded(real, "entity")
     assert token.entities is None
     assert entity.marginals is None
     assert entity.labels.tolist() == token.labels.tolist()
     assert entity.log_probability.tolist() == token.log_probability.tolist()
-    assert token.chosen is not None
-    assert entity.chosen is not None
     assert entity.chosen.tolist() == token.chosen.tolist()
 
 
@@ -241,7 +208,6 @@ def test_a_long_entity_is_as_probable_as_its_only_path(real: type) -> None:
     number = 5000
     scores = np.zeros((number, 3))
     scores[:, 2] = 60
-    case = Case(BIO, [number], scores, LEVEL, np.zeros(0))
-    found = decoded(case, real)
-    assert found.entities is not None
-    assert found.entities == pytest.approx(np.ones((1, 1)), abs=1e-2 * CLOSE[real] * number)
+    case = Case([number], scores, LEVEL, BIO)
+    actual = case.decoded(real, "entity")
+    assert actual.entities == pytest.approx(np.ones((1, 1)), abs=1e-2 * CLOSE[real] * number)

@@ -12,6 +12,7 @@ from hypothesis.extra import numpy as hnp
 from taggers.crf import lattice
 from taggers.crf.lattice import Packing
 from taggers.crf.lattice.logspace import log_forward_backward
+from tests.taggers.crf.conftest import every_path
 
 REALS = pytest.mark.parametrize("real", [np.float32, np.float64])
 CLOSE = {np.float32: 1e-4, np.float64: 1e-10}
@@ -102,9 +103,7 @@ def brute_sums(case: Lattice) -> Sums:
         number = stop - start
         if not number:
             continue
-        paths = np.array(list(itertools.product(range(labels), repeat=number)))
-        values = case.scores[start:stop][np.arange(number), paths].sum(axis=1)
-        values += case.transition[paths[:, :-1], paths[:, 1:]].sum(axis=1)
+        paths, values = every_path(case.scores[start:stop], case.transition)
         log_z[row] = np.logaddexp.reduce(values)
         shares = case.weights[row] * np.exp(values - log_z[row])
         for place in range(number):
@@ -141,11 +140,11 @@ def packed_sums(case: Lattice, tokens: int, real: type) -> Sums:
 @given(case=lattices(), tokens=st.integers(1, 20))
 def test_sums_over_paths_are_those_of_brute_force(case: Lattice, tokens: int, real: type) -> None:
     assert lattice.safe(case.transition, np.dtype(real))
-    found, expected = packed_sums(case, tokens, real), brute_sums(case)
+    actual, expected = packed_sums(case, tokens, real), brute_sums(case)
     close = CLOSE[real]
-    assert found.log_z == pytest.approx(expected.log_z, rel=close, abs=close)
-    assert found.marginals == pytest.approx(expected.marginals, abs=close)
-    assert found.transitions == pytest.approx(expected.transitions, abs=close)
+    assert actual.log_z == pytest.approx(expected.log_z, rel=close, abs=close)
+    assert actual.marginals == pytest.approx(expected.marginals, abs=close)
+    assert actual.transitions == pytest.approx(expected.transitions, abs=close)
 
 
 @given(case=lattices(), step=st.sampled_from([1.0, 100.0, 1e5]))

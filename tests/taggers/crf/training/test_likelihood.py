@@ -22,6 +22,7 @@ from taggers.crf.training.training_set import TrainingSet, partial
 from taggers.crf.weights import Weights
 from taggers.features import BEGIN, END, Words, feature
 from taggers.templates import Templates
+from tests.taggers.crf.conftest import every_path
 
 TYPES = ("a", "A", "Aa", "b", "unused")
 SAID = ("x", "y")
@@ -49,9 +50,11 @@ class Corpus:
         tokens = [token for document in self.documents for token in document]
         channels = [
             Channel(
-                each.name, each.offsets, Stream.of([said(token, each.name) for token in tokens])
+                stream.name,
+                stream.offsets,
+                Stream.of([said(token, stream.name) for token in tokens]),
             )
-            for each in self.templates.streams
+            for stream in self.templates.streams
         ]
         return TrainingSet.from_arrays(
             np.array([token[0] for token in tokens], np.int32),
@@ -68,20 +71,20 @@ class Corpus:
     def looked_at(self, document: Sequence[Token], place: int) -> Iterator[tuple[str, int]]:
         """Return the values around a token, and their places."""
         size = len(document)
-        for each in self.templates.features:
-            for offset in each.offsets:
+        for template in self.templates.features:
+            for offset in template.offsets:
                 if 0 <= place + offset < size:
-                    (value,) = feature(each.name)(Words([TYPES[document[place + offset][0]]]))
-                    yield f"{each.name}={value}", offset
+                    (value,) = feature(template.name)(Words([TYPES[document[place + offset][0]]]))
+                    yield f"{template.name}={value}", offset
         for offset in range(-self.templates.window, self.templates.window + 1):
             if not 0 <= place + offset < size:
                 yield BEGIN if offset < 0 else END, offset
-        for each in self.templates.streams:
-            for offset in each.offsets:
+        for stream in self.templates.streams:
+            for offset in stream.offsets:
                 if 0 <= place + offset < size:
-                    value_said = said(document[place + offset], each.name)
+                    value_said = said(document[place + offset], stream.name)
                     if value_said is not None:
-                        yield f"{each.name}={value_said}", offset
+                        yield f"{stream.name}={value_said}", offset
 
 
 @st.composite
@@ -143,14 +146,14 @@ def by_name(training: TrainingSet, weights: Weights | None = None) -> dict[Key, 
     names = training.names.strings()
     assert len(set(names)) == len(names) == len(training.hashes)
     numbers = training.state.counts if weights is None else weights.state
-    found: dict[Key, float] = {}
+    result: dict[Key, float] = {}
     for row, (begin, end) in enumerate(itertools.pairwise(training.state.begins.tolist())):
         value, place = divmod(row, training.offsets)
         for pair in range(begin, end):
             label = int(training.state.labels[pair])
-            found[names[value], place - training.reach, label] = float(numbers[pair])
-    assert len(found) == len(numbers)
-    return found
+            result[names[value], place - training.reach, label] = float(numbers[pair])
+    assert len(result) == len(numbers)
+    return result
 
 
 def random_weights(training: TrainingSet, step: float, seed: int) -> np.ndarray:
@@ -166,14 +169,11 @@ def brute_objective(corpus: Corpus, training: TrainingSet, x: np.ndarray, c2: fl
     for document, counts in zip(corpus.documents, corpus.weights, strict=True):
         if not document:
             continue
-        number = len(document)
-        scores = np.zeros((number, corpus.labels))
+        scores = np.zeros((len(document), corpus.labels))
         for place, label in np.ndindex(*scores.shape):
             looked_at = corpus.looked_at(document, place)
-            scores[place, label] = sum(named.get((*each, label), 0.0) for each in looked_at)
-        paths = np.array(list(itertools.product(range(corpus.labels), repeat=number)))
-        values = scores[np.arange(number), paths].sum(axis=1)
-        values += weights.transition[paths[:, :-1], paths[:, 1:]].sum(axis=1)
+            scores[place, label] = sum(named.get((*key, label), 0.0) for key in looked_at)
+        paths, values = every_path(scores, weights.transition)
         labels = np.array([token[1] for token in document])
         right = ((labels < 0) | (paths == labels)).all(axis=1)
         value += counts * (np.logaddexp.reduce(values) - np.logaddexp.reduce(values[right]))
@@ -235,9 +235,9 @@ def test_what_is_looked_at_around_a_known_label_has_a_weight_and_nothing_else(
     counts: dict[Key, float] = {}
     for document in corpus.documents:
         for place, token in enumerate(document):
-            for each in corpus.looked_at(document, place):
+            for value in corpus.looked_at(document, place):
                 if token[1] >= 0:
-                    key = (*each, token[1])
+                    key = (*value, token[1])
                     counts[key] = counts.get(key, 0.0) + 1
     expected = {key: count for key, count in counts.items() if count >= least}
     assert by_name(corpus.training(min_frequency=least)) == pytest.approx(expected)
@@ -252,14 +252,14 @@ def test_a_value_is_seen_in_the_documents_that_have_it(corpus: Corpus) -> None:
         values = {BEGIN, END} if document else set()
         for token in document:
             word = Words([TYPES[token[0]]])
-            features = [each.name for each in corpus.templates.features]
+            features = [template.name for template in corpus.templates.features]
             values |= {f"{name}={feature(name)(word)[0]}" for name in features}
-            streams = {each.name: said(token, each.name) for each in corpus.templates.streams}
+            streams = {stream.name: said(token, stream.name) for stream in corpus.templates.streams}
             values |= {f"{name}={value}" for name, value in streams.items() if value is not None}
         seen.update(values)
     training = corpus.training()
-    found = dict(zip(training.names.strings(), training.patients.tolist(), strict=True))
-    assert {name: number for name, number in found.items() if number} == dict(seen)
+    actual = dict(zip(training.names.strings(), training.patients.tolist(), strict=True))
+    assert {name: number for name, number in actual.items() if number} == dict(seen)
 
 
 @pytest.mark.filterwarnings("error")
@@ -301,7 +301,10 @@ def test_of_documents_of_one_token_the_curvature_is_that_of_finite_differences(s
     number = len(training.state.labels)
     step = 1e-5 * np.eye(evaluate.size)[:number]
     second = np.array(
-        [(evaluate(x + each)[1] - evaluate(x - each)[1]) @ each / (2 * 1e-10) for each in step]
+        [
+            (evaluate(x + change)[1] - evaluate(x - change)[1]) @ change / (2 * 1e-10)
+            for change in step
+        ]
     )
     assert evaluate.curvature(x)[:number] == pytest.approx(
         np.maximum(second - 1, 0) ** 0.7 + 1, abs=1e-4

@@ -14,13 +14,13 @@ from taggers.crf.training.stream_table import Column, JointColumns, join_columns
 @st.composite
 def columns(draw: st.DrawFn) -> list[Column]:
     tokens = draw(st.integers(0, 30))
-    found = []
+    result = []
     for _ in range(draw(st.integers(1, 4))):
         size = draw(st.integers(1, 5))
         values = draw(st.lists(st.integers(-1, size - 1), min_size=tokens, max_size=tokens))
         codes = np.arange(size, dtype=np.int32)
-        found.append(Column(np.array(values, np.int32), codes, draw(st.integers(-2, 2))))
-    return found
+        result.append(Column(np.array(values, np.int32), codes, draw(st.integers(-2, 2))))
+    return result
 
 
 def rows_of(joint: JointColumns) -> list[list[int]]:
@@ -36,9 +36,9 @@ def test_a_joint_value_has_the_values_of_its_columns(columns: list[Column], few:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(stream_table, "_FEW", few)
         joined = join_columns(columns)
-    assert [each for joint in joined for each in joint.columns] == columns
+    assert [column for joint in joined for column in joint.columns] == columns
     for joint in joined:
-        expected = np.stack([each.values for each in joint.columns], axis=1)
+        expected = np.stack([column.values for column in joint.columns], axis=1)
         assert rows_of(joint) == expected.tolist()
         used = joint.numbers[joint.numbers >= 0]
         if len(joint.columns) > 1:  # every joint value occurs, and none is the absence of values

@@ -32,7 +32,7 @@ def shuffled(types: tuple[str, ...], values: np.ndarray, rng: np.random.Generato
 def trained_on(batch: Batch) -> list[list[object]]:
     templates = OPTIONS.templates()
     batch = annotated(batch, templates.needed, {name: kind() for name, kind in ANNOTATORS.items()})
-    found = TrainingSet.from_arrays(
+    result = TrainingSet.from_arrays(
         batch.word_ids,
         batch.vocabulary,
         batch.document_offsets,
@@ -42,10 +42,11 @@ def trained_on(batch: Batch) -> list[list[object]]:
         channels=Channels(templates).from_batch(batch),
         labels=3,
     )
-    state = found.state
-    arrays = [found.words, found.codes, found.hashes, found.patients, state.begins, state.labels]
-    arrays += [each.values for each in found.streams]
-    return [array.tolist() for array in [*arrays, state.counts]] + [list(found.names.strings())]
+    state = result.state
+    arrays = [result.words, result.codes, result.hashes, result.patients]
+    arrays += [state.begins, state.labels]
+    arrays += [stream.values for stream in result.streams]
+    return [array.tolist() for array in [*arrays, state.counts]] + [list(result.names.strings())]
 
 
 @given(
