@@ -92,7 +92,7 @@ def test_the_metrics_of_all_iterations_are_one_table(finished: Path, command: Co
         assert {"precision", "recall", "f1", "seconds_train", "seconds_validate"} <= row.keys()
         assert 0 < row["f1"] <= 1
         assert row["human_tokens"] == rows[0]["human_tokens"] > 60
-    assert all({"seconds_tag", "seconds_select"} <= row.keys() for row in rows[1:])
+    assert all({"seconds_tag", "seconds_select", "seconds_read"} <= row.keys() for row in rows[1:])
     table = pq.read_table(finished / "metrics.parquet").to_pylist()
     assert [{**row, **shown} for row, shown in zip(table, rows, strict=True)] == table
 
