@@ -116,24 +116,27 @@ def minimise(
         if len(values) > _PERIOD and values[-1 - _PERIOD] - values[-1] < delta * abs(values[-1]):
             raise StopIteration
 
-    begin = start / scale
-    if l1:
-        begin = np.concatenate([np.maximum(begin, 0), np.maximum(-begin, 0)])
-    end = minimize(
-        objective,
-        begin,
-        jac=True,
-        method="L-BFGS-B",
-        bounds=Bounds(0, np.inf) if l1 else None,
-        callback=after_iteration,
-        options={
-            "maxiter": most,
-            "maxfun": 100 * most,
-            "maxcor": _PAIRS,
-            "gtol": epsilon,
-            "ftol": noise * 1e-3,
-        },
-    )
+    def descend(begin: Vector) -> OptimizeResult:
+        return minimize(
+            objective,
+            begin,
+            jac=True,
+            method="L-BFGS-B",
+            bounds=Bounds(0, np.inf) if l1 else None,
+            callback=after_iteration,
+            options={
+                "maxiter": most - max(len(values) - 1, 0),
+                "maxfun": 100 * most,
+                "maxcor": _PAIRS,
+                "gtol": epsilon,
+                "ftol": noise * 1e-3,
+            },
+        )
+
+    end = descend(_halves(start / scale) if l1 else start / scale)
+    while l1 and end.status == _ENDED and end.x.reshape(2, -1).min(axis=0).any():
+        # A step may leave the value as it was while both halves of a weight are positive.
+        end = descend(_halves(np.subtract(*end.x.reshape(2, -1))))
     x, value, done = point(end.x), float(end.fun), len(values) - 1
     if not np.isfinite(values[0]):
         outcome = "the objective is not finite where training begins"
@@ -149,3 +152,8 @@ def minimise(
         return Minimum(x, value, done, True, outcome)
     outcome = "no step along the gradient makes the objective smaller"
     return Minimum(x, value, done, False, outcome, failed=True)
+
+
+def _halves(x: Vector) -> Vector:
+    """Return the positive and the negative part of a point, one after the other."""
+    return np.concatenate([np.maximum(x, 0), np.maximum(-x, 0)])
