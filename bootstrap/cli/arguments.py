@@ -43,6 +43,7 @@ class CommandParser(argparse.ArgumentParser):
         _add_general(self)
 
     def format_help(self) -> str:
+        """Return the help, with the options of every command last."""
         self._action_groups.sort(key=lambda group: group.title == _GENERAL)  # comes last
         return super().format_help()
 
@@ -52,6 +53,7 @@ class CommandParser(argparse.ArgumentParser):
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> tuple[argparse.Namespace, list[str]]:
+        """Parse arguments, and report unknown ones with the usage of their command."""
         options, unknown = super().parse_known_args(args, namespace)
         if unknown:  # reported with the usage of the command, not with that of the program
             self.error(f"unrecognized arguments: {' '.join(unknown)}")
@@ -137,6 +139,7 @@ def _add_general(parser: argparse.ArgumentParser) -> None:
 
 def _integer_from(least: int) -> Callable[[str], int]:
     def parse(text: str) -> int:
+        """Parse an integer of at least the minimum."""
         if not text.isdecimal() or int(text) < least:
             raise argparse.ArgumentTypeError(f"{text}: expected an integer of {least} or more")
         return int(text)

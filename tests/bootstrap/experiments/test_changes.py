@@ -58,7 +58,7 @@ def test_a_file_of_the_user_is_not_replaced(
     before = state_of(folder)
     done = command("experiment", path, "--out", folder)
     assert done.code == 2
-    assert "data.parquet has no digest of its content: another program wrote it" in done.err
+    assert "is not the plan of an experiment that was begun here" in done.err
     assert state_of(folder) == before
 
 
