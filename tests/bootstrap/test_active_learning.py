@@ -444,7 +444,7 @@ def test_notes_of_validation_are_not_asked_for(project: Path, tmp_path: Path) ->
         ("active.budget=5000", "expected at most 260"),
         ("active.budget_tokens=50", "budget_tokens = 50 includes the tokens of the seed"),
         ("active.query=nearest", 'expected "least_confident"'),
-        ("active.round=0", "expected 1 or more"),
+        ("active.round=0", "expected an integer, at least 1"),
         ("active.candidates=3", "expected at least a round, 20"),
         ("active.gold_columns={ nota = 'x' }", 'gold_columns names a "nota"'),
         ("active.gold=nowhere.jsonl", "nowhere.jsonl"),

@@ -144,7 +144,14 @@ def test_the_folder_of_such_a_run_is_private_and_has_the_counts(
     assert modes == {(True, "0o700"), (False, "0o600")}
     assert {path.name for path in run.iterdir()} == {
         *(".lock", "best", "config.toml", "data.parquet", "environment.json", "iterations"),
-        *("metrics.parquet", "report.html", "words.parquet", "advice.json", "annotate.txt"),
+        *(
+            "metrics.parquet",
+            "ended.json",
+            "report.html",
+            "words.parquet",
+            "advice.json",
+            "annotate.txt",
+        ),
     }
     assert {path.name for path in (run / "iterations/000/model").iterdir()} == {
         *("model.json", "names-divergence.npy", "names-joins.npy", "names-words.npy", "unit.json"),

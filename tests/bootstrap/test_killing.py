@@ -184,7 +184,6 @@ if any("{stage}" in argument for argument in sys.orig_argv):
 """
 
 
-@pytest.mark.parametrize("stage", ["spawn_main", "popen_loky"])
 @pytest.mark.parametrize(
     ("number", "everyone"),
     [
@@ -196,14 +195,13 @@ if any("{stage}" in argument for argument in sys.orig_argv):
 )
 def test_a_signal_ends_it_and_says_how_to_go_on(
     run: Killed,
-    stage: str,
     number: signal.Signals,
     everyone: bool,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """While processes of a stage start: not even their first instruction receives it."""
-    (tmp_path / "sitecustomize.py").write_text(PAUSE.format(stage=stage))
+    """While other processes start: not even their first instruction receives it."""
+    (tmp_path / "sitecustomize.py").write_text(PAUSE.format(stage="popen_loky"))
     path = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("PYTHONPATH")]))
     monkeypatch.setitem(run.launch._environment, "PYTHONPATH", path)
     process = run.start()
