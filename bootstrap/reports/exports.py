@@ -10,13 +10,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from bootstrap.reports.estimates import ALL
 from bootstrap.reports.groups import RunRecord
 from bootstrap.reports.run_report import environment_of, settings_of
 from corpus.errors import InputError, shown
-from corpus.storage.atomic import open_new
+from corpus.storage.atomic import open_new, write_atomically
 
 #: The database in the folder of a store, and the experiment in it.
 STORE, EXPERIMENT = "mlflow.db", "bootstrap"
@@ -24,6 +25,9 @@ STORE, EXPERIMENT = "mlflow.db", "bootstrap"
 _OTHERS = re.compile(r"[^\w.\- /]", re.ASCII)
 _LONGEST = 500
 _AT_ONCE = 500  # metrics of a request
+
+#: The file of events in the folder of each run, by which TensorBoard knows them.
+EVENTS = "events.out.tfevents.0.bootstrap"
 
 
 class Scalar(NamedTuple):
@@ -94,14 +98,15 @@ def write_events(records: Iterable[RunRecord], folder: Path) -> None:
             names[name] += 1
             target = folder / (name if names[name] == 1 else f"{name}-{names[name]}")
             target.mkdir(mode=0o700, parents=True, exist_ok=True)
-            for earlier in target.glob("events.out.tfevents.*"):
-                earlier.unlink()
-            writer = tf.summary.create_file_writer(str(target))
-            with writer.as_default():
-                for scalar in scalars_of(record):
-                    value = tf.constant(scalar.value, tf.float32)
-                    tf.summary.write(scalar.name, value, scalar.iteration, metadata)
-            writer.close()
+            with TemporaryDirectory() as written:  # TensorFlow names its file after the machine
+                writer = tf.summary.create_file_writer(written)
+                with writer.as_default():
+                    for scalar in scalars_of(record):
+                        value = tf.constant(scalar.value, tf.float32)
+                        tf.summary.write(scalar.name, value, scalar.iteration, metadata)
+                writer.close()
+                (file,) = Path(written).iterdir()
+                write_atomically(target / EVENTS, file.read_bytes())
     except (OSError, tf.errors.OpError):
         raise InputError(f"{shown(folder)} cannot be written") from None
 
