@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import sys
 import threading
@@ -153,7 +154,8 @@ def in_processes(
     Exception
         Any exception that the function raises.
     """
-    with TemporaryDirectory(prefix="bootstrap-") as folder:
+    _remove_leftovers()
+    with TemporaryDirectory(prefix=f"bootstrap-{os.getpid()}-") as folder:
         paths = [Path(folder) / str(index) for index in range(len(tasks))]
         for path in paths:
             path.touch()
@@ -165,6 +167,19 @@ def in_processes(
             yield from _messages(paths)
             for _ in results:  # all of them have ended, or one has failed, which is raised here
                 pass
+
+
+def _remove_leftovers() -> None:
+    """Remove the folders of messages that killed processes have left."""
+    for folder in Path(gettempdir()).glob("bootstrap-*-*"):
+        number = folder.name.split("-")[1]
+        if os.name == "posix" and number.isdecimal():
+            try:
+                os.kill(int(number), 0)  # which only asks whether there is such a process
+            except ProcessLookupError:
+                shutil.rmtree(folder, ignore_errors=True)
+            except (PermissionError, OverflowError):
+                continue
 
 
 def _work(work: Callable[..., None], path: str, *arguments: Any) -> None:

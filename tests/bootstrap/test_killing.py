@@ -137,18 +137,19 @@ def test_killed_while_it_trains_and_while_it_tags(
     """The first and the second time as it trains, the third as two processes tag."""
     for _ in range(2):
         process = run.start()
-        run.wait_for("spawn_main")
+        run.wait_for("popen_loky")
         process.kill()
         assert run.is_alone()
     process = run.start()
     workers = run.wait_for("popen_loky")
     time.sleep(new_draw().uniform(0, 0.6))  # while they start, or tag
     process.kill()
+    process.wait()
     assert process.pid not in workers
     assert run.is_alone()
-    assert run.leftovers() == []
     run.start()
     run.finish()
+    assert run.leftovers() == []
     assert contents(run.folder) == contents(left_alone[0])
 
 
@@ -157,13 +158,13 @@ def test_the_training_process_killed_alone_ends_the_run_with_a_word(
     run: Killed, left_alone: tuple[Path, float], contents: Callable[[Path], Any]
 ) -> None:
     process = run.start()
-    for pid in run.wait_for("spawn_main"):
+    for pid in run.wait_for("popen_loky"):
         os.kill(pid, signal.SIGKILL)
     ended = run.launch.finish(process)
     assert ended.code == 1
     assert ended.err.splitlines()[3:] == [  # after the notes that it reads
-        f"bootstrap: {run.folder}: a process ended before its work did; the system may have "
-        "been out of memory; continue with --resume"
+        f"bootstrap: {run.folder}: a worker process was killed before its work was done; the "
+        "system may have been out of memory; use fewer --jobs; continue with --resume"
     ]
     run.start()
     run.finish()
