@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import re
@@ -107,7 +108,9 @@ def write_events(records: Iterable[RunRecord], folder: Path) -> None:
                 writer.close()
                 (file,) = Path(written).iterdir()
                 write_atomically(target / EVENTS, file.read_bytes())
-    except (OSError, tf.errors.OpError):
+    except (OSError, tf.errors.OpError) as error:
+        if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+            raise
         raise InputError(f"{shown(folder)} cannot be written") from None
 
 

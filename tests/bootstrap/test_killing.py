@@ -323,10 +323,8 @@ def test_an_experiment_killed_at_every_step_on_disk_ends_as_if_left_alone(
     for name in names[:-1]:
         found = contents(tmp_path / name)
         different = {each for each in {*alone, *found} if alone.get(each) != found.get(each)}
-        # The first two name the folder of the experiment, the last one the seconds of its runs.
+        # The first two name the folder of the experiment, the others the seconds of its runs.
         assert {Path(each).name for each in different} <= {
-            "config.toml",
-            "data.parquet",
-            "runs.csv",
+            *("config.toml", "data.parquet", "runs.csv", "variants.csv"),
         }
         assert alone.keys() == found.keys()
