@@ -439,7 +439,7 @@ def _flush_tree(folder: Path) -> None:
 
 
 def _publish_file(partial: Path, target: Path) -> None:
-    """Give a complete file its final name, which must not exist."""
+    """Rename a complete file to its final name, which must not exist."""
     try:
         try:
             os.link(partial, target)  # which, unlike a rename, never replaces a file
