@@ -18,7 +18,7 @@ from bootstrap.reports.estimates import ALL
 from bootstrap.reports.groups import RunRecord
 from bootstrap.reports.run_report import environment_of, settings_of
 from corpus.errors import InputError, shown
-from corpus.storage.atomic import open_new, write_atomically
+from corpus.storage.atomic import create_folder, open_new, write_atomically
 
 #: The database in the folder of a store, and the experiment in it.
 STORE, EXPERIMENT = "mlflow.db", "bootstrap"
@@ -98,7 +98,7 @@ def write_events(records: Iterable[RunRecord], folder: Path) -> None:
             name = folder_name(record.name)
             names[name] += 1
             target = folder / (name if names[name] == 1 else f"{name}-{names[name]}")
-            target.mkdir(mode=0o700, parents=True, exist_ok=True)
+            create_folder(target)
             with TemporaryDirectory() as written:  # TensorFlow names its file after the machine
                 writer = tf.summary.create_file_writer(written)
                 with writer.as_default():
@@ -155,7 +155,7 @@ def save_runs(records: Iterable[RunRecord], folder: Path) -> None:
         logging.getLogger(name).setLevel(logging.WARNING)
     store = folder / STORE
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        create_folder(folder)
         with suppress(FileExistsError):
             open_new(store).close()  # an empty database, which only its owner can read
         client = MlflowClient(tracking_uri=f"sqlite:///{store.resolve()}")
